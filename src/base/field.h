@@ -44,6 +44,7 @@
 	FIELD(AGE, "age", MS) \
 	FIELD(UNTIL, "until", MS) \
 	FIELD(AT_RISK, "at_risk", MS) \
+	FIELD(HOLDERS, "holders", NUM) \
 	FIELD(AWAY, "away", MS) \
 	FIELD(TTL, "ttl", MS) \
 	FIELD(LEFT, "left", MS) \

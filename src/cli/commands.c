@@ -79,7 +79,7 @@ const struct command commands[] = {
 	    &status_options_help, status_longs },
 	{ "queue", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_queue,
 	    "queue [--limit N] NAME",
-	    "show who holds a lock and who waits for it",
+	    "show who holds a name and who waits for it",
 	    &queue_options_help, queue_longs },
 	{ "history", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_history,
 	    "history [--limit N] NAME",

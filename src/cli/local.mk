@@ -30,6 +30,7 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/options.h \
 	src/cli/progress.c \
 	src/cli/progress.h \
+	src/cli/queue.c \
 	src/cli/request.c \
 	src/cli/request.h \
 	src/cli/run.c \

@@ -35,56 +35,6 @@ ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 	return ask(cli, line, m);
 }
 
-/* The broker lists no more than its limit; says how many more there are. */
-static void
-queue_more(const struct message *m)
-{
-	uint64_t waiters = 0, shown = 0;
-	struct pair p;
-	size_t i;
-
-	if (!pair_find(m->text, "waiters", &p) ||
-	    !parse_number(p.value, p.value_len, UINT64_MAX, &waiters))
-		return;
-	for (i = 0; i < m->lines_n; i++)
-		shown += strncmp(m->lines[i], "waiter ", 7) == 0;
-	if (waiters > shown)
-		printf("and %" PRIu64 " more that wait\n", waiters - shown);
-}
-
-int
-show_queue(struct cli *cli, int argc, char **argv)
-{
-	static const struct table_column columns[] = {
-		{ "role", "ROLE", TABLE_ALWAYS },
-		{ "session", "SESSION", TABLE_ALWAYS },
-		{ "label", "LABEL", TABLE_ALWAYS },
-		{ "peer", "PEER", TABLE_ALWAYS },
-		{ "away", "AWAY", TABLE_IF_ANY },
-		{ "broker", "BROKER", TABLE_IF_ANY },
-		{ "address", "ADDRESS", TABLE_IF_ANY },
-		{ "ttl", "TTL", TABLE_IF_ANY },
-		{ "until", "UNTIL", TABLE_IF_ANY },
-		{ "mode", "MODE", TABLE_ALWAYS },
-		{ "fence", "FENCE", TABLE_ALWAYS },
-		{ "age", "AGE", TABLE_ALWAYS },
-	};
-	static const struct table queue = { "role", columns,
-		sizeof(columns) / sizeof(columns[0]), 0 };
-	struct message m;
-	int status;
-
-	(void)argc;
-	status = ask_name(cli, "QUEUE", argv[1], &m);
-	if (status != 0)
-		return status;
-	table_print(&queue, m.lines, m.lines_n, cli->json);
-	if (!cli->json)
-		queue_more(&m);
-	message_fini(&m);
-	return CLI_EXIT_OK;
-}
-
 /* Shows the lines of an answer; `status` is what asking for it returned. */
 static int
 show_table(const struct cli *cli, const struct table *table, int status,

@@ -13,7 +13,7 @@
 #include "cli/table.h"
 #include "cli/timespan.h"
 
-#define COLUMNS_MAX 12
+#define COLUMNS_MAX 14
 #define CELL_MAX 320
 #define BARE_MIN 4
 

@@ -172,6 +172,7 @@ static const struct sync_class *const sync_classes[KIND_MAX] = {
 };
 
 static const struct sync_listener of_syncs = {
+	.leaves_line = listing_leave_line,
 	.claim_leaves = listing_leave_claim,
 	.permits_leave = listing_leave_permits,
 };

@@ -95,7 +95,7 @@ struct core_request {
 	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties;
 				 QUEUE: of lines */
 	int64_t ttl_ms;	      /* LATCH */
-	/* STATUS; KIND_ANY: the lock, and which other kinds the name has */
+	/* QUEUE; STATUS, KIND_ANY: the lock, and which other kinds there are */
 	enum kind kind;
 	bool has_hold;
 };
@@ -213,7 +213,8 @@ struct core_event {
 enum effect_kind {
 	EFFECT_REPLY,  /* to the request `ref` of a session */
 	EFFECT_EVENT,  /* to a session that has not asked */
-	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue_begin(), and fields about
+	EFFECT_QUEUE,  /* reply to a QUEUE: core_queue_begin() or, of a
+			  synchronizer, core_line_begin(), and fields about
 			  a holder elsewhere */
 	EFFECT_FLEET,  /* reply to a BROKERS: core_brokers_begin() */
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
@@ -232,6 +233,7 @@ struct effect {
 	uint64_t conn;	/* that the session has now; 0: nobody is there */
 	uint64_t ref;	/* of a request, which any connection may have sent */
 	uint64_t limit; /* QUEUE: as the request had it */
+	enum kind kind_of;    /* QUEUE: what the name stands for */
 	int64_t heartbeat_ms; /* ATTACH: the client owes them; 0: none */
 	enum status status;   /* REPLY */
 	enum err_code code;   /* REPLY with STATUS_ERR */

@@ -28,13 +28,16 @@ typedef void (*core_row_fn)(void *arg, const struct core_row *row);
 
 /*
  * The core makes a list in parts of less than a millisecond; it may step
- * between them.  LIST is about a session, QUEUE and HISTORY about a name;
+ * between them.  LIST is about a session, QUEUE (core_line_begin(): of
+ * a synchronizer) and HISTORY about a name;
  * `limit` is the most rows that are wanted.  core_listing_end() frees a list.
  */
 struct listing;
 struct listing *core_list_begin(struct core *core, uint64_t session);
 struct listing *core_queue_begin(
     struct core *core, const char *name, size_t name_len, size_t limit);
+struct listing *core_line_begin(struct core *core, enum kind kind,
+    const char *name, size_t name_len, size_t limit);
 struct listing *core_history_begin(
     struct core *core, const char *name, size_t name_len, size_t limit);
 struct listing *core_names_begin(struct core *core, size_t limit);

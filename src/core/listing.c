@@ -1,6 +1,6 @@
 /*
  * Lists of things of which there may be 100,000: LIST (listing_held.c), QUEUE
- * (listing_queue.c), HISTORY (listing_history.c), NAMES (listing_names.c) and
+ * (listing_queue.c, listing_line.c), HISTORY (listing_history.c), NAMES (listing_names.c) and
  * BROKERS (listing_brokers.c).
  *
  * They are made in parts, between which the core goes on.  A row is as the
@@ -124,7 +124,19 @@ listing_leave_permits(struct core *core, const struct permits *p)
 			g->spoilt = true;
 		if (g->permits == p)
 			g->permits = TAILQ_NEXT(p, in_owner);
+		if (g->holding == p)
+			g->holding = permits_later(p);
 	}
+}
+
+void
+listing_leave_line(struct core *core, const struct claim *c)
+{
+	struct listing *g;
+
+	LIST_FOREACH (g, &core->listings->list, link)
+		if (g->in_line == c)
+			g->in_line = TAILQ_NEXT(c, in_sync);
 }
 
 void

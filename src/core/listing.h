@@ -14,6 +14,8 @@ void listing_fini(struct core *core);
 void listing_leave_hold(struct core *core, const struct hold *h);
 void listing_leave_waiter(struct core *core, const struct waiter *w);
 void listing_leave_permits(struct core *core, const struct permits *p);
+/* It leaves the line of its object, granted or not. */
+void listing_leave_line(struct core *core, const struct claim *c);
 void listing_leave_claim(struct core *core, const struct claim *c);
 void listing_leave_owner(struct core *core, const struct owner *owner);
 void listing_leave_lock(struct core *core, const struct lock *l);

@@ -19,8 +19,8 @@
 /* A session that waits to be resumed has no peer: how long it waits yet is told
  * instead. */
 void
-listing_session(const struct core *core, struct listing *g,
-    const struct owner *owner, bool shared)
+listing_owner(
+    const struct core *core, struct listing *g, const struct owner *owner)
 {
 	const struct session *s = session_seen(owner);
 	struct row *r = &g->row;
@@ -33,7 +33,14 @@ listing_session(const struct core *core, struct listing *g,
 		    listing_age(core_armed_ms(core, &s->end), g->now_ms));
 	else
 		row_str(r, FIELD_PEER, owner->peer);
-	row_str(r, FIELD_MODE, listing_mode(shared));
+}
+
+void
+listing_session(const struct core *core, struct listing *g,
+    const struct owner *owner, bool shared)
+{
+	listing_owner(core, g, owner);
+	row_str(&g->row, FIELD_MODE, listing_mode(shared));
 }
 
 /* Rows of tokens that wait and came before that. */

@@ -31,9 +31,9 @@ struct listing {
 	size_t left;		   /* rows that are wanted */
 	const struct owner *owner; /* LIST; NULL: it ended */
 	const struct lock *lock;   /* QUEUE, HISTORY; NULL: there is none */
-	uint64_t nparked;	   /* QUEUE: tokens that wait, ... */
-	uint64_t came;		   /* ... and which was told last */
-	char *name;		   /* QUEUE, HISTORY; owned */
+	uint64_t nparked; /* QUEUE: tokens that wait (kind=: all), ... */
+	uint64_t came;	  /* ... and which was told last */
+	char *name;	  /* QUEUE, HISTORY; owned */
 	size_t name_len;
 	/* What comes next in the present stage. */
 	const struct hold *hold;
@@ -41,6 +41,8 @@ struct listing {
 	void (*again)(struct listing *g); /* LIST: begins again */
 	const struct permits *permits;
 	const struct claim *claim;
+	const struct permits *holding; /* QUEUE: of that semaphore, ... */
+	const struct claim *in_line;   /* ... and who waits there */
 	const struct waiter *waiter;
 	/* NAMES. */
 	struct busiest busiest;
@@ -60,7 +62,11 @@ struct listing {
 /* Returns a list that begins with that stage. */
 struct listing *listing_new(struct core *core, stage_fn stage);
 
-/* QUEUE and HISTORY: who the row is about. */
+/* QUEUE: who the row is about, without the mode. */
+void listing_owner(
+    const struct core *core, struct listing *g, const struct owner *owner);
+
+/* QUEUE and HISTORY: the same, with the mode. */
 void listing_session(const struct core *core, struct listing *g,
     const struct owner *owner, bool shared);
 

@@ -220,6 +220,7 @@ src_core_libcore_a_SOURCES = \
 	src/core/listing_brokers.c \
 	src/core/listing_held.c \
 	src/core/listing_history.c \
+	src/core/listing_line.c \
 	src/core/listing_names.c \
 	src/core/listing_queue.c \
 	src/core/listing_state.h \

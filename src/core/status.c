@@ -105,6 +105,8 @@ from_here(struct core *core, uint64_t session, uint64_t ref,
 		emit_text(core, FIELD_ADDRESS, core->address);
 	if (h != NULL) {
 		emit_holder(core, h);
+		if (l->shared_hold)
+			emit_num(core, FIELD_HOLDERS, l->nholders);
 	} else {
 		emit_ms(core, FIELD_TTL, left_ms);
 		emit_ms(core, FIELD_UNTIL, left_ms);
@@ -403,8 +405,8 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 {
 	struct stored v = { .free = true };
 
-	emit_queue(core, slot->session, slot->ref, slot->limit, slot->name,
-	    slot->name_len);
+	emit_queue(core, slot->session, slot->ref, KIND_LOCK, slot->limit,
+	    slot->name, slot->name_len);
 	if (o->status == OUTCOME_VALUE && !told_here(l))
 		v = elsewhere(core, l, o);
 	if (v.free)
@@ -428,12 +430,19 @@ status_request(
 	struct lock *l = lock_find(core, name->p, name->n);
 	struct question q = { rq->verb, rq->kind, rq->limit };
 
+	/* Who has permits and who waits here is known here. */
+	if (rq->verb == VERB_QUEUE && rq->kind > KIND_LOCK) {
+		emit_queue(core, owner->id, rq->ref, rq->kind, q.limit, name->p,
+		    name->n);
+		return;
+	}
 	/* The owner hears of a loss of the name before the answer
 	 * (lock_look()). */
 	if (l != NULL)
 		lock_look(core, l, owner);
 	if (known_here(core, l, rq) && rq->verb == VERB_QUEUE)
-		emit_queue(core, owner->id, rq->ref, q.limit, name->p, name->n);
+		emit_queue(core, owner->id, rq->ref, KIND_LOCK, q.limit,
+		    name->p, name->n);
 	else if (known_here(core, l, rq))
 		from_here(core, owner->id, rq->ref, l, 0);
 	else if (guard_up(core, guard_shard(core, name->p, name->n)))

@@ -106,8 +106,8 @@ void handle_list(struct broker *b, struct conn *c, const struct request *r);
  * as usual.  `elsewhere` has fields if the name is held through another broker.
  */
 void lists_queue(struct broker *b, struct conn *c,
-    const struct wire_reply *reply, struct span name, size_t limit,
-    const struct core_row *elsewhere);
+    const struct wire_reply *reply, struct span name, enum kind kind,
+    size_t limit, const struct core_row *elsewhere);
 /* Answers a BROKERS. */
 void lists_brokers(
     struct broker *b, struct conn *c, const struct wire_reply *reply);

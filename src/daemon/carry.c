@@ -126,7 +126,7 @@ do_queue(struct broker *b, const struct effect *e, const char *text)
 	if (c == NULL || !conn_answered(c, e->ref, mem, &reply))
 		return;
 	lists_queue(b, c, &reply, (struct span){ text + e->name, e->name_len },
-	    (size_t)e->limit,
+	    e->kind_of, (size_t)e->limit,
 	    &(struct core_row){ .word = "holder",
 		.fields = b->effects.fields + e->field,
 		.nfields = e->nfields,

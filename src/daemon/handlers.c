@@ -245,9 +245,10 @@ refuse_in_quorum(
 		return false;
 	conn_refuse(c, r, ERR_UNSUPPORTED,
 	    "%s is not available over a quorum of Redis servers",
-	    shared  ? "mode=shared"
-	    : never ? verbs[r->verb].word
-		    : "STATUS of a " KIND_SYNC_TEXT);
+	    shared		    ? "mode=shared"
+	    : never		    ? verbs[r->verb].word
+	    : r->verb == VERB_QUEUE ? "QUEUE of a " KIND_SYNC_TEXT
+				    : "STATUS of a " KIND_SYNC_TEXT);
 	return true;
 }
 

@@ -34,6 +34,7 @@ struct job {
 	struct buf rows;
 	size_t nrows;
 	size_t limit;
+	enum kind kind; /* QUEUE */
 	size_t name_len;
 	char tag[TAG_MAX_BYTES];
 	char name[];
@@ -100,6 +101,9 @@ job_begin(struct broker *b, struct job *job, const struct conn *c)
 
 	if (job->reply.verb == VERB_LIST)
 		return core_list_begin(b->core, bridge_session(c));
+	if (job->reply.verb == VERB_QUEUE && job->kind > KIND_LOCK)
+		return core_line_begin(
+		    b->core, job->kind, job->name, job->name_len, job->limit);
 	if (job->reply.verb == VERB_QUEUE)
 		return core_queue_begin(
 		    b->core, job->name, job->name_len, job->limit);
@@ -230,10 +234,12 @@ handle_history(struct broker *b, struct conn *c, const struct request *r)
 
 void
 lists_queue(struct broker *b, struct conn *c, const struct wire_reply *reply,
-    struct span name, size_t limit, const struct core_row *elsewhere)
+    struct span name, enum kind kind, size_t limit,
+    const struct core_row *elsewhere)
 {
 	struct job *job = job_new(b, c, reply->verb, reply->tag, name);
 
+	job->kind = kind;
 	job->limit = limit > 0 ? limit : LIMIT;
 	if (elsewhere->nfields == 0)
 		return;

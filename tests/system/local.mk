@@ -73,6 +73,7 @@ EXTRA_DIST += \
 	tests/system/test_page.py \
 	tests/system/test_partitions.py \
 	tests/system/test_probe.py \
+	tests/system/test_queue.py \
 	tests/system/test_quorum.py \
 	tests/system/test_rare_faults.py \
 	tests/system/test_recipes.py \

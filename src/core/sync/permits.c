@@ -367,3 +367,12 @@ semaphore_holder(const struct sync *y)
 
 	return TAILQ_FIRST(&s->holders);
 }
+
+const struct permits *
+permits_later(const struct permits *p)
+{
+	do
+		p = TAILQ_NEXT(p, in_sync);
+	while (p != NULL && permits_are_lost(p));
+	return p;
+}

@@ -37,6 +37,10 @@ extern const struct tenure_tenant semaphore_of_tenure;
 /* Returns what the owner that has permits for longest has; NULL: none has. */
 const struct permits *semaphore_holder(const struct sync *y);
 
+/* Returns the permits that were granted next after these, to another owner;
+ * NULL: there are none that are not lost. */
+const struct permits *permits_later(const struct permits *p);
+
 void semaphore_acquire(
     struct core *core, struct owner *owner, const struct core_request *rq);
 void semaphore_release(

@@ -386,6 +386,7 @@ set_patient(struct claim *c)
 void
 claim_leave_line(struct core *core, struct claim *c)
 {
+	core->syncs->above->leaves_line(core, c);
 	requests_remove(&core->syncs->by_ref, &c->by_ref);
 	set_patient(c);
 	line_leave(c);

@@ -152,6 +152,7 @@ struct sync_class {
 
 /* Syncs tell those above before they free what a listing may point to. */
 struct sync_listener {
+	void (*leaves_line)(struct core *core, const struct claim *c);
 	void (*claim_leaves)(struct core *core, const struct claim *c);
 	void (*permits_leave)(struct core *core, const struct permits *p);
 };

@@ -172,12 +172,13 @@ emit_event(struct core *core, uint64_t session, enum event_id event,
 }
 
 void
-emit_queue(struct core *core, uint64_t session, uint64_t ref, uint64_t limit,
-    const char *name, size_t name_len)
+emit_queue(struct core *core, uint64_t session, uint64_t ref, enum kind kind,
+    uint64_t limit, const char *name, size_t name_len)
 {
 	struct effect *e = add_effect(core, EFFECT_QUEUE, session);
 
 	e->ref = ref;
+	e->kind_of = kind;
 	e->limit = limit;
 	e->name = add_text(core->fx, name, name_len);
 	e->name_len = (uint32_t)name_len;

@@ -19,7 +19,7 @@ void emit_event(struct core *core, uint64_t session, enum event_id event,
 
 /* The reply to a QUEUE; fields about who has the name elsewhere may follow. */
 void emit_queue(struct core *core, uint64_t session, uint64_t ref,
-    uint64_t limit, const char *name, size_t name_len);
+    enum kind kind, uint64_t limit, const char *name, size_t name_len);
 
 /* The reply to a BROKERS. */
 void emit_fleet(struct core *core, uint64_t session, uint64_t ref);

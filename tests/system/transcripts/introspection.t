@@ -175,6 +175,43 @@ c: intro-like-2 state=held holder=<*> age=<0..5000>ms waiters=0
 c> NAMES intro-like
 c< OK lines=0 total=0
 
+== QUEUE kind=: who has permits, and who waits for how many
+a> SESSION label=first
+a< OK id=<*> label=first
+a> ACQUIRE intro-queue limit=3 permits=2
+a< OK permits=2 free=1
+b> ACQUIRE intro-queue limit=3
+b< OK permits=1 free=0
+c> @1 ACQUIRE intro-queue limit=3 permits=2
+d> @1 ACQUIRE intro-queue limit=3
+? STATUS intro-queue kind=semaphore => OK waiters=2
+a> QUEUE intro-queue kind=semaphore
+a< OK lines=4 waiters=2
+a: holder session=<*> label=first peer=<*> permits=2 age=<0..5000>ms
+a: holder session=<*> peer=<*> permits=1 age=<0..5000>ms
+a: waiter session=<*> peer=<*> permits=2 age=<0..5000>ms
+a: waiter session=<*> peer=<*> permits=1 age=<0..5000>ms
+a> QUEUE intro-queue kind=semaphore limit=1
+a< OK lines=1 waiters=2
+a: holder permits=2
+a> QUEUE intro-queue
+a< OK lines=0 waiters=0
+a> QUEUE intro-queue kind=latch
+a< OK lines=0 waiters=0
+a> QUEUE intro-queue kind=door
+a< ERR bad-option ~kind
+a> LATCH intro-queue count=1
+a< OK count=1
+d> @2 AWAIT intro-queue
+d> @3 BARRIER intro-queue parties=2
+? STATUS intro-queue kind=barrier => OK arrived=1
+a> QUEUE intro-queue kind=latch
+a< OK lines=1 waiters=1
+a: waiter session=<*> peer=<*> age=<0..5000>ms
+a> QUEUE intro-queue kind=barrier
+a< OK lines=1 waiters=1
+a: waiter session=<*> peer=<*> age=<0..5000>ms
+
 == NAMES counts handovers
 a> LOCK intro-hand
 a< OK fence=<F> depth=1

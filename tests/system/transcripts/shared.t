@@ -10,7 +10,7 @@ c< OK fence=<F> depth=1
 d> TRYLOCK shared-1
 d< BUSY
 d> STATUS shared-1
-d< OK state=shared waiters=0
+d< OK state=shared waiters=0 holders=3
 
 == a shared fence is above the exclusive before, and below the exclusive after
 a> LOCK shared-2

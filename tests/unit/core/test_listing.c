@@ -282,6 +282,45 @@ expect_session(const struct seen *s, size_t i, const char *word, size_t session)
 	expect(s, i, text);
 }
 
+/* Those who have permits, and twice as many who wait, may leave while they are
+ * listed: each that stays is told once. */
+START_TEST(a_line_is_listed_while_it_moves)
+{
+	struct core_request rq = work_request(VERB_ACQUIRE);
+	struct seen s = { 0 };
+	struct listing *g;
+	unsigned i;
+
+	work_init(&rig, 3 * CROWD);
+	rig.permits = CROWD;
+	rq.limit = CROWD;
+	rq.number = 1;
+	rq.wait_ms = CORE_WAIT_FOREVER;
+	for (i = 1; i <= 3 * CROWD; i++) {
+		work_ask(&rig, i, &rq, "a");
+		work_settle(&rig);
+	}
+	g = core_line_begin(rig.core, KIND_SEMAPHORE, "a", 1, SIZE_MAX);
+	ck_assert_uint_eq(core_listing_waiters(g), 2 * CROWD);
+	ck_assert(part(&s, g));
+	expect_session(&s, 0, "holder", 1);
+	ck_assert_uint_eq(s.n, PART);
+	/* The next to be told goes, and so do the first who wait: one goes, and
+	 * the others are granted what was given back. */
+	gone(PART + 1);
+	gone(CROWD + 1);
+	gone(1);
+	(void)finish(&s, g);
+	ck_assert(!has(&s, "holder 257"));
+	ck_assert(has(&s, "holder 258"));
+	expect_session(&s, s.n - 1, "waiter", 3 * CROWD);
+	for (i = 1; i < s.n; i++)
+		ck_assert_str_ne(s.words[i], s.words[i - 1]);
+	fini(&s);
+	work_fini(&rig);
+}
+END_TEST
+
 START_TEST(who_comes_next_may_leave)
 {
 	struct seen s = { 0 };
@@ -623,6 +662,7 @@ listing_cases(void)
 	tcase_add_test(tc, a_session_ends_while_it_is_listed);
 	tcase_add_test(tc, a_queue_is_in_order);
 	tcase_add_test(tc, a_queue_is_cut_at_its_limit);
+	tcase_add_test(tc, a_line_is_listed_while_it_moves);
 	tcase_add_test(tc, who_comes_next_may_leave);
 	tcase_add_test(tc, all_may_leave_at_the_beginning);
 	tcase_add_test(tc, a_name_may_be_over);

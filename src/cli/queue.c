@@ -1,0 +1,195 @@
+/*
+ * `lockbroker queue`: who has a name and who waits for it, as a lock, a
+ * semaphore, a latch and a barrier.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parse.h"
+#include "base/xmalloc.h"
+#include "cli/ask.h"
+#include "cli/cli.h"
+#include "cli/exit.h"
+#include "cli/request.h"
+#include "cli/say.h"
+#include "cli/table.h"
+
+/* A name that ends with an asterisk is one of many for NAMES. */
+#define NAMES_LIMIT "1000"
+
+/* The lines of all kinds; one of a lock has no kind=. */
+struct rows {
+	char **v; /* owned, with the texts */
+	size_t n;
+	uint64_t more; /* so many wait beyond those */
+};
+
+static void
+rows_fini(struct rows *r)
+{
+	while (r->n > 0)
+		free(r->v[--r->n]);
+	free(r->v);
+}
+
+static void
+rows_add(struct rows *r, const char *line, const struct pair *kind)
+{
+	char *row;
+
+	if (asprintf(&row, "%s%s%.*s", line, kind != NULL ? " kind=" : "",
+		kind != NULL ? (int)kind->value_len : 0,
+		kind != NULL ? kind->value : "") < 0)
+		abort();
+	r->v = xrealloc(r->v, (r->n + 1) * sizeof(*r->v));
+	r->v[r->n++] = row;
+}
+
+/* Adds the answer to a QUEUE.  The broker lists no more than its limit. */
+static void
+rows_take(struct rows *r, const struct message *m, const struct pair *kind)
+{
+	uint64_t waiters = 0, shown = 0;
+	struct pair p;
+	size_t i;
+
+	for (i = 0; i < m->lines_n; i++) {
+		rows_add(r, m->lines[i], kind);
+		shown += strncmp(m->lines[i], "waiter ", 7) == 0;
+	}
+	if (pair_find(m->text, "waiters", &p) &&
+	    parse_number(p.value, p.value_len, UINT64_MAX, &waiters) &&
+	    waiters > shown)
+		r->more += waiters - shown;
+}
+
+static int
+ask_queue(const struct cli *cli, struct client *c, const char *name,
+    const struct pair *kind, struct rows *r)
+{
+	struct message m;
+	char line[400];
+	int status;
+
+	snprintf(line, sizeof(line), "QUEUE %s%s%.*s%s%s", name,
+	    kind != NULL ? " kind=" : "",
+	    kind != NULL ? (int)kind->value_len : 0,
+	    kind != NULL ? kind->value : "",
+	    cli->limit != NULL ? " limit=" : "",
+	    cli->limit != NULL ? cli->limit : "");
+	status = ask_on(c, line, &m);
+	if (status != CLI_EXIT_OK)
+		return status;
+	rows_take(r, &m, kind);
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
+static bool
+is_name(const char *line, const char *name)
+{
+	size_t n = strcspn(line, " ");
+
+	return n == strlen(name) && memcmp(line, name, n) == 0;
+}
+
+/* The other kinds that this broker has something to do with. */
+static int
+ask_kinds(
+    const struct cli *cli, struct client *c, const char *name, struct rows *r)
+{
+	struct message m;
+	struct pair kind;
+	char line[330];
+	size_t i;
+	int status;
+
+	snprintf(line, sizeof(line), "NAMES %s limit=" NAMES_LIMIT, name);
+	status = ask_on(c, line, &m);
+	if (status != CLI_EXIT_OK)
+		return status;
+	for (i = 0; status == CLI_EXIT_OK && i < m.lines_n; i++)
+		if (is_name(m.lines[i], name) &&
+		    pair_find(m.lines[i], "kind", &kind))
+			status = ask_queue(cli, c, name, &kind, r);
+	message_fini(&m);
+	return status;
+}
+
+static void
+rows_print(const struct cli *cli, const struct rows *r)
+{
+	static const struct table_column columns[] = {
+		{ "role", "ROLE", TABLE_ALWAYS },
+		{ "kind", "KIND", TABLE_IF_ANY },
+		{ "session", "SESSION", TABLE_ALWAYS },
+		{ "label", "LABEL", TABLE_ALWAYS },
+		{ "peer", "PEER", TABLE_ALWAYS },
+		{ "away", "AWAY", TABLE_IF_ANY },
+		{ "broker", "BROKER", TABLE_IF_ANY },
+		{ "address", "ADDRESS", TABLE_IF_ANY },
+		{ "ttl", "TTL", TABLE_IF_ANY },
+		{ "until", "UNTIL", TABLE_IF_ANY },
+		{ "mode", "MODE", TABLE_IF_ANY },
+		{ "fence", "FENCE", TABLE_IF_ANY },
+		{ "permits", "PERMITS", TABLE_IF_ANY },
+		{ "age", "AGE", TABLE_ALWAYS },
+	};
+	static const struct table queue = { "role", columns,
+		sizeof(columns) / sizeof(columns[0]), 0 };
+
+	table_print(&queue, r->v, r->n, cli->json);
+	if (!cli->json && r->more > 0)
+		printf("and %" PRIu64 " more that wait\n", r->more);
+}
+
+/* Nobody is there: tells people that this was an answer. */
+static int
+nobody_print(struct client *c, const char *name)
+{
+	struct message m;
+	struct pair p;
+	char line[330];
+	int status;
+
+	snprintf(line, sizeof(line), "STATUS %s", name);
+	status = ask_on(c, line, &m);
+	if (status != CLI_EXIT_OK)
+		return status;
+	if (pair_find(m.text, "other", &p))
+		printf("the lock is free; %.*s: nobody is there through this "
+		       "broker\n",
+		    (int)p.value_len, p.value);
+	else
+		printf("free; nobody waits\n");
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
+int
+show_queue(struct cli *cli, int argc, char **argv)
+{
+	struct rows r = { NULL, 0, 0 };
+	struct client c;
+	int status;
+
+	(void)argc;
+	if (!request_name_ok(argv[1]))
+		return say_usage("'%s' is not a name", argv[1]);
+	status = ask_open(cli, &c);
+	if (status == CLI_EXIT_OK)
+		status = ask_queue(cli, &c, argv[1], NULL, &r);
+	if (status == CLI_EXIT_OK)
+		status = ask_kinds(cli, &c, argv[1], &r);
+	if (status == CLI_EXIT_OK)
+		rows_print(cli, &r);
+	if (status == CLI_EXIT_OK && r.n == 0 && r.more == 0 && !cli->json)
+		status = nobody_print(&c, argv[1]);
+	rows_fini(&r);
+	client_fini(&c);
+	return status;
+}
