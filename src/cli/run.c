@@ -26,7 +26,8 @@
 /*
  * Without -w, it is an error if no broker is there at the start: with a
  * mistyped address the wait would never end. If the broker goes away during the
- * wait, it looks for it or another one this long, so many times.
+ * wait, it looks for it or another one this long, so many times in a row. A
+ * broker that it has waited at for longer has not failed.
  */
 #define RETRY_MS 5000
 #define RETRIES_MAX 10
@@ -300,6 +301,7 @@ run_all(struct run *run)
 {
 	size_t first = 0;
 	unsigned tries = 0;
+	int64_t start_ms;
 	int status;
 
 	run_wait_begin(run);
@@ -307,9 +309,12 @@ run_all(struct run *run)
 		status = run_reach(run, first, reach_until(run, tries > 0));
 		if (status != CLI_EXIT_OK)
 			return status;
+		start_ms = now_ms();
 		run_once(run);
 		if (!run->again)
 			return run->status;
+		if (now_ms() > start_ms + RETRY_MS)
+			tries = 0;
 		client_close(&run->client);
 		/* A signal that came meanwhile ends us here. */
 		signals_release(&run->signals);

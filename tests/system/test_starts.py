@@ -4,7 +4,7 @@ import re
 import socket
 
 from lib.proxy import Proxy
-from lib.wait import eventually, now, patience
+from lib.wait import eventually, let_time_pass, now, patience
 from test_cli import CommandTest
 
 
@@ -79,6 +79,22 @@ class Starts(CommandTest):
             self.assertEqual((status, out, err), (0, "ran\n", ""), wait)
             self.assertLess(now() - start, patience(max(float(wait), 2)))
         b1.thaw()
+
+    def test_a_wait_outlives_any_number_of_brokers(self):
+        """Each time it has been in the queue for a while, so none of them is a broken one."""
+        control = self.client()
+        control.lock("x")
+        net = Proxy(f"127.0.0.1:{self.brokers[0].port}")
+        self.addCleanup(net.stop)
+        child = self.start("run", "-v", "x", "--", "echo", "ran", address=net.address)
+        for _ in range(11):
+            eventually(lambda: control.ok("STATUS x")["waiters"] == "1")
+            let_time_pass(5.5)
+            net.cut()
+            while not child.stderr.readline().startswith(f"lockbroker: {net.address}: "):
+                pass
+        control.ok("UNLOCK x")
+        self.assertEqual(self.end(child)[:2], (0, "ran\n"))
 
     def test_a_hold_that_is_too_short(self):
         self.assertEqual(self.run_it("run", "--hold", "99ms", "x", "true")[0], 64)
