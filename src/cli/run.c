@@ -165,7 +165,7 @@ session_read(struct run *run, const struct message *reply)
 	run->key = NULL;
 	if (pair_find(reply->text, "key", &p))
 		run->key = xstrndup(p.value, p.value_len);
-	run->graced = false;
+	run->grace_ms = 0;
 	run->session = 0;
 	if (!pair_find(reply->text, "id", &p) ||
 	    !parse_number(p.value, p.value_len, UINT64_MAX, &run->session))

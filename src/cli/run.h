@@ -36,6 +36,7 @@ struct run {
 	char *fence;		       /* owned */
 	char *names;		       /* owned; all of them, as text */
 	char *key;		       /* owned; of the session, or NULL */
+	int64_t grace_ms;	       /* asked for, or granted; 0: none */
 	int64_t cut_ms;		       /* when the connection was lost */
 	int64_t try_ms;		       /* when to connect again, or give up */
 	int status;		       /* to exit with */
@@ -43,8 +44,7 @@ struct run {
 	bool foreign_told;	       /* that it can't end another user's */
 	bool asked;		       /* the broker that it waits at */
 	bool lost;
-	bool graced; /* the broker has got the grace */
-	bool again;  /* the broker went away before the start */
+	bool again; /* the broker went away before the start */
 };
 
 /*

@@ -46,11 +46,25 @@ running_event(struct run *run, const struct message *m)
 	run_lost(run, why);
 }
 
+/* The broker may grant less than we asked for, or none. */
+static int64_t
+granted_grace(const struct message *m)
+{
+	int64_t ms;
+
+	return message_status(m) == STATUS_OK &&
+		       pair_find_ms(m->text, "grace", &ms)
+		   ? ms
+		   : 0;
+}
+
 static void
 running_message(struct run *run, const struct message *m)
 {
 	if (m->event)
 		running_event(run, m);
+	else if (message_answers(m, TAG_GRACE))
+		run->grace_ms = granted_grace(m);
 	else if (message_answers(m, TAG_PING) && !run_told(run, m))
 		run_lost(run, "the broker does not confirm it any more");
 }
@@ -74,7 +88,7 @@ static void
 running_closed(struct run *run, const char *why)
 {
 	client_close(&run->client);
-	if (!run->graced || run->key == NULL) {
+	if (run->grace_ms == 0 || run->key == NULL) {
 		run_lost(run, why);
 		return;
 	}
@@ -161,7 +175,7 @@ static int64_t
 resuming_act_at(const struct run *run)
 {
 	const int64_t act = running_act_at(run);
-	const int64_t over = run->cut_ms + run->options->grace_ms;
+	const int64_t over = run->cut_ms + run->grace_ms;
 
 	if (run->child.ended && run->deadline_ms < act)
 		return run->deadline_ms;

@@ -96,6 +96,20 @@ class Starts(CommandTest):
         control.ok("UNLOCK x")
         self.assertEqual(self.end(child)[:2], (0, "ran\n"))
 
+    def test_a_grace_that_the_broker_does_not_grant(self):
+        self.broker(self.server, name="b2", trust_new=True, lease=self.lease,
+                    locks={"max_grace": 0})
+        net = Proxy(f"127.0.0.1:{self.brokers[1].port}")
+        self.addCleanup(net.stop)
+        child = self.start("run", "-v", "--grace", "5s", "x", "--", "sh", "-c",
+                           "echo up; exec sleep 60", address=net.address)
+        child.stdout.readline()
+        let_time_pass(1)
+        net.cut()
+        status, _, err = self.end(child)
+        self.assertEqual(status, 123)
+        self.assertNotIn("connecting again", err)
+
     def test_a_hold_that_is_too_short(self):
         self.assertEqual(self.run_it("run", "--hold", "99ms", "x", "true")[0], 64)
         self.assertEqual(self.run_it("run", "--hold", "1", "x", "true")[0], 0)
