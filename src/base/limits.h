@@ -42,6 +42,19 @@ struct metrics_class {
 	size_t n;
 };
 
+/* `resp.scripts`: a text of a lock library, and what it is to mean. */
+struct resp_script {
+	char *sha1; /* of the text, in hexadecimal digits */
+	char *as;   /* acquire, release, extend or query */
+};
+
+struct resp_scripts {
+	struct resp_script *v;
+	size_t n;
+};
+
+#define RESP_SCRIPTS_MAX 64
+
 /* `metrics`; a name belongs to the first class that fits it */
 struct metrics_settings {
 	struct metrics_class *v;

@@ -121,6 +121,7 @@ struct config_locks {
 struct config_resp {
 	int64_t park_ms;     /* 0: polling tokens don't wait */
 	int64_t max_wait_ms; /* 0: no bound */
+	struct resp_scripts scripts;
 };
 
 /*

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += src/config/libconfig.a
 src_config_libconfig_a_SOURCES = \
 	src/config/auth.c \
+	src/config/scripts.c \
 	src/config/check.c \
 	src/config/check.h \
 	src/config/config.c \

@@ -103,6 +103,7 @@ broker_new(struct event_base *base, const struct config *config)
 	effects_init(&b->effects);
 	buf_init(&b->rows);
 	b->scripts = scripts_new();
+	scripts_configure(b->scripts, &config->resp.scripts);
 	TAILQ_INIT(&b->jobs);
 	LIST_INIT(&b->mutex_listeners);
 	TAILQ_INIT(&b->wanted);
@@ -244,6 +245,7 @@ broker_reload(struct broker *b, const struct config *config, struct users *was)
 	    &config->metrics, config->log.audit[0] != '\0',
 	    config->log.level == LOG_LEVEL_DEBUG);
 	audit_open(b->audit, config->log.audit);
+	scripts_configure(b->scripts, &config->resp.scripts);
 	front_set_limits(b->front, &config->limits);
 	identity_load(b->identity, config->users, was);
 	tls_reload(b);

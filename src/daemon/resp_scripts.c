@@ -44,7 +44,7 @@ refuse_text(struct broker *b, struct conn *c, struct span text,
 		log_text(c, text, hex, left_out);
 	resp_fail(c,
 	    "ERR script not known to lockbroker (sha1 %s); see"
-	    " lockbroker-resp(7)",
+	    " lockbroker-resp(7), or say what it is in resp.scripts",
 	    hex);
 }
 

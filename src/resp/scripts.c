@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/parse.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
@@ -77,8 +78,9 @@ struct known {
 
 struct scripts {
 	struct known known[REMEMBERED_MAX];
-	unsigned n;    /* how many are known */
-	unsigned next; /* the one to be written next */
+	const struct resp_scripts *more; /* NULL: none */
+	unsigned n;			 /* how many are known */
+	unsigned next;			 /* the one to be written next */
 };
 
 void
@@ -245,6 +247,37 @@ by_normal_form(struct span text)
 	return SCRIPT_MAX;
 }
 
+/* In the order of scripts.def. */
+static const struct {
+	const char *word;
+	enum script_id id;
+} meanings[] = {
+	{ "acquire", SCRIPT_AS_ACQUIRE },
+	{ "release", SCRIPT_AS_RELEASE },
+	{ "extend", SCRIPT_AS_EXTEND },
+	{ "query", SCRIPT_AS_QUERY },
+};
+
+static enum script_id
+by_configuration(const struct scripts *s, const struct sha1 *sum)
+{
+	size_t i, k, n = s->more != NULL ? s->more->n : 0;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < sizeof(meanings) / sizeof(meanings[0]) &&
+			    same(sum, s->more->v[i].sha1);
+		     k++)
+			if (strcmp(s->more->v[i].as, meanings[k].word) == 0)
+				return meanings[k].id;
+	return SCRIPT_MAX;
+}
+
+void
+scripts_configure(struct scripts *s, const struct resp_scripts *more)
+{
+	s->more = more;
+}
+
 static const struct known *
 find(const struct scripts *s, const struct sha1 *sum)
 {
@@ -269,6 +302,8 @@ scripts_find(
 	for (i = 0; k == NULL && i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (same(sum, texts[i].sha1))
 			*id = texts[i].id;
+	if (*id == SCRIPT_MAX)
+		*id = by_configuration(s, sum);
 	return *id != SCRIPT_MAX;
 }
 

@@ -41,6 +41,11 @@ struct scripts;
 struct scripts *scripts_new(void);
 void scripts_free(struct scripts *s);
 
+/* The texts that the configuration adds, which must live as long as they count;
+ * those of scripts.def come first. */
+struct resp_scripts;
+void scripts_configure(struct scripts *s, const struct resp_scripts *more);
+
 /* Returns false if the sha1 is of no known text of a script. */
 bool scripts_find(
     const struct scripts *s, const struct sha1 *sum, enum script_id *id);

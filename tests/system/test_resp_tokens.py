@@ -1,5 +1,6 @@
 """Locks as lock libraries take them from Redis: commands on keys, scripts, and the same answers."""
 
+import hashlib
 import itertools
 import random
 import signal
@@ -242,13 +243,38 @@ class Scripts(RespTest):
         text = "return redis.call('get', KEYS[1]) .. 'secret'"
         error = one.error("EVAL", text, 1, "mine")
         self.assertRegex(error, r"^ERR script not known to lockbroker \(sha1 [0-9a-f]{40}\); "
-                                r"see lockbroker-resp\(7\)$")
+                                r"see lockbroker-resp\(7\), or say what it is in resp.scripts$")
         self.assertEqual(one.error("SCRIPT", "LOAD", text), error)
         sha1 = error.split()[7][:40]
         self.assertEqual(one.error("EVALSHA", sha1, 1, "mine"),
                          "NOSCRIPT No matching script. Please use EVAL.")
         self.assertEqual(len(self.brokers[0].log_lines("script-unknown")), 1)
         self.assertEqual(self.client().stats()["resp_scripts_unknown_total"], "2")
+
+    def test_texts_of_the_configuration(self):
+        texts = {word: f"-- {word} of a library\nreturn redis.call('get', KEYS[1]) ~= 'x'"
+                 for word in ("acquire", "release", "extend", "query")}
+        sums = {word: hashlib.sha1(text.encode()).hexdigest() for word, text in texts.items()}
+        broker = self.broker(resp={"scripts": [{"sha1": sums[word], "as": word}
+                                               for word in ("acquire", "release", "query")]})
+        one = Resp(f"127.0.0.1:{broker.port}")
+        self.addCleanup(one.close)
+        self.assertEqual(one("EVAL", texts["acquire"], 1, "mine", "t", 5000), "OK")
+        self.assertIsNone(one("EVALSHA", sums["acquire"], 1, "mine", "u", 5000))
+        self.assertEqual(one("EVAL", texts["query"], 1, "mine", "t"), 1)
+        self.assertIsNone(one("EVAL", texts["query"], 1, "mine", "u"))
+        self.assertIn("not known", one.error("EVAL", texts["extend"], 1, "mine", "t", 90000))
+        broker.settings["resp"]["scripts"].append({"sha1": sums["extend"], "as": "extend"})
+        broker.write_config()
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: broker.log_lines("reloaded"), 5, "it has reloaded")
+        self.assertEqual(one("SCRIPT", "EXISTS", *sums.values()), [1, 1, 1, 1])
+        self.assertEqual(one("EVAL", texts["extend"], 1, "mine", "t", 90000), 1)
+        self.assert_within(60000, one("PTTL", "mine"), 90000)
+        self.assertEqual(one("EVAL", texts["release"], 1, "mine", "u"), 0)
+        self.assertEqual(one("SCRIPT", "LOAD", texts["release"]), sums["release"])
+        self.assertEqual(one("EVALSHA", sums["release"], 1, "mine", "t"), 1)
+        self.assertEqual(one("EXISTS", "mine"), 0)
 
     def test_many_unknown_texts(self):
         """They fill no log, and what they have in them does not get there."""

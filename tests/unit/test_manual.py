@@ -202,7 +202,8 @@ class Settings(unittest.TestCase):
         text = source("src/config/fields.def")
         self.fields = rows(text, "FIELD")
         self.names = {"DURATION_MS_MAX": 365 * 86400000,
-                      "METRICS_CLASSES_MAX": 64}
+                      "METRICS_CLASSES_MAX": 64,
+                      "RESP_SCRIPTS_MAX": 64}
         for name, value in re.findall(r"#define (\w+) (.+)", text):
             self.names[name] = self.number(value)
         self.choices = {

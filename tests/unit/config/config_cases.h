@@ -20,6 +20,8 @@ struct fault_case {
 	const char *faults;
 };
 
+#define SHA1 "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+
 static const struct good_case good_cases[] = {
 	{ "broker: {http_address: \"https://a/b\"}",
 	    "  http_address: \"https://a/b\"\n" },
@@ -133,6 +135,8 @@ static const struct good_case good_cases[] = {
 	{ "limits: {unowned: 0}", "  unowned: 0\n" },
 	{ "limits: {first_line: 10s}", "  first_line: 10s\n" },
 	{ "limits: {unreachable: 8h}", "  unreachable: 8h\n" },
+	{ "resp: {scripts: [{sha1: " SHA1 ", as: extend}]}",
+	    "  scripts:\n    - sha1: \"" SHA1 "\"\n      as: \"extend\"\n" },
 	{ "resp: {park: 0, max_wait: 365d}",
 	    "resp:\n  park: 0\n  max_wait: 365d\n" },
 
@@ -227,6 +231,19 @@ static const struct fault_case fault_cases[] = {
 	{ "metrics: {classes: [a]}",
 	    "t:1:21: metrics.classes: is a single value, expected a mapping "
 	    "with name and names\n" },
+	{ "resp: {scripts: [{sha1: " X20 X20 ", as: release}]}",
+	    "t:1:25: resp.scripts.sha1: '" X20 X20 "' has a character that "
+	    "is no hexadecimal digit, expected the sha1 of a script, 40 "
+	    "hexadecimal digits\n" },
+	{ "resp: {scripts: [{sha1: abc, as: release}]}",
+	    "t:1:25: resp.scripts.sha1: 'abc' has not 40 digits, expected the "
+	    "sha1 of a script, 40 hexadecimal digits\n" },
+	{ "resp: {scripts: [{sha1: " SHA1 ", as: lease}]}",
+	    "t:1:71: resp.scripts.as: 'lease' is none of them, expected "
+	    "acquire, release, extend or query\n" },
+	{ "resp: {scripts: [{as: query}]}",
+	    "t:1:18: resp.scripts: has no sha1, expected a mapping with sha1 "
+	    "and as\n" },
 	{ "metrics: {classes: [{names: [a]}]}",
 	    "t:1:21: metrics.classes: has no name, expected a mapping with "
 	    "name and names\n" },
