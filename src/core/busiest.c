@@ -95,9 +95,13 @@ comes_first(const struct busy *x, const struct busy *y)
 	return order < 0 || (order == 0 && x->name_len < y->name_len);
 }
 
+/* A name that nobody has, or nobody knows since when, comes last. */
 static bool
-is_busier(const struct busy *x, const struct busy *y)
+is_busier(const struct busiest *b, const struct busy *x, const struct busy *y)
 {
+	if (b->by_age && x->held_ms != y->held_ms)
+		return y->held_ms == 0 ||
+		       (x->held_ms != 0 && x->held_ms < y->held_ms);
 	if (x->nwaiting != y->nwaiting)
 		return x->nwaiting > y->nwaiting;
 	if (x->handovers != y->handovers)
@@ -106,9 +110,9 @@ is_busier(const struct busy *x, const struct busy *y)
 }
 
 static bool
-busier(const struct busy_entry *x, const struct busy_entry *y)
+busier(const struct busiest *b, size_t i, size_t j)
 {
-	return is_busier(&x->one, &y->one);
+	return is_busier(b, &b->v[i]->one, &b->v[j]->one);
 }
 
 /* Returns a copy, whose texts are its own: names go away while the list is
@@ -143,7 +147,7 @@ swap(struct busiest *b, size_t i, size_t j)
 static void
 rise(struct busiest *b, size_t i)
 {
-	while (i > 0 && busier(b->v[(i - 1) / 2], b->v[i])) {
+	while (i > 0 && busier(b, (i - 1) / 2, i)) {
 		swap(b, i, (i - 1) / 2);
 		i = (i - 1) / 2;
 	}
@@ -156,10 +160,9 @@ sink(struct busiest *b, size_t i)
 
 	while (2 * i + 1 < b->nheap) {
 		least = 2 * i + 1;
-		if (least + 1 < b->nheap &&
-		    busier(b->v[least], b->v[least + 1]))
+		if (least + 1 < b->nheap && busier(b, least, least + 1))
 			least++;
-		if (!busier(b->v[i], b->v[least]))
+		if (!busier(b, i, least))
 			return;
 		swap(b, i, least);
 		i = least;
@@ -171,7 +174,7 @@ busiest_offer(struct busiest *b, const struct busy *one)
 {
 	bool full = b->n == b->most;
 
-	if (full && (b->n == 0 || !is_busier(one, &b->v[0]->one)))
+	if (full && (b->n == 0 || !is_busier(b, one, &b->v[0]->one)))
 		return;
 	/* A name may be offered twice while tables grow; only names that are
 	 * busy enough are looked up. */

@@ -2,6 +2,7 @@
  * The busiest of many names: in the order of how many wait, then of how often
  * the name changed hands, then of the names.  A heap has as many as are wanted,
  * with the least busy on top: it is the one that a busier name replaces.
+ * Or the names that have been held longest, which come in the order of that.
  */
 #ifndef LOCKBROKER_CORE_BUSIEST_H
 #define LOCKBROKER_CORE_BUSIEST_H
@@ -33,6 +34,7 @@ struct busiest {
 	struct busy_entry **v; /* owned, with what it points to */
 	struct table by_name;
 	size_t n, size;
+	bool by_age;   /* those that have been held longest are wanted */
 	size_t most;   /* so many are wanted */
 	size_t nheap;  /* so many are not in order yet */
 	size_t ntaken; /* so many were taken */

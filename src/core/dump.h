@@ -50,12 +50,13 @@ int64_t core_brokers_told_ms(const struct core *core);
 /*
  * NAMES: leaves out names for which `shows`, called by the parts, is false, and
  * those that do not match the pattern, which is copied: a name, or what names
- * begin with and an asterisk.
+ * begin with and an asterisk.  By age, those that have been held longest come
+ * first.
  */
 typedef bool (*core_shows_fn)(void *arg, const char *name, size_t name_len);
 void core_names_only(struct listing *g, core_shows_fn shows, void *arg);
 void core_names_like(struct listing *g, const char *pattern, size_t len);
-void core_names_of_locks(struct listing *g);
+void core_names_by_age(struct listing *g);
 
 /* NAMES: returns how many there are, also beyond the limit.  Names that come and
  * go while the list is made may be left out, or counted twice. */

@@ -65,8 +65,11 @@ names_from(struct listing *g, uint32_t table)
 static void
 names_anew(struct listing *g)
 {
+	bool by_age = g->busiest.by_age;
+
 	busiest_fini(&g->busiest);
 	busiest_init(&g->busiest, g->most);
+	g->busiest.by_age = by_age;
 	g->total = 0;
 	names_from(g, 0);
 }
@@ -186,10 +189,9 @@ table_of(const struct core *core, uint32_t which)
 }
 
 static uint32_t
-count_tables(const struct core *core, const struct listing *g)
+count_tables(const struct core *core)
 {
-	return core->config.shards + 2 +
-	       (g->only_locks ? 0 : KIND_MAX - KIND_SYNC);
+	return core->config.shards + 2 + KIND_MAX - KIND_SYNC;
 }
 
 static bool
@@ -242,7 +244,7 @@ names_visit(struct core *core, struct listing *g)
 	if (g->chain < t->size)
 		return;
 	names_from(g, g->table + 1);
-	if (g->table == count_tables(core, g))
+	if (g->table == count_tables(core))
 		g->stage = names_order;
 }
 
@@ -272,9 +274,9 @@ core_names_like(struct listing *g, const char *pattern, size_t len)
 }
 
 void
-core_names_of_locks(struct listing *g)
+core_names_by_age(struct listing *g)
 {
-	g->only_locks = true;
+	g->busiest.by_age = true;
 }
 
 uint64_t

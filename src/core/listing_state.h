@@ -50,8 +50,7 @@ struct listing {
 	void *shows_arg;
 	char *pattern; /* owned; NULL: all; for the names that are ... */
 	size_t pattern_len;
-	bool begins; /* ... it, or only begin with it */
-	bool only_locks;
+	bool begins;	/* ... it, or only begin with it */
 	uint64_t total; /* names that were offered */
 	size_t most;	/* names that are wanted */
 	uint32_t table; /* which one, ... */

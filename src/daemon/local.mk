@@ -33,13 +33,14 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/monitor.c \
 	src/daemon/monitor.h \
 	src/daemon/monitor_auth.c \
-	src/daemon/monitor_busy.c \
+	src/daemon/monitor_names.c \
 	src/daemon/monitor_health.c \
 	src/daemon/monitor_lock.c \
 	src/daemon/monitor_metrics.c \
 	src/daemon/monitor_nodes.c \
 	src/daemon/monitor_page.c \
 	src/daemon/monitor_state.h \
+	src/daemon/monitor_status.c \
 	src/daemon/notify.c \
 	src/daemon/notify.h \
 	src/daemon/past.c \

@@ -55,6 +55,7 @@ static const struct route {
 	{ "/metrics", false, RIGHT_ADMIN, monitor_metrics },
 	{ "/status.json", false, RIGHT_ADMIN, monitor_json },
 	{ "/locks/", true, RIGHT_WATCH, monitor_lock },
+	{ "/page/", true, RIGHT_NONE, monitor_page },
 	{ "/", false, RIGHT_ADMIN, monitor_page },
 };
 
@@ -154,6 +155,7 @@ monitor_new(struct broker *b)
 	LIST_INIT(&m->questions);
 	m->nodes = xcalloc(redis_shards(b->config), sizeof(*m->nodes));
 	monitor_auth_init(m);
+	monitor_names_init(m);
 	m->born_s = (int64_t)time(NULL);
 	return m;
 }
@@ -205,10 +207,10 @@ monitor_free(struct monitor *m)
 	if (m == NULL)
 		return;
 	monitor_auth_fini(m);
-	if (m->listing != NULL)
-		core_listing_end(m->listing);
+	monitor_names_fini(m);
 	while ((q = LIST_FIRST(&m->questions)) != NULL) {
 		LIST_REMOVE(q, link);
+		buf_fini(&q->lock);
 		free(q);
 	}
 	http_free(m->http);

@@ -1,7 +1,7 @@
 /*
- * Questions to the core: /locks/NAME, the page of a name, and which brokers
- * there are, for /status.json.  For each, a session is opened under a number that no connection has; it asks the core as
- * a client would, and ends.
+ * Questions to the core: who has a name, for /locks/NAME, and which brokers
+ * there are, for /status.json.  For each, a session is opened under a number
+ * that no connection has; it asks the core as a client would, and ends.
  */
 #include "config.h"
 
@@ -43,29 +43,50 @@ monitor_add_field(struct json *j, const struct field *f, const char *arena)
 		buf_add_u64(&j->text, f->num);
 }
 
-/* The core may answer before this returns. */
+/* A session may have two requests under way: for the brokers, and, with this
+ * bit in its number, for a name. */
+#define OF_NAME OURS
+
 static void
-ask_core(struct monitor *m, struct question *q, const struct http_request *r)
+ask_core(struct monitor *m, struct question *q, enum verb_id verb)
 {
-	struct core_event open = { .kind = CORE_OPEN };
 	struct core_event ask = { .kind = CORE_REQUEST };
 	const struct core_name core_name = { q->name, q->name_len };
-	struct core_request rq = { .verb = q->json ? VERB_BROKERS : VERB_STATUS,
-		.ref = q->request,
+	struct core_request rq = { .verb = verb,
+		.ref = q->request | (verb == VERB_STATUS ? OF_NAME : 0),
 		.names = &core_name,
-		.nnames = q->json ? 0 : 1,
-		.untagged = true,
+		.nnames = verb == VERB_STATUS,
+		.untagged = verb == VERB_STATUS,
 		.kind = KIND_LOCK,
 		.queue_limit = UINT64_MAX };
 
+	ask.u.request.session = OURS | q->request;
+	ask.u.request.request = &rq;
+	bridge_step(m->broker, &ask);
+}
+
+/* The core may answer before this returns. */
+static void
+question_begin(
+    struct monitor *m, struct question *q, const struct http_request *r)
+{
+	const struct span name = { q->name, q->name_len };
+	struct core_event open = { .kind = CORE_OPEN };
+	bool named =
+	    !q->json ||
+	    (q->name_len > 0 && text_name_why(name, NAME_MAX_BYTES) == NULL &&
+		monitor_shows(m, q->user, name));
+
 	q->asked = true;
+	q->awaited = (unsigned)named + (unsigned)q->json;
 	open.u.open.session = OURS | q->request;
 	open.u.open.peer = r->peer;
 	open.u.open.uid = -1;
-	ask.u.request.session = OURS | q->request;
-	ask.u.request.request = &rq;
 	bridge_step(m->broker, &open);
-	bridge_step(m->broker, &ask);
+	if (q->json)
+		ask_core(m, q, VERB_BROKERS);
+	if (named)
+		ask_core(m, q, VERB_STATUS);
 }
 
 struct question *
@@ -77,6 +98,7 @@ monitor_ask(struct monitor *m, const struct http_request *r, struct span name)
 		memcpy(q->name, name.p, name.n);
 	q->name_len = name.n;
 	q->request = r->id;
+	buf_init(&q->lock);
 	if (m->asker != NULL)
 		snprintf(q->user, sizeof(q->user), "%s", user_name(m->asker));
 	LIST_INSERT_HEAD(&m->questions, q, link);
@@ -86,44 +108,34 @@ monitor_ask(struct monitor *m, const struct http_request *r, struct span name)
 void
 monitor_lock(struct monitor *m, const struct http_request *r, struct span name)
 {
-	ask_core(m, monitor_ask(m, r, name), r);
+	question_begin(m, monitor_ask(m, r, name), r);
 }
 
 void
 monitor_json(struct monitor *m, const struct http_request *r, struct span name)
 {
-	struct question *q = monitor_ask(m, r, name);
-
-	q->json = true;
-	ask_core(m, q, r);
-	front_wake(m->broker->front);
-}
-
-void
-monitor_page(struct monitor *m, const struct http_request *r, struct span name)
-{
+	struct names_wanted wanted = { 0 };
+	const char *why = monitor_names_wanted(&wanted, r->query);
 	struct question *q;
 	struct span value;
 	struct buf asked;
 
-	(void)name;
 	buf_init(&asked);
 	if (query_find(r->query, "name", &value) &&
-	    !query_decode(&asked, value)) {
-		monitor_say(m, r->id, 400,
-		    "a '%%' in the query has no two hexadecimal digits behind "
-		    "it");
+	    !query_decode(&asked, value))
+		why = "a '%' in the query has no two hexadecimal digits "
+		      "behind it";
+	if (why != NULL) {
+		monitor_say(m, r->id, 400, "%s", why);
 		buf_fini(&asked);
 		return;
 	}
-	q = monitor_ask(
-	    m, r, (struct span){ buf_data(&asked), buf_len(&asked) });
+	name = (struct span){ buf_data(&asked), buf_len(&asked) };
+	q = monitor_ask(m, r, name);
 	buf_fini(&asked);
-	q->page = true;
-	if (q->name_len > 0 &&
-	    text_name_why(
-		(struct span){ q->name, q->name_len }, NAME_MAX_BYTES) == NULL)
-		ask_core(m, q, r);
+	q->json = true;
+	q->wanted = wanted;
+	question_begin(m, q, r);
 	front_wake(m->broker->front);
 }
 
@@ -141,26 +153,40 @@ is_held(const struct field *f, size_t n, const char *arena)
 	return false;
 }
 
+/* Writes what the core says of the name, as an object. */
 static void
-answer(struct monitor *m, const struct question *q, const struct effect *e,
+add_lock(struct json *j, const struct question *q, const struct effect *e,
+    const struct field *f, const char *text)
+{
+	size_t i;
+
+	json_str(j, "name", q->name, q->name_len);
+	if (e->status != STATUS_OK)
+		json_str(j, "error", text + e->text, e->text_len);
+	for (i = 0; e->status == STATUS_OK && i < e->nfields; i++)
+		monitor_add_field(j, &f[i], text);
+}
+
+static void
+answer(struct monitor *m, struct question *q, const struct effect *e,
     const char *text)
 {
 	const struct field *f = m->broker->effects.fields + e->field;
 	int status = 503;
 	struct json j;
-	size_t i;
 
 	json_begin(&j);
-	json_str(&j, "name", q->name, q->name_len);
-	if (e->status == STATUS_OK) {
-		status = is_held(f, e->nfields, text) ? 200 : 404;
-		for (i = 0; i < e->nfields; i++)
-			monitor_add_field(&j, &f[i], text);
-	} else {
-		json_str(&j, "error", text + e->text, e->text_len);
+	add_lock(&j, q, e, f, text);
+	if (q->json) {
+		buf_addc(&j.text, '}');
+		q->lock = j.text;
+		return;
 	}
+	if (e->status == STATUS_OK)
+		status = is_held(f, e->nfields, text) ? 200 : 404;
 	json_close(&j);
 	monitor_send(m, q->request, status, "application/json", &j.text);
+	q->done = true;
 }
 
 void
@@ -171,15 +197,10 @@ monitor_take(struct monitor *m, const struct effect *e, const char *text)
 	if (m == NULL || (e->session & OURS) == 0)
 		return;
 	LIST_FOREACH (q, &m->questions, link) {
-		if (q->request != e->ref || q->answered)
+		if (q->request != (e->ref & ~OF_NAME) || q->awaited == 0)
 			continue;
-		q->answered = true;
-		q->done = !q->page;
-		if (q->page)
-			monitor_page_reply(m, q, e, text);
-		else if (q->json)
-			monitor_status(m, q);
-		else
+		q->awaited--;
+		if ((e->ref & OF_NAME) != 0)
 			answer(m, q, e, text);
 		break;
 	}
@@ -195,6 +216,7 @@ question_end(struct monitor *m, struct question *q)
 	gone.u.gone.session = OURS | q->request;
 	gone.u.gone.orderly = true;
 	LIST_REMOVE(q, link);
+	buf_fini(&q->lock);
 	free(q);
 	if (asked)
 		bridge_step(m->broker, &gone);
@@ -208,9 +230,11 @@ monitor_run(struct monitor *m)
 	if (m == NULL)
 		return;
 	LIST_FOREACH_SAFE (q, &m->questions, link, next) {
-		if (q->page && !q->done && (q->answered || !q->asked) &&
-		    monitor_busy(m))
-			monitor_render(m, q);
+		if (q->json && q->awaited == 0 && !q->done &&
+		    monitor_names(m, q)) {
+			monitor_status(m, q);
+			q->done = true;
+		}
 		if (q->done)
 			question_end(m, q);
 	}

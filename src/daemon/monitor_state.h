@@ -8,41 +8,50 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/list.h"
 #include "base/text.h"
 #include "base/verb.h"
 #include "daemon/bridge.h"
 #include "daemon/monitor.h"
-#include "http/page.h"
 #include "http/server.h"
 
-struct json;
 struct logins;
 struct user;
 
-/*
- * A request about a name, or for the page, with a name or without, or for
- * /status.json.  Owned by the monitor.
- */
+/* Which names are wanted, in which order. */
+struct names_wanted {
+	unsigned limit;
+	bool by_age; /* those held longest; else the busiest */
+	size_t pattern_len;
+	char pattern[NAME_MAX_BYTES + 1]; /* with its asterisk; "": all */
+};
+
+/* A request about a name, or for /status.json.  Owned by the monitor. */
 struct question {
 	uint64_t request;
-	bool page, json; /* what is asked for; neither: /locks/NAME */
-	bool asked;	 /* there is a session for it */
-	bool answered;	 /* by the core */
-	bool done;	 /* only its session has still to end */
+	bool json;	  /* for /status.json */
+	bool asked;	  /* there is a session for it */
+	unsigned awaited; /* so many answers of the core */
+	struct buf lock;  /* owned; its answer about the name, as JSON */
+	bool done;	  /* only its session has still to end */
 	/* Who asks, by name: a reload may come meanwhile.  "": nobody. */
 	char user[LABEL_MAX_BYTES + 1];
-	char elsewhere[512]; /* page: who has the name, but not through us */
+	struct names_wanted wanted;
 	LIST_ENTRY(question) link;
-	size_t name_len;
+	size_t name_len; /* 0: /status.json without one */
 	char name[];
 };
 
-/* One of the busiest names. */
-#define MONITOR_BUSY 20
-struct busy_name {
-	struct page_name page;
-	char name[256];
+/* The names that were listed last, or are being listed. */
+struct names_list {
+	struct names_wanted wanted;
+	char user[LABEL_MAX_BYTES + 1]; /* who may see them, ... */
+	const void *users;		/* ... by these rights */
+	struct listing *listing;	/* NULL: none under way */
+	struct json rows;		/* owned: {"names":[...] */
+	uint64_t total;
+	int64_t made_ms; /* 0: never */
 };
 
 struct monitor {
@@ -51,10 +60,7 @@ struct monitor {
 	struct logins *logins;
 	const struct user *asker; /* while a request is dispatched */
 	LIST_HEAD(, question) questions;
-	struct listing *listing; /* of the busiest; NULL: none under way */
-	struct busy_name busy[MONITOR_BUSY], fresh[MONITOR_BUSY];
-	size_t nbusy, nfresh;
-	int64_t busy_ms; /* when the list was made; 0: never */
+	struct names_list names;
 	uint64_t auth_failed_total;
 	int64_t log_ms; /* no failure is logged before this */
 	char **nodes;	/* last address of each shard; NULL: not known */
@@ -101,44 +107,20 @@ void monitor_dispatch(
 struct question *monitor_ask(
     struct monitor *m, const struct http_request *r, struct span name);
 
-/* monitor_busy.c: goes on with that list.  Returns false until it is ready. */
-bool monitor_busy(struct monitor *m);
+/* monitor_names.c: takes what a query wants; returns NULL, or what is wrong. */
+const char *monitor_names_wanted(struct names_wanted *w, const char *query);
+/* Goes on with the list.  Returns false until it is what the question wants. */
+bool monitor_names(struct monitor *m, const struct question *q);
+void monitor_names_init(struct monitor *m);
+void monitor_names_fini(struct monitor *m);
 
-/* Writes who has or wants a name; leaves out a session of 0. */
-void monitor_who(char *out, size_t size, struct span label, struct span peer,
-    uint64_t session);
-/* A field of a row or a reply: NULL, or 0 or "" if it has none. */
-const struct field *monitor_field(
-    const struct field *f, size_t n, enum field_id id);
-uint64_t monitor_number(const struct field *f, size_t n, enum field_id id);
-struct span monitor_string(
-    const struct field *f, size_t n, const char *arena, enum field_id id);
-void monitor_row_who(struct page_who *out, const struct core_row *row);
-
-/* Tells who has a token hold of the name.  Returns false if there is
- * none that is looked after here. */
-bool monitor_token_holder(
-    const struct monitor *m, struct span name, struct page_who *out);
-
-/* Writes a field of a reply or a row, as /locks/NAME has them. */
+/* monitor_lock.c: writes a field of a reply or a row, as /locks/NAME has them. */
 void monitor_add_field(
     struct json *j, const struct field *f, const char *arena);
 
-/* monitor_health.c: answers with /status.json, after the core has asked which
- * brokers there are, or could not. */
+/* monitor_status.c: answers with /status.json.  The core has asked which brokers
+ * there are, or could not, and the names are listed. */
 void monitor_status(struct monitor *m, const struct question *q);
-
-/* monitor_page.c: answers with the page. */
-void monitor_render(struct monitor *m, struct question *q);
-/* Notes the core's answer about the name. */
-void monitor_page_reply(struct monitor *m, struct question *q,
-    const struct effect *e, const char *text);
-/*
- * Lists the latest holds of a name, or the latest losses if it is empty.
- * Returns how many there are.
- */
-size_t monitor_holds(const struct monitor *m, struct span name,
-    struct page_hold *out, size_t max);
 
 /* Handlers of routes. name: the name in the path, if the route has one. */
 void monitor_livez(

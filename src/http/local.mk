@@ -5,17 +5,11 @@ src_http_libhttp_a_SOURCES = \
 	src/http/basic.h \
 	src/http/exposition.c \
 	src/http/exposition.h \
-	src/http/html.c \
-	src/http/html.h \
 	src/http/limits.c \
 	src/http/limits.h \
 	src/http/listen.c \
 	src/http/listen.h \
-	src/http/page.c \
-	src/http/page.h \
 	src/http/page/sources.h \
-	src/http/page_class.c \
-	src/http/page_name.c \
 	src/http/path.c \
 	src/http/path.h \
 	src/http/server.c \
@@ -23,7 +17,7 @@ src_http_libhttp_a_SOURCES = \
 
 # The page for people: what is in src/http/page becomes strings in a built file.
 page_sources = src/http/page/page.html src/http/page/page.css \
-	src/http/page/page.js
+	src/http/page/page.js src/http/page/draw.js
 src_http_libhttp_a_CFLAGS = $(AM_CFLAGS) $(NO_OVERLENGTH)
 nodist_src_http_libhttp_a_SOURCES = src/http/page/sources.c
 EXTRA_DIST += src/http/page/embed.awk $(page_sources)

@@ -57,28 +57,6 @@ query_decode(struct buf *out, struct span value)
 	return decode(out, value, true);
 }
 
-void
-path_encode(struct buf *out, struct span text)
-{
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "abcdefghijklmnopqrstuvwxyz"
-				    "0123456789-._~/";
-	static const char digits[] = "0123456789ABCDEF";
-	size_t i;
-
-	for (i = 0; i < text.n; i++) {
-		unsigned char c = (unsigned char)text.p[i];
-
-		if (c != '\0' && strchr(plain, c) != NULL) {
-			buf_addc(out, (char)c);
-			continue;
-		}
-		buf_addc(out, '%');
-		buf_addc(out, digits[c >> 4]);
-		buf_addc(out, digits[c & 15]);
-	}
-}
-
 bool
 query_find(const char *query, const char *key, struct span *value)
 {

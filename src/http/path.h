@@ -18,12 +18,6 @@ bool path_decode(struct buf *out, struct span text)
     __attribute__((warn_unused_result));
 
 /*
- * Appends a name in the form for a path or a query: each byte that needs it as
- * %XX.
- */
-void path_encode(struct buf *out, struct span text);
-
-/*
  * Finds the value of a key in a query, "a=1&b", still encoded; the first if
  * there are several.  A key without '=' has the empty value.  Returns false if
  * the key is missing.

@@ -124,7 +124,6 @@ tests_unit_test_http_SOURCES = $(UNIT_SUITE) \
 	tests/unit/http/test_exposition.c \
 	tests/unit/http/test_http.c \
 	tests/unit/http/test_http.h \
-	tests/unit/http/test_page.c \
 	tests/unit/http/test_parts.c
 tests_unit_test_http_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_http_LDADD = $(LIB_HTTP) $(LIB_BASE) $(LIBEVENT_LIBS) \

@@ -1,5 +1,5 @@
 # Writes the C file that holds the sources of the page: awk -f embed.awk FILE ...
-# Each page.EXT becomes `const char page_EXT[]`, byte for byte, a literal a line.
+# Each NAME.EXT becomes `const char NAME_EXT[]`, byte for byte, a literal a line.
 
 # A backslash in a replacement text is eaten twice, so that doubling one by
 # name does nothing; "\\\\&" puts one before whatever was matched.

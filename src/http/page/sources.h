@@ -4,6 +4,6 @@
 #ifndef LOCKBROKER_HTTP_PAGE_SOURCES_H
 #define LOCKBROKER_HTTP_PAGE_SOURCES_H
 
-extern const char page_html[], page_css[], page_js[];
+extern const char page_html[], page_css[], page_js[], draw_js[];
 
 #endif

@@ -9,7 +9,7 @@ int
 main(void)
 {
 	static const suite_case cases[] = { case_path, case_basic, case_hosts,
-		case_exposition, case_page };
+		case_exposition };
 
 	return suite_run("http", cases, COUNT(cases));
 }

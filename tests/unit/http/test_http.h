@@ -10,6 +10,5 @@ TCase *case_path(void);
 TCase *case_basic(void);
 TCase *case_hosts(void);
 TCase *case_exposition(void);
-TCase *case_page(void);
 
 #endif

@@ -47,29 +47,6 @@ START_TEST(paths_are_decoded)
 }
 END_TEST
 
-/* Whatever bytes they consist of. */
-START_TEST(what_is_encoded_is_decoded)
-{
-	char all[256];
-	struct buf encoded, again;
-	int i;
-
-	for (i = 0; i < 256; i++)
-		all[i] = (char)i;
-	buf_init(&encoded);
-	buf_init(&again);
-	path_encode(&encoded, (struct span){ all, sizeof(all) });
-	for (i = 0; i < (int)buf_len(&encoded); i++)
-		ck_assert_ptr_null(
-		    strchr("&=?#\"'<> +", buf_data(&encoded)[i]));
-	ck_assert(query_decode(
-	    &again, (struct span){ buf_data(&encoded), buf_len(&encoded) }));
-	expect(&again, all, sizeof(all));
-	buf_fini(&encoded);
-	buf_fini(&again);
-}
-END_TEST
-
 static const struct {
 	const char *query, *key, *value; /* NULL: not there */
 } queries[] = {
@@ -134,7 +111,6 @@ case_path(void)
 	TCase *tc = tcase_create("path");
 
 	tcase_add_loop_test(tc, paths_are_decoded, 0, COUNT(paths));
-	tcase_add_test(tc, what_is_encoded_is_decoded);
 	tcase_add_loop_test(tc, queries_have_keys, 0, COUNT(queries));
 	tcase_add_loop_test(
 	    tc, openmetrics_when_it_is_preferred, 0, COUNT(accepts));

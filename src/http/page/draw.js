@@ -1,0 +1,640 @@
+/*
+ * Makes the parts of the page from what /status.json says. Names and labels are
+ * from strangers: they become text, never HTML, and links only with their
+ * special characters encoded.
+ */
+var draw = (function () {
+	"use strict";
+	var SVG = "http://www.w3.org/2000/svg";
+	var MINUTE = 60000, LONG_WAIT = MINUTE, RECENT = 10 * MINUTE;
+	var CLASSES = 24;
+	/* What can't be seen, or changes the direction of text around it. */
+	var UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+	var ENDS = {
+		"released": "released",
+		"dropped": "its client went away",
+		"held": "is held",
+		"hold": "its hold= was over",
+		"unreachable": "Redis could not be reached in time to renew it",
+		"taken": "its key in Redis was deleted or overwritten",
+		"failover": "Redis failed over or was restarted",
+		"forced": "released by force",
+		"shutdown": "the broker stopped",
+		"given-up": "given back while it was about to be lost"
+	};
+
+	/* Text. */
+
+	function visible(text) {
+		text = String(text);
+		return text.replace(UNSEEN, function (c) {
+			var code = c.codePointAt(0).toString(16);
+			return "\\u" + code.padStart(4, "0");
+		});
+	}
+	function number(n) {
+		return String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+	}
+	function count(n, one, many) {
+		return number(n) + " " + (n === 1 ? one : many);
+	}
+	function units(n, unit, part, small) {
+		return n + "\u00a0" + unit + (small ? " " + part + "\u00a0" + small : "");
+	}
+	function duration(ms) {
+		var s = Math.floor(ms / 1000), min = Math.floor(s / 60);
+		var h = Math.floor(min / 60);
+		if (s < 1)
+			return units(Math.max(0, Math.floor(ms)), "ms");
+		if (s < 10)
+			return units((Math.floor(ms / 100) / 10).toFixed(1), "s");
+		if (min < 1)
+			return units(s, "s");
+		if (min < 10)
+			return units(min, "min", s % 60, "s");
+		if (h < 1)
+			return units(min, "min");
+		if (h < 24)
+			return units(h, "h", min % 60, "min");
+		return units(Math.floor(h / 24), "d", h % 24, "h");
+	}
+	/* The time on the broker's clock, as its log has it. */
+	function clock(ms) {
+		return new Date(ms).toISOString().slice(11, 19);
+	}
+	function sentence(text) {
+		return text.charAt(0).toUpperCase() + visible(text.slice(1)) + ".";
+	}
+
+	/* Elements. */
+
+	function fill(e, attributes, children) {
+		Object.keys(attributes || {}).forEach(function (key) {
+			e.setAttribute(key, attributes[key]);
+		});
+		children.forEach(function (child) {
+			if (child !== null && child !== undefined)
+				e.append(child);
+		});
+		return e;
+	}
+	function el(tag, attributes) {
+		return fill(document.createElement(tag), attributes,
+			Array.prototype.slice.call(arguments, 2));
+	}
+	function svg(tag, attributes) {
+		return fill(document.createElementNS(SVG, tag), attributes,
+			Array.prototype.slice.call(arguments, 2));
+	}
+	function strange(text) {
+		return el("bdi", { title: visible(text) }, visible(text));
+	}
+	function tag(kind, text) {
+		return el("span", { "class": "tag " + kind }, text);
+	}
+	function link(name) {
+		return el("a", { "class": "name", title: visible(name),
+			href: "/?name=" + encodeURIComponent(name) },
+		el("bdi", null, visible(name)));
+	}
+	/* A cell; `head` stands before it where there is no room for columns. */
+	function cell(kind, head) {
+		var e = el("td", kind ? { "class": kind } : null);
+		if (head)
+			e.setAttribute("data-k", head);
+		return fill(e, null, Array.prototype.slice.call(arguments, 2));
+	}
+	function time_cell(head, ms) {
+		return cell("num", head, ms === undefined ? null : duration(ms));
+	}
+	function row(name) {
+		return fill(el("tr", null, el("th", { scope: "row" }, name)), null,
+			Array.prototype.slice.call(arguments, 1));
+	}
+	/* Heads that begin with # are of numbers. */
+	function table(kind, heads, rows) {
+		var line = el("tr");
+		heads.forEach(function (head) {
+			var right = head.charAt(0) === "#";
+			line.append(el("th", right ? { scope: "col", "class": "num" } :
+				{ scope: "col" }, right ? head.slice(1) : head));
+		});
+		return el("table", { "class": kind }, el("thead", null, line),
+			fill(el("tbody"), null, rows));
+	}
+	function section(id, title) {
+		return fill(el("section", { id: id }, el("h2", null, title)), null,
+			Array.prototype.slice.call(arguments, 2));
+	}
+
+	/* What is wrong. */
+
+	function trouble(bad) {
+		return fill(el("li", bad ? { "class": "bad" } : null), null,
+			Array.prototype.slice.call(arguments, 1));
+	}
+	function of_risk(s) {
+		var locks = s.statistics.locks_at_risk || 0;
+		var permits = s.statistics.permits_at_risk || 0;
+		var what = [];
+		if (locks > 0)
+			what.push(count(locks, "lock", "locks"));
+		if (permits > 0)
+			what.push(count(permits, "permit", "permits"));
+		if (what.length === 0)
+			return [];
+		return [trouble(true,
+			el("b", null, what.join(" and ") + " at risk"),
+			": Redis does not confirm the leases. Unless it does within " +
+			duration(s.lease_ms) + " of the last time, the holders lose " +
+			"what they have.")];
+	}
+	function of_losses(s) {
+		var lost = s.losses.filter(function (l) {
+			return l.ago_ms < RECENT && l.reason !== "forced";
+		});
+		var by = {};
+		if (lost.length === 0)
+			return [];
+		lost.forEach(function (l) {
+			by[l.reason] = (by[l.reason] || 0) + 1;
+		});
+		return [trouble(true, el("b", null,
+			count(lost.length, "lock was lost", "locks were lost")),
+		" in the last 10 minutes, the latest " + duration(lost[0].ago_ms) +
+			" ago: ", link(lost[0].name), ", which ",
+		strange(lost[0].holder), " had. Why: " +
+		Object.keys(by).map(function (reason) {
+			return (by[reason] < lost.length ? by[reason] + " \u00d7 " : "") +
+				(ENDS[reason] || visible(reason));
+		}).join("; ") + ".")];
+	}
+	/* If the broker grants nothing at all, the verdict has said why. */
+	function of_nodes(s) {
+		return s.redis.filter(function (n) {
+			return s.ready && !(n.up && n.ready);
+		}).map(function (n) {
+			return trouble(true, el("b", null, "Redis server ",
+				el("code", null, visible(n.node))),
+			" does not count at the moment: " + visible(n.why || "") + ".");
+		});
+	}
+	function of_brokers(s) {
+		return (s.brokers || []).filter(function (b) {
+			return b.missing;
+		}).map(function (b) {
+			return trouble(false, "Broker ", el("b", null, strange(b.name)),
+				" is missing: it was seen last " + duration(b.seen_ms) +
+				" ago. What it held is free, or will be soon.");
+		});
+	}
+	function of_waits(s) {
+		return s.names.filter(function (n) {
+			return n.waiters > 0 && n.oldest_ms >= LONG_WAIT;
+		}).slice(0, 3).map(function (n) {
+			var e = trouble(false, "Somebody has waited for ",
+				el("b", null, duration(n.oldest_ms)), " for ",
+				link(n.name));
+			if (n.holder && n.age_ms !== undefined)
+				e.append(", which ", strange(n.holder),
+					" has had for " + duration(n.age_ms));
+			e.append(".");
+			return e;
+		});
+	}
+	function troubles(s) {
+		return [].concat(of_risk(s), of_losses(s), of_nodes(s),
+			of_brokers(s), of_waits(s));
+	}
+	function verdict(kind, sign, title) {
+		return fill(el("div", { "class": "verdict " + kind, role: "status" },
+			el("div", { "class": "sign", "aria-hidden": "true" }, sign),
+			el("h2", null, title)), null,
+		Array.prototype.slice.call(arguments, 3));
+	}
+	/* What it means for locks. */
+	function meaning(s) {
+		var held = s.statistics.locks_held, text;
+		if (s.ready_in_ms > 0)
+			text = "Granting goes on in " + duration(s.ready_in_ms) +
+				" at the latest.";
+		else
+			text = "Nobody gets a new lock meanwhile; who asks waits.";
+		if (held > 0 && !s.statistics.locks_at_risk)
+			text += " " + count(held, "lock that is held stays held.",
+				"locks that are held stay held.");
+		return text;
+	}
+	function judge(s, wrong) {
+		if (s.stopping)
+			return verdict("warn", "\u25a0", "This broker is stopping",
+				el("p", null, "It grants nothing more, and gives back " +
+					"what it holds."));
+		if (!s.ready)
+			return verdict("bad", "\u275a\u275a", "No new locks since " +
+				clock(s.time * 1000 - s.paused_ms) + " UTC (" +
+				duration(s.paused_ms) + ")",
+			el("p", null, sentence(s.why)), el("p", null, meaning(s)));
+		if (wrong)
+			return verdict("warn", "!",
+				"Locks are granted, but look at this");
+		return verdict("good", "\u2713",
+			"Locks are granted, and nothing is wrong");
+	}
+	function figure(what, value) {
+		return el("div", null, el("dt", null, what), el("dd", null, value));
+	}
+	function figures(s) {
+		var oldest = s.classes.reduce(function (most, c) {
+			return Math.max(most, c.oldest_ms === undefined ? -1 :
+				c.oldest_ms);
+		}, -1);
+		return el("dl", { "class": "figures" },
+			figure("locks held", number(s.statistics.locks_held)),
+			figure("requests waiting", number(s.statistics.waiters)),
+			figure("longest wait now", oldest < 0 ? "none" :
+				duration(oldest)),
+			figure("clients connected", number(s.statistics.clients)));
+	}
+	function now(s) {
+		var list = troubles(s);
+		return [judge(s, list.length > 0), list.length > 0 ?
+			fill(el("ul", { "class": "troubles" }), null, list) : "",
+		figures(s)];
+	}
+	function head(s) {
+		return [el("h1", null, strange(s.broker), el("span", null,
+			s.address ? " at " + visible(s.address) : "")),
+		el("p", { "class": "quiet small" }, "lockbroker " + s.version +
+			", up for " + duration(s.uptime_ms) + "; as of ",
+		el("time", null, clock(s.time * 1000) + " UTC"))];
+	}
+
+	/* Names. */
+
+	function name_row(n) {
+		var who = n.holder ? strange(n.holder) : el("span",
+			{ "class": "quiet" }, n.state === "free" ? "nobody" :
+				"not told here");
+		return row(link(n.name),
+			cell("wide", "", n.kind ? tag("quiet", n.kind) : null,
+				n.kind ? " " : null, who,
+				n.state === "shared" ? " " : null,
+				n.state === "shared" ? tag("quiet", "shared") : null),
+			time_cell("for", n.age_ms),
+			cell("num", "waiting", n.waiters > 0 ? number(n.waiters) :
+				null),
+			time_cell("longest", n.waiters > 0 ? n.oldest_ms :
+				undefined));
+	}
+	function nothing(view) {
+		var e = el("p", { "class": "empty" }, view.filter ?
+			"No name here begins with that. " :
+			"No lock is held or waited for through this broker.");
+		if (view.filter)
+			e.append("Who has ", link(view.filter),
+				" through another broker?");
+		return [e];
+	}
+	function list(s, view) {
+		var left = s.names_total - s.names.length, out, button;
+		if (s.names.length === 0)
+			return nothing(view);
+		out = [table("names", ["name", "held by", "#for", "#waiting",
+			"#longest"], s.names.map(name_row))];
+		if (left <= 0) {
+			out.push(el("p", { "class": "quiet small" },
+				count(s.names_total, "name", "names") + " in all."));
+			return out;
+		}
+		out.push(el("p", { "class": "quiet small" }, "And " +
+			number(left) + " more" + (s.names.length < view.most ? ". " :
+			": give the beginning of a name to find them.")));
+		if (s.names.length < view.most) {
+			button = el("button", { type: "button" }, "Show " + (left +
+				s.names.length > view.most ? number(view.most) : "all"));
+			button.onclick = view.more;
+			out[1].append(button);
+		}
+		return out;
+	}
+
+	/* Holds that are over. */
+
+	/* Who forced it: uid=0,pid:10618,session=98,broker=lock2. */
+	function force(by) {
+		var out = [];
+		by.split(",").forEach(function (word) {
+			var at = word.search(/[=:]/), key = word.slice(0, at);
+			if (key === "broker")
+				out.push("through " + word.slice(at + 1));
+			else if (key === "uid" || key === "pid")
+				out.push(key + " " + word.slice(at + 1));
+			else if (key !== "session")
+				out.push(word);
+		});
+		return " by " + visible(out.join(", "));
+	}
+	function ending(end, by) {
+		return (ENDS[end] || visible(end)) + (by ? force(by) : "");
+	}
+	function ago_cell(s, ms) {
+		return cell("num when", "", clock(s.time * 1000 - ms) + " ",
+			el("span", { "class": "quiet" }, duration(ms) + " ago"));
+	}
+	function losses(s) {
+		if (s.losses.length === 0)
+			return section("losses", "Lost and released by force",
+				el("p", { "class": "empty" },
+					"None since this broker was started."));
+		return section("losses", "Lost and released by force",
+			table("", ["name", "was held by", "how it ended", "#held for",
+				"#when (UTC)"], s.losses.map(function (l) {
+				return row(link(l.name),
+					cell("wide", "", strange(l.holder)),
+					cell("wide", "", ending(l.reason, l.by)),
+					time_cell("held for", l.held_ms),
+					ago_cell(s, l.ago_ms));
+			})));
+	}
+
+	/* The name that is asked for. */
+
+	function who(r) {
+		var peer = r.peer ? " (" + r.peer + ")" : "";
+		if (r.label)
+			return r.label + peer;
+		return r.peer || (r.session !== undefined ? "session " + r.session :
+			"a Redis client");
+	}
+	function not_here(s, lock) {
+		var left = duration(lock.ttl_ms || 0), there, e;
+		if (lock.error)
+			return "Who has it can't be told now: " + visible(lock.error);
+		if (lock.state === "free" || lock.age_ms !== undefined)
+			return "Nobody has it";
+		if (!lock.broker)
+			return "A client of Redis itself has it, for another " + left +
+				" at most";
+		if (lock.broker === s.broker)
+			return "Nobody has it, but it is kept for another " + left +
+				" (keep= or delay=)";
+		there = (s.brokers || []).filter(function (b) {
+			return b.name === lock.broker;
+		})[0];
+		e = el("span", null, "Somebody has it through the broker ",
+			broker_link(there || { name: lock.broker },
+				"/?name=" + encodeURIComponent(lock.name)));
+		e.append((lock.address ? " at " + visible(lock.address) : "") +
+			": look there for who");
+		return e;
+	}
+	function summary(s, a, holders) {
+		var p = el("p", { "class": "who" }), n = a.waiters;
+		if (holders.length > 0) {
+			p.append(strange(who(holders[0])), (holders.length > 1 ?
+				" and " + count(holders.length - 1, "other has it",
+					"others have it") + "; the first has had it for " :
+				" has had it for ") + duration(holders[0].age_ms));
+		} else {
+			p.append(not_here(s, a.lock || { state: "free" }));
+		}
+		p.append(n === 0 ? "; nobody waits for it here." : "; " +
+			count(n, "waits", "wait") + " for it here.");
+		if (a.lock && a.lock.at_risk_ms !== undefined)
+			p.append(" ", tag("bad", "at risk: lost in " +
+				duration(a.lock.at_risk_ms) + " unless Redis answers"));
+		return p;
+	}
+	function people(title, head, rows, numbered) {
+		if (rows.length === 0)
+			return "";
+		return el("div", null, el("h3", null, title), table("", ["who",
+			"#session", "#" + head], rows.map(function (r, i) {
+			var name = el("span", null, numbered ? i + 1 + ". " : "",
+				strange(who(r)));
+			if (r.mode === "shared")
+				name.append(" ", tag("quiet", "shared"));
+			if (r.away_ms !== undefined)
+				name.append(" ", tag("warn", "connection lost, may come " +
+					"back within " + duration(r.away_ms)));
+			return row(name, cell("num", "session",
+				r.session === undefined ? null : String(r.session)),
+			time_cell(numbered ? "has waited" : "has it for", r.age_ms));
+		})));
+	}
+	function past(s, rows) {
+		if (rows.length === 0)
+			return "";
+		return el("div", null, el("h3", null, "Who had it before"),
+			table("", ["who", "how it ended", "#waited", "#held for",
+				"#when (UTC)"], rows.map(function (r) {
+				return row(strange(who(r)),
+					cell("wide", "", ending(r.end, r.by)),
+					time_cell("waited", r.waited_ms),
+					time_cell("held for", r.held_ms),
+					ago_cell(s, r.ago_ms));
+			})));
+	}
+	function is(word) {
+		return function (r) {
+			return r.is === word && (word === "waiter" ||
+				r.session !== undefined);
+		};
+	}
+	function other_kinds(s) {
+		var rows = s.names.filter(function (n) { return n.kind; });
+		if (rows.length === 0)
+			return "";
+		return el("div", null, el("h3", null, "Under the same name"),
+			table("names", ["name", "who, of several", "#for", "#waiting",
+				"#longest"], rows.map(name_row)));
+	}
+	function asked(s) {
+		var a = s.asked, e, holders;
+		if (!a)
+			return [];
+		e = el("section", { id: "name-asked", "class": "focus" },
+			el("p", { "class": "small" },
+				el("a", { href: "/" }, "back to all names")),
+			el("h2", null, el("bdi", { "class": "name" },
+				visible(a.name))));
+		if (a.fault) {
+			e.append(el("p", null, "This is no name of a lock: it " +
+				visible(a.fault) + "."));
+			return [e];
+		}
+		holders = a.queue.filter(is("holder"));
+		if (holders.length === 0 && a.history.length > 0 &&
+		    a.history[0].end === "held") {
+			holders = [a.history[0]];
+			holders[0].age_ms = holders[0].held_ms;
+		}
+		e.append(summary(s, a, holders),
+			people("Who has it", "for", holders, false),
+			people("Who is next", "has waited",
+				a.queue.filter(is("waiter")), true),
+			other_kinds(s),
+			past(s, a.history.filter(function (h) {
+				return h.end !== "held";
+			})));
+		return [e];
+	}
+
+	/* Classes: the last hour. */
+
+	var WIDTH = 300, HEIGHT = 84, MARKS = 10, BAR = WIDTH / 60;
+
+	/* Each factor of ten above a millisecond is a seventh of the height. */
+	function height(ms) {
+		var full = HEIGHT - MARKS;
+		return Math.max(1, Math.min(full, Math.log10(Math.max(1, ms)) *
+			full / 7));
+	}
+	function bar(kind, x, y, h) {
+		return svg("rect", { "class": kind, x: x, y: y.toFixed(1),
+			width: BAR - 1, height: h.toFixed(1) });
+	}
+	function minute(m) {
+		var x = WIDTH - (m.ago + 1) * BAR, h = height(m.wait_max_ms);
+		var one = bar(m.timeout > 0 ? "timeout" : "bar", x,
+			HEIGHT - MARKS - h, h);
+		one.append(svg("title", null, m.ago + " min ago: " + m.granted +
+			" granted, " + m.timeout + " timed out, " + m.lost +
+			" lost, longest wait " + duration(m.wait_max_ms)));
+		return m.lost > 0 ? [one, bar("lost", x, HEIGHT - MARKS + 2,
+			MARKS - 4)] : [one];
+	}
+	function grid(ms, text) {
+		var y = (HEIGHT - MARKS - height(ms)).toFixed(1);
+		return [svg("line", { "class": "grid", x1: 0, x2: WIDTH, y1: y,
+			y2: y }), svg("text", { x: WIDTH + 4, y: Number(y) + 4 },
+			text)];
+	}
+	function sum(hour, key) {
+		return hour.reduce(function (n, m) { return n + m[key]; }, 0);
+	}
+	function in_words(c) {
+		var most = Math.max.apply(null, [0].concat(c.hour.map(function (m) {
+			return m.wait_max_ms;
+		})));
+		var text;
+		if (c.hour.length === 0)
+			return "Nothing in the last hour.";
+		text = number(sum(c.hour, "granted")) + " granted, " +
+			number(sum(c.hour, "timeout")) + " timed out, " +
+			number(sum(c.hour, "lost")) + " lost; longest wait " +
+			duration(most) + ".";
+		/* These are bounds of buckets: there may be no wait so long. */
+		if (c.wait_p50_ms !== undefined)
+			text += " Half waited at most " +
+				duration(Math.min(most, c.wait_p50_ms)) +
+				", all but 1\u00a0% at most " +
+				duration(Math.min(most, c.wait_p99_ms === undefined ?
+					most : c.wait_p99_ms)) + ".";
+		return text;
+	}
+	function one_class(c) {
+		var picture = svg("svg", { viewBox: "0 0 " + (WIDTH + 44) + " " +
+			(HEIGHT + 14), role: "img", "aria-label": in_words(c) });
+		fill(picture, null, [].concat(grid(10, "10 ms"), grid(1000, "1 s"),
+			grid(100000, "100 s")));
+		c.hour.forEach(function (m) { fill(picture, null, minute(m)); });
+		picture.append(svg("text", { x: 0, y: HEIGHT + 10 }, "an hour ago"),
+			svg("text", { x: WIDTH, y: HEIGHT + 10, "text-anchor": "end" },
+				"now"));
+		return el("figure", { "class": "class" }, el("h3", null,
+			strange(c["class"]), el("span", null, number(c.held) +
+			" held, " + number(c.waiters) + " waiting" +
+			(c.oldest_ms === undefined ? "" : ", for up to " +
+			duration(c.oldest_ms)))), picture,
+		el("figcaption", null, in_words(c)));
+	}
+	/* The longest wait comes first, then most losses, then most grants. */
+	function weight(c) {
+		return [c.oldest_ms === undefined ? -1 : c.oldest_ms,
+			sum(c.hour, "lost"), sum(c.hour, "granted") +
+			sum(c.hour, "timeout")];
+	}
+	function by_weight(x, y) {
+		var one = weight(x), two = weight(y), i = 0;
+		while (i < 2 && one[i] === two[i])
+			i++;
+		return two[i] - one[i];
+	}
+	function classes(s) {
+		return section("classes", "The last hour, by class of names",
+			el("p", null, "A bar for each minute: the longest wait that " +
+				"ended in it, each line a hundred times the one below. " +
+				"It stands out if a request timed out; a mark below it " +
+				"is a lock that was lost."),
+			fill(el("div", { "class": "classes" }), null, s.classes.slice()
+				.sort(by_weight).slice(0, CLASSES).map(one_class)));
+	}
+
+	/* Servers and brokers. */
+
+	function broker_link(b, path) {
+		if (!/^https?:\/\//.test(b.http || ""))
+			return strange(b.name);
+		return el("a", { href: b.http.replace(/\/+$/, "") + (path || "/"),
+			rel: "noreferrer" }, strange(b.name));
+	}
+	function broker_state(b) {
+		if (b.missing)
+			return tag("bad", "missing");
+		if (b.leaving)
+			return tag("warn", "leaving");
+		return tag("good", b.self ? "this one" : "there");
+	}
+	function brokers(s) {
+		if (!s.brokers || s.brokers.length === 0)
+			return "";
+		return section("brokers", "Brokers on this Redis", table("",
+			["broker", "state", "address", "version", "#lease", "#seen"],
+			s.brokers.map(function (b) {
+				return row(broker_link(b), cell("", "", broker_state(b)),
+					cell("", "", visible(b.address || "")),
+					cell("", "version", visible(b.version || "")),
+					time_cell("lease", b.lease_ms),
+					cell("num", "", b.seen_ms === undefined ? null :
+						duration(b.seen_ms) + " ago"));
+			})));
+	}
+	function redis(s) {
+		var some = s.redis.some(function (n) { return n.why; });
+		return section("redis", "Redis", table("", ["server", "state"]
+			.concat(some ? ["why"] : []), s.redis.map(function (n) {
+			var good = n.up && n.ready, why = n.why ? sentence(n.why) : "";
+			if (n.guards > 1)
+				why = n.guards_ready + " of " + n.guards +
+					" buckets of names. " + why;
+			return row(el("code", null, visible(n.node)), cell("", "",
+				tag(good ? "good" : n.up ? "warn" : "bad", good ?
+					"grants" : n.up ? "paused" : "can't be reached")),
+			why ? cell("wide", "", why) : null);
+		})));
+	}
+
+	return {
+		page: function (s, view) {
+			var one = view.name !== null;
+			return { head: head(s), now: now(s), asked: asked(s),
+				list: one ? [] : list(s, view),
+				rest: one ? [] : [losses(s), classes(s),
+					el("div", { "class": "pair" }, brokers(s),
+						redis(s))] };
+		},
+		title: function (s) {
+			return (s.stopping ? "Stopping" : !s.ready ? "Paused" :
+				"Granting") + " - " + s.broker;
+		},
+		stale: function (error, heard) {
+			return [verdict("bad", "?", heard ? "No answer since " +
+				clock(heard.getTime()) + " UTC" : "No answer",
+			el("p", null, "The broker does not answer this page (" +
+				error.message + "). " + (heard ? "What is below is how " +
+				"it was then." : "")))];
+		}
+	};
+})();
