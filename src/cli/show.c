@@ -111,9 +111,8 @@ show_list(struct cli *cli, int argc, char **argv)
 		{ "kind", "KIND", TABLE_IF_ANY },
 		{ "state", "STATE", TABLE_ALWAYS },
 		{ "holder", "HOLDER", TABLE_ALWAYS },
-		{ "age", "AGE", TABLE_ALWAYS },
+		{ "age", "FOR", TABLE_ALWAYS },
 		{ "waiters", "WAITERS", TABLE_ALWAYS },
-		{ "handovers", "HANDOVERS", TABLE_ALWAYS },
 		{ "oldest", "OLDEST", TABLE_NOT_0 },
 	};
 	static const struct table names = { "name", columns,

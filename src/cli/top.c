@@ -21,6 +21,7 @@
 #include "base/limits.h"
 #include "base/now.h"
 #include "base/parse.h"
+#include "base/xmalloc.h"
 #include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/options.h"
@@ -40,6 +41,10 @@
 #define SCREEN_BEGIN "\033[?1049h\033[?25l\033[?7l"
 #define SCREEN_END "\033[?7h\033[?25h\033[?1049l"
 #define SCREEN_CLEAR "\033[H\033[J"
+
+/* Red, and wrapping; and back. */
+#define TROUBLE_BEGIN "\033[?7h\033[1;31m"
+#define TROUBLE_END "\033[0m\033[?7l"
 
 const char *const top_options_help =
     "  -b, --batch        one table after the other, without control codes\n"
@@ -65,6 +70,8 @@ struct top {
 	int64_t asked_ms; /* of the last answer; 0: none yet */
 	uint64_t up;	  /* Redis servers that the broker reaches */
 	uint64_t heard;	  /* and those whose messages it hears */
+	uint64_t at_risk; /* locks and permits */
+	char *why;	  /* owned; no new locks, and why; NULL: there are */
 	struct termios before;
 	bool keys;   /* standard input is a terminal, and is ours */
 	bool screen; /* and so is the screen */
@@ -126,11 +133,33 @@ screen_end(struct top *t)
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
 }
 
+/* Returns the width of the screen; 0: no limit. */
+static size_t
+screen_columns(const struct top *t)
+{
+	struct winsize size;
+
+	if (!t->batch && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		return size.ws_col;
+	return 0;
+}
+
 /* Messages of a server that is reached but not heard pass our waiters by. */
 static bool
 is_deaf(const struct top *t)
 {
-	return t->heard != t->up;
+	return t->heard < t->up;
+}
+
+/* A line about trouble may take more than one line of the screen. */
+static size_t
+trouble_rows(const struct top *t)
+{
+	const size_t width = screen_columns(t);
+	size_t n = t->why != NULL ? strlen("Attention:") + strlen(t->why) : 0;
+
+	return is_deaf(t) + (t->at_risk > 0) +
+	       (width > 0 ? (n + width - 1) / width : n > 0);
 }
 
 /* Counts the lines of waits by class: none if all names are in one class. */
@@ -150,7 +179,7 @@ screen_rows(const struct top *t)
 {
 	const size_t classes = class_rows(t);
 	const size_t head =
-	    HEAD_LINES + is_deaf(t) + (classes > 0 ? classes + 2 : 0);
+	    HEAD_LINES + trouble_rows(t) + (classes > 0 ? classes + 2 : 0);
 	struct winsize size;
 	size_t rows = ROWS_DEFAULT;
 
@@ -161,8 +190,21 @@ screen_rows(const struct top *t)
 	return rows > head ? rows - head : 1;
 }
 
-/* The widest screen on which the numbers come first, under short titles. */
+/* The widest screen on which the numbers come first, under short titles; and
+ * the narrowest with room for who has the name. */
 #define NARROW_COLUMNS 59
+#define ROOMY_COLUMNS 100
+
+static const struct table_column columns_roomy[] = {
+	{ "name", "NAME", TABLE_ALWAYS },
+	{ "kind", "KIND", TABLE_IF_ANY },
+	{ "state", "STATE", TABLE_ALWAYS },
+	{ "holder", "HOLDER", TABLE_ALWAYS },
+	{ "age", "FOR", TABLE_ALWAYS },
+	{ "waiters", "WAITING", TABLE_ALWAYS },
+	{ "rate", "HANDOVERS/S", TABLE_ALWAYS },
+	{ "oldest", "OLDEST", TABLE_NOT_0 },
+};
 
 static const struct table_column columns_wide[] = {
 	{ "name", "NAME", TABLE_ALWAYS },
@@ -191,20 +233,27 @@ static const struct table_column columns_classes[] = {
 	{ "lost", "LOST", TABLE_ALWAYS },
 };
 
-/* Returns the width of the screen; 0: no limit. */
-static size_t
-screen_columns(const struct top *t)
+/* What is wrong comes first.  A screen wraps it. */
+static void
+trouble_print(const struct top *t)
 {
-	struct winsize size;
-
-	if (!t->batch && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		return size.ws_col;
-	return 0;
+	if (t->why != NULL || t->at_risk > 0)
+		(void)fputs(t->screen ? TROUBLE_BEGIN : "", stdout);
+	if (t->why != NULL)
+		printf("Attention:%s\n", t->why);
+	if (t->at_risk > 0)
+		printf("Attention: %" PRIu64 " lock%s or permit%s at risk: "
+		       "lost soon unless Redis confirms a renewal\n",
+		    t->at_risk, t->at_risk == 1 ? "" : "s",
+		    t->at_risk == 1 ? "" : "s");
+	if (t->why != NULL || t->at_risk > 0)
+		(void)fputs(t->screen ? TROUBLE_END : "", stdout);
 }
 
 static void
 head_print(const struct top *t)
 {
+	trouble_print(t);
 	printf("%s: %zu%s name%s, %" PRIu64 " held, %" PRIu64 " waiting\n",
 	    t->client.address->text, t->lines.n, t->lines.all ? "" : " busiest",
 	    t->lines.n == 1 ? "" : "s", t->lines.held, t->lines.waiters);
@@ -234,14 +283,26 @@ classes_print(const struct top *t, size_t width)
 		(void)putchar('\n');
 }
 
+/* Returns an empty table with the columns for that width. */
+static struct table
+layout(size_t width)
+{
+	if (width > 0 && width <= NARROW_COLUMNS)
+		return (struct table){ "name", columns_narrow,
+			sizeof(columns_narrow) / sizeof(columns_narrow[0]),
+			width };
+	if (width > 0 && width < ROOMY_COLUMNS)
+		return (struct table){ "name", columns_wide,
+			sizeof(columns_wide) / sizeof(columns_wide[0]), width };
+	return (struct table){ "name", columns_roomy,
+		sizeof(columns_roomy) / sizeof(columns_roomy[0]), width };
+}
+
 static void
 draw(struct top *t)
 {
 	const size_t width = screen_columns(t);
-	const bool narrow = width > 0 && width <= NARROW_COLUMNS;
-	const struct table table = { "name",
-		narrow ? columns_narrow : columns_wide,
-		sizeof(columns_wide) / sizeof(columns_wide[0]), width };
+	const struct table table = layout(width);
 	char *shown[NAMES_LIMIT];
 	size_t n = screen_rows(t), i;
 
@@ -309,17 +370,42 @@ question(struct top *t, const char *line, struct message *m)
 	return ask_status(&t->client, got, m);
 }
 
+/* Can new locks be granted, and if not, why? */
+static int
+ask_ready(struct top *t)
+{
+	struct message m;
+	enum client_got got = ask_send(&t->client, "READY", &m);
+	static const char code[] = "unavailable";
+
+	free(t->why);
+	t->why = NULL;
+	if (got == CLIENT_NOTHING && ended_by != 0)
+		return CLI_EXIT_OK;
+	if (got != CLIENT_MESSAGE)
+		screen_end(t);
+	if (got != CLIENT_MESSAGE)
+		return ask_status(&t->client, got, &m);
+	if (message_error_is(&m, code))
+		t->why = xstrdup(message_error(&m) + strlen(code));
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
+
 static int
 turn(struct top *t)
 {
 	struct message m;
 	char line[64];
 	int64_t now = now_ms();
-	int status;
+	int status = ask_ready(t);
 
-	status = question(t, "STATS", &m);
+	if (status == CLI_EXIT_OK)
+		status = question(t, "STATS", &m);
 	if (status != CLI_EXIT_OK)
 		return status;
+	t->at_risk = top_stat(m.lines, m.lines_n, "locks_at_risk") +
+		     top_stat(m.lines, m.lines_n, "permits_at_risk");
 	t->up = top_stat(m.lines, m.lines_n, "redis_nodes_up");
 	t->heard = top_stat(m.lines, m.lines_n, "redis_nodes_subscribed");
 	top_classes_take(&t->classes, m.lines, m.lines_n,
@@ -421,6 +507,7 @@ top_main(struct cli *cli, int argc, char **argv)
 		t.client.stop = &ended_by;
 		status = loop(&t);
 	}
+	free(t.why);
 	top_lines_fini(&t.lines);
 	top_classes_fini(&t.classes);
 	client_fini(&t.client);

@@ -77,6 +77,31 @@ changes(const struct top_lines *t, const struct top_seen *now, uint64_t *out)
 	return true;
 }
 
+/* Writes ` key=value`, or nothing if the line has no such field. */
+static void
+field_copy(char *out, size_t size, const char *line, const char *key)
+{
+	struct pair p;
+
+	out[0] = '\0';
+	if (pair_find(line, key, &p))
+		snprintf(out, size, " %s=%.*s", key, (int)p.value_len, p.value);
+}
+
+/* A name may be that of a lock and of a semaphore: so its kind follows it. */
+static char *
+name_of(const char *line)
+{
+	char text[LINE_BYTES];
+	size_t n = strcspn(line, " ");
+
+	if (n >= sizeof(text))
+		n = sizeof(text) - 1;
+	memcpy(text, line, n);
+	field_copy(text + n, sizeof(text) - n, line, "kind");
+	return xstrdup(text);
+}
+
 static void
 line_make(const struct top_lines *t, const char *line,
     const struct top_seen *now, int64_t elapsed_ms, struct top_line *out)
@@ -95,10 +120,13 @@ line_make(const struct top_lines *t, const char *line,
 	}
 	(void)pair_find(line, "state", &p);
 	(void)pair_find_ms(line, "oldest", &oldest_ms);
-	snprintf(text, sizeof(text),
+	n = (uint64_t)snprintf(text, sizeof(text),
 	    "%s state=%.*s waiters=%" PRIu64 "%s oldest=%" PRId64 "ms",
 	    now->name, (int)p.value_len, p.value, out->waiters, rate,
 	    oldest_ms);
+	field_copy(text + n, sizeof(text) - n, line, "holder");
+	n += strlen(text + n);
+	field_copy(text + n, sizeof(text) - n, line, "age");
 	out->text = xstrdup(text);
 }
 
@@ -136,7 +164,7 @@ top_lines_take(struct top_lines *t, char *const *lines, size_t n, size_t limit,
 	t->n = n;
 	t->held = t->waiters = 0;
 	for (i = 0; i < n; i++) {
-		seen[i].name = xstrndup(lines[i], strcspn(lines[i], " "));
+		seen[i].name = name_of(lines[i]);
 		seen[i].handovers = number_of(lines[i], "handovers");
 		line_make(t, lines[i], &seen[i], elapsed_ms, &t->v[i]);
 		t->v[i].place = i;

@@ -101,6 +101,7 @@ EXTRA_DIST += \
 	tests/system/test_tls_manual.py \
 	tests/system/test_token_brokers.py \
 	tests/system/test_tls_protocol.py \
+	tests/system/test_top.py \
 	tests/system/test_transcripts.py \
 	tests/system/test_two_servers.py \
 	tests/system/test_users.py \
