@@ -7,6 +7,8 @@ src_resp_libresp_a_SOURCES = \
 	src/resp/commands.c \
 	src/resp/commands.def \
 	src/resp/commands.h \
+	src/resp/lua_form.c \
+	src/resp/lua_form.h \
 	src/resp/lua_text.c \
 	src/resp/lua_text.h \
 	src/resp/scripts.c \

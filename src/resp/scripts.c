@@ -3,12 +3,13 @@
  * asks for.
  *
  * A text is known by its sha1, which EVALSHA sends, or else by its normal form,
- * because libraries indent and end lines in their own ways.  The normal form is
+ * because libraries and programs write the same in their own ways.  The normal form is
  * computed once for a text: the broker keeps the sha1s of some texts with the
  * script that each turned out to be, and the oldest gives way.
  */
 #include "config.h"
 
+#include <assert.h>
 #include <sha1.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "base/parse.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
+#include "resp/lua_form.h"
 #include "resp/scripts.h"
 
 #define REMEMBERED_MAX 256
@@ -47,6 +49,7 @@ struct script {
 
 #define F(x) SCRIPT_FLAG_##x
 #define TEXT(sha1, id, from)
+#define FORM(id, text)
 static const struct script table[SCRIPT_MAX] = {
 #define SCRIPT(                                                           \
     id, normal, keys, op, match, token, number, unit, bound, flags, form) \
@@ -56,6 +59,7 @@ static const struct script table[SCRIPT_MAX] = {
 #include "resp/scripts.def"
 #undef SCRIPT
 };
+#undef FORM
 #undef TEXT
 #undef F
 
@@ -65,11 +69,29 @@ static const struct text {
 	enum script_id id;
 } texts[] = {
 #define SCRIPT(id, ...)
+#define FORM(id, text)
 #define TEXT(sha1, id, from) { sha1, SCRIPT_##id },
 #include "resp/scripts.def"
 #undef TEXT
+#undef FORM
 #undef SCRIPT
 };
+
+/* What programs write themselves.  The sums are computed at the start. */
+static const struct form {
+	const char *text;
+	enum script_id id;
+} forms[] = {
+#define SCRIPT(id, ...)
+#define FORM(id, text) { text, SCRIPT_##id },
+#define TEXT(sha1, id, from)
+#include "resp/scripts.def"
+#undef TEXT
+#undef FORM
+#undef SCRIPT
+};
+
+#define FORMS (sizeof(forms) / sizeof(forms[0]))
 
 struct known {
 	struct sha1 sum;
@@ -79,8 +101,9 @@ struct known {
 struct scripts {
 	struct known known[REMEMBERED_MAX];
 	const struct resp_scripts *more; /* NULL: none */
-	unsigned n;			 /* how many are known */
-	unsigned next;			 /* the one to be written next */
+	struct sha1 forms[FORMS];
+	unsigned n;    /* how many are known */
+	unsigned next; /* the one to be written next */
 };
 
 void
@@ -134,90 +157,6 @@ sha1_parse(struct sha1 *sum, struct span hex)
 	return true;
 }
 
-/* Normal form. */
-
-static bool
-is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r') || c == ';';
-}
-
-static bool
-is_word(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
-}
-
-static void
-add_lower(struct buf *out, char c)
-{
-	buf_addc(out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
-}
-
-/* Adds a string with its quotes.  Returns what follows it; NULL if it has an
- * escape, or no end. */
-static const char *
-add_string(struct buf *out, const char *p, const char *end)
-{
-	char quote = *p++;
-
-	buf_addc(out, '"');
-	for (; p < end && *p != quote; p++) {
-		if (*p == '\\' || *p == '\n' || *p == '\r')
-			return NULL;
-		add_lower(out, *p);
-	}
-	buf_addc(out, '"');
-	return p < end ? p + 1 : NULL;
-}
-
-/* Returns what follows a comment of one line; NULL if it is a block. */
-static const char *
-skip_comment(const char *p, const char *end)
-{
-	const char *q = p + 2;
-
-	if (q < end && *q == '[') {
-		for (q++; q < end && *q == '='; q++)
-			continue;
-		if (q < end && *q == '[')
-			return NULL;
-	}
-	while (p < end && *p != '\n' && *p != '\r')
-		p++;
-	return p;
-}
-
-bool
-scripts_normal(struct buf *out, struct span text)
-{
-	const char *p = text.p, *end = text.p + text.n;
-	bool space = false;
-	char last = ' ';
-
-	while (p != NULL && p < end) {
-		if (end - p >= 2 && p[0] == '-' && p[1] == '-') {
-			p = skip_comment(p, end);
-			space = true;
-		} else if (is_space(*p)) {
-			space = true;
-			p++;
-		} else if (*p == '"' || *p == '\'') {
-			p = add_string(out, p, end);
-			last = '"';
-			space = false;
-		} else {
-			if (space && is_word(last) && is_word(*p))
-				buf_addc(out, ' ');
-			space = false;
-			last = *p;
-			add_lower(out, *p++);
-		}
-	}
-	return p != NULL;
-}
-
 /* Known texts. */
 
 static bool
@@ -229,21 +168,34 @@ same(const struct sha1 *sum, const char *hex)
 	       memcmp(sum->v, other.v, SHA1_BYTES) == 0;
 }
 
-static enum script_id
-by_normal_form(struct span text)
+/* Returns false if the text has no form that is sure. */
+static bool
+form_of(struct sha1 *sum, struct span text)
 {
-	struct sha1 sum;
 	struct buf form;
-	unsigned i;
 	bool sure;
 
 	buf_init(&form);
-	sure = scripts_normal(&form, text);
-	sha1_of(&sum, (struct span){ buf_data(&form), buf_len(&form) });
+	sure = lua_form(&form, text);
+	sha1_of(sum, (struct span){ buf_data(&form), buf_len(&form) });
 	buf_fini(&form);
-	for (i = 0; sure && i < SCRIPT_MAX; i++)
+	return sure;
+}
+
+static enum script_id
+by_normal_form(const struct scripts *s, struct span text)
+{
+	struct sha1 sum;
+	size_t i;
+
+	if (!form_of(&sum, text))
+		return SCRIPT_MAX;
+	for (i = 0; i < SCRIPT_MAX; i++)
 		if (same(&sum, table[i].normal))
 			return (enum script_id)i;
+	for (i = 0; i < FORMS; i++)
+		if (memcmp(sum.v, s->forms[i].v, SHA1_BYTES) == 0)
+			return forms[i].id;
 	return SCRIPT_MAX;
 }
 
@@ -321,7 +273,7 @@ scripts_learn(struct scripts *s, struct span text, struct sha1 *sum, bool *news)
 	if (k != NULL)
 		return k->id;
 	*news = true;
-	s->known[s->next] = (struct known){ *sum, by_normal_form(text) };
+	s->known[s->next] = (struct known){ *sum, by_normal_form(s, text) };
 	id = s->known[s->next].id;
 	s->next = (s->next + 1) % REMEMBERED_MAX;
 	if (s->n < REMEMBERED_MAX)
@@ -332,7 +284,17 @@ scripts_learn(struct scripts *s, struct span text, struct sha1 *sum, bool *news)
 struct scripts *
 scripts_new(void)
 {
-	return xcalloc(1, sizeof(struct scripts));
+	struct scripts *s = xcalloc(1, sizeof(*s));
+	size_t i;
+	bool sure;
+
+	for (i = 0; i < FORMS; i++) {
+		sure = form_of(&s->forms[i],
+		    (struct span){ forms[i].text, strlen(forms[i].text) });
+		assert(sure);
+		(void)sure;
+	}
+	return s;
 }
 
 void

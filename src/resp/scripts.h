@@ -1,8 +1,6 @@
 /*
- * Scripts of lock libraries, by the sha1 of their text or of its normal form.
- *
- * Normal form: without comments, without white space where no word needs it,
- * without semicolons, strings in double quotes, all in lower case.
+ * Scripts of lock libraries, by the sha1 of their text or of its normal form
+ * (lua_form.h).
  */
 #ifndef LOCKBROKER_RESP_SCRIPTS_H
 #define LOCKBROKER_RESP_SCRIPTS_H
@@ -17,7 +15,9 @@
 enum script_id {
 #define SCRIPT(id, ...) SCRIPT_##id,
 #define TEXT(sha1, id, from)
+#define FORM(id, text)
 #include "resp/scripts.def"
+#undef FORM
 #undef TEXT
 #undef SCRIPT
 	SCRIPT_MAX /* known to be none of them */
@@ -60,9 +60,5 @@ enum script_id scripts_learn(
  */
 bool scripts_ask(struct ask *a, enum script_id id, const struct span *words,
     unsigned nwords, struct buf *why) __attribute__((warn_unused_result));
-
-/* For tests.  False: the text has what the form does not see through (a block
- * comment, an escape in a string), so it is not known. */
-bool scripts_normal(struct buf *out, struct span text);
 
 #endif

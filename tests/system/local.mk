@@ -84,6 +84,7 @@ EXTRA_DIST += \
 	tests/system/test_resp_libraries.py \
 	tests/system/test_resp_replays.py \
 	tests/system/test_resp_numbers.py \
+	tests/system/test_resp_scripts.py \
 	tests/system/test_resp_tokens.py \
 	tests/system/test_redis_restarts.py \
 	tests/system/test_sync.py \

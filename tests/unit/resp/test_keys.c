@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "resp/ask.h"
+#include "resp/lua_form.h"
 #include "resp/lua_text.h"
 #include "resp/scripts.h"
 #include "suite.h"
@@ -262,20 +263,70 @@ END_TEST
 static const struct normal {
 	const char *text, *form;
 } normals[] = {
-	{ "return 1", "return 1" },
-	{ "  return\r\n\t1 ;", "return 1" },
-	{ "-- a comment\nreturn 1 -- another", "return 1" },
-	{ "RETURN redis.call( 'GET' , KEYS[ 1 ] )",
-	    "return redis.call(\"get\",keys[1])" },
-	{ "a = 'x  -- y'; b", "a=\"x  -- y\"b" },
-	{ "a - -1", "a--1" },
-	{ "if x then\n\treturn 0\nend", "if x then return 0 end" },
-	{ "a --[b\nc --[=b\rd", "a c d" },
+	{ "return 1", "return 1 " },
+	{ "  return\r\n\t1 ;", "return 1 " },
+	{ "--[[ a ]] return 1 -- another", "return 1 " },
+	{ "a = 'x  -- y'; b()", "a = \"x  -- y\" b ( ) " },
+	{ "a - -1", "a - - 1 " },
 	{ "", "" },
-	{ "--[[ only looks ]] if true then return 0 end\nreturn 1", NULL },
-	{ "--[==[ a ]==] return 1", NULL },
+	/* Lua tells capitals from small letters. */
+	{ "return redis.call( 'gEt' , KEYS[ 1 ] )",
+	    "return redis . call ( \"GET\" , KEYS [ 1 ] ) " },
+	{ "return redis.call('get', keys[1])",
+	    "return redis . call ( \"GET\" , keys [ 1 ] ) " },
+	{ "Return redis.Call('get', 'Yes')",
+	    "Return redis . Call ( \"get\" , \"Yes\" ) " },
+	{ "redis.pcall('unlink', 'unlink')",
+	    "redis . pcall ( \"DEL\" , \"unlink\" ) " },
+	/* Local names. */
+	{ "local k, a = KEYS[1] return k",
+	    "local k , a = KEYS [ 1 ] return k " },
+	{ "local k = KEYS[1] local a = ARGV[2] return a .. k",
+	    "return ARGV [ 2 ] .. KEYS [ 1 ] " },
+	{ "local k = KEYS[1] or 5 return k",
+	    "local k = KEYS [ 1 ] or 5 return k " },
+	{ "local k = KEYS[1] k = 2 return k",
+	    "KEYS [ 1 ] = 2 return KEYS [ 1 ] " },
+	{ "local v = redis.call('x') if v == 1 then a() end b()",
+	    "if redis . call ( \"X\" ) == 1 then a ( ) end b ( ) " },
+	{ "local v = redis.call('x') if v == 1 then a(v) end",
+	    "local v = redis . call ( \"X\" ) if v == 1 then a ( v ) end " },
+	{ "local v = redis.call('x') y() if v == 1 then a() end",
+	    "local v = redis . call ( \"X\" ) y ( ) if v == 1 then a ( ) "
+	    "end " },
+	{ "local v = redis.call('x') if v ~= 1 then a() end",
+	    "local v = redis . call ( \"X\" ) if v ~= 1 then a ( ) end " },
+	/* What is returned at the end. */
+	{ "if x then return 1 end return 0",
+	    "if x then return 1 else return 0 end " },
+	{ "if x then return 1 end",
+	    "if x then return 1 else return false end " },
+	{ "if x then return 1 else return nil end",
+	    "if x then return 1 else return false end " },
+	{ "if x then return 1 else return end",
+	    "if x then return 1 else return false end " },
+	{ "if x then a() end return 0", "if x then a ( ) end return 0 " },
+	{ "if x then return 1 end a() return 0",
+	    "if x then return 1 end a ( ) return 0 " },
+	{ "if x then if y then return 1 end end return 0",
+	    "if x then if y then return 1 end end return 0 " },
+	{ "if x then return nilly end",
+	    "if x then return nilly else return false end " },
+	/* What is not sure. */
+	{ "--[[ only looks ]] if true then return 0 end\nreturn 1",
+	    "if true then return 0 else return 1 end " },
+	{ "a --[b\nc --[=b\rd", "a c d " },
 	{ "return 'open", NULL },
 	{ "return '\\'' .. 1", NULL },
+	{ "return [[x]]", NULL },
+	{ "return ; redis.call('get')", NULL },
+	{ "a ; == b", NULL },
+	{ "a ; (b)()", NULL },
+	{ "a\n(b)", NULL },
+	{ ";", NULL },
+	{ "a = {1; 2}", NULL },
+	{ "a() ;; b()", NULL },
+	{ "return 1 !", NULL },
 };
 
 START_TEST(normal_form)
@@ -285,7 +336,7 @@ START_TEST(normal_form)
 
 	buf_init(&b);
 	ck_assert_int_eq(
-	    scripts_normal(&b, (struct span){ x->text, strlen(x->text) }),
+	    lua_form(&b, (struct span){ x->text, strlen(x->text) }),
 	    x->form != NULL);
 	if (x->form != NULL)
 		expect(&b, x->form);
@@ -385,9 +436,11 @@ START_TEST(each_text)
 {
 	static const char *const sums[] = {
 #define SCRIPT(id, ...)
+#define FORM(id, text)
 #define TEXT(sha1, id, from) sha1,
 #include "resp/scripts.def"
 #undef TEXT
+#undef FORM
 #undef SCRIPT
 	};
 	struct scripts *s = scripts_new();
