@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	tests/system/lib/resp.py \
 	tests/system/lib/sends.py \
 	tests/system/lib/sentinel.py \
+	tests/system/lib/stress.py \
 	tests/system/lib/transcript.py \
 	tests/system/lib/tls_client.py \
 	tests/system/lib/wait.py \
@@ -95,6 +96,7 @@ EXTRA_DIST += \
 	tests/system/test_starts.py \
 	tests/system/test_stopping.py \
 	tests/system/test_strangers.py \
+	tests/system/test_stress.py \
 	tests/system/test_systemd.py \
 	tests/system/test_tls.py \
 	tests/system/test_tls_clients.py \

@@ -1,4 +1,4 @@
-"""`lockbroker run` and `elect` before the command starts: a broker that does not vouch, or hangs."""
+"""`lockbroker run` and `elect` before the command: a broker that does not vouch, or hangs."""
 
 import re
 import socket
