@@ -22,6 +22,7 @@ enum status {
 	EVENT(LOST, "LOST") \
 	EVENT(HELD, "HELD") \
 	EVENT(FREE, "FREE") \
+	EVENT(LEAVING, "LEAVING") \
 	EVENT(SHUTDOWN, "SHUTDOWN")
 /* clang-format on */
 

@@ -133,6 +133,9 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 	case OPT_READY:
 		cli->ready = true;
 		return 0;
+	case OPT_WAIT:
+		cli->wait = true;
+		return 0;
 	case OPT_USER:
 		login_user(optarg);
 		return 0;

@@ -20,6 +20,7 @@ struct cli {
 	char *config;	   /* file of the daemon; NULL: its default */
 	bool local;	   /* asks no other broker */
 	bool ready;	   /* asks whether locks can be granted, too */
+	bool wait;	   /* drain: until the broker has ended */
 };
 
 /* argv[0] is the command's name. Returns an exit status. */
@@ -57,6 +58,7 @@ int show_stats(struct cli *cli, int argc, char **argv);
 int show_ping(struct cli *cli, int argc, char **argv);
 int show_version(struct cli *cli, int argc, char **argv);
 int show_unlock_force(struct cli *cli, int argc, char **argv);
+int show_drain(struct cli *cli, int argc, char **argv);
 int genpass_main(struct cli *cli, int argc, char **argv);
 int acl_main(struct cli *cli, int argc, char **argv);
 int send_main(struct cli *cli, int argc, char **argv);

@@ -28,6 +28,9 @@ static const char *const acl_options_help =
 static const char *const ping_options_help =
     "      --ready        and can new locks be granted now?\n";
 
+static const char *const drain_options_help =
+    "      --wait         return when the broker has ended\n";
+
 /* clang-format off */
 const struct option common_longs[] = {
 	{ "server", required_argument, NULL, 'S' },
@@ -61,6 +64,11 @@ static const struct option acl_longs[] = {
 
 static const struct option ping_longs[] = {
 	{ "ready", no_argument, NULL, OPT_READY },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct option drain_longs[] = {
+	{ "wait", no_argument, NULL, OPT_WAIT },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -112,6 +120,11 @@ const struct command commands[] = {
 	    NULL, NULL },
 	{ "unlock-force", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_unlock_force,
 	    "unlock-force NAME", "end whoever holds a lock", NULL, NULL },
+	{ "drain", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_drain,
+	    "drain [--wait]",
+	    "have the broker take no more clients, and stop when "
+	    "nothing is held",
+	    &drain_options_help, drain_longs },
 	{ "genpass", 1, 1, WORDS_MIXED, COMPLETE_NOTHING, genpass_main,
 	    "genpass USER", "make a password, and the line for users_file",
 	    NULL, NULL },

@@ -55,7 +55,8 @@ enum {
 	OPT_LIMIT,
 	OPT_CONFIG,
 	OPT_LOCAL,
-	OPT_READY
+	OPT_READY,
+	OPT_WAIT
 };
 
 /* Ends with a row without a name. */

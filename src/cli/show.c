@@ -330,3 +330,35 @@ show_version(struct cli *cli, int argc, char **argv)
 	message_fini(&m);
 	return CLI_EXIT_OK;
 }
+
+/* The broker closes our connection when it ends; what it tells before that is
+ * nothing to us. */
+static void
+await_end(struct client *c)
+{
+	struct message m;
+
+	while (client_wait(c, NEVER_MS, &m) == CLIENT_MESSAGE)
+		message_fini(&m);
+}
+
+int
+show_drain(struct cli *cli, int argc, char **argv)
+{
+	struct client c;
+	struct message m;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	status = ask_open(cli, &c);
+	if (status == CLI_EXIT_OK)
+		status = ask_on(&c, "DRAIN", &m);
+	if (status == CLI_EXIT_OK) {
+		message_fini(&m);
+		if (cli->wait)
+			await_end(&c);
+	}
+	client_fini(&c);
+	return status;
+}

@@ -86,6 +86,7 @@ struct config_broker {
 	char *name;	    /* never empty: letters, digits, . _ - */
 	char *address;	    /* HOST:PORT that others see; "": none */
 	char *http_address; /* URL of the page that others see; "": none */
+	int64_t leave_ms;   /* how long it serves clients that stay; 0: ever */
 };
 
 struct config_redis {

@@ -88,6 +88,7 @@ static const struct turn_listener of_turn = {
 };
 
 static const struct owner_listener of_owners = {
+	.bare = stop_bare,
 	.vouched_ms = vouched_look_up,
 };
 
@@ -301,6 +302,7 @@ on_open(struct core *core, const struct core_event *ev)
 	    ev->u.open.proxied);
 	s = session_find(core, ev->u.open.session);
 	s->owner.uid = ev->u.open.uid;
+	stop_opened(core, s);
 	notify_session(core, NOTICE_SESSION_BEGINS, &s->owner);
 }
 
@@ -517,6 +519,17 @@ on_restore(struct core *core, const struct core_event *ev)
 }
 
 static void
+on_leave(struct core *core, const struct core_event *ev)
+{
+	if (core->stopping)
+		return;
+	core->leaving = true;
+	core->draining |= ev->u.leave.drain;
+	core->leave_ms = ev->u.leave.until_ms;
+	stop_leave(core);
+}
+
+static void
 on_stop(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
@@ -546,6 +559,7 @@ static void (*const handlers[])(
 	[CORE_MESSAGE] = on_message,
 	[CORE_RESUBSCRIBED] = on_resubscribed,
 	[CORE_RESTORE] = on_restore,
+	[CORE_LEAVE] = on_leave,
 	[CORE_STOP] = on_stop,
 };
 
@@ -606,6 +620,15 @@ core_promised_ms(const struct core *core)
 {
 	return core->stopping ? core->sessions->left_ms
 			      : core->sessions->promised_ms;
+}
+
+bool
+core_left(const struct core *core)
+{
+	return core->leaving && core->locks->nholds == 0 &&
+	       core->syncs->npermits == 0 &&
+	       (core->draining ||
+		   core->locks->nwaiting + core->syncs->nclaims == 0);
 }
 
 /*

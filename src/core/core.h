@@ -133,6 +133,7 @@ enum core_event_kind {
 	CORE_RESUBSCRIBED, /* the broker may have missed messages */
 	CORE_RESTORE,	   /* owned: a token hold of the broker before; it comes
 			      before the store can be reached */
+	CORE_LEAVE,	   /* tell everybody that the end comes */
 	CORE_STOP	   /* release everything, tell everybody */
 };
 
@@ -207,6 +208,12 @@ struct core_event {
 		struct {
 			const struct token_hold *hold; /* copied */
 		} restore;
+		struct {
+			int64_t until_ms; /* INT64_MAX: without end */
+			/* No successor: sessions that hold nothing are turned
+			 * away. */
+			bool drain;
+		} leave;
 	} u;
 };
 
@@ -307,6 +314,12 @@ int64_t core_deadline(const struct core *core);
  * everything; aborts on a fault, which is one of this program.
  */
 void core_check(const struct core *core);
+
+/*
+ * After CORE_LEAVE: does no session hold anything, or, without `drain`, wait
+ * for anything?  Token holds do not count: they outlive the broker.
+ */
+bool core_left(const struct core *core);
 
 /* After CORE_STOP: is everything released? */
 bool core_stopped(const struct core *core);

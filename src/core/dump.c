@@ -156,13 +156,13 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 		gauges->syncs[kind] = core->syncs->by_name[kind].n;
 		gauges->all_syncs += gauges->syncs[kind];
 	}
-	gauges->ready = !core->stopping;
-	if (core->stopping)
+	gauges->ready = !core->stopping && !core->draining;
+	if (!gauges->ready)
 		snprintf(gauges->why, sizeof(gauges->why),
 		    "the broker is stopping; try another one");
 	if (gauges->ready)
 		gauge_guards(core, gauges);
-	if (gauges->ready || core->stopping)
+	if (gauges->ready || core->stopping || core->draining)
 		return;
 	/* Nothing has been told of the first server yet. */
 	if (core->paused_ms == 0)

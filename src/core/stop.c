@@ -25,12 +25,14 @@
 
 #define STOP_GIVE_BACK_MS 1000
 
-/* The walks over all sessions, when the broker stops: it refuses requests; it
- * releases what nobody counts on; and after a second, the rest. */
-enum stop_walk { STOP_NONE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
+/* The walks over all sessions.  When the broker leaves: it tells them.  When it
+ * stops: it refuses requests; it releases what nobody counts on; and after a
+ * second, the rest. */
+enum stop_walk { STOP_NONE, STOP_LEAVE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
 
 struct stop {
 	enum stop_walk walk; /* under way; how far: sessions.stop_next */
+	bool again;	     /* STOP_LEAVE: there is one more to turn away */
 	struct timer timer;  /* armed for the second that clients have */
 };
 
@@ -51,7 +53,7 @@ stop_fini(struct core *core)
 bool
 stop_all_over(const struct core *core)
 {
-	return core->stop->walk == STOP_NONE;
+	return core->stop->walk == STOP_NONE && !core->stop->again;
 }
 
 /* Does the client count on what the session holds, and is it there to give it
@@ -61,6 +63,18 @@ may_give_back(const struct core *core, const struct session *s)
 {
 	return !s->detached && s->valid_ms > core->now_ms &&
 	       s->owner.nholds + s->owner.npermits > 0;
+}
+
+/* Returns true when the session waits for nothing any more. */
+static bool
+refuse_requests(struct core *core, struct session *s)
+{
+	while (work_left(core) && !TAILQ_EMPTY(&s->owner.granted))
+		withdraw_refuse(core, TAILQ_FIRST(&s->owner.granted));
+	while (work_left(core) && !TAILQ_EMPTY(&s->owner.waiting))
+		withdraw_refuse(core, TAILQ_FIRST(&s->owner.waiting));
+	return sync_shutdown(core, &s->owner) &&
+	       TAILQ_EMPTY(&s->owner.granted) && TAILQ_EMPTY(&s->owner.waiting);
 }
 
 /* Refuses the session's requests, so that no released name can go to one of
@@ -73,12 +87,32 @@ refuse_waiting(struct core *core, struct session *s)
 	if (!s->refused)
 		emit_event(core, s->owner.id, EVENT_SHUTDOWN, "", 0);
 	s->refused = true;
-	while (work_left(core) && !TAILQ_EMPTY(&s->owner.granted))
-		withdraw_refuse(core, TAILQ_FIRST(&s->owner.granted));
-	while (work_left(core) && !TAILQ_EMPTY(&s->owner.waiting))
-		withdraw_refuse(core, TAILQ_FIRST(&s->owner.waiting));
-	return sync_shutdown(core, &s->owner) &&
-	       TAILQ_EMPTY(&s->owner.granted) && TAILQ_EMPTY(&s->owner.waiting);
+	return refuse_requests(core, s);
+}
+
+static void
+tell_leaving(struct core *core, struct session *s)
+{
+	int64_t left_ms = core->leave_ms - core->now_ms;
+
+	if (!s->leaving) {
+		emit_event(core, s->owner.id, EVENT_LEAVING, "", 0);
+		if (core->leave_ms < INT64_MAX)
+			emit_num(core, FIELD_LEFT,
+			    left_ms > 0 ? (uint64_t)left_ms : 0);
+	}
+	s->leaving = true;
+}
+
+/* Returns false if the session has more requests to refuse. */
+static bool
+turn_away(struct core *core, struct session *s)
+{
+	if (s->over)
+		return true;
+	tell_leaving(core, s);
+	return !core->draining || s->owner.nholds + s->owner.npermits > 0 ||
+	       refuse_requests(core, s);
 }
 
 static void
@@ -95,6 +129,8 @@ release(struct core *core, struct session *s)
 static bool
 visit(struct core *core, struct session *s)
 {
+	if (core->stop->walk == STOP_LEAVE)
+		return turn_away(core, s);
 	if (core->stop->walk == STOP_REFUSE)
 		return refuse_waiting(core, s);
 	/* The session may be freed by what follows. */
@@ -111,6 +147,7 @@ static void
 walk(struct core *core, enum stop_walk which)
 {
 	core->stop->walk = which;
+	core->stop->again = false;
 	core->sessions->stop_next = TAILQ_FIRST(&core->sessions->all);
 }
 
@@ -121,20 +158,45 @@ stop_on(struct core *core)
 {
 	struct session *s;
 
+	if (core->stop->walk == STOP_NONE && core->stop->again)
+		walk(core, STOP_LEAVE);
 	while (work_left(core) && core->stop->walk != STOP_NONE) {
 		s = core->sessions->stop_next;
 		if (s == NULL) {
-			walk(core, core->stop->walk == STOP_REFUSE
-				       ? STOP_RELEASE
-				       : STOP_NONE);
+			if (core->stop->walk == STOP_REFUSE)
+				walk(core, STOP_RELEASE);
+			else
+				core->stop->walk = STOP_NONE;
 			continue;
 		}
 		if (!visit(core, s))
 			return;
-		if (core->stop->walk == STOP_REFUSE)
+		if (core->stop->walk <= STOP_REFUSE)
 			core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 		core_visit(core, 1);
 	}
+}
+
+void
+stop_leave(struct core *core)
+{
+	walk(core, STOP_LEAVE);
+	stop_on(core);
+}
+
+void
+stop_opened(struct core *core, struct session *s)
+{
+	if (core->leaving && !core->stopping)
+		tell_leaving(core, s);
+}
+
+void
+stop_bare(struct core *core, const struct owner *owner)
+{
+	if (!core->stopping &&
+	    owner->nwaiting + owner->nclaims + owner->nuntold_waiters > 0)
+		core->stop->again = true;
 }
 
 void

@@ -13,6 +13,15 @@ void stop_fini(struct core *core);
 /* Is no walk over the sessions under way? */
 bool stop_all_over(const struct core *core);
 
+/*
+ * The broker leaves: tells all sessions.  While it is drained, refuses the
+ * requests of those that hold nothing, now and whenever one has let go its
+ * last.
+ */
+void stop_leave(struct core *core);
+void stop_opened(struct core *core, struct session *s);
+void stop_bare(struct core *core, const struct owner *owner);
+
 /* Tells all sessions, refuses requests, and releases what nobody counts on. */
 void stop_begin(struct core *core);
 

@@ -66,6 +66,9 @@ struct broker {
 	struct job_list jobs; /* lists that are being made */
 	bool failed;
 	bool stopping;
+	/* Leaving since then, and until then at the latest; 0: is not. */
+	int64_t leaving_ms, leave_ms;
+	bool draining; /* leaves without a successor */
 };
 
 /* Gives the core one event at the present time, and carries out its effects. */

@@ -248,6 +248,8 @@ set_alarm(struct broker *b)
 
 	if (b->accept_ms > 0 && b->accept_ms < at_ms)
 		at_ms = b->accept_ms;
+	if (b->leaving_ms > 0 && b->leave_ms < at_ms)
+		at_ms = b->leave_ms;
 	alarm_set(b->alarm, at_ms);
 }
 

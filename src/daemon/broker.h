@@ -55,6 +55,16 @@ void broker_reload(
     struct broker *b, const struct config *config, struct users *was);
 
 /*
+ * Without a successor: takes no more clients, turns those away that hold
+ * nothing, and serves the others.  broker_left(): nothing is held any more, or
+ * broker.leave is over; then stop.
+ */
+void broker_drain(struct broker *b);
+bool broker_draining(const struct broker *b);
+bool broker_left(const struct broker *b);
+void broker_tell_left(struct broker *b); /* to the log */
+
+/*
  * Gives back all names and tells all clients; then wait for broker_stopped().
  */
 void broker_stop(struct broker *b);

@@ -251,14 +251,65 @@ broker_reload(struct broker *b, const struct config *config, struct users *was)
 	tls_reload(b);
 }
 
+static void
+close_places(struct broker *b)
+{
+	front_stop_listening(b->front);
+	tls_stop_listening(b);
+}
+
+/* The places of the monitor stay open to the end. */
+void
+broker_drain(struct broker *b)
+{
+	struct broker_counts n = broker_counts(b);
+	struct core_event ev = { .kind = CORE_LEAVE };
+	int64_t most_ms = b->config->broker.leave_ms;
+
+	if (b->leaving_ms > 0 || b->stopping)
+		return;
+	b->draining = true;
+	b->leaving_ms = now_ms();
+	b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
+	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
+	    LOG_N("locks", (long long)n.locks),
+	    LOG_N("waiters", (long long)n.waiters));
+	close_places(b);
+	ev.u.leave.until_ms = b->leave_ms;
+	ev.u.leave.drain = true;
+	bridge_step(b, &ev);
+}
+
+bool
+broker_draining(const struct broker *b)
+{
+	return b->draining;
+}
+
+bool
+broker_left(const struct broker *b)
+{
+	return b->leaving_ms > 0 &&
+	       (core_left(b->core) || now_ms() >= b->leave_ms);
+}
+
+void
+broker_tell_left(struct broker *b)
+{
+	struct broker_counts n = broker_counts(b);
+
+	LOG(NOTICE, "left", LOG_N("after_ms", now_ms() - b->leaving_ms),
+	    LOG_N("clients", front_count(b->front)),
+	    LOG_N("locks", (long long)n.locks));
+}
+
 void
 broker_stop(struct broker *b)
 {
 	struct core_event ev = { .kind = CORE_STOP };
 
 	b->stopping = true;
-	front_stop_listening(b->front);
-	tls_stop_listening(b);
+	close_places(b);
 	bridge_step(b, &ev);
 }
 

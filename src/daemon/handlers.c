@@ -189,6 +189,14 @@ handle_ready(struct broker *b, struct conn *c, const struct request *r)
 	buf_fini(&why);
 }
 
+/* The broker may end before the next line is read. */
+static void
+handle_drain(struct broker *b, struct conn *c, const struct request *r)
+{
+	reply_ok(c, r, NULL, 0, NULL);
+	broker_drain(b);
+}
+
 static void
 handle_version(struct broker *b, struct conn *c, const struct request *r)
 {

@@ -79,6 +79,15 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
+stop(struct lifecycle *l)
+{
+	l->stage = STAGE_STOPPING;
+	notify_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
+	every(l->deadline, STOP_MS);
+	broker_stop(l->broker);
+}
+
+static void
 on_stop(evutil_socket_t number, short what, void *arg)
 {
 	struct lifecycle *l = arg;
@@ -90,14 +99,10 @@ on_stop(evutil_socket_t number, short what, void *arg)
 	    LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks),
 	    LOG_N("waiters", (long long)n.waiters));
-	if (l->stage != STAGE_RUNNING) {
+	if (l->stage == STAGE_RUNNING)
+		stop(l);
+	else
 		l->stage = STAGE_HURRIED;
-		return;
-	}
-	l->stage = STAGE_STOPPING;
-	notify_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
-	every(l->deadline, STOP_MS);
-	broker_stop(l->broker);
 }
 
 /* Logs each setting that needs a restart; collects the names of the others. */
@@ -286,10 +291,14 @@ lifecycle_ready(struct lifecycle *l)
 }
 
 bool
-lifecycle_over(const struct lifecycle *l, int *status)
+lifecycle_over(struct lifecycle *l, int *status)
 {
 	switch (l->stage) {
 	case STAGE_RUNNING:
+		if (broker_left(l->broker)) {
+			broker_tell_left(l->broker);
+			stop(l);
+		}
 		return false;
 	case STAGE_STOPPING:
 		*status = EXIT_SUCCESS;

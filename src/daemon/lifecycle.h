@@ -29,6 +29,6 @@ void lifecycle_free(struct lifecycle *l);
 void lifecycle_ready(struct lifecycle *l);
 
 /* After each turn: is it time to end, and with which exit status? */
-bool lifecycle_over(const struct lifecycle *l, int *status);
+bool lifecycle_over(struct lifecycle *l, int *status);
 
 #endif

@@ -42,7 +42,8 @@ monitor_readyz(
 	struct span unused;
 	struct buf body;
 	char why[64];
-	bool stopping = broker_stopping(m->broker);
+	bool stopping =
+	    broker_stopping(m->broker) || broker_draining(m->broker);
 
 	(void)name;
 	core_gauges(m->broker->core, now_ms(), &gauges);

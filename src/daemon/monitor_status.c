@@ -288,6 +288,7 @@ add_self(struct json *j, const struct monitor *m)
 	add_number(j, "lease_ms", (uint64_t)config->locks.lease_ms);
 	add_bool(j, "ready", gauges.ready);
 	add_bool(j, "stopping", broker_stopping(m->broker));
+	add_bool(j, "draining", broker_draining(m->broker));
 	if (gauges.ready)
 		return;
 	add_string(j, "why", gauges.why);

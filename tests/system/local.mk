@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	tests/system/test_harness.py \
 	tests/system/test_http.py \
 	tests/system/test_leases.py \
+	tests/system/test_leaving.py \
 	tests/system/test_lifecycle.py \
 	tests/system/test_losses.py \
 	tests/system/test_lossy.py \

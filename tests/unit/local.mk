@@ -257,6 +257,7 @@ STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/sessions.story \
 	tests/unit/core/stories/shared.story \
 	tests/unit/core/stories/stop.story \
+	tests/unit/core/stories/leave.story \
 	tests/unit/core/stories/time.story \
 	tests/unit/core/stories/tokens.story \
 	tests/unit/core/stories/turns.story \

@@ -21,7 +21,8 @@ lock_allowed(
 	const struct lock *l;
 	unsigned i;
 
-	if (!quota_admits(core, owner, rq->ref, rq->nnames))
+	if (!quota_admits(core, owner, rq->ref, rq->nnames) ||
+	    !quota_grants(core, owner, rq->ref))
 		return false;
 	for (i = 0; i < rq->nnames; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);

@@ -234,6 +234,7 @@ hold_free(struct core *core, struct hold *h)
 	holders_leave(h->lock, h);
 	tenure_used(core, &h->lock->lease.tenure, -1);
 	h->owner->nholds--;
+	owner_let_go(core, h->owner);
 	core->locks->nholds--;
 	if (hold_terms(h)->gone)
 		unowned_hold_ended(core, h->lock);

@@ -74,6 +74,9 @@ struct owner {
 
 /* What owners ask of the modules above.  Static; its row is in core.c. */
 struct owner_listener {
+	/* The broker is drained, and the owner has let go the last that it
+	 * had.  It must not step in at once: the caller is not done. */
+	void (*bare)(struct core *core, const struct owner *owner);
 	/* Until when all that it has, few things, is vouched for. */
 	int64_t (*vouched_ms)(struct core *core, const struct owner *owner);
 };
@@ -114,6 +117,14 @@ struct owner *owners_next(struct table_walk *walk);
 /* How many things it holds, waits for or watches (limits.holds); what it was
  * granted counts once, also before it has been told. */
 unsigned owner_load(const struct owner *owner);
+
+/* It has let go something of what it holds. */
+static inline void
+owner_let_go(struct core *core, const struct owner *owner)
+{
+	if (core->draining && owner->nholds + owner->npermits == 0)
+		core->owners->above->bare(core, owner);
+}
 
 /* Remembers a lost name; says whether it was lost; says so, and forgets it. */
 void owner_note_lost(

@@ -20,6 +20,16 @@ quota_open(struct core *core, const struct owner *owner, uint64_t ref)
 	return !core->stopping;
 }
 
+bool
+quota_grants(struct core *core, const struct owner *owner, uint64_t ref)
+{
+	bool ok = !core->draining || owner->nholds + owner->npermits > 0;
+
+	if (!ok)
+		emit_error(core, owner->id, ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	return ok;
+}
+
 /* Asked before anything is made for the request: a session at its bound can't
  * even get a place in a queue. */
 bool

@@ -14,6 +14,9 @@
 /* Does the broker take requests?  If not, answers that, and returns false. */
 bool quota_open(struct core *core, const struct owner *owner, uint64_t ref);
 
+/* Does a broker that is drained give the owner anything new?  Likewise. */
+bool quota_grants(struct core *core, const struct owner *owner, uint64_t ref);
+
 /* May the owner hold, await or watch so many more things?  Likewise. */
 bool quota_admits(
     struct core *core, const struct owner *owner, uint64_t ref, unsigned more);

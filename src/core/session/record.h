@@ -29,6 +29,7 @@ struct session {
 	bool letting_go;   /* in sessions.letting_go: it gives all back, ... */
 	bool clean;	   /* ... by its client's will, ... */
 	bool outlived;	   /* ... not for others before its valid= is over */
+	bool leaving;	   /* it was told that the broker leaves */
 	bool refused;	   /* it was told that the broker stops */
 	bool over;	   /* nobody comes back to it */
 	bool has_secret;   /* its client asked for a key, by SESSION */

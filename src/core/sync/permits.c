@@ -170,6 +170,7 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 	TAILQ_REMOVE(&p->owner->permits, p, in_owner);
 	TAILQ_REMOVE(list, p, in_sync);
 	p->owner->npermits--;
+	owner_let_go(core, p->owner);
 	core_disarm(core, &p->bound);
 	sync_touch(core, &m->y);
 	p->over = true;

@@ -300,7 +300,8 @@ static bool
 claim_allowed(struct core *core, struct owner *owner, const struct sync *y,
     const struct core_request *rq)
 {
-	if (!quota_admits(core, owner, rq->ref, 1))
+	if (!quota_admits(core, owner, rq->ref, 1) ||
+	    (rq->verb != VERB_COUNTDOWN && !quota_grants(core, owner, rq->ref)))
 		return false;
 	if (y != NULL && y->nclaims >= core->config.limits.waiters) {
 		emit_error(core, owner->id, rq->ref, ERR_LIMIT,

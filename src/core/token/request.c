@@ -166,8 +166,9 @@ allowed(struct core *core, struct owner *asker, const struct token_request *rq)
 	}
 	if (rq->op != TOKEN_ACQUIRE && !rq->either)
 		return true;
-	return quota_has_room(core, asker, rq->ref, rq->nnames,
-	    "release some, or raise the limit");
+	return quota_grants(core, asker, rq->ref) &&
+	       quota_has_room(core, asker, rq->ref, rq->nnames,
+		   "release some, or raise the limit");
 }
 
 /*

@@ -75,6 +75,9 @@ struct core {
 	size_t fx_first; /* effects from here on are of this step */
 	bool told_loss;	 /* the next FLUSH tells no grant */
 	bool stopping;
+	bool leaving;	    /* CORE_LEAVE: the end comes, by leave_ms */
+	bool draining;	    /* it leaves, and turns away who has nothing */
+	int64_t leave_ms;   /* INT64_MAX: whenever that may be */
 	int64_t paused_ms;  /* since when not all is granted; 0: all is */
 	uint64_t last_seq;  /* of tokens, and of what else is numbered */
 	uint64_t last_come; /* of requests that wait for a name, in order */

@@ -25,6 +25,8 @@ struct fault_case {
 static const struct good_case good_cases[] = {
 	{ "broker: {http_address: \"https://a/b\"}",
 	    "  http_address: \"https://a/b\"\n" },
+	{ "broker: {leave: 0}", "  leave: 0\n" },
+	{ "broker: {leave: 365d}", "  leave: 365d\n" },
 	{ "broker: {name: Az09._-}", "  name: \"Az09._-\"\n" },
 	{ "broker: {address: \"db-1.example.org:5625\"}",
 	    "  address: \"db-1.example.org:5625\"\n" },
@@ -406,6 +408,9 @@ static const struct fault_case fault_cases[] = {
 	{ "broker: {address: \"a b:1\"}",
 	    "t:1:19: broker.address: 'a b:1' has a character that no host "
 	    "name has, expected HOST:PORT or [V6]:PORT\n" },
+	{ "broker: {leave: 366d}",
+	    "t:1:17: broker.leave: '366d' is longer than 365d, " IN_DURATION
+	    "0 to 365d\n" },
 	{ "broker: {http_address: \"a:1\"}",
 	    "t:1:24: broker.http_address: 'a:1' does not begin with http:// or "
 	    "https://, expected a URL such as http://HOST:5627/\n" },

@@ -11,6 +11,7 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/dump.h"
@@ -117,4 +118,25 @@ story_has(struct story *st)
 		    st->core, id, st->words[3], strlen(st->words[3]));
 	story_begin_line(st);
 	buf_adds(st->out, has ? "yes\n" : "no\n");
+}
+
+/* AT leave [MS], AT turn-away [MS]: the end comes so long from now, or without
+ * bound. */
+void
+story_leave(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_LEAVE };
+
+	ev.u.leave.drain = strcmp(st->words[1], "turn-away") == 0;
+	ev.u.leave.until_ms = st->nwords > 2
+				  ? st->now_ms + strtol(st->words[2], NULL, 10)
+				  : INT64_MAX;
+	story_step(st, &ev);
+}
+
+void
+story_left(struct story *st)
+{
+	story_begin_line(st);
+	buf_adds(st->out, core_left(st->core) ? "yes\n" : "no\n");
 }

@@ -36,6 +36,7 @@ static const char *const subjects[] = {
 	"force",
 	"outside",
 	"stop",
+	"leave",
 	"unowned",
 	"voters",
 	"brokers",

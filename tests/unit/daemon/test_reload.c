@@ -29,6 +29,7 @@ static const char after[] =
     "max_keep: 3s, max_delay: 4s, max_ttl: 5s}\n"
     "limits: {clients: 11, line: 66, output: 2KB, holds: 12, requests: 13, "
     "waiters: 14, unowned: 15, first_line: 6s, unreachable: 7s}\n"
+    "broker: {leave: 1h}\n"
     "resp: {park: 1s, max_wait: 2s}\n"
     "metrics: {classes: [{name: two, names: [b]}, "
     "{name: one, names: [a]}]}\n"
@@ -131,6 +132,8 @@ START_TEST(a_setting_reaches_its_user)
 		sizeof(struct client_limits) };
 	static const struct section resp = { offsetof(struct config, resp),
 		sizeof(struct config_resp) };
+	static const struct section who = { offsetof(struct config, broker),
+		sizeof(struct config_broker) };
 	static const struct section log = { offsetof(struct config, log),
 		sizeof(struct log_settings) };
 	const struct config_field *field = &config_fields[_i];
@@ -141,13 +144,15 @@ START_TEST(a_setting_reaches_its_user)
 		return;
 	check_changed(field);
 	ck_assert_msg(is_in(field, locks) || is_in(field, limits) ||
-			  is_in(field, resp) || is_in(field, log),
+			  is_in(field, resp) || is_in(field, who) ||
+			  is_in(field, log),
 	    "%s is reloadable, and in no section that is handed on",
 	    field->path);
 	check_in(field, locks, &broker->core->config.locks);
 	check_in(field, limits, &broker->core->config.limits);
 	check_in(field, limits, &broker->front->limits);
 	check_in(field, resp, &broker->config->resp);
+	check_in(field, who, &broker->config->broker);
 	if (field == &config_fields[CONFIG_FIELD_LOG_LEVEL])
 		ck_assert(broker->core->config.debug);
 	if (field == &config_fields[CONFIG_FIELD_LOG_AUDIT])
