@@ -7,8 +7,9 @@
 #include "auth/secret.h"
 
 enum hasher_answer
-compare_password(struct hasher *h, uint64_t id, const struct users *users,
-    struct span name, struct span password, int64_t now_ms, bool *known)
+compare_password(struct hasher *h, uint64_t id, struct span from,
+    const struct users *users, struct span name, struct span password,
+    int64_t now_ms, bool *known)
 {
 	static const char none[] = SECRET_PREFIX;
 	const struct user *user = users_find(users, name);
@@ -26,5 +27,5 @@ compare_password(struct hasher *h, uint64_t id, const struct users *users,
 		(void)secret_matches(none, password);
 		return HASHER_RIGHT;
 	}
-	return hasher_check(h, id, password, hash, now_ms);
+	return hasher_check(h, id, from, password, hash, now_ms);
 }

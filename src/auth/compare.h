@@ -15,7 +15,8 @@
  * of the cheap kind are compared with a hash as slow as any.
  */
 enum hasher_answer compare_password(struct hasher *h, uint64_t id,
-    const struct users *users, struct span name, struct span password,
-    int64_t now_ms, bool *known) __attribute__((warn_unused_result));
+    struct span from, const struct users *users, struct span name,
+    struct span password, int64_t now_ms, bool *known)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -32,7 +32,8 @@ struct job {
 	uint64_t id;
 	char *password;
 	char *hash;
-	bool right;
+	char *from; /* the address that asks */
+	enum hasher_result result;
 	TAILQ_ENTRY(job) link;
 };
 
@@ -55,6 +56,7 @@ struct hasher {
 	pthread_cond_t more;
 	struct job_queue jobs;
 	struct job_queue results;
+	char *last; /* the address whose turn was last; NULL: nobody's */
 	bool stopping;
 
 	unsigned njobs; /* under way, in any list; used by the loop only */
@@ -76,7 +78,25 @@ job_free(struct job *job)
 {
 	forget_text(job->password);
 	free(job->hash);
+	free(job->from);
 	free(job);
+}
+
+/* Returns the oldest job of another address than the last one, or the oldest if
+ * there is no other. */
+static struct job *
+whose_turn(struct hasher *h)
+{
+	struct job *job;
+
+	TAILQ_FOREACH (job, &h->jobs, link)
+		if (h->last == NULL || strcmp(job->from, h->last) != 0)
+			break;
+	if (job == NULL)
+		job = TAILQ_FIRST(&h->jobs);
+	free(h->last);
+	h->last = xstrdup(job->from);
+	return job;
 }
 
 /* Waits for a job.  Returns NULL when the hasher must end. */
@@ -88,7 +108,7 @@ next_job(struct hasher *h)
 	pthread_mutex_lock(&h->mutex);
 	while (!h->stopping && TAILQ_EMPTY(&h->jobs))
 		pthread_cond_wait(&h->more, &h->mutex);
-	job = h->stopping ? NULL : TAILQ_FIRST(&h->jobs);
+	job = h->stopping ? NULL : whose_turn(h);
 	if (job != NULL)
 		TAILQ_REMOVE(&h->jobs, job, link);
 	pthread_mutex_unlock(&h->mutex);
@@ -103,7 +123,9 @@ work(void *arg)
 	struct job *job;
 
 	while ((job = next_job(h)) != NULL) {
-		job->right = secret_matches_slowly(job->hash, job->password);
+		job->result = secret_matches_slowly(job->hash, job->password)
+				  ? HASHER_IS_RIGHT
+				  : HASHER_IS_WRONG;
 		pthread_mutex_lock(&h->mutex);
 		TAILQ_INSERT_TAIL(&h->results, job, link);
 		pthread_mutex_unlock(&h->mutex);
@@ -195,9 +217,9 @@ on_results(evutil_socket_t fd, short what, void *arg)
 		TAILQ_REMOVE(&results, job, link);
 		assert(h->njobs > 0);
 		h->njobs--;
-		if (job->right)
+		if (job->result == HASHER_IS_RIGHT)
 			remember(h, job);
-		h->done(h->arg, job->id, job->right);
+		h->done(h->arg, job->id, job->result);
 		job_free(job);
 	}
 }
@@ -255,12 +277,65 @@ hasher_free(struct hasher *h)
 	pthread_mutex_destroy(&h->mutex);
 	explicit_bzero(h->key, sizeof(h->key));
 	free(h->successes);
+	free(h->last);
 	free(h);
 }
 
+static unsigned
+count_of(const struct hasher *h, const char *from, size_t len)
+{
+	const struct job *job;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (job, &h->jobs, link)
+		n += strlen(job->from) == len &&
+		     memcmp(job->from, from, len) == 0;
+	return n;
+}
+
+/* Returns the newest job of the address that has most. */
+static struct job *
+most_pushing(const struct hasher *h)
+{
+	struct job *job, *found = NULL;
+	unsigned n, most = 0;
+
+	TAILQ_FOREACH (job, &h->jobs, link) {
+		n = count_of(h, job->from, strlen(job->from));
+		if (n >= most)
+			found = job;
+		most = n > most ? n : most;
+	}
+	return found;
+}
+
+/* Makes room for a job of that address, if another one has two more.  The job
+ * that goes is told with the results. */
+static bool
+push_out(struct hasher *h, struct span from)
+{
+	const uint64_t one = 1;
+	struct job *job;
+	bool done;
+
+	pthread_mutex_lock(&h->mutex);
+	job = most_pushing(h);
+	done = job != NULL && count_of(h, job->from, strlen(job->from)) >
+				  count_of(h, from.p, from.n) + 1;
+	if (done) {
+		TAILQ_REMOVE(&h->jobs, job, link);
+		job->result = HASHER_PUSHED_OUT;
+		TAILQ_INSERT_TAIL(&h->results, job, link);
+	}
+	pthread_mutex_unlock(&h->mutex);
+	while (done && write(h->wake, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	return done;
+}
+
 enum hasher_answer
-hasher_check(struct hasher *h, uint64_t id, struct span password,
-    const char *hash, int64_t now_ms)
+hasher_check(struct hasher *h, uint64_t id, struct span from,
+    struct span password, const char *hash, int64_t now_ms)
 {
 	struct job *job;
 
@@ -268,12 +343,14 @@ hasher_check(struct hasher *h, uint64_t id, struct span password,
 	h->now_ms = now_ms;
 	if (is_remembered(h, hash, password, now_ms))
 		return HASHER_RIGHT;
-	if (h->njobs >= HASHER_JOBS_MAX || (!h->running && !start_thread(h)))
+	if ((h->njobs >= HASHER_JOBS_MAX && !push_out(h, from)) ||
+	    (!h->running && !start_thread(h)))
 		return HASHER_FULL;
 	job = xcalloc(1, sizeof(*job));
 	job->id = id;
 	job->password = xstrndup(password.p, password.n);
 	job->hash = xstrdup(hash);
+	job->from = xstrndup(from.p, from.n);
 	h->njobs++;
 	pthread_mutex_lock(&h->mutex);
 	TAILQ_INSERT_TAIL(&h->jobs, job, link);

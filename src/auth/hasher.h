@@ -9,6 +9,10 @@
  * lock, and an attacker could ask for it again and again.  One thread uses only
  * one processor, however many clients ask.
  *
+ * Addresses take turns, so that nobody who tries passwords without end keeps
+ * others waiting for long.  If there are too many, a comparison for an address
+ * that has fewer pushes out the newest of the one that has most.
+ *
  * The hasher remembers a right password for some minutes, as a digest under a
  * key of this process, so that clients that connect again and again don't wait.
  * It does not remember wrong ones: every try must cost its time.
@@ -30,8 +34,14 @@ struct hasher;
 /* How long a right password is remembered. */
 #define HASHER_REMEMBERS_MS (INT64_C(5) * 60 * 1000)
 
+enum hasher_result {
+	HASHER_IS_RIGHT,
+	HASHER_IS_WRONG,
+	HASHER_PUSHED_OUT /* it was not compared: others came first */
+};
+
 /* Called from the loop, never from inside hasher_check(). */
-typedef void hasher_done(void *arg, uint64_t id, bool right);
+typedef void hasher_done(void *arg, uint64_t id, enum hasher_result result);
 
 /* Aborts if there is no memory.  The thread starts with the first job. */
 struct hasher *hasher_new(
@@ -46,8 +56,9 @@ enum hasher_answer {
 	HASHER_FULL   /* HASHER_JOBS_MAX are under way */
 };
 
-/* Copies password and hash; the copies are wiped after the comparison. */
-enum hasher_answer hasher_check(struct hasher *h, uint64_t id,
+/* `from` is the address that asks, without a port.  Copies it, password and
+ * hash; the copies are wiped after the comparison. */
+enum hasher_answer hasher_check(struct hasher *h, uint64_t id, struct span from,
     struct span password, const char *hash, int64_t now_ms)
     __attribute__((warn_unused_result));
 

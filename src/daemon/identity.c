@@ -366,7 +366,7 @@ identity_auth(struct broker *b, struct conn *c, const struct request *r,
 		return;
 	from.ref = conn_defer(c, r);
 	client->asking = true;
-	logins_try(b->identity->logins, from, user, password);
+	logins_try(b->identity->logins, from, conn_peer(c), user, password);
 }
 
 void

@@ -106,7 +106,7 @@ settle(struct login *l, bool right)
 }
 
 static void
-on_hashed(void *arg, uint64_t id, bool right)
+on_hashed(void *arg, uint64_t id, enum hasher_result result)
 {
 	struct logins *logins = arg;
 	struct login *l;
@@ -117,12 +117,27 @@ on_hashed(void *arg, uint64_t id, bool right)
 		if (l->id == id)
 			break;
 	assert(l != NULL && l->timer == NULL);
-	settle(l, right && l->known);
+	if (result == HASHER_PUSHED_OUT)
+		end(l, LOGIN_FULL, NULL);
+	else
+		settle(l, result == HASHER_IS_RIGHT && l->known);
+}
+
+/* Returns the address of a peer without its port.  Local clients, which have no
+ * address, are one. */
+static struct span
+address_of(const char *peer)
+{
+	const char *port = strrchr(peer, ':');
+
+	if (port == NULL || strncmp(peer, "pid:", 4) == 0)
+		return (struct span){ "", 0 };
+	return (struct span){ peer, (size_t)(port - peer) };
 }
 
 void
-logins_try(struct logins *logins, struct login_from from, struct span name,
-    struct span password)
+logins_try(struct logins *logins, struct login_from from, const char *peer,
+    struct span name, struct span password)
 {
 	const struct users *users = logins->broker->config->users;
 	const struct user *user =
@@ -136,8 +151,8 @@ logins_try(struct logins *logins, struct login_from from, struct span name,
 	l->hash = xstrdup(user != NULL ? user_hash(user) : "");
 	l->start_ms = now_ms();
 	LIST_INSERT_HEAD(&logins->list, l, link);
-	switch (compare_password(logins->hasher, l->id, users, name, password,
-	    l->start_ms, &l->known)) {
+	switch (compare_password(logins->hasher, l->id, address_of(peer), users,
+	    name, password, l->start_ms, &l->known)) {
 	case HASHER_RIGHT:
 		settle(l, l->known);
 		break;

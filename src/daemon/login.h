@@ -47,10 +47,10 @@ struct logins *logins_new(struct broker *b, login_done *done, void *arg);
 void logins_free(struct logins *logins);
 
 /*
- * Begins an attempt.  Requires that the configuration has users.  The caller
- * wipes the password.
+ * Begins an attempt of that peer (10.0.0.7:5512, pid:4711).  Requires that the
+ * configuration has users.  The caller wipes the password.
  */
-void logins_try(struct logins *logins, struct login_from from, struct span name,
-    struct span password);
+void logins_try(struct logins *logins, struct login_from from, const char *peer,
+    struct span name, struct span password);
 
 #endif

@@ -56,8 +56,8 @@ log_in(struct monitor *m, const struct http_request *r)
 
 	buf_init(&mem);
 	if (basic_parse(r->authorization, &mem, &user, &password))
-		logins_try(m->logins, (struct login_from){ .who = r->id }, user,
-		    password);
+		logins_try(m->logins, (struct login_from){ .who = r->id },
+		    r->peer, user, password);
 	else
 		monitor_say(m, r->id, 401,
 		    "say who you are with HTTP Basic: name and password");

@@ -378,6 +378,50 @@ class Passwords(Users):
         self.assertEqual(watcher.stats()["auth_ok_total"], "1")
 
 
+class UnderFire(Users):
+    """One host tries passwords without end; a client of another one logs in all the same."""
+
+    GUESSES = 90
+
+    def guesser(self):
+        sock = socket.socket()
+        self.addCleanup(sock.close)
+        sock.bind(("127.0.0.2", 0))
+        sock.connect(("127.0.0.1", self.brokers[0].port))
+        return sock
+
+    def guess(self, sock):
+        """Ask again as soon as the last guess is refused."""
+        with sock, sock.makefile("rb") as answers:
+            try:
+                while not self.over.is_set():
+                    sock.sendall(b"AUTH deploy wrong\r\n")
+                    if not answers.readline():
+                        return
+            except OSError:
+                pass
+
+    def test_who_knows_the_password_gets_in(self):
+        self.prepare(user("deploy", hash=crypt_of("password", "$y$j9T$saltsaltsalt$"),
+                          lock=["*"]))
+        self.over = threading.Event()
+        threads = [threading.Thread(target=self.guess, args=(self.guesser(),))
+                   for _ in range(self.GUESSES)]
+        for thread in threads:
+            thread.start()
+        try:
+            # A password that was right is remembered, a wrong one is compared each time.
+            for secret, answer in (("bad", "ERR auth"), ("worse", "ERR auth"), ("password", "OK")):
+                start = now()
+                reply = self.client(tcp=True).ask(f"AUTH deploy {secret}")
+                self.assertTrue(reply.text.startswith(answer), reply)
+                self.assertLess(now() - start, patience(3))
+        finally:
+            self.over.set()
+            for thread in threads:
+                thread.join()
+
+
 class Reload(Users):
     def reload(self, *users, **more):
         broker = self.brokers[0]

@@ -99,7 +99,7 @@ teardown(void)
 static void
 try(struct logins *l, unsigned number, const char *name, const char *password)
 {
-	logins_try(l, (struct login_from){ .who = number },
+	logins_try(l, (struct login_from){ .who = number }, "127.0.0.1:5512",
 	    (struct span){ name, strlen(name) },
 	    (struct span){ password, strlen(password) });
 }
