@@ -1,7 +1,9 @@
 """Numbers agree with each other while clients of all kinds come and go. Redis is frozen while holders of three kinds have locks: does each record of that night, by
 itself, say who lost what, and why?"""
 
-from lib import http
+import re
+
+from lib import chromium, http
 from lib.resp import Resp
 from lib.wait import eventually
 from test_cli import CommandTest
@@ -28,6 +30,9 @@ class Frozen(CommandTest):
         server.freeze()
         eventually(lambda: web.metrics()["lockbrokerd_locks_at_risk"] > 0, 10, "they are at risk")
         eventually(lambda: "at_risk" in line.ok("STATUS line").fields, 10, "STATUS says so")
+        eventually(lambda: re.match(r"Attention:.*Redis can't be used.*\nAttention: \d locks",
+                                    self.run_it("top", "-bn1", address=broker.unix_path)[1]),
+                   10, "top says so first")
         for run in runs:
             self.assertEqual(self.end(run)[0], 123)
         eventually(lambda: web.metrics()["lockbrokerd_lost_total"] == 5, 20, "all are lost")
@@ -58,7 +63,29 @@ class Frozen(CommandTest):
         self.assertGreater(status["paused_ms"], 0)
         for one in status["losses"]:
             self.assertTrue(one["holder"])
+        self.check_page(web, names)
         server.thaw()
+
+    def check_page(self, web, names):
+        """What it shows is what happened, and what is wrong comes first."""
+        if chromium.program() is None:
+            return
+        browser = chromium.Browser()
+        self.addCleanup(browser.close)
+        browser.open(f"http://127.0.0.1:{web.port}/")
+        eventually(lambda: browser.text(".verdict h2"), 10, "it is drawn")
+        self.assertIn("No new locks since", browser.text(".verdict h2"))
+        self.assertIn("Redis can't be used", browser.text(".verdict"))
+        lost = browser.text(".troubles")
+        self.assertIn("5 locks were lost", lost)
+        for words in ("3 \u00d7 given back while it was about to be lost",
+                      "2 \u00d7 Redis could not be reached in time to renew it"):
+            self.assertIn(words, lost)
+        self.assertNotIn("at risk", lost)
+        rows = browser.evaluate("[...document.querySelectorAll('#losses tbody th')]"
+                                ".map(e => e.innerText)")
+        self.assertEqual(sorted(rows), sorted(names))
+        self.assertEqual(browser.evaluate("document.querySelector('.figures dd').innerText"), "0")
 
     def test_numbers_agree(self):
         """Lines, tokens that poll, and permits: in each scrape, what is counted twice is equal."""
