@@ -9,7 +9,7 @@ import sys
 
 from lib.broker import find_program
 from lib.case import SystemTest
-from lib.manual import blocks, read_source
+from lib.manual import SOURCE, blocks, read_source
 from lib.proc import die_with_parent
 from lib.wait import eventually, let_time_pass, patience
 
@@ -201,6 +201,13 @@ class Readme(ShellTest):
     def block(self, part):
         (found,) = [block for block in self.blocks() if part in block]
         return found
+
+    def test_it_is_short(self):
+        text = read_source("README.md")
+        self.assertLessEqual(len(text.split()), 1200)
+        self.assertIn("$ nc localhost", "".join(text.splitlines(True)[:12]), "a session first")
+        for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text):
+            self.assertTrue(os.path.exists(os.path.join(SOURCE, picture)), picture)
 
     def test_a_conversation(self):
         lines = self.block("$ nc localhost").splitlines()
