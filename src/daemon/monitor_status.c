@@ -243,6 +243,20 @@ add_list(struct json *j, struct core *core, const char *key, struct listing *g)
 	json_shut(j, ']');
 }
 
+/* Semaphores, latches and barriers: who has permits, and who waits. */
+static void
+add_kinds(struct json *j, struct core *core, const struct question *q)
+{
+	struct listing *g;
+	enum kind kind;
+
+	for (kind = KIND_SYNC; kind < KIND_MAX; kind++) {
+		g = core_line_begin(core, kind, q->name, q->name_len, ROWS);
+		add_list(j, core, kind_words[kind], g);
+		core_listing_end(g);
+	}
+}
+
 static void
 add_asked(struct json *j, struct monitor *m, const struct question *q)
 {
@@ -266,6 +280,7 @@ add_asked(struct json *j, struct monitor *m, const struct question *q)
 		g = core_history_begin(core, q->name, q->name_len, ROWS);
 		add_list(j, core, "history", g);
 		core_listing_end(g);
+		add_kinds(j, core, q);
 	}
 	json_shut(j, '}');
 }

@@ -178,6 +178,13 @@ class Sent(Page):
         self.assertEqual([(r["is"], r["label"]) for r in told["queue"]],
                          [("holder", "ci-7"), ("waiter", "alice")])
         self.assertEqual(told["waiters"], 1)
+        one, two = self.labelled("worker-1"), self.labelled("worker-2")
+        one.ok("ACQUIRE thumbnails limit=2 permits=2")
+        two.send("ACQUIRE thumbnails limit=2")
+        rows = eventually(lambda: (lambda rows: len(rows) == 2 and rows)(
+            asked("thumbnails")["semaphore"]), 5, "one waits")
+        self.assertEqual([(r["is"], r["label"], r["permits"]) for r in rows],
+                         [("holder", "worker-1", 2), ("waiter", "worker-2", 1)])
         self.assertEqual(asked("other")["queue"], [])
         self.assertEqual(asked("job/short")["history"][0]["end"], "hold")
 
@@ -258,6 +265,8 @@ class Shown(Page):
         self.assertIn("released by force by uid", browser.text("#losses"))
         self.assertIn("this one", browser.text("#brokers"))
         self.assertIn("at there:5625", browser.text("#head"))
+        told = self.drawn(web, "/?name=thumbnails").text("#name-asked")
+        self.assertIn("No lock, but a semaphore.", told)
         self.assertEqual(browser.evaluate(
             "getComputedStyle(document.querySelector('.verdict')).borderLeftWidth"), "8px")
         self.check_quiet(browser)

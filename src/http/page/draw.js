@@ -391,6 +391,13 @@ var draw = (function () {
 	}
 	function summary(s, a, holders) {
 		var p = el("p", { "class": "who" }), n = a.waiters;
+		var others = ["semaphore", "latch", "barrier"].filter(function (k) {
+			return a[k].length > 0;
+		});
+		if (holders.length === 0 && n === 0 && others.length > 0) {
+			p.append("No lock, but a " + others.join(", a ") + ".");
+			return p;
+		}
 		if (holders.length > 0) {
 			p.append(strange(who(holders[0])), (holders.length > 1 ?
 				" and " + count(holders.length - 1, "other has it",
@@ -412,7 +419,7 @@ var draw = (function () {
 		return el("div", null, el("h3", null, title), table("", ["who",
 			"#session", "#" + head], rows.map(function (r, i) {
 			var name = el("span", null, numbered ? i + 1 + ". " : "",
-				strange(who(r)));
+				strange(who(r)), permits(r));
 			if (r.mode === "shared")
 				name.append(" ", tag("quiet", "shared"));
 			if (r.away_ms !== undefined)
@@ -442,13 +449,15 @@ var draw = (function () {
 				r.session !== undefined);
 		};
 	}
-	function other_kinds(s) {
-		var rows = s.names.filter(function (n) { return n.kind; });
-		if (rows.length === 0)
-			return "";
-		return el("div", null, el("h3", null, "Under the same name"),
-			table("names", ["name", "who, of several", "#for", "#waiting",
-				"#longest"], rows.map(name_row)));
+	function kind(a, word) {
+		return el("div", null,
+			people("Who has permits of the semaphore", "for",
+				a[word].filter(is("holder")), false),
+			people("Who waits at the " + word, "has waited",
+				a[word].filter(is("waiter")), true));
+	}
+	function permits(r) {
+		return r.permits > 1 ? " " + r.permits + " permits" : "";
 	}
 	function asked(s) {
 		var a = s.asked, e, holders;
@@ -474,7 +483,7 @@ var draw = (function () {
 			people("Who has it", "for", holders, false),
 			people("Who is next", "has waited",
 				a.queue.filter(is("waiter")), true),
-			other_kinds(s),
+			kind(a, "semaphore"), kind(a, "latch"), kind(a, "barrier"),
 			past(s, a.history.filter(function (h) {
 				return h.end !== "held";
 			})));

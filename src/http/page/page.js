@@ -87,7 +87,7 @@
 		var name = name_asked();
 		if (name) {
 			ask.set("name", name);
-			ask.set("names", name); /* the other kinds of it */
+			ask.set("limit", 0);
 			return "/status.json?" + ask;
 		}
 		if (filter.value)
