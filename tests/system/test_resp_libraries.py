@@ -102,6 +102,64 @@ Promise.all([work(), work()]).then(() => client.quit(),
   (error) => { console.error(error); process.exit(1); });
 """
 
+# Libraries whose scripts are written in their own ways.
+NODE_LOCKS = {
+    "@microfleet/ioredis-lock": r"""
+const { pathToFileURL } = require("url");
+const Redis = require("ioredis");
+const file = process.env.NODE_PATH + "/@microfleet/ioredis-lock/lib/redislock.js";
+let clients = [];
+async function lock() {
+  const { createLock } = await import(pathToFileURL(file));
+  const client = new Redis(port, { maxRetriesPerRequest: 3 });
+  clients.push(client);
+  const one = createLock(client, { timeout: 20000, retries: 3000, delay: 20 });
+  await one.acquire("job");
+  await one.extend(10000);
+  return async () => { await one.release(); client.quit(); };
+}
+""",
+    "node-redis-warlock": r"""
+const client = require("redis3").createClient(port);
+const warlock = require("node-redis-warlock")(client);
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const take = () => new Promise((done, failed) =>
+  warlock.lock("job", 20000, (error, unlock, id) => error ? failed(error) : done(unlock && id)));
+async function lock() {
+  let id;
+  while (!(id = await take())) await sleep(20);
+  return () => new Promise((done, failed) => warlock.unlock("job", id, (error, n) =>
+    error || n !== 1 ? failed(error || n) : done()));
+}
+""",
+    "redis-lock": r"""
+const client = require("redis4").createClient({ url: "redis://127.0.0.1:" + port });
+let ready;
+async function lock() {
+  await (ready ||= client.connect());
+  return require("redis-lock")(client, 20)("job", 20000);
+}
+""",
+}
+
+LOCK_IN_TURN = r"""
+const fs = require("fs");
+const [port, path, rounds] = process.argv.slice(2);
+@LOCK@
+async function work() {
+  for (let i = 0; i < +rounds; i++) {
+    const unlock = await lock();
+    fs.closeSync(fs.openSync(path + ".held", "wx"));
+    const count = +fs.readFileSync(path, "utf8");
+    await new Promise((done) => setTimeout(done, 2));
+    fs.writeFileSync(path, String(count + 1));
+    fs.unlinkSync(path + ".held");
+    await unlock();
+  }
+}
+work().then(() => process.exit(0), (error) => { console.error(error); process.exit(1); });
+"""
+
 # What programs without a library send, as the manual of Redis has it.
 RELEASE = ('if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) '
            "else return 0 end")
@@ -543,6 +601,21 @@ class Libraries(SystemTest):
         """Processes at two brokers take turns; those that wait are told of each release."""
         env = npm.install(self.directory, "simple-redis-mutex@3.0.0", "redis")
         self.share(["node", self.script("job.js", MUTEX)], env, workers=2)
+
+    def check_lock(self, package, *clients):
+        env = npm.install(self.directory, package, *clients)
+        script = LOCK_IN_TURN.replace("@LOCK@", NODE_LOCKS[package])
+        self.share(["node", self.script("job.js", script)], env)
+        self.assertEqual(self.brokers[0].log_lines("script-unknown"), [])
+
+    def test_ioredis_lock(self):
+        self.check_lock("@microfleet/ioredis-lock", "ioredis")
+
+    def test_warlock(self):
+        self.check_lock("node-redis-warlock", "redis3@npm:redis@3")
+
+    def test_redis_lock(self):
+        self.check_lock("redis-lock", "redis4@npm:redis@4")
 
     def check_client(self, package):
         self.broker()
