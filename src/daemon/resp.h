@@ -125,4 +125,7 @@ resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
     resp_no_cluster, resp_subscribe, resp_unsubscribe, resp_key, resp_eval,
     resp_evalsha, resp_script_load, resp_script_exists, resp_blpop, resp_incr;
 
+/* Milliseconds since 1970, for requests that name a time. */
+int64_t resp_clock_ms(void);
+
 #endif

@@ -15,8 +15,8 @@
 /* StackExchange.Redis asks for this key whenever it connects. */
 #define TIE_BREAK "__Booksleeve_TieBreak"
 
-static int64_t
-clock_ms(void)
+int64_t
+resp_clock_ms(void)
 {
 	struct timespec ts;
 
@@ -83,7 +83,7 @@ resp_key(struct broker *b, struct conn *c, const struct request *r)
 	struct buf why;
 
 	buf_init(&why);
-	if (!ask_parse(&a, rs->id, r->words, r->nwords, clock_ms(), &why))
+	if (!ask_parse(&a, rs->id, r->words, r->nwords, resp_clock_ms(), &why))
 		resp_error(conn_output(c),
 		    (struct span){ buf_data(&why), buf_len(&why) });
 	else

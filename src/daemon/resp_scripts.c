@@ -70,7 +70,8 @@ run(struct broker *b, struct conn *c, const struct request *r,
 	struct buf why;
 
 	buf_init(&why);
-	if (!scripts_ask(&a, id, r->words + 2, r->nwords - 2, &why))
+	if (!scripts_ask(
+		&a, id, r->words + 2, r->nwords - 2, resp_clock_ms(), &why))
 		resp_error(conn_output(c),
 		    (struct span){ buf_data(&why), buf_len(&why) });
 	else if (!resp_refuse_names(b, c, r, "eval", &a))

@@ -373,7 +373,7 @@ take_token(struct ask *a, const struct script *s, const struct args *args,
 
 static bool
 take_number(struct ask *a, const struct script *s, const struct args *args,
-    struct buf *why)
+    int64_t clock_ms, struct buf *why)
 {
 	int64_t n;
 
@@ -385,6 +385,9 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	n *= s->unit;
 	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either))
 		return wrong(why, "invalid expire time in 'set' command");
+	/* Redis keeps the time of the end, which must be a number, too. */
+	if (n > INT64_MAX - clock_ms)
+		return wrong(why, "invalid expire time in this script");
 	if (a->rq.bound == TOKEN_ADD)
 		a->rq.ttl_ms = max_ms(ask_bounded(n), -TOKEN_MS_MAX);
 	else if (n > 0 || !(s->flags & SCRIPT_FLAG_UNBOUNDED))
@@ -402,7 +405,7 @@ args_needed(const struct script *s)
 
 bool
 scripts_ask(struct ask *a, enum script_id id, const struct span *words,
-    unsigned nwords, struct buf *why)
+    unsigned nwords, int64_t clock_ms, struct buf *why)
 {
 	const struct script *s = &table[id];
 	struct args args = { NULL, 0 };
@@ -424,5 +427,6 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 		a->rq.op = TOKEN_EXTEND;
 		a->rq.either = false;
 	}
-	return take_token(a, s, &args, why) && take_number(a, s, &args, why);
+	return take_token(a, s, &args, why) &&
+	       take_number(a, s, &args, clock_ms, why);
 }

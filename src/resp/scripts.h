@@ -56,9 +56,10 @@ enum script_id scripts_learn(
 
 /*
  * Reads the words (number of keys, keys, arguments) as what the script asks
- * for.  On false, `why` has an error.
+ * for, at `clock_ms` since 1970.  On false, `why` has an error.
  */
 bool scripts_ask(struct ask *a, enum script_id id, const struct span *words,
-    unsigned nwords, struct buf *why) __attribute__((warn_unused_result));
+    unsigned nwords, int64_t clock_ms, struct buf *why)
+    __attribute__((warn_unused_result));
 
 #endif

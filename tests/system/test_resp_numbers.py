@@ -72,6 +72,19 @@ class Numbers(RespTest):
             for text, more in EXTENSIONS:
                 self.check(("EVAL", text, 1, "k", "t", number, *more))
 
+    def test_an_end_that_is_no_number(self):
+        """2^63 - 1 ms from now: an error, and nothing changes."""
+        state = "bound"
+        for text, more in EXTENSIONS:
+            words = ("EVAL", text, 1, "k", "t", "9223372036854775807", *more)
+            with self.subTest(words=words):
+                (reply, *there), (expected, *bare) = (
+                    self.answers(client, state, words) for client in (self.one, self.bare))
+                self.assertTrue(str(reply).startswith("ERR") and str(expected).startswith("ERR"),
+                                (reply, expected))
+                self.assertEqual(there[0], bare[0])
+                self.assertAlmostEqual(there[1], bare[1], delta=2000)
+
     def test_expire(self):
         for number in NUMBERS:
             for word in ("PEXPIRE", "EXPIRE"):
