@@ -18,7 +18,7 @@
 #include "base/table.h"
 
 #define REDIS_REPLID_LEN 40
-#define REDIS_WORDS_MAX 128 /* of a command: scripts have rows of 64 keys */
+#define REDIS_WORDS_MAX 512 /* of a command: adopt.lua reads 500 keys */
 
 enum redis_type { REDIS_STRING, REDIS_HASH, REDIS_LIST, REDIS_ZSET };
 
