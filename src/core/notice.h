@@ -41,7 +41,7 @@
 	ROW(TOKEN_GRANTED, DEBUG, "token-granted") \
 	ROW(TOKEN_EXTENDED, DEBUG, "token-extended") \
 	ROW(TOKEN_RELEASED, DEBUG, "token-released") \
-	ROW(TOKEN_DELETED, NOTICE, "token-deleted") \
+	ROW(TOKEN_DELETED, DEBUG, "token-deleted") \
 	ROW(TOKENS_LEFT, NOTICE, "tokens-left") \
 	ROW(TOKENS_ADOPTED, NOTICE, "tokens-adopted") \
 	ROW(TOKENS_NOT_ADOPTED, WARNING, "tokens-not-adopted") \

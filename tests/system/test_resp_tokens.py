@@ -238,6 +238,14 @@ class Scripts(RespTest):
         self.assertEqual(one("SCRIPT", "EXISTS", sha1, "0" * 40), [1, 0])
         self.assertEqual(self.resp()("EVALSHA", sha1.upper(), 1, "mine", "t"), 1)
 
+    def test_a_release_by_del_is_not_logged(self):
+        """Some libraries release so."""
+        one = self.resp()
+        for _ in range(3):
+            one("SET", "mine", "t", "NX")
+            self.assertEqual(one("DEL", "mine"), 1)
+        self.assertEqual(self.brokers[0].log_lines("token-deleted"), [])
+
     def test_an_unknown_text(self):
         one = self.resp()
         text = "return redis.call('get', KEYS[1]) .. 'secret'"

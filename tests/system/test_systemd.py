@@ -8,6 +8,7 @@ import time
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.client import Client
+from lib.manual import SOURCE
 from lib.redisd import PROGRAM
 from lib.wait import eventually, hang, now, patience
 
@@ -34,6 +35,14 @@ class Systemd(SystemTest):
             except socket.timeout:
                 self.fail(f"{wanted} was not told, only {lines}")
         return lines
+
+    def test_a_reload_checks_the_file_first(self):
+        """So that `systemctl reload` fails if the file is faulty."""
+        with open(os.path.join(SOURCE, "systemd", "lockbrokerd.service.in"),
+                  encoding="utf-8") as file:
+            reloads = [line.strip() for line in file if line.startswith("ExecReload=")]
+        self.assertEqual(reloads, ["ExecReload=@sbindir@/lockbrokerd -t",
+                                   "ExecReload=/bin/kill -HUP $MAINPID"])
 
     def test_ready_and_stopping(self):
         for abstract in (False, True):

@@ -1,7 +1,6 @@
 /*
- * Log lines: who took which name by a token, and who deleted it.  All are for
- * debugging but two: what ends a hold without knowing its token, and what a
- * broker leaves behind that stops.
+ * Log lines: who took which name by a token, and who deleted it, all of them for
+ * debugging; and what becomes of the holds of a broker that stops or has gone.
  */
 #include "config.h"
 
@@ -25,11 +24,11 @@ void
 notify_token(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct owner *asker)
 {
-	/* It was ended without its token: somebody may ask by whom. */
+	if (!emit_debugs(core))
+		return;
+	/* Some libraries release so; or it was ended without its token. */
 	if (n->status == OUTCOME_ENDED && c->how[1] == 'a')
 		emit_hold(core, NOTICE_TOKEN_DELETED, n, asker);
-	else if (!emit_debugs(core))
-		return;
 	else if (n->status == OUTCOME_ENDED)
 		emit_hold(core, NOTICE_TOKEN_RELEASED, n, asker);
 	else if (n->status == OUTCOME_GRANTED)
