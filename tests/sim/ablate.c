@@ -229,6 +229,8 @@ const struct ablation ablations[] = {
 	    100, ABLATE_RESET, FAULT_APART, 0, { { NULL, NULL } } },
 	{ "proxied", "so does one that a proxy closes", 200, ABLATE_PROXIED,
 	    FAULT_APART, 0, { { NULL, NULL } } },
+	{ "quit-only", "so does one that its client's kernel closes", 200,
+	    ABLATE_QUIT_ONLY, FAULT_APART, USE_HEARTBEAT, { { NULL, NULL } } },
 	{ "trust", "a server that has lost its data is trusted as a new one",
 	    200, ABLATE_TRUST, DATA_LOSS | FAULT_CRASH, 0, { { NULL, NULL } } },
 	{ "token-taken", "a token takes a name whoever has it", 20,

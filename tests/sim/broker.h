@@ -53,11 +53,12 @@ struct input {
 	uint64_t ref;
 	bool orderly;
 	bool quit;
-	int64_t grace_ms;	   /* TENURE; -1: it says nothing about it */
-	int64_t heartbeat_ms;	   /* the same */
-	struct broker *broker;	   /* this broker held it back; or NULL */
-	uint64_t resumes;	   /* RESUME: this session; 0: a forged key */
-	char key[CLIENT_KEY_SIZE]; /* RESUME */
+	int64_t grace_ms;	    /* TENURE; -1: it says nothing about it */
+	int64_t heartbeat_ms;	    /* the same */
+	bool has_end, by_quit_only; /* end= of an INPUT_TENURE */
+	struct broker *broker;	    /* this broker held it back; or NULL */
+	uint64_t resumes;	    /* RESUME: this session; 0: a forged key */
+	char key[CLIENT_KEY_SIZE];  /* RESUME */
 	struct core_request request;
 	struct core_name names[CLIENT_NAMES_MAX]; /* of the request ... */
 	char texts[CLIENT_NAMES_MAX][8];	  /* ... and their text */

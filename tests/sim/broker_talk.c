@@ -306,6 +306,9 @@ do_tenure(struct broker *b, const struct input *in, uint64_t session)
 		.grace_ms = in->grace_ms,
 		.has_heartbeat = in->heartbeat_ms >= 0,
 		.heartbeat_ms = in->heartbeat_ms,
+		.has_end = in->has_end,
+		.by_quit_only =
+		    in->by_quit_only && !world_ablated(b->w, ABLATE_QUIT_ONLY),
 	};
 	unsigned i;
 
@@ -314,7 +317,7 @@ do_tenure(struct broker *b, const struct input *in, uint64_t session)
 		    (unsigned char)prng_below(&b->w->uses.prng, 256);
 	event.u.options.session = session;
 	event.u.options.options = &tenure;
-	checker_tenure(b->w, session, in->grace_ms, in->heartbeat_ms);
+	checker_tenure(b->w, session, in);
 	broker_step(b, &event);
 }
 

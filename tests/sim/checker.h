@@ -21,6 +21,7 @@
 #define CHECKER_SEMAPHORES_MAX 3
 #define CHECKER_QUIETS_MAX 64
 
+struct input;
 struct answer;
 struct broker;
 struct client;
@@ -132,8 +133,9 @@ struct sitting {
 	bool leaving;	  /* its broker stops; it may still give back */
 	int64_t grace_ms;
 	int64_t until_ms, until_us; /* it lives so long, if nobody comes back */
-	int64_t valid_ms; /* a valid= lasts until then by its broker's clock */
-	int64_t kept_ms;  /* ... and its broker keeps it until then at most */
+	int64_t valid_ms;  /* a valid= lasts until then by its broker's clock */
+	int64_t kept_ms;   /* ... and its broker keeps it until then at most */
+	bool by_quit_only; /* any other end may be that of a killed client */
 	int64_t heartbeat_ms; /* its client owes a line so often; 0: never */
 	int64_t heard_us;     /* a line came over the connection ... */
 	uint64_t waits;	      /* ... and this request waits, untagged */
@@ -335,8 +337,7 @@ void checker_crashed(struct world *w, const struct broker *b);
  * from one to another. */
 uint64_t checker_session(const struct world *w, uint64_t sitting);
 bool checker_is_away(const struct world *w, uint64_t session);
-void checker_tenure(
-    struct world *w, uint64_t session, int64_t grace_ms, int64_t heartbeat_ms);
+void checker_tenure(struct world *w, uint64_t session, const struct input *in);
 
 /* A PING is answered that so much is left; -1: the session holds nothing. */
 void checker_pinged(
@@ -356,6 +357,7 @@ const struct grant *checker_grant_of(
 uint64_t checker_permits_of(struct world *w, uint64_t session, int semaphore);
 int checker_broker(const struct world *w, uint64_t sitting);
 bool checker_is_proxied(const struct world *w, uint64_t sitting);
+bool checker_is_by_quit_only(const struct world *w, uint64_t sitting);
 
 /* A connection that sends no more; true: nothing is under way for it. */
 /* The clock of a broker stood still for so long, and all its times with it. */

@@ -158,7 +158,8 @@ checker_gone(struct world *w, const struct broker *b, uint64_t sitting,
 	bool survives = checker_survives(w, b, sitting, quit);
 	uint64_t session = checker_session(w, sitting);
 	struct sitting *s = &k->sittings[session - 1];
-	bool counts = !quit && (!orderly || checker_is_proxied(w, sitting));
+	bool counts = !quit && (!orderly || s->by_quit_only ||
+				   checker_is_proxied(w, sitting));
 
 	TRACE(w, "%s: connection %llu of session %llu is gone%s", b->name,
 	    (unsigned long long)sitting, (unsigned long long)session,

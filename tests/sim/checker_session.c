@@ -43,6 +43,12 @@ checker_is_proxied(const struct world *w, uint64_t sitting)
 }
 
 bool
+checker_is_by_quit_only(const struct world *w, uint64_t sitting)
+{
+	return sitting_of(w, checker_session(w, sitting))->by_quit_only;
+}
+
+bool
 checker_is_away(const struct world *w, uint64_t session)
 {
 	const struct sitting *s = sitting_of(w, session);
@@ -57,15 +63,16 @@ checker_grant_of(struct world *w, uint64_t session, int name)
 }
 
 void
-checker_tenure(
-    struct world *w, uint64_t session, int64_t grace_ms, int64_t heartbeat_ms)
+checker_tenure(struct world *w, uint64_t session, const struct input *in)
 {
 	struct sitting *s = sitting_of(w, session);
 
-	if (grace_ms >= 0)
-		s->grace_ms = grace_ms;
-	if (heartbeat_ms >= 0)
-		s->heartbeat_ms = heartbeat_ms;
+	if (in->grace_ms >= 0)
+		s->grace_ms = in->grace_ms;
+	if (in->heartbeat_ms >= 0)
+		s->heartbeat_ms = in->heartbeat_ms;
+	if (in->has_end)
+		s->by_quit_only = in->by_quit_only;
 }
 
 /* The broker rounds down what it tells. */

@@ -381,8 +381,11 @@ client_on_unreachable(void *object, uint64_t tag)
 	if (!b->alive || checker_sitting_gone(w, tag))
 		return;
 	in = input_new(INPUT_GONE, tag);
-	/* A proxy closes as if its client had. */
-	in->orderly = checker_is_proxied(w, tag) && prng_chance(&w->prng, 800);
+	/* A proxy closes as if its client had, and so does the kernel for one
+	 * that is killed. */
+	in->orderly =
+	    (checker_is_proxied(w, tag) || checker_is_by_quit_only(w, tag)) &&
+	    prng_chance(&w->prng, 800);
 	broker_input(b, in);
 }
 

@@ -43,6 +43,7 @@ void client_hear_session(
     struct client *c, const struct answer *a, const struct ask *ask);
 void client_use_session(struct client *c);
 void client_use_heartbeat(struct client *c);
+void client_use_end(struct client *c);
 
 /* Deeds of client_sync.c. */
 void client_use_latch(struct client *c);

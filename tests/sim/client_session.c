@@ -11,6 +11,14 @@
 
 static event_fn client_on_late_end;
 
+/* As a client does whose work may outlive it. */
+static void
+draw_end(struct prng *p, struct input *in)
+{
+	in->has_end = prng_chance(p, 400);
+	in->by_quit_only = in->has_end && prng_chance(p, 750);
+}
+
 static void
 send_tenure(struct client *c)
 {
@@ -23,6 +31,20 @@ send_tenure(struct client *c)
 		in->grace_ms = 0;
 	c->grace_ms = in->grace_ms;
 	in->heartbeat_ms = -1;
+	draw_end(p, in);
+	c->untagged = in->ref;
+	client_send(c, in);
+}
+
+/* A client whose work may outlive it. */
+void
+client_use_end(struct client *c)
+{
+	struct input *in = input_new(INPUT_TENURE, c->sitting);
+
+	in->ref = checker_asked(c->w, c, ASK_SESSION, 0, NULL);
+	in->grace_ms = in->heartbeat_ms = -1;
+	in->has_end = in->by_quit_only = true;
 	c->untagged = in->ref;
 	client_send(c, in);
 }
@@ -40,6 +62,7 @@ client_use_heartbeat(struct client *c)
 	    prng_range(p, c->w->lease_ms / 4, 4 * c->w->lease_ms);
 	if (prng_chance(p, 100))
 		in->heartbeat_ms = 0;
+	draw_end(p, in);
 	c->untagged = in->ref;
 	client_send(c, in);
 }

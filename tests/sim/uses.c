@@ -80,6 +80,7 @@ static const struct deed {
 	{ USE_WATCH, 100, client_use_watch },
 	{ USE_FORCE, 40, client_use_force },
 	{ USE_HEARTBEAT, 100, client_use_heartbeat },
+	{ USE_HEARTBEAT, 100, client_use_end },
 	{ USE_SEMAPHORES, 400, client_use_permits },
 };
 
