@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/guard/clock.h"
 #include "core/guard/guard.h"
 #include "core/guard/text.h"
 #include "core/life.h"
@@ -168,6 +169,13 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	if (core->paused_ms == 0)
 		core->paused_ms = now_ms;
 	gauges->paused_ms = now_ms - core->paused_ms;
+}
+
+int64_t
+core_server_ms(
+    const struct core *core, int64_t now_ms, const char *name, size_t name_len)
+{
+	return guard_server_ms(core, guard_shard(core, name, name_len), now_ms);
 }
 
 void

@@ -150,6 +150,11 @@ struct core_guard {
 void core_guard(
     const struct core *core, uint32_t shard, struct core_guard *out);
 
+/* Returns what the clock of the server shows that has the name, in milliseconds
+ * since 1970, and at the most; 0: unknown, since it has not answered yet. */
+int64_t core_server_ms(
+    const struct core *core, int64_t now_ms, const char *name, size_t name_len);
+
 const struct core_stats *core_stats(const struct core *core);
 void core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges);
 

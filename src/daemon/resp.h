@@ -125,7 +125,8 @@ resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
     resp_no_cluster, resp_subscribe, resp_unsubscribe, resp_key, resp_eval,
     resp_evalsha, resp_script_load, resp_script_exists, resp_blpop, resp_incr;
 
-/* Milliseconds since 1970, for requests that name a time. */
-int64_t resp_clock_ms(void);
+/* Milliseconds since 1970, for requests that name a time: by the clock of the
+ * server that has the name, as with Redis, whatever that of this host shows. */
+int64_t resp_clock_ms(const struct broker *b, struct span name);
 
 #endif

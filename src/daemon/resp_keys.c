@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/identity.h"
@@ -16,10 +17,13 @@
 #define TIE_BREAK "__Booksleeve_TieBreak"
 
 int64_t
-resp_clock_ms(void)
+resp_clock_ms(const struct broker *b, struct span name)
 {
+	int64_t ms = core_server_ms(b->core, now_ms(), name.p, name.n);
 	struct timespec ts;
 
+	if (ms > 0)
+		return ms;
 	(void)clock_gettime(CLOCK_REALTIME, &ts);
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
@@ -83,7 +87,8 @@ resp_key(struct broker *b, struct conn *c, const struct request *r)
 	struct buf why;
 
 	buf_init(&why);
-	if (!ask_parse(&a, rs->id, r->words, r->nwords, resp_clock_ms(), &why))
+	if (!ask_parse(&a, rs->id, r->words, r->nwords,
+		resp_clock_ms(b, r->words[r->nwords > 1]), &why))
 		resp_error(conn_output(c),
 		    (struct span){ buf_data(&why), buf_len(&why) });
 	else

@@ -70,8 +70,8 @@ run(struct broker *b, struct conn *c, const struct request *r,
 	struct buf why;
 
 	buf_init(&why);
-	if (!scripts_ask(
-		&a, id, r->words + 2, r->nwords - 2, resp_clock_ms(), &why))
+	if (!scripts_ask(&a, id, r->words + 2, r->nwords - 2,
+		resp_clock_ms(b, r->words[r->nwords > 3 ? 3 : 0]), &why))
 		resp_error(conn_output(c),
 		    (struct span){ buf_data(&why), buf_len(&why) });
 	else if (!resp_refuse_names(b, c, r, "eval", &a))

@@ -112,6 +112,18 @@ class OfServer(ClockTest):
             self.addCleanup(client.close)
         return clients
 
+    def test_a_time_of_the_day_is_that_of_redis(self):
+        """PXAT and EXAT count by the clock of Redis, not by those of brokers."""
+        one, other = self.prepare_tokens()
+        self.time.step(-HOUR)
+        eventually(lambda: one("SET", "set", "t", "NX", "PX", 1) == "OK", 10)
+        eventually(lambda: other("SET", "too", "t", "NX", "PX", 1) == "OK", 10)
+        at = self.server_time() + 30
+        self.assertEqual(one("SET", "a", "t", "NX", "EXAT", at), "OK")
+        self.assertEqual(other("SET", "b", "t", "NX", "PXAT", 1000 * at), "OK")
+        for name in ("a", "b"):
+            self.assert_within(25000, other("PTTL", name), 31000, name)
+
     def test_forward_by_less_than_stall_ends_no_short_token_hold(self):
         one, other = self.prepare_tokens()
         self.assertEqual(one("SET", "job", "t", "NX", "PX", 500), "OK")
