@@ -25,7 +25,6 @@
 #define REST 4		 /* a step is followed by so many pauses of its time */
 #define PAUSE_MAX_MS 200 /* but an answer may have been late */
 #define RETRY_MS 200	 /* after a step that was not carried out */
-#define GAIN_LEASES 6	 /* a pass ends in five after the broker has gone */
 
 struct adoption {
 	struct timer timer; /* armed: the next step */
@@ -128,23 +127,6 @@ adopt_timer(struct core *core, struct timer *t)
 	send(core, a);
 }
 
-/*
- * Returns how much longer than its key says a hold may last at most, because
- * the server's clock has been put forward since its broker looked last.  A step
- * that is not noticed is less than half of a pad (guard/gain.h).
- */
-static int64_t
-stepped_ms(const struct core *core, uint32_t shard)
-{
-	const struct gain *gain = &core->guards[shard].own_gain;
-	int64_t ms = core->pad_ms / 2;
-
-	if (gain->by_ms > 0 &&
-	    core->now_ms - gain->at_ms < GAIN_LEASES * core->config.lease_ms)
-		ms += gain->by_ms;
-	return ms;
-}
-
 /* Cuts a line at its spaces.  Returns false unless there are `n` words. */
 static bool
 cut(const char **p, const char *end, struct core_name *words, unsigned n)
@@ -162,10 +144,16 @@ cut(const char **p, const char *end, struct core_name *words, unsigned n)
 	return line != NULL;
 }
 
-/* FENCE MS CLIENT NAME; 0 ms: the hold has no bound. */
+/*
+ * FENCE MS CLIENT NAME; 0 ms: the hold has no bound.
+ *
+ * The clock of the server may have been put forward since the broker that has
+ * gone looked last, by up to a pad without anybody noticing, and then the key
+ * says so much less than the client counts on.  So the hold is not ended before
+ * its key would end by itself.
+ */
 static bool
-take_one(struct core *core, struct adoption *a, const char **p,
-    const char *behind, uint64_t seq)
+take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
 {
 	struct token_name n = { .seq = seq };
 	struct core_name words[4];
@@ -176,8 +164,7 @@ take_one(struct core *core, struct adoption *a, const char **p,
 	    !parse_number(words[0].p, words[0].n, FENCE_MAX, &n.fence) ||
 	    !parse_number(words[1].p, words[1].n, FENCE_MAX, &left_ms))
 		return false;
-	n.left_ms =
-	    left_ms == 0 ? -1 : (int64_t)left_ms + stepped_ms(core, a->shard);
+	n.left_ms = left_ms == 0 ? -1 : (int64_t)left_ms + core->pad_ms;
 	n.name = xstrndup(words[3].p, words[3].n);
 	n.len = words[3].n;
 	client = xstrndup(words[2].p, words[2].n);
@@ -198,7 +185,7 @@ take(struct core *core, struct adoption *a, const struct outcome *o)
 
 	if (!cut(&p, behind, &cursor, 1) || cursor.n >= sizeof(a->cursor))
 		return false;
-	while (p < behind && take_one(core, a, &p, behind, seq))
+	while (p < behind && take_one(core, &p, behind, seq))
 		seq++;
 	a->n += seq - a->seq;
 	core->stats.adopted += seq - a->seq;

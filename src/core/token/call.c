@@ -288,7 +288,7 @@ take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 	assert(c != NULL && slot->limit < c->n);
 	n = &c->names[slot->limit];
-	if (call_doubts(core, slot->shard, n->epoch, o) ||
+	if (call_doubts(core, slot->shard, n->epoch, sent_ms, o) ||
 	    (c->op != TOKEN_ACQUIRE && call_outdated(o)))
 		o = &unknown;
 	assert(n->asked);

@@ -80,10 +80,11 @@ call_takes(const struct token_call *c)
 
 bool
 call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
-    const struct outcome *o)
+    int64_t sent_ms, const struct outcome *o)
 {
 	return (o->status == OUTCOME_GRANTED || o->status == OUTCOME_RENEWED) &&
-	       epoch != guard_epoch(core, shard);
+	       (epoch != guard_epoch(core, shard) ||
+		   core->now_ms - sent_ms >= core->recovery_ms);
 }
 
 bool

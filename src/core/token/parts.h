@@ -29,12 +29,13 @@ bool call_takes(const struct token_call *c);
 void call_stop_waiting(struct core *core, struct token_call *c);
 
 /*
- * Is the outcome a grant or an extension from before the guard's epoch changed?
- * Then the server may have forgotten the hold since.  No broker vouches for it,
- * so the name may be somebody else's by now.
+ * Is the outcome a grant or an extension from before the guard's epoch changed,
+ * or one that took as long as a grace period?  Then the server may have
+ * forgotten the hold since.  No broker vouches for it, so the name may be
+ * somebody else's by now.
  */
 bool call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
-    const struct outcome *o);
+    int64_t sent_ms, const struct outcome *o);
 
 /*
  * Does a server say that the hold is not there, which too few replicas confirm?

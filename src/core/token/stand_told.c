@@ -100,7 +100,7 @@ park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	struct token_call *c;
 	uint64_t call;
 
-	if (st != NULL && call_doubts(core, st->shard, st->epoch, o))
+	if (st != NULL && call_doubts(core, st->shard, st->epoch, sent_ms, o))
 		o = &unknown;
 	assert(st != NULL && st->asked_for != 0 && st->seq == slot->ref);
 	call = st->asked_for;
@@ -213,7 +213,7 @@ park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
 	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
 
 	assert(st != NULL && st->asked_for != 0 && st->passed != 0);
-	if (call_doubts(core, st->shard, st->epoch, o))
+	if (call_doubts(core, st->shard, st->epoch, sent_ms, o))
 		o = &unknown;
 	if (o->status == OUTCOME_GRANTED || o->status == OUTCOME_UNKNOWN)
 		inherit(core, st, sent_ms, o);

@@ -197,6 +197,18 @@ config debug
 2010 < gone a
 30000 until
 
+== tokens: an answer that took a grace period is not believed
+0 ready 2
+10 token 1 acquire a token=t1 px=1m
+> op claim a seq=1 ttl=60000 client=t1 other=t1 how=e-r
+20 token 2 acquire b token=t2 px=1m
+> op claim b seq=2 ttl=60000 client=t2 other=t2 how=e-r
+13600 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=60000 token=t1
+13620 < granted b fence=110
+> op token b seq=2 how=u--
+> 2 ERR unavailable Redis did not answer in time; try again
+
 == tokens: Redis is not to be asked for a moment, or for longer
 0 ready 2
 10 down
