@@ -94,7 +94,10 @@ split(const char *text, bool optional, size_t *host_len, const char **port)
 		*host_len = (size_t)(colon - text);
 		*port = colon + 1;
 	}
-	return *port == NULL && !optional ? "has no port" : NULL;
+	if (*port != NULL || optional)
+		return NULL;
+	return text[strspn(text, "0123456789")] == '\0' ? "has no host"
+							: "has no port";
 }
 
 const char *

@@ -49,18 +49,34 @@ slips_begin(struct slips_nearest *nearest, const char *word)
 	nearest->word = word;
 	nearest->found = NULL;
 	nearest->slips = SLIPS_FAR;
+	nearest->begun = false;
+}
+
+/* Is the word the beginning of the candidate, and long enough to mean it? */
+static bool
+is_begun(const char *word, const char *candidate)
+{
+	const size_t len = strlen(word);
+
+	return len >= SLIPS_BEGIN_MIN && strncmp(word, candidate, len) == 0;
 }
 
 bool
 slips_offer(struct slips_nearest *nearest, const char *candidate)
 {
 	const size_t len = strlen(candidate);
-	const unsigned n =
+	const bool begun = is_begun(nearest->word, candidate);
+	const unsigned limit = 1 + (unsigned)len / 5;
+	unsigned n =
 	    slips(nearest->word, strlen(nearest->word), candidate, len);
 
-	if (n > 1 + len / 5 || n >= nearest->slips)
+	if (begun)
+		n = least(n, limit);
+	if (n > limit || n > nearest->slips ||
+	    (n == nearest->slips && (!begun || nearest->begun)))
 		return false;
 	nearest->slips = n;
+	nearest->begun = begun;
 	nearest->found = candidate;
 	return true;
 }

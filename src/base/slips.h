@@ -12,6 +12,9 @@
 #define SLIPS_LEN_MAX 40
 #define SLIPS_FAR UINT_MAX
 
+/* So many letters are an abbreviation of a longer word. */
+#define SLIPS_BEGIN_MIN 3
+
 /*
  * Returns how many slips (a letter left out, added or changed, or two
  * exchanged) turn one word into the other, without regard to the case of ASCII
@@ -24,13 +27,15 @@ struct slips_nearest {
 	const char *word;  /* as the user wrote it */
 	const char *found; /* NULL: no candidate was near enough */
 	unsigned slips;	   /* to get there */
+	bool begun;	   /* the word is the beginning of it */
 };
 
 void slips_begin(struct slips_nearest *nearest, const char *word);
 
 /*
  * Takes the candidate if it is the nearest so far and near enough: one slip,
- * and one more for each five of its letters.  Returns whether it took it.
+ * and one more for each five of its letters; the beginning of a candidate is
+ * near enough, and wins a tie.  Returns whether it took it.
  */
 bool slips_offer(struct slips_nearest *nearest, const char *candidate);
 

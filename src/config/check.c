@@ -102,6 +102,14 @@ static const struct {
 	[CONFIG_MODE_QUORUM] = { 3, 9, "3 to 9" },
 };
 
+/* What follows from the default mode is no fault of who forgot the mode. */
+static bool
+lacks_mode(const struct config_draft *draft)
+{
+	return draft->given[ID(REDIS_MODE)] == NULL &&
+	       draft->config->redis.nodes.n > 0;
+}
+
 static void
 check_mode(const struct config_draft *draft)
 {
@@ -110,8 +118,14 @@ check_mode(const struct config_draft *draft)
 	unsigned mode = 1u << redis->mode;
 	size_t n = redis->nodes.n, i;
 
-	if (n < node_counts[redis->mode].min ||
-	    n > node_counts[redis->mode].max)
+	if (lacks_mode(draft))
+		config_draft_fault(draft, ID(REDIS_NODES), ID(REDIS_MODE),
+		    "%s given without redis.mode, expected redis.mode "
+		    "standalone for one server, or sentinel, cluster or "
+		    "quorum",
+		    n == 1 ? "1 node is" : "nodes are");
+	else if (n < node_counts[redis->mode].min ||
+		 n > node_counts[redis->mode].max)
 		config_draft_fault(draft, ID(REDIS_NODES), ID(REDIS_MODE),
 		    "%zu %s given, expected %s with redis.mode %s", n,
 		    n == 1 ? "node is" : "nodes are",
@@ -120,7 +134,7 @@ check_mode(const struct config_draft *draft)
 		config_draft_fault(draft, ID(REDIS_MASTER), ID(REDIS_MODE),
 		    "not given, expected the master's name with redis.mode "
 		    "sentinel");
-	for (i = 0; i < COUNT(refused); i++)
+	for (i = 0; i < COUNT(refused) && !lacks_mode(draft); i++)
 		if ((refused[i].modes & mode) != 0)
 			refuse(draft, refused[i].id, refused[i].expected);
 	/* Safety rests on it, so it must be given: no default will do. */
@@ -150,7 +164,7 @@ check_tls(const struct config_draft *draft)
 	if (!CONFIG_WITH_TLS)
 		config_draft_fault(draft, ID(REDIS_TLS), ID(REDIS_MODE),
 		    "this build is without TLS, expected false");
-	if (redis->mode == CONFIG_MODE_EMBEDDED)
+	if (redis->mode == CONFIG_MODE_EMBEDDED && !lacks_mode(draft))
 		config_draft_fault(draft, ID(REDIS_TLS), ID(REDIS_MODE),
 		    "true, expected false with redis.mode embedded");
 	for (i = 0; i < redis->nodes.n; i++)

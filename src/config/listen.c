@@ -19,7 +19,7 @@
 
 #define EXPECTED_NODE "HOST:PORT, [V6]:PORT or unix:/PATH"
 #define EXPECTED_ENTRY "a mapping with either tcp, tls, unix or http"
-#define EXPECTED_HOST "HOST:PORT or [V6]:PORT"
+#define EXPECTED_HOST "HOST:PORT or [V6]:PORT (0.0.0.0:PORT for every address)"
 #define SINGLE "a single value"
 
 #define MODE_DEFAULT 0660
@@ -220,7 +220,19 @@ check_beside(
 	return ok;
 }
 
-/* Checks that all keys are there that TLS needs, and finds its files. */
+/* Checks that the keys are there without which there is no TLS. */
+static bool
+check_tls(const struct config_node *node)
+{
+	if (config_node_child(node, "certificate") != NULL &&
+	    config_node_child(node, "key") != NULL)
+		return true;
+	config_node_fault_key(config_node_child(node, "tls"),
+	    "has no certificate or no key, expected both beside it");
+	return false;
+}
+
+/* Finds the files of TLS, whose keys are all good. */
 static bool
 finish_tls(struct config_tls *tls, const struct config_node *node)
 {
@@ -231,10 +243,8 @@ finish_tls(struct config_tls *tls, const struct config_node *node)
 		     config_file_resolve(&tls->key, &why) &&
 		     config_file_resolve(&tls->client_ca, &why);
 
-	if (found && (tls->certificate[0] == '\0' || tls->key[0] == '\0')) {
-		why = "has no certificate or no key, expected both beside it";
-	} else if (found && tls->verify != CONFIG_VERIFY_NONE &&
-		   tls->client_ca[0] == '\0') {
+	if (found && tls->verify != CONFIG_VERIFY_NONE &&
+	    tls->client_ca[0] == '\0') {
 		key = "verify";
 		why = "given without client_ca, expected the file of those "
 		      "who vouch for clients";
@@ -265,8 +275,10 @@ finish_endpoint(void *value, const struct config_node *node, bool ok)
 	if (config_node_child(node, "mode") == NULL)
 		endpoint->mode = MODE_DEFAULT;
 	ok = check_beside(endpoint, node) && ok;
-	return ok && (endpoint->place != CONFIG_PLACE_TLS ||
-			 finish_tls(&endpoint->tls, node));
+	if (endpoint->place != CONFIG_PLACE_TLS)
+		return ok;
+	ok = check_tls(node) && ok;
+	return ok && finish_tls(&endpoint->tls, node);
 }
 
 TYPE(endpoint, CONFIG_MAPPING_OF(struct config_endpoint, endpoint_keys),

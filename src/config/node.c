@@ -307,20 +307,48 @@ fault_reader(
 	    faults, at, "syntax", "%s, expected UTF-8 text", parser->problem);
 }
 
+/* Returns whether there is a tab at a place, with spaces only before it. */
+static bool
+is_tab_indent(const char *text, size_t length, yaml_mark_t at)
+{
+	const char *end = text + length;
+	size_t line, column;
+
+	for (line = 0; text != NULL && line < at.line; line++) {
+		text = memchr(text, '\n', (size_t)(end - text));
+		if (text != NULL)
+			text++;
+	}
+	for (column = 0; text != NULL && text < end && column < at.column;
+	     column++)
+		text = *text == ' ' ? text + 1 : NULL;
+	return text != NULL && text < end && *text == '\t';
+}
+
 static void
-fault_syntax(
-    const yaml_parser_t *parser, const char *text, struct config_faults *faults)
+fault_syntax(const yaml_parser_t *parser, const char *text, size_t length,
+    struct config_faults *faults)
 {
 	const char *context = parser->context;
+	char begins[64] = "";
 
 	if (parser->error == YAML_READER_ERROR) {
 		fault_reader(parser, text, faults);
 		return;
 	}
+	if (is_tab_indent(text, length, parser->problem_mark)) {
+		config_faults_at(faults, mark_of(parser->problem_mark),
+		    "syntax", "a tab indents the line, expected spaces");
+		return;
+	}
+	if (context != NULL &&
+	    parser->context_mark.line < parser->problem_mark.line)
+		snprintf(begins, sizeof(begins), ", which begins in line %zu",
+		    parser->context_mark.line + 1);
 	config_faults_at(faults, mark_of(parser->problem_mark), "syntax",
-	    "%s%s%s, expected valid YAML",
+	    "%s%s%s%s, expected valid YAML",
 	    parser->problem == NULL ? "not understood" : parser->problem,
-	    context == NULL ? "" : " ", context == NULL ? "" : context);
+	    context == NULL ? "" : " ", context == NULL ? "" : context, begins);
 }
 
 bool
@@ -346,7 +374,7 @@ config_node_parse(struct config_node **root, const char *text, size_t length,
 	    &parser, (const unsigned char *)text, length);
 	while (!b.failed && !b.ended) {
 		if (!yaml_parser_parse(&parser, &event)) {
-			fault_syntax(&parser, text, faults);
+			fault_syntax(&parser, text, length, faults);
 			b.failed = true;
 			break;
 		}

@@ -68,8 +68,11 @@ number_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
 static const char *
 duration_parse(const char *text, int64_t *value)
 {
-	return parse_duration(text, strlen(text), value)
-		   ? NULL
+	if (parse_duration(text, strlen(text), value))
+		return NULL;
+	/* What is expected says what the units are. */
+	return text[0] != '\0' && text[strspn(text, DIGITS)] == '\0'
+		   ? "has no unit"
 		   : parse_duration_why(text, strlen(text));
 }
 

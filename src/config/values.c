@@ -17,6 +17,7 @@
 #include "base/address.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/slips.h"
 #include "base/xmalloc.h"
 #include "config/faults.h"
 #include "config/fields.h"
@@ -336,6 +337,22 @@ write_expected(
 	buf_adds(out, expected);
 }
 
+/* Adds what was meant where a value is near one of the choices. */
+static void
+suggest_choice(
+    const char *const *choices, const struct config_node *node, struct buf *out)
+{
+	struct slips_nearest nearest;
+
+	if (node->kind != CONFIG_NODE_SCALAR)
+		return;
+	slips_begin(&nearest, node->text);
+	for (; *choices != NULL; choices++)
+		(void)slips_offer(&nearest, *choices);
+	if (nearest.found != NULL)
+		buf_addf(out, "; did you mean %s?", nearest.found);
+}
+
 /* Adds "SUBJECT WHY, expected EXPECTED".  Returns false. */
 static bool
 fault(const struct config_field *field, const struct config_node *node,
@@ -344,10 +361,12 @@ fault(const struct config_field *field, const struct config_node *node,
 	struct buf text;
 
 	buf_init(&text);
-	if (expected == NULL)
+	if (expected == NULL) {
 		list_choices(field->choices, &text);
-	else
+		suggest_choice(field->choices, node, &text);
+	} else {
 		write_expected(field, expected, &text);
+	}
 	buf_addc(&text, '\0');
 	config_node_fault(
 	    node, "%s %s, expected %s", subject, why, buf_data(&text));
@@ -537,6 +556,25 @@ check_required(const struct config_type *type, const struct config_node *node)
 	return true;
 }
 
+static void
+fault_unknown(const struct config_type *type, const struct config_node *node)
+{
+	char path[CONFIG_PATH_SIZE];
+	struct slips_nearest nearest;
+	size_t i;
+
+	slips_begin(&nearest, node->key);
+	for (i = 0; i < type->nkeys; i++)
+		if (!type->keys[i].type->is_hidden)
+			(void)slips_offer(&nearest, type->keys[i].path);
+	if (nearest.found != NULL)
+		config_node_fault_key(node, "unknown key, did you mean %s.%s?",
+		    config_node_path(node->parent, path), nearest.found);
+	else
+		config_node_fault_key(
+		    node, "unknown key, expected %s", type->known);
+}
+
 static bool
 set_mapping(const struct config_field *field, const struct config_node *node,
     void *slot)
@@ -557,8 +595,7 @@ set_mapping(const struct config_field *field, const struct config_node *node,
 	for (n = node->first; n != NULL; n = n->next) {
 		key = find_key(type, n->key);
 		if (key == NULL)
-			config_node_fault_key(
-			    n, "unknown key, expected %s", type->known);
+			fault_unknown(type, n);
 		ok = key != NULL &&
 		     config_value_set(key, n, value + key->offset) && ok;
 	}

@@ -56,9 +56,10 @@ class CommandLine(SystemTest):
     def test_faults_on_the_command_line(self):
         for option, words in (("locks.lese=3s", "did you mean locks.lease"),
                               ("lease=3s", "did you mean locks.lease"),
-                              ("locks.lease=3", "must say the unit"),
+                              ("locks.lease=3", "has no unit"),
                               ("locks=3", "expected a mapping"), ("locks.lease", "no value"),
-                              ("redis.nodes=a:1,b", "b"), ("listen.tpc=a:1", "tpc"),
+                              ("redis.nodes=a:1,b", "b"), ("listen.tpc=a:1", "did you mean listen.tcp"),
+                              ("redis.nodes=a:1", "without redis.mode"),
                               ("redis.replicas=1", "no replicas")):
             for more in ("-t",), ():
                 status, out, err = self.run_it(*more, "-o", option, config="")

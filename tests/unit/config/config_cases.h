@@ -160,7 +160,12 @@ static const struct good_case good_cases[] = {
 
 #define IN_DURATION "expected a duration such as 30s or 500ms, from "
 #define IN_NODE "expected HOST:PORT, [V6]:PORT or unix:/PATH\n"
-#define IN_TCP "expected HOST:PORT or [V6]:PORT\n"
+#define OF_MODE                                                        \
+	"expected redis.mode standalone for one server, or sentinel, " \
+	"cluster or quorum\n"
+#define IN_TCP                                                     \
+	"expected HOST:PORT or [V6]:PORT (0.0.0.0:PORT for every " \
+	"address)\n"
 #define IN_UNIX "expected an absolute path of at most 107 bytes, or \"\"\n"
 #define IN_MODE "expected 3 or 4 octal digits such as \"0660\"\n"
 #define IN_ENTRY "expected a mapping with either tcp, tls, unix or http\n"
@@ -196,6 +201,10 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:1: lokcs: unknown key, did you mean locks?\n" },
 	{ "locks: {leese: 5s}",
 	    "t:1:9: locks.leese: unknown key, did you mean locks.lease?\n" },
+	{ "redis: {node: x}",
+	    "t:1:9: redis.node: unknown key, did you mean redis.nodes?\n" },
+	{ "redis: {conn: x}", "t:1:9: redis.conn: unknown key, did you mean "
+			      "redis.connections?\n" },
 	{ "locks: {maxhold: 5s}", "t:1:9: locks.maxhold: unknown key, did you "
 				  "mean locks.max_hold?\n" },
 	{ "lease: 5s",
@@ -276,8 +285,10 @@ static const struct fault_case fault_cases[] = {
 
 	{ "auth: []", "t:1:7: auth: is a list, expected a mapping with "
 		      "users_file, users or anonymous\n" },
-	{ "auth: {user: []}", "t:1:8: auth.user: unknown key, expected "
-			      "users_file, users or anonymous\n" },
+	{ "auth: {user: []}", "t:1:8: auth.user: unknown key, did you "
+			      "mean auth.users?\n" },
+	{ "auth: {people: []}", "t:1:8: auth.people: unknown key, expected "
+				"users_file, users or anonymous\n" },
 	{ "auth: {users: {}}",
 	    "t:1:15: auth.users: is a mapping, expected a list of users\n" },
 	{ "auth: {users: [a]}",
@@ -336,8 +347,15 @@ static const struct fault_case fault_cases[] = {
 	{ "a: b: c", "t:1:5: syntax: mapping values are not allowed in this "
 		     "context, expected valid YAML\n" },
 	{ "log:\n\tto: syslog",
-	    "t:2:1: syntax: found character that cannot start any token while "
+	    "t:2:1: syntax: a tab indents the line, expected spaces\n" },
+	{ "log:\n  to: a\n  \tformat: b",
+	    "t:3:3: syntax: a tab indents the line, expected spaces\n" },
+	{ "log:\n  to: @\t",
+	    "t:2:7: syntax: found character that cannot start any token while "
 	    "scanning for the next token, expected valid YAML\n" },
+	{ "log: [a,\nto: b\n",
+	    "t:3:1: syntax: did not find expected ',' or ']' while parsing a "
+	    "flow sequence, which begins in line 1, expected valid YAML\n" },
 	{ "log: \"", "t:1:7: syntax: found unexpected end of stream while "
 		     "scanning a quoted scalar, expected valid YAML\n" },
 	{ "log: {}\nl\xff",
@@ -346,8 +364,7 @@ static const struct fault_case fault_cases[] = {
 	{ "log: {to: \001}", "t:1:11: syntax: control characters are not "
 			     "allowed, expected UTF-8 text\n" },
 	{ "locks: {lease: 1}\n---\nx: 1\n",
-	    "t:1:16: locks.lease: '1' must say the unit, for example "
-	    "30s, " IN_DURATION "1s to 1d\n"
+	    "t:1:16: locks.lease: '1' has no unit, " IN_DURATION "1s to 1d\n"
 	    "t:2:1: (top): a second document begins here, expected only "
 	    "one\n" },
 	{ "log: &a {to: syslog}",
@@ -432,9 +449,9 @@ static const struct fault_case fault_cases[] = {
 	    "unix\n"
 	    "t:1:37: listen.group: given beside tcp, expected only beside "
 	    "unix\n" },
-	{ "listen: [{tpc: \"a:1\"}]", "t:1:11: listen.tpc: unknown key, "
-				      "expected tcp, tls, unix or http, or "
-				      "one of the keys beside them\n" },
+	{ "listen: [{port: \"a:1\"}]", "t:1:11: listen.port: unknown key, "
+				       "expected tcp, tls, unix or http, or "
+				       "one of the keys beside them\n" },
 	{ "listen: [{http: \"a:1\", mode: \"0660\"}, {http: \"/a\"}]",
 	    "t:1:24: listen.mode: given beside http, expected only beside "
 	    "unix\n"
@@ -472,6 +489,18 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [{tcp: }]", "t:1:16: listen.tcp: '' is empty, " IN_TCP },
 	{ "listen: [{tcp: a}]",
 	    "t:1:16: listen.tcp: 'a' has no port, " IN_TCP },
+	{ "listen: [{tcp: 5625}]",
+	    "t:1:16: listen.tcp: '5625' has no host, " IN_TCP },
+	{ "listen: [{tcp: \"*:5625\"}]",
+	    "t:1:16: listen.tcp: '*:5625' has a character that no host name "
+	    "has, " IN_TCP },
+	{ "listen: [{tpc: \"a:1\"}]",
+	    "t:1:11: listen.tpc: unknown key, did you mean listen.tcp?\n" },
+	{ "listen: [{tls: \"a:1\", cert: a}]",
+	    "t:1:11: listen.tls: has no certificate or no key, expected both "
+	    "beside it\n"
+	    "t:1:23: listen.cert: unknown key, did you mean "
+	    "listen.certificate?\n" },
 	{ "listen: [{tcp: \":1\"}]",
 	    "t:1:16: listen.tcp: ':1' has no host, " IN_TCP },
 	{ "listen: [{tcp: \"a:65536\"}]",
@@ -536,6 +565,10 @@ static const struct fault_case fault_cases[] = {
 	/* redis: single settings */
 	{ "redis: {mode: sentinal}",
 	    "t:1:15: redis.mode: 'sentinal' is unknown, expected embedded, "
+	    "standalone, sentinel, cluster or quorum; did you mean "
+	    "sentinel?\n" },
+	{ "redis: {mode: redis}",
+	    "t:1:15: redis.mode: 'redis' is unknown, expected embedded, "
 	    "standalone, sentinel, cluster or quorum\n" },
 	{ "redis: {mode: standalone, nodes: a:1}",
 	    "t:1:34: redis.nodes: is a single value, expected a list "
@@ -594,8 +627,12 @@ static const struct fault_case fault_cases[] = {
 	    "from 0 to 64\n" },
 
 	/* redis: settings that depend on each other */
-	{ "redis: {nodes: [a:1]}",
-	    "t:1:16: redis.nodes: 1 node is given, expected none with "
+	{ "redis: {nodes: [a:1], user: u, password: p}",
+	    "t:1:16: redis.nodes: 1 node is given without redis.mode, " OF_MODE },
+	{ "redis: {nodes: [a:1, b:1]}",
+	    "t:1:16: redis.nodes: nodes are given without redis.mode, " OF_MODE },
+	{ "redis: {mode: embedded, nodes: [a:1]}",
+	    "t:1:32: redis.nodes: 1 node is given, expected none with "
 	    "redis.mode embedded\n" },
 	{ "redis: {replicas: 1}",
 	    "t:1:19: redis.replicas: 1 given, expected 0 with redis.mode "
@@ -674,8 +711,8 @@ static const struct fault_case fault_cases[] = {
 
 	/* locks */
 	{ "locks: {lease: 30}",
-	    "t:1:16: locks.lease: '30' must say the unit, for example "
-	    "30s, " IN_DURATION "1s to 1d\n" },
+	    "t:1:16: locks.lease: '30' has no unit, " IN_DURATION
+	    "1s to 1d\n" },
 	{ "locks: {lease: 999ms}",
 	    "t:1:16: locks.lease: '999ms' is out of range, " IN_DURATION
 	    "1s to 1d\n" },
@@ -738,7 +775,7 @@ static const struct fault_case fault_cases[] = {
 	/* log */
 	{ "log: {level: INFO}",
 	    "t:1:14: log.level: 'INFO' is unknown, expected debug, info, "
-	    "notice, warning or error\n" },
+	    "notice, warning or error; did you mean info?\n" },
 	{ "log: {to: file}", "t:1:11: log.to: 'file' is unknown, expected "
 			     "stderr or syslog\n" },
 	{ "log: {format: xml}", "t:1:15: log.format: 'xml' is unknown, "
@@ -749,8 +786,7 @@ static const struct fault_case fault_cases[] = {
 	  "  lease: 5s\nlisen: []\nlog: {to: &x here}\n",
 	    "t:3:10: redis.nodes: 1 node is given, expected 3 to 9 with "
 	    "redis.mode quorum\n"
-	    "t:5:10: locks.lease: '5' must say the unit, for example "
-	    "30s, " IN_DURATION "1s to 1d\n"
+	    "t:5:10: locks.lease: '5' has no unit, " IN_DURATION "1s to 1d\n"
 	    "t:6:3: locks.lease: given twice, expected once: it stands in "
 	    "line 5 already\n"
 	    "t:7:1: lisen: unknown key, did you mean listen?\n"
