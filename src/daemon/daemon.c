@@ -225,8 +225,7 @@ serve(struct config *config, const char *file)
 	settings_fit_descriptors(config);
 	notify_init(&notify);
 	base = loop_new();
-	LOG(NOTICE, "starting", LOG_S("version", PACKAGE_VERSION),
-	    LOG_S("broker", config->broker.name));
+	settings_tell(config, file);
 	if (config->redis.mode == CONFIG_MODE_EMBEDDED)
 		LOG(WARNING, "embedded-redis", LOG_S("text", PROBE_EMBEDDED));
 	broker = broker_new(base, config);
@@ -241,6 +240,16 @@ serve(struct config *config, const char *file)
 	event_base_free(base);
 	notify_fini(&notify);
 	return status;
+}
+
+/* Tells what the check of a good configuration would leave unsaid. */
+static void
+tell_tested(const struct config *config, const char *file)
+{
+	if (settings_file(file) == NULL)
+		fprintf(stderr, "%s: not there: the defaults were checked\n",
+		    settings_default_file());
+	config_tell_idle(config, stderr);
 }
 
 /* Does what needs a configuration; returns the exit status. */
@@ -263,7 +272,7 @@ act(const struct args *args)
 	else if (!tls_check(&config, args->file, stderr))
 		status = EXIT_USAGE;
 	else if (args->test)
-		config_tell_idle(&config, stderr);
+		tell_tested(&config, args->file);
 	else
 		status = serve(&config, args->file);
 	config_free(&config);

@@ -6,8 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/address.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "config/fields.h"
 #include "daemon/settings.h"
 #include "front/front.h"
 #include "http/server.h"
@@ -33,14 +36,47 @@ settings_default_file(void)
 	return LOCKBROKER_SYSCONFDIR "/lockbroker/lockbrokerd.yaml";
 }
 
+const char *
+settings_file(const char *file)
+{
+	const char *otherwise = settings_default_file();
+
+	/* A default file that exists but can't be read is a fault. */
+	if (file == NULL && access(otherwise, F_OK) == 0)
+		return otherwise;
+	return file;
+}
+
 bool
 settings_load(
     struct config *config, const char *file, struct config_faults *faults)
 {
-	/* A default file that exists but can't be read is a fault. */
-	if (file == NULL && access(settings_default_file(), F_OK) == 0)
-		file = settings_default_file();
-	return config_load_with(config, file, &from_line, faults);
+	return config_load_with(
+	    config, settings_file(file), &from_line, faults);
+}
+
+void
+settings_tell(const struct config *config, const char *file)
+{
+	const struct config_nodes *nodes = &config->redis.nodes;
+	const struct config_field *mode =
+	    &config_fields[CONFIG_FIELD_REDIS_MODE];
+	char address[ADDRESS_SIZE];
+	struct buf list;
+	size_t i;
+
+	file = settings_file(file);
+	buf_init(&list);
+	for (i = 0; i < nodes->n; i++)
+		buf_addf(&list, "%s%s", i > 0 ? "," : "",
+		    address_format(&nodes->v[i], address));
+	LOG(NOTICE, "starting", LOG_S("version", PACKAGE_VERSION),
+	    LOG_S("broker", config->broker.name), LOG_N("pid", getpid()),
+	    LOG_S("file", file != NULL ? file : "none"),
+	    LOG_S("mode", mode->choices[config->redis.mode]),
+	    LOG_B("nodes", i > 0 ? buf_data(&list) : "", buf_len(&list)),
+	    LOG_N("lease_ms", config->locks.lease_ms));
+	buf_fini(&list);
 }
 
 /* Returns how many all connections to Redis and to Sentinels need. */

@@ -27,6 +27,12 @@ bool settings_load(struct config *config, const char *file,
 /* The default file. */
 const char *settings_default_file(void);
 
+/* The file that settings_load() reads; NULL: none. */
+const char *settings_file(const char *file);
+
+/* Logs what the broker was started with. */
+void settings_tell(const struct config *config, const char *file);
+
 /*
  * Raises the bound on open files to the maximum allowed.  If that is not enough
  * for limits.clients, it lowers that limit and logs it: no connection to Redis

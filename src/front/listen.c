@@ -79,6 +79,8 @@ listen_at(struct front *f, const struct addrinfo *ai,
 	free(name);
 	if (there != NULL) {
 		treat(there, as);
+		if (as->place >= 0)
+			listener_tell(there); /* of another protocol */
 		return true;
 	}
 	fd = socket_new(ai->ai_family);
@@ -93,6 +95,7 @@ listen_at(struct front *f, const struct addrinfo *ai,
 	}
 	there = listener_add(f, fd, true, socket_name(fd), NULL);
 	treat(there, as);
+	listener_tell(there);
 	return true;
 }
 
@@ -293,7 +296,8 @@ listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
 		(void)close(fd);
 		return false;
 	}
-	(void)listener_add(f, fd, false, socket_name(fd), xstrdup(path));
+	listener_tell(
+	    listener_add(f, fd, false, socket_name(fd), xstrdup(path)));
 	return true;
 }
 
@@ -339,6 +343,7 @@ front_listen_fd(struct front *f, int fd, struct buf *why)
 	flags = fcntl(fd, F_GETFL);
 	(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-	(void)listener_add(f, fd, domain != AF_UNIX, socket_name(fd), NULL);
+	listener_tell(
+	    listener_add(f, fd, domain != AF_UNIX, socket_name(fd), NULL));
 	return true;
 }

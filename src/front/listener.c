@@ -293,6 +293,15 @@ listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
 	if (!l->event || (!f->held_back && event_add(l->event, NULL) < 0))
 		abort();
 	LIST_INSERT_HEAD(&f->listeners, l, link);
-	LOG(NOTICE, "listening", LOG_S("address", name));
 	return l;
+}
+
+void
+listener_tell(const struct listener *l)
+{
+	if (l->place < 0)
+		LOG(NOTICE, "listening", LOG_S("address", l->name));
+	else
+		LOG(NOTICE, "listening", LOG_S("address", l->name),
+		    LOG_S("protocol", "tls"));
 }

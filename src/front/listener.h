@@ -19,6 +19,9 @@ struct listener *listener_add(
 /* Returns the listener with this name, or NULL. */
 struct listener *listener_find(const struct front *f, const char *name);
 
+/* Logs that clients can connect to it. */
+void listener_tell(const struct listener *l);
+
 /* Another process accepts there, and knows the place by this number. */
 void listener_set_place(struct listener *l, unsigned place);
 

@@ -80,6 +80,15 @@ class CommandLine(SystemTest):
         eventually(lambda: broker.log_lines("reloaded"), 5, "it has reloaded")
         client.err("LOCK b", "limit")
 
+    def test_the_log_says_what_the_broker_was_started_with(self):
+        broker = self.broker(start=False)
+        broker.spawn(argv=[find_program(), "-c", broker.config_path, "-o", "locks.lease=3s",
+                           "-o", "redis.mode=quorum", "-o", "redis.nodes=127.0.0.1:1,[::1]:1,unix:/r"])
+        line, = eventually(lambda: broker.log_lines(" starting "), 10, "it starts")
+        for field in (f"pid={broker.process.pid}", f"file={broker.config_path}", "mode=quorum",
+                      'nodes="127.0.0.1:1,[::1]:1,unix:/r"', "lease_ms=3000"):
+            self.assertIn(field.replace('"', ""), line.replace('"', ""))
+
     def reached(self, broker):
         try:
             return self.client(broker)
@@ -113,6 +122,12 @@ class CommandLine(SystemTest):
         status, _, err = self.run_it("-t", "-c", self.directory + "/none.yaml")
         self.assertEqual(status, 2)
         self.assertIn("none.yaml", err)
+
+    def test_a_default_file_that_is_not_there(self):
+        default = re.search(r"(\S+\.yaml)", self.run_it("-h")[1]).group(1)
+        if os.path.exists(default):
+            self.skipTest("there is a default file on this machine")
+        self.assertEqual(self.run_it("-t"), (0, "", f"{default}: not there: the defaults were checked\n"))
 
     def test_a_good_file(self):
         for config in ("", "# nothing\n", "broker:\n  name: x\nlocks: {lease: 5s}\n"):
