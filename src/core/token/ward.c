@@ -202,11 +202,20 @@ make(struct core *core, const struct token_name *n, bool stray)
 	return w;
 }
 
+/* The first moment that is surely past the bound: the one from which it counts
+ * was cut to a millisecond. */
+static int64_t
+over_ms(const struct ward *w)
+{
+	return w->until_ms == TOKEN_HOLD_ALWAYS ? TOKEN_HOLD_ALWAYS
+						: w->until_ms + 1;
+}
+
 /* Arms the timer for the end of the hold, or for the next look. */
 static void
 arm(struct core *core, struct ward *w, int64_t pause_ms)
 {
-	core_arm(core, &w->timer, min_ms(w->until_ms, core->now_ms + pause_ms));
+	core_arm(core, &w->timer, min_ms(over_ms(w), core->now_ms + pause_ms));
 }
 
 static void
@@ -327,12 +336,13 @@ end_at_bound(struct core *core, struct ward *w)
 static void
 go_on(struct core *core, struct ward *w)
 {
-	if (w->until_ms <= core->now_ms) {
+	if (over_ms(w) <= core->now_ms) {
 		end_at_bound(core, w);
 		return;
 	}
 	arm(core, w, core->config.lease_ms);
-	if (w->asked || !guard_up(core, w->shard))
+	if (w->asked || w->until_ms <= core->now_ms ||
+	    !guard_up(core, w->shard))
 		return;
 	ask(core, w, w->stray ? OP_TOKEN : OP_RETAIN);
 }

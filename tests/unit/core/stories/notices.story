@@ -209,7 +209,7 @@ config debug
 > 1 done 1 held own meant fence=100 left=4000 token=t1
 30 down
 5000 until
-> 4020 log lock-lost name=a reason=unreachable fence=100 session=1 peer=peer held=4000
+> 4021 log lock-lost name=a reason=unreachable fence=100 session=1 peer=peer held=4001
 
 == many at risk: the first are named, the others counted
 config debug

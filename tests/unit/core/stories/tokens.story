@@ -172,7 +172,7 @@ config debug
 > 10020 op retain a seq=1 ttl=5000 fence=100 client=t1
 11010 < renewed a fence=100 ttl=4000 text=t1 first=1
 30000 until
-> 15020 op token a seq=1 how=u--
+> 15021 op token a seq=1 how=u--
 
 == tokens: who is gone is granted nothing
 0 ready 2
