@@ -192,7 +192,11 @@ send(struct broker *b, struct poller *p, enum token_op op, int64_t park_ms)
 	broker_step(b, &event);
 }
 
-/* It asks to be told when the name is free. */
+/*
+ * It asks to be told when the name is free.  Nobody knows with which token it
+ * comes then: what is kept for its user goes to the first of the user's clients
+ * that asks, so it isn't counted how many of them pass it.
+ */
 static void
 await(struct broker *b, struct poller *p)
 {
@@ -209,6 +213,7 @@ await(struct broker *b, struct poller *p)
 	rq.names = &name;
 	p->awaits = true;
 	p->here = p->known = false;
+	p->places[b->index].passed = 0;
 	p->ref = rq.ref = ++b->w->pollers.refs;
 	TRACE(b->w, "poller %d awaits n%d at %s", p->index, p->name, b->name);
 	event.u.token.session = b->pollers + (uint64_t)p->index;
