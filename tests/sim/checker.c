@@ -95,12 +95,22 @@ checker_drop(struct world *w, struct grant *g)
 	*g = k->grants[--k->ngrants];
 }
 
+int64_t
+checker_vouched_until_us(const struct world *w, const struct grant *g)
+{
+	const struct ground *ground = &w->checker.grounds[g->name];
+
+	return g->since_us < ground->given_us[g->broker]
+		   ? ground->former_us[g->broker]
+		   : ground->lease_us[g->broker];
+}
+
 /* A hold that ended otherwise than by UNLOCK or QUIT.  Its client may hear of
  * it late, which is nobody's fault but the network's. */
 void
 checker_drop_badly(struct world *w, struct grant *g)
 {
-	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
+	int64_t end_us = checker_vouched_until_us(w, g);
 
 	history_note(&w->history, world_now(w), HISTORY_INFO, g->session,
 	    HISTORY_DOUBT, checker_name(g->name), 0);
@@ -112,22 +122,11 @@ checker_drop_badly(struct world *w, struct grant *g)
 	checker_drop(w, g);
 }
 
-/* Until when its broker vouches for a hold. */
-static int64_t
-vouched_until_us(const struct world *w, const struct grant *g)
-{
-	const struct ground *ground = &w->checker.grounds[g->name];
-
-	return g->since_us < ground->given_us[g->broker]
-		   ? ground->former_us[g->broker]
-		   : ground->lease_us[g->broker];
-}
-
 bool
 checker_vouched(struct world *w, const struct grant *g)
 {
 	const struct broker *b = &w->brokers[g->broker];
-	int64_t end_us = vouched_until_us(w, g);
+	int64_t end_us = checker_vouched_until_us(w, g);
 
 	if (g->detached || g->orphaned)
 		return !g->forced && !checker_forced(w, g) &&

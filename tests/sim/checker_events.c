@@ -29,7 +29,7 @@ awaits_bound(const struct world *w, const struct grant *g)
 static void
 drop_lost(struct world *w, const struct broker *b, struct grant *g)
 {
-	int64_t end_us = w->checker.grounds[g->name].lease_us[g->broker];
+	int64_t end_us = checker_vouched_until_us(w, g);
 
 	checker_set_quiet(w, g, end_us < b->turn_us ? end_us : b->turn_us);
 	g->delay_ms = 0;

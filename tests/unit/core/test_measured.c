@@ -346,12 +346,12 @@ START_TEST(token_holds_by_their_end)
 	ck_assert_uint_eq(latest("a").session, 1);
 	ck_assert_str_eq(latest("a").peer, "peer");
 	take_token(1000);
-	work_pass(&r, 1000);
-	token_ended("hold", 2, 1300);
+	work_pass(&r, 1001);
+	token_ended("hold", 2, 1301);
 	take_token(0);
 	tokens_are(OUTCOME_LOST);
 	work_pass(&r, WORK_LEASE_MS);
-	token_ended("taken", 3, 1300 + WORK_LEASE_MS);
+	token_ended("taken", 3, 1301 + WORK_LEASE_MS);
 	/* None of these holds was taken from its client. */
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "hold"), 0);
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "taken"), 0);
