@@ -11,6 +11,8 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <malloc.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <signal.h>
 #include <stdio.h>
@@ -70,6 +72,40 @@ harden(void)
 	memset(data, 0, sizeof(data));
 	data[0].effective = data[0].permitted = 1u << CAP_DAC_READ_SEARCH;
 	(void)syscall(SYS_capset, &head, data);
+}
+
+/*
+ * What OpenSSL frees has had keys and passwords in it, and not every version
+ * wipes the buffers of its connections.
+ */
+static void
+wiping_free(void *p, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	explicit_bzero(p, malloc_usable_size(p));
+	free(p);
+}
+
+static void *
+wiping_realloc(void *p, size_t size, const char *file, int line)
+{
+	size_t had = malloc_usable_size(p);
+	void *to = size == 0 ? NULL : malloc(size);
+
+	if (to != NULL && p != NULL)
+		memcpy(to, p, had < size ? had : size);
+	if (to != NULL || size == 0)
+		wiping_free(p, file, line);
+	return to;
+}
+
+static void *
+plain_malloc(size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return size == 0 ? NULL : malloc(size);
 }
 
 static void
@@ -188,6 +224,10 @@ int
 main(int argc, char **argv)
 {
 	harden();
+	/* Before OpenSSL has allocated anything. */
+	if (CRYPTO_set_mem_functions(
+		plain_malloc, wiping_realloc, wiping_free) != 1)
+		abort();
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (argc == 2 && strcmp(argv[1], "broker") == 0)
 		return serve_broker();
