@@ -25,6 +25,7 @@ struct busy {
 	const char *state;  /* a word */
 	const char *holder; /* who has it, one of several; NULL: unknown */
 	int64_t held_ms;    /* since when; 0: unknown */
+	int64_t lost_ms;    /* it is at risk, until then; 0: it is not */
 };
 
 /* A name as it was when it was offered; it may be gone by now. */

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/listing_state.h"
 #include "core/lock/hold.h"
@@ -38,6 +39,9 @@ names_tell(struct core *core, struct listing *g)
 		row_str(r, FIELD_HELD_BY, one->holder);
 	if (one->held_ms > 0)
 		row_num(r, FIELD_AGE, listing_age(g->now_ms, one->held_ms));
+	if (one->lost_ms > 0)
+		row_num(r, FIELD_AT_RISK,
+		    (uint64_t)max_ms(one->lost_ms - g->now_ms, 0));
 	row_num(r, FIELD_WAITERS, one->nwaiting);
 	row_num(r, FIELD_HANDOVERS, one->handovers);
 	row_num(r, FIELD_OLDEST,
@@ -104,6 +108,13 @@ add_holder(
 	one->held_ms = since_ms;
 }
 
+/* Until when a name at risk is vouched for; 0: it is not at risk. */
+static int64_t
+risk_ms(const struct core *core, const struct tenure *t)
+{
+	return t->state == TENURE_ATRISK ? tenure_deadline_ms(core, t) : 0;
+}
+
 /* Adds the tokens that wait, and the one that has the name. */
 static void
 offer_with_tokens(struct core *core, struct listing *g, struct busy one)
@@ -133,8 +144,10 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 
 	if (l->queue != NULL)
 		one.since_ms = waiter_first(l)->since_ms;
-	if (h != NULL)
+	if (h != NULL) {
 		add_holder(&one, h->owner->label, h->owner->peer, h->since_ms);
+		one.lost_ms = risk_ms(core, &l->lease.tenure);
+	}
 	offer_with_tokens(core, g, one);
 }
 
@@ -157,7 +170,7 @@ offer_token(struct core *core, struct listing *g, const char *name, size_t len)
 
 /* Nobody owns a latch or a barrier; who waits there waits for others. */
 static void
-offer_sync(struct listing *g, const struct sync *y)
+offer_sync(struct core *core, struct listing *g, const struct sync *y)
 {
 	const struct permits *p =
 	    y->kind == KIND_SEMAPHORE ? semaphore_holder(y) : NULL;
@@ -169,8 +182,10 @@ offer_sync(struct listing *g, const struct sync *y)
 
 	if (!TAILQ_EMPTY(&y->queue.list))
 		one.since_ms = TAILQ_FIRST(&y->queue.list)->since_ms;
-	if (p != NULL)
+	if (p != NULL) {
 		add_holder(&one, p->owner->label, p->owner->peer, p->since_ms);
+		one.lost_ms = risk_ms(core, semaphore_tenure(y));
+	}
 	offer(g, &one);
 }
 
@@ -217,7 +232,7 @@ names_offer(struct core *core, struct listing *g, struct table_link *link)
 	else if (g->table < core->config.shards + 2)
 		offer_token(core, g, name, len);
 	else
-		offer_sync(g, container_of(link, struct sync, by_name));
+		offer_sync(core, g, container_of(link, struct sync, by_name));
 }
 
 /*

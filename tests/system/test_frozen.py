@@ -30,6 +30,9 @@ class Frozen(CommandTest):
         server.freeze()
         eventually(lambda: web.metrics()["lockbrokerd_locks_at_risk"] > 0, 10, "they are at risk")
         eventually(lambda: "at_risk" in line.ok("STATUS line").fields, 10, "STATUS says so")
+        eventually(lambda: "line" in {
+            one["name"] for one in web.get("/status.json").json["names"] if "at_risk_ms" in one},
+                   10, "and which ones")
         eventually(lambda: re.match(r"Attention:.*Redis can't be used.*\nAttention: \d locks",
                                     self.run_it("top", "-bn1", address=broker.unix_path)[1]),
                    10, "top says so first")

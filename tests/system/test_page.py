@@ -3,6 +3,7 @@
 import hashlib
 import html.parser
 import os
+import re
 import unittest
 
 from lib import chromium, http
@@ -360,7 +361,9 @@ class Shown(Page):
         self.labelled("ci-7").lock("a")
         server.freeze()
         eventually(lambda: "No new locks since" in browser.text("#now"), 15, "it is told")
-        eventually(lambda: "1 lock at risk" in browser.text("#now"), 15, "before it is lost")
+        eventually(lambda: re.search(r"1 lock at risk.*First: a \(ci-7\) in ",
+                                     browser.text("#now")), 15, "before it is lost")
+        self.assertIn("at risk", browser.text("table.names"))
         eventually(lambda: "1 lock was lost" in browser.text("#now"), 15, "and when it is lost")
         self.assertEqual(browser.evaluate("document.title"), "Paused - b1")
         server.thaw()

@@ -369,6 +369,12 @@ semaphore_holder(const struct sync *y)
 	return TAILQ_FIRST(&s->holders);
 }
 
+const struct tenure *
+semaphore_tenure(const struct sync *y)
+{
+	return &container_of_const(y, struct semaphore, y)->tenure;
+}
+
 const struct permits *
 permits_later(const struct permits *p)
 {

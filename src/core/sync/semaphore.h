@@ -37,6 +37,9 @@ extern const struct tenure_tenant semaphore_of_tenure;
 /* Returns what the owner that has permits for longest has; NULL: none has. */
 const struct permits *semaphore_holder(const struct sync *y);
 
+/* Returns what this broker has of the semaphore in Redis. */
+const struct tenure *semaphore_tenure(const struct sync *y);
+
 /* Returns the permits that were granted next after these, to another owner;
  * NULL: there are none that are not lost. */
 const struct permits *permits_later(const struct permits *p);

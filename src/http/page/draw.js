@@ -143,11 +143,28 @@ var draw = (function () {
 			what.push(count(permits, "permit", "permits"));
 		if (what.length === 0)
 			return [];
-		return [trouble(true,
+		return [fill(trouble(true,
 			el("b", null, what.join(" and ") + " at risk"),
 			": Redis does not confirm the leases. Unless it does within " +
 			duration(s.lease_ms) + " of the last time, the holders lose " +
-			"what they have.")];
+			"what they have."), null, at_risk(s, locks + permits))];
+	}
+	/* The first that would be lost, of those that the reader may see. */
+	function at_risk(s, all) {
+		var names = s.names.filter(function (n) {
+			return n.at_risk_ms !== undefined;
+		}).sort(function (a, b) {
+			return a.at_risk_ms - b.at_risk_ms;
+		}).slice(0, 5), out = [];
+		names.forEach(function (n, i) {
+			out.push(i > 0 ? ", " : " First: ", link(n.name));
+			if (n.holder)
+				out.push(" (", strange(n.holder), ")");
+			out.push(" in " + duration(n.at_risk_ms));
+		});
+		if (names.length > 0)
+			out.push(all > names.length ? " and others." : ".");
+		return out;
 	}
 	function of_losses(s) {
 		var lost = s.losses.filter(function (l) {
@@ -280,7 +297,10 @@ var draw = (function () {
 			cell("wide", "", n.kind ? tag("quiet", n.kind) : null,
 				n.kind ? " " : null, who,
 				n.state === "shared" ? " " : null,
-				n.state === "shared" ? tag("quiet", "shared") : null),
+				n.state === "shared" ? tag("quiet", "shared") : null,
+				n.at_risk_ms === undefined ? null : " ",
+				n.at_risk_ms === undefined ? null :
+					tag("bad", "at risk")),
 			time_cell("for", n.age_ms),
 			cell("num", "waiting", n.waiters > 0 ? number(n.waiters) :
 				null),
