@@ -15,6 +15,7 @@
 /* clang-format off */
 #define FIELDS(FIELD) \
 	FIELD(ID, "id", NUM) \
+	FIELD(PID, "pid", NUM) \
 	FIELD(KEY, "key", STR) \
 	FIELD(LABEL, "label", STR) \
 	FIELD(GRACE, "grace", MS) \
@@ -67,6 +68,7 @@
 	FIELD(LEASE, "lease", MS) \
 	FIELD(SEEN, "seen", MS) \
 	FIELD(HTTP, "http", STR) \
+	FIELD(LEAVING, "leaving", NUM) \
 	FIELD(MISSING, "missing", NUM) \
 	FIELD(SELF, "self", NUM)
 

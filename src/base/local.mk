@@ -10,6 +10,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/err.c \
 	src/base/err.h \
 	src/base/field.h \
+	src/base/handed.c \
+	src/base/handed.h \
 	src/base/hash.c \
 	src/base/hash.h \
 	src/base/heap.c \

@@ -58,6 +58,7 @@ static struct {
 	bool torn; /* the last line is only partly written */
 	struct syslog_out syslog;
 	uint64_t dropped;
+	char last_error[512];
 } logger = {
 	.settings = { .level = LOG_LEVEL_NOTICE },
 	.syslog = { .path = "/dev/log", .fd = -1 },
@@ -125,6 +126,12 @@ uint64_t
 log_dropped(void)
 {
 	return logger.dropped;
+}
+
+const char *
+log_last_error(void)
+{
+	return logger.last_error;
 }
 
 static size_t
@@ -340,6 +347,11 @@ log_values(enum log_level level, const char *event,
 	struct line l;
 	int saved = errno;
 
+	if (level == LOG_LEVEL_ERROR)
+		snprintf(logger.last_error, sizeof(logger.last_error),
+		    "%s: %.*s", event,
+		    n > 0 && values[0].str != NULL ? (int)values[0].len : 0,
+		    n > 0 && values[0].str != NULL ? values[0].str : "");
 	l.len = 1;
 	if (logger.kind == STDERR_UNKNOWN)
 		logger.kind = log_probe();

@@ -65,6 +65,9 @@ void log_time(char out[LOG_TIME_SIZE]);
 /* How many bytes could not be written and were dropped. */
 uint64_t log_dropped(void);
 
+/* The latest error, as "EVENT: VALUE" of its first value; "": there was none. */
+const char *log_last_error(void);
+
 void log_values(enum log_level level, const char *event,
     const struct log_value *values, size_t n);
 

@@ -14,11 +14,19 @@
 enum client_got
 ask_send(struct client *c, const char *line, struct message *m)
 {
+	return ask_send_for(c, line, ASK_MS, m);
+}
+
+enum client_got
+ask_send_for(
+    struct client *c, const char *line, int64_t wait_ms, struct message *m)
+{
+	int64_t until_ms = now_ms() + wait_ms;
 	enum client_got got;
 
 	client_send(c, "%s", line);
 	for (;;) {
-		got = client_wait(c, now_ms() + ASK_MS, m);
+		got = client_wait(c, until_ms, m);
 		if (got != CLIENT_MESSAGE || !m->event)
 			return got;
 		message_fini(m);

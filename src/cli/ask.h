@@ -11,6 +11,9 @@ int ask_open(struct cli *cli, struct client *c);
 
 /* Asks on an open connection, and skips events. */
 enum client_got ask_send(struct client *c, const char *line, struct message *m);
+/* The same for a question whose answer may take so long. */
+enum client_got ask_send_for(
+    struct client *c, const char *line, int64_t wait_ms, struct message *m);
 
 /*
  * Judges the result of a question. Returns 0 with the reply, which the caller

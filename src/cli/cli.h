@@ -59,6 +59,7 @@ int show_ping(struct cli *cli, int argc, char **argv);
 int show_version(struct cli *cli, int argc, char **argv);
 int show_unlock_force(struct cli *cli, int argc, char **argv);
 int show_drain(struct cli *cli, int argc, char **argv);
+int show_replace(struct cli *cli, int argc, char **argv);
 int genpass_main(struct cli *cli, int argc, char **argv);
 int acl_main(struct cli *cli, int argc, char **argv);
 int send_main(struct cli *cli, int argc, char **argv);

@@ -125,6 +125,9 @@ const struct command commands[] = {
 	    "have the broker take no more clients, and stop when "
 	    "nothing is held",
 	    &drain_options_help, drain_longs },
+	{ "replace", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_replace,
+	    "replace", "have a new process of the broker take over, "
+	    "which keeps all clients", NULL, NULL },
 	{ "genpass", 1, 1, WORDS_MIXED, COMPLETE_NOTHING, genpass_main,
 	    "genpass USER", "make a password, and the line for users_file",
 	    NULL, NULL },

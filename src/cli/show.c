@@ -362,3 +362,41 @@ show_drain(struct cli *cli, int argc, char **argv)
 	client_fini(&c);
 	return status;
 }
+
+/* Longer than the broker waits for the new process. */
+#define REPLACE_MS 60000
+
+/* A broker that answers but can't be replaced stays as it is: refused. */
+int
+show_replace(struct cli *cli, int argc, char **argv)
+{
+	enum client_got got = CLIENT_NOTHING;
+	struct client c;
+	struct message m;
+	struct pair pid = { NULL, 0, "?", 1 };
+	struct json j;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	status = ask_open(cli, &c);
+	if (status == CLI_EXIT_OK) {
+		got = ask_send_for(&c, "REPLACE", REPLACE_MS, &m);
+		status = ask_status(&c, got, &m);
+	}
+	if (got == CLIENT_MESSAGE && status == CLI_EXIT_UNREACHABLE)
+		status = CLI_EXIT_NO;
+	client_fini(&c);
+	if (status != CLI_EXIT_OK)
+		return status;
+	if (cli->json) {
+		json_begin(&j);
+		json_pairs(&j, m.text);
+		json_end(&j);
+	} else {
+		(void)pair_find(m.text, "pid", &pid);
+		printf("replaced pid=%.*s\n", (int)pid.value_len, pid.value);
+	}
+	message_fini(&m);
+	return status;
+}

@@ -526,6 +526,7 @@ on_leave(struct core *core, const struct core_event *ev)
 	core->leaving = true;
 	core->draining |= ev->u.leave.drain;
 	core->leave_ms = ev->u.leave.until_ms;
+	guard_say_again(core);
 	stop_leave(core);
 }
 

@@ -18,6 +18,7 @@ enum member_word {
 	MEMBER_VERSION,
 	MEMBER_LEASE, /* ms */
 	MEMBER_HTTP,
+	MEMBER_LEAVING, /* "leaving" */
 	MEMBER_WORDS
 };
 

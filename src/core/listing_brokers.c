@@ -40,6 +40,8 @@ tell_brokers(struct core *core, struct listing *g)
 		row_num(r, FIELD_SEEN, (uint64_t)one->seen_ms);
 		add_word(r, FIELD_ADDRESS, one->words[MEMBER_ADDRESS]);
 		add_word(r, FIELD_HTTP, one->words[MEMBER_HTTP]);
+		if (strcmp(one->words[MEMBER_LEAVING], "-") != 0)
+			row_num(r, FIELD_LEAVING, 1);
 		if (one->missing)
 			row_num(r, FIELD_MISSING, 1);
 		if (is_self(core, one))

@@ -24,6 +24,7 @@ struct ledger;
 struct monitor;
 struct resp;
 struct scripts;
+struct succession;
 struct user;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
@@ -51,7 +52,8 @@ struct broker {
 	struct promise *promise; /* NULL: the store itself remembers */
 	struct ledger *ledger;	 /* the same, of token holds */
 	struct alarm *alarm;	 /* core_deadline() */
-	struct audit *audit;	 /* log.audit */
+	struct succession *succession;
+	struct audit *audit; /* log.audit */
 	int64_t start_ms;
 	int64_t accept_ms; /* accepts clients by then; 0: does already */
 	uint64_t clients_total;

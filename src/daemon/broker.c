@@ -21,6 +21,7 @@
 #include "daemon/past.h"
 #include "daemon/promise.h"
 #include "daemon/resp.h"
+#include "daemon/succession.h"
 #include "daemon/tls.h"
 
 static void
@@ -263,14 +264,14 @@ accept_when_ready(struct broker *b)
 	if (!gauges.ready && gauges.grace_ms == 0 && now_ms() < b->accept_ms)
 		return;
 	b->accept_ms = 0;
-	front_hold_back(b->front, false);
-	tls_accept(b);
+	if (broker_accepts(b))
+		broker_hold_back(b, false);
 }
 
 bool
 broker_accepts(const struct broker *b)
 {
-	return b->accept_ms == 0;
+	return b->accept_ms == 0 && !succession_pending(b->succession);
 }
 
 #define GRANTS_US 500 /* for telling grants in a turn */
@@ -321,5 +322,6 @@ broker_turn(struct broker *b)
 	core_written(b->core);
 	redis_flush(b->redis);
 	front_hurry(b->front);
+	succession_turn(b->succession);
 	set_alarm(b);
 }

@@ -21,12 +21,15 @@ struct broker;
 struct buf;
 struct config;
 struct event_base;
+struct notify;
+struct succession;
 struct users;
 
 /*
  * Returns NULL, and logs why, on failure.  The config must outlive the broker.
  */
-struct broker *broker_new(struct event_base *base, const struct config *config);
+struct broker *broker_new(struct event_base *base, const struct config *config,
+    struct notify *notify);
 void broker_free(struct broker *b);
 
 /*
@@ -54,10 +57,26 @@ void broker_turn(struct broker *b);
 void broker_reload(
     struct broker *b, const struct config *config, struct users *was);
 
+/* Who replaces it, and whom it has replaced; never NULL. */
+struct succession *broker_succession(const struct broker *b);
+
+/* Has clients wait who come meanwhile. */
+void broker_hold_back(struct broker *b, bool hold);
+
+/*
+ * The sockets are this process' alone from now on: it accepts clients.  Until
+ * then it only listens, if another one is to hand over to it.
+ */
+void broker_take_over(struct broker *b);
+
+/* There is a successor: serves the clients that it has until they go. */
+void broker_leave(struct broker *b);
+
 /*
  * Without a successor: takes no more clients, turns those away that hold
- * nothing, and serves the others.  broker_left(): nothing is held any more, or
- * broker.leave is over; then stop.
+ * nothing, and serves the others.  broker_left(): nothing is held any more (and
+ * if there is a successor, nobody is connected), or broker.leave is over; then
+ * stop.
  */
 void broker_drain(struct broker *b);
 bool broker_draining(const struct broker *b);

@@ -25,6 +25,7 @@
 #include "daemon/monitor.h"
 #include "daemon/past.h"
 #include "daemon/resp.h"
+#include "daemon/succession.h"
 #include "daemon/tls.h"
 #include "resp/scripts.h"
 
@@ -85,8 +86,19 @@ node_texts(const struct config_nodes *nodes)
 	return v;
 }
 
+/* What is made before all else. */
+static void
+free_first(struct broker *b)
+{
+	succession_free(b->succession);
+	effects_fini(&b->effects);
+	scripts_free(b->scripts);
+	free(b);
+}
+
 struct broker *
-broker_new(struct event_base *base, const struct config *config)
+broker_new(
+    struct event_base *base, const struct config *config, struct notify *notify)
 {
 	struct broker *b = xcalloc(1, sizeof(*b));
 	struct core_config core_config;
@@ -100,6 +112,7 @@ broker_new(struct event_base *base, const struct config *config)
 	b->base = base;
 	b->config = config;
 	b->start_ms = now_ms();
+	b->succession = succession_new(b, notify);
 	effects_init(&b->effects);
 	buf_init(&b->rows);
 	b->scripts = scripts_new();
@@ -109,9 +122,7 @@ broker_new(struct event_base *base, const struct config *config)
 	TAILQ_INIT(&b->wanted);
 	core_settings(&core_config, config);
 	if (!past_look(b, &core_config)) {
-		effects_fini(&b->effects);
-		scripts_free(b->scripts);
-		free(b);
+		free_first(b);
 		return NULL;
 	}
 	core_config.instance = random[0];
@@ -175,10 +186,8 @@ broker_free(struct broker *b)
 	core_free(b->core);
 	audit_free(b->audit);
 	alarm_free(b->alarm);
-	effects_fini(&b->effects);
 	buf_fini(&b->rows);
-	scripts_free(b->scripts);
-	free(b);
+	free_first(b);
 }
 
 static bool
@@ -207,16 +216,19 @@ broker_listen(struct broker *b, int first, size_t n)
 {
 	const struct config_listen *listen = &b->config->listen;
 	struct buf why;
-	bool ok = true;
+	bool ok = true, held_back;
 	size_t i;
+	int fd;
 
 	buf_init(&why);
-	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED) {
+	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED)
 		b->accept_ms = now_ms() + ACCEPT_MS;
-		front_hold_back(b->front, true);
-	}
+	held_back = !broker_accepts(b);
+	broker_hold_back(b, held_back);
 	for (i = 0; ok && i < n; i++)
 		ok = front_listen_fd(b->front, first + (int)i, &why);
+	while (ok && (fd = handed_next(HANDED_PASSED)) >= 0)
+		ok = front_listen_fd(b->front, fd, &why);
 	for (i = 0; ok && i < listen->n; i++)
 		ok = listen_one(b, i, &why);
 	ok = ok && tls_listen(b, &why) && monitor_listen(b->monitor, &why);
@@ -229,8 +241,8 @@ broker_listen(struct broker *b, int first, size_t n)
 		LOG(ERROR, "listen-failed",
 		    LOG_B("why", buf_data(&why), buf_len(&why)));
 	buf_fini(&why);
-	if (ok && b->accept_ms == 0)
-		tls_accept(b);
+	if (ok && !held_back)
+		tls_accept(b, true);
 	if (ok)
 		redis_start(b->redis);
 	return ok;
@@ -258,26 +270,64 @@ close_places(struct broker *b)
 	tls_stop_listening(b);
 }
 
+static void
+leave(struct broker *b)
+{
+	struct core_event ev = { .kind = CORE_LEAVE };
+	int64_t most_ms = b->config->broker.leave_ms;
+
+	b->leaving_ms = now_ms();
+	b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
+	close_places(b);
+	redis_leave(b->redis);
+	ev.u.leave.until_ms = b->leave_ms;
+	ev.u.leave.drain = b->draining;
+	bridge_step(b, &ev);
+}
+
+struct succession *
+broker_succession(const struct broker *b)
+{
+	return b->succession;
+}
+
+void
+broker_hold_back(struct broker *b, bool hold)
+{
+	front_hold_back(b->front, hold);
+	tls_accept(b, !hold);
+	monitor_hold_back(b->monitor, hold);
+}
+
+void
+broker_take_over(struct broker *b)
+{
+	front_share_paths(b->front, false);
+	if (broker_accepts(b))
+		broker_hold_back(b, false);
+}
+
+void
+broker_leave(struct broker *b)
+{
+	front_share_paths(b->front, true);
+	monitor_stop_listening(b->monitor);
+	leave(b);
+}
+
 /* The places of the monitor stay open to the end. */
 void
 broker_drain(struct broker *b)
 {
 	struct broker_counts n = broker_counts(b);
-	struct core_event ev = { .kind = CORE_LEAVE };
-	int64_t most_ms = b->config->broker.leave_ms;
 
 	if (b->leaving_ms > 0 || b->stopping)
 		return;
 	b->draining = true;
-	b->leaving_ms = now_ms();
-	b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
 	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks),
 	    LOG_N("waiters", (long long)n.waiters));
-	close_places(b);
-	ev.u.leave.until_ms = b->leave_ms;
-	ev.u.leave.drain = true;
-	bridge_step(b, &ev);
+	leave(b);
 }
 
 bool
@@ -289,8 +339,11 @@ broker_draining(const struct broker *b)
 bool
 broker_left(const struct broker *b)
 {
-	return b->leaving_ms > 0 &&
-	       (core_left(b->core) || now_ms() >= b->leave_ms);
+	if (b->leaving_ms == 0)
+		return false;
+	return now_ms() >= b->leave_ms ||
+	       (core_left(b->core) &&
+		   (b->draining || front_count(b->front) == 0));
 }
 
 void
@@ -311,6 +364,8 @@ broker_stop(struct broker *b)
 	b->stopping = true;
 	close_places(b);
 	bridge_step(b, &ev);
+	/* This may be called between turns. */
+	front_wake(b->front);
 }
 
 bool

@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/handed.h"
 #include "base/log.h"
 #include "base/streams.h"
 #include "base/xmalloc.h"
@@ -30,7 +31,9 @@
 #include "daemon/lifecycle.h"
 #include "daemon/loop.h"
 #include "daemon/notify.h"
+#include "daemon/origin.h"
 #include "daemon/settings.h"
+#include "daemon/succession.h"
 #include "daemon/tls.h"
 #include "redis/probe.h"
 
@@ -142,6 +145,8 @@ load(struct config *config, const char *file)
 	ok = settings_load(config, file, &faults);
 	for (i = 0; i < faults.n; i++)
 		fprintf(stderr, "%s\n", faults.lines[i]);
+	if (!ok && faults.n > 0)
+		succession_failed(faults.lines[0]);
 	config_faults_fini(&faults);
 	return ok;
 }
@@ -206,7 +211,7 @@ ignore_signals(void)
 {
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGUSR1, SIG_IGN);
-	(void)signal(SIGUSR2, SIG_IGN);
+	(void)signal(SIGUSR2, SIG_IGN); /* until it is handled */
 }
 
 static int
@@ -228,7 +233,7 @@ serve(struct config *config, const char *file)
 	settings_tell(config, file);
 	if (config->redis.mode == CONFIG_MODE_EMBEDDED)
 		LOG(WARNING, "embedded-redis", LOG_S("text", PROBE_EMBEDDED));
-	broker = broker_new(base, config);
+	broker = broker_new(base, config, &notify);
 	life = lifecycle_new(base, broker, config, file, &notify);
 	if (broker != NULL &&
 	    broker_listen(broker, NOTIFY_LISTEN_FD_FIRST, passed))
@@ -252,6 +257,25 @@ tell_tested(const struct config *config, const char *file)
 	config_tell_idle(config, stderr);
 }
 
+/* Says what is wrong to who started us, too. */
+static bool
+check_tls(const struct config *config, const char *file)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool ok = out != NULL && tls_check(config, file, out);
+
+	if (out != NULL)
+		(void)fclose(out);
+	if (size > 0)
+		fprintf(stderr, "%s", text);
+	if (!ok)
+		succession_failed(text != NULL ? text : "TLS");
+	free(text);
+	return ok;
+}
+
 /* Does what needs a configuration; returns the exit status. */
 static int
 act(const struct args *args)
@@ -269,7 +293,7 @@ act(const struct args *args)
 	else if (args->probe)
 		status =
 		    probe_run(&config, stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
-	else if (!tls_check(&config, args->file, stderr))
+	else if (!check_tls(&config, args->file))
 		status = EXIT_USAGE;
 	else if (args->test)
 		tell_tested(&config, args->file);
@@ -285,7 +309,8 @@ daemon_main(int argc, char **argv)
 	struct args args = { .file = NULL };
 	int status = EXIT_SUCCESS;
 
-	if (!streams_fill())
+	origin_note(argc, argv);
+	if (!streams_fill() || !handed_take())
 		return EXIT_FAILURE;
 	if (!args_parse(&args, argc, argv)) {
 		(void)fputs(usage, stderr);

@@ -17,6 +17,7 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/identity.h"
+#include "daemon/succession.h"
 #include "wire/resp.h"
 
 #define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* if LATCH gives none */
@@ -195,6 +196,12 @@ handle_drain(struct broker *b, struct conn *c, const struct request *r)
 {
 	reply_ok(c, r, NULL, 0, NULL);
 	broker_drain(b);
+}
+
+static void
+handle_replace(struct broker *b, struct conn *c, const struct request *r)
+{
+	succession_begin(b->succession, conn_id(c), conn_defer(c, r));
 }
 
 static void

@@ -20,6 +20,7 @@
 #include "daemon/notify.h"
 #include "daemon/reread.h"
 #include "daemon/settings.h"
+#include "daemon/succession.h"
 
 /*
  * A stop may take 3 s: this part of it, and the rest for ending a redis-server.
@@ -45,6 +46,7 @@ struct lifecycle {
 	struct event *term;
 	struct event *interrupt;
 	struct event *hangup;
+	struct event *replace;
 	struct event *deadline; /* of the stop */
 	struct event *watchdog;
 	struct event *status;
@@ -84,21 +86,28 @@ stop(struct lifecycle *l)
 	l->stage = STAGE_STOPPING;
 	notify_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
 	every(l->deadline, STOP_MS);
+	succession_stop(broker_succession(l->broker));
 	broker_stop(l->broker);
+}
+
+static void
+tell_stopping(const struct lifecycle *l, const char *signal)
+{
+	struct broker_counts n = broker_counts(l->broker);
+
+	LOG(NOTICE, "stopping", LOG_S("signal", signal),
+	    LOG_N("sessions", (long long)n.sessions),
+	    LOG_N("locks", (long long)n.locks),
+	    LOG_N("waiters", (long long)n.waiters));
 }
 
 static void
 on_stop(evutil_socket_t number, short what, void *arg)
 {
 	struct lifecycle *l = arg;
-	struct broker_counts n = broker_counts(l->broker);
 
 	(void)what;
-	LOG(NOTICE, "stopping",
-	    LOG_S("signal", number == SIGTERM ? "TERM" : "INT"),
-	    LOG_N("sessions", (long long)n.sessions),
-	    LOG_N("locks", (long long)n.locks),
-	    LOG_N("waiters", (long long)n.waiters));
+	tell_stopping(l, number == SIGTERM ? "TERM" : "INT");
 	if (l->stage == STAGE_RUNNING)
 		stop(l);
 	else
@@ -195,6 +204,16 @@ on_hangup(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
+on_replace(evutil_socket_t fd, short what, void *arg)
+{
+	const struct lifecycle *l = arg;
+
+	(void)fd;
+	(void)what;
+	succession_begin(broker_succession(l->broker), 0, 0);
+}
+
+static void
 on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
 	const struct lifecycle *l = arg;
@@ -251,6 +270,7 @@ lifecycle_new(struct event_base *base, struct broker *broker,
 	l->term = catch (base, SIGTERM, on_stop, l);
 	l->interrupt = catch (base, SIGINT, on_stop, l);
 	l->hangup = catch (base, SIGHUP, on_hangup, l);
+	l->replace = catch (base, SIGUSR2, on_replace, l);
 	l->deadline = event_or_abort(event_new(base, -1, 0, on_deadline, l));
 	l->watchdog =
 	    event_or_abort(event_new(base, -1, EV_PERSIST, on_watchdog, l));
@@ -268,6 +288,7 @@ lifecycle_free(struct lifecycle *l)
 	event_free(l->term);
 	event_free(l->interrupt);
 	event_free(l->hangup);
+	event_free(l->replace);
 	event_free(l->deadline);
 	event_free(l->watchdog);
 	event_free(l->status);
@@ -298,11 +319,16 @@ lifecycle_over(struct lifecycle *l, int *status)
 		if (broker_left(l->broker)) {
 			broker_tell_left(l->broker);
 			stop(l);
+		} else if (succession_told_to_stop(
+			       broker_succession(l->broker))) {
+			tell_stopping(l, "none");
+			stop(l);
 		}
 		return false;
 	case STAGE_STOPPING:
 		*status = EXIT_SUCCESS;
-		return broker_stopped(l->broker);
+		return broker_stopped(l->broker) &&
+		       succession_stopped(broker_succession(l->broker));
 	case STAGE_LATE:
 		*status = EXIT_SUCCESS;
 		return true;

@@ -15,6 +15,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/daemon.c \
 	src/daemon/daemon.h \
 	src/daemon/handlers.c \
+	src/daemon/heir.c \
+	src/daemon/heir.h \
 	src/daemon/identity.c \
 	src/daemon/identity.h \
 	src/daemon/ledger.c \
@@ -43,6 +45,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/monitor_status.c \
 	src/daemon/notify.c \
 	src/daemon/notify.h \
+	src/daemon/origin.c \
+	src/daemon/origin.h \
 	src/daemon/past.c \
 	src/daemon/past.h \
 	src/daemon/promise.c \
@@ -61,9 +65,13 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/runtime.h \
 	src/daemon/settings.c \
 	src/daemon/settings.h \
+	src/daemon/starter.c \
+	src/daemon/starter.h \
 	src/daemon/statistics.c \
 	src/daemon/statistics.def \
 	src/daemon/statistics.h \
+	src/daemon/succession.c \
+	src/daemon/succession.h \
 	src/daemon/tls.c \
 	src/daemon/tls.h
 

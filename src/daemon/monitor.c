@@ -187,6 +187,27 @@ monitor_listen(struct monitor *m, struct buf *why)
 }
 
 void
+monitor_hold_back(struct monitor *m, bool hold)
+{
+	if (m != NULL)
+		http_hold_back(m->http, hold);
+}
+
+void
+monitor_hand_over(const struct monitor *m, struct handed_list *out)
+{
+	if (m != NULL)
+		http_hand_over(m->http, out);
+}
+
+void
+monitor_stop_listening(struct monitor *m)
+{
+	if (m != NULL)
+		http_stop_listening(m->http);
+}
+
+void
 monitor_stats(
     const struct monitor *m, struct http_stats *http, uint64_t *auth_failed)
 {

@@ -19,6 +19,7 @@
 struct broker;
 struct buf;
 struct effect;
+struct handed_list;
 struct http_stats;
 struct monitor;
 
@@ -35,6 +36,12 @@ void monitor_take(struct monitor *m, const struct effect *e, const char *text);
 
 /* Goes on with unfinished answers.  To be called in each turn. */
 void monitor_run(struct monitor *m);
+
+/* Has clients wait who come meanwhile. */
+void monitor_hold_back(struct monitor *m, bool hold);
+/* Adds the sockets to what is handed to another process. */
+void monitor_hand_over(const struct monitor *m, struct handed_list *out);
+void monitor_stop_listening(struct monitor *m);
 
 void monitor_stats(
     const struct monitor *m, struct http_stats *http, uint64_t *auth_failed);

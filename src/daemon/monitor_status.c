@@ -193,6 +193,8 @@ add_broker(void *arg, const struct core_row *row)
 	for (f = row->fields; f < row->fields + row->nfields; f++)
 		if (f->id == FIELD_MISSING)
 			add_bool(j, "missing", true);
+		else if (f->id == FIELD_LEAVING)
+			add_bool(j, "leaving", true);
 		else if (f->id == FIELD_SELF)
 			add_bool(j, "self", true);
 		else

@@ -13,6 +13,7 @@
 #include "daemon/identity.h"
 #include "daemon/monitor.h"
 #include "daemon/statistics.h"
+#include "daemon/succession.h"
 #include "http/server.h"
 #include "relay/relay.h"
 
@@ -25,6 +26,8 @@ struct sources {
 	const struct identity_stats *identity;
 	struct relay_stats tls;
 	struct http_stats http;
+	struct succession_leaving leaving;
+	uint64_t leaving_ms;
 	uint64_t clients, uptime_s, received, sent, http_auth_failed;
 };
 
@@ -52,6 +55,10 @@ ask(struct broker *b, struct sources *s)
 		relay_stats(b->relay, &s->tls);
 	monitor_stats(b->monitor, &s->http, &s->http_auth_failed);
 	front_bytes(b->front, &s->received, &s->sent);
+	s->leaving = succession_leaving(b->succession);
+	s->leaving_ms = s->leaving.processes > 0
+			    ? (uint64_t)(at_ms - s->leaving.since_ms)
+			    : 0;
 	s->clients = front_count(b->front);
 	s->uptime_s = (uint64_t)(at_ms - b->start_ms) / 1000;
 }

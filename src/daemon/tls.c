@@ -179,10 +179,10 @@ tls_listen(struct broker *b, struct buf *why)
 }
 
 void
-tls_accept(struct broker *b)
+tls_accept(struct broker *b, bool on)
 {
 	if (b->relay != NULL)
-		relay_accept(b->relay, true);
+		relay_accept(b->relay, on);
 }
 
 void

@@ -31,8 +31,8 @@ bool tls_begin(struct broker *b) __attribute__((warn_unused_result));
 bool tls_listen(struct broker *b, struct buf *why)
     __attribute__((warn_unused_result));
 
-/* Lets clients come in. */
-void tls_accept(struct broker *b);
+/* Should clients come in, or only wait?  At first they wait. */
+void tls_accept(struct broker *b, bool on);
 void tls_stop_listening(struct broker *b);
 
 /* To be called when limits have changed, and perhaps certificates. */

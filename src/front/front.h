@@ -25,6 +25,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "base/handed.h"
 #include "base/limits.h"
 #include "wire/protocol.h"
 #include "wire/reply.h"
@@ -163,6 +164,14 @@ void front_relayed(struct front *f, const struct front_relayed *client);
 void front_relayed_ended(struct front *f, uint64_t id, bool behind);
 
 unsigned front_listeners(const struct front *f);
+
+/*
+ * Adds the listening sockets to what is handed to another process.  While paths
+ * are shared with it, they are not removed here; sockets that were handed to us
+ * are shared until front_share_paths(f, false).
+ */
+void front_hand_over(const struct front *f, struct handed_list *out);
+void front_share_paths(struct front *f, bool shared);
 
 /*
  * While the front is held back, clients can connect and wait, but it accepts

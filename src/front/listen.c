@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,12 @@ struct treatment {
 	int place; /* another process accepts there; -1: we do */
 };
 
+static enum handed_kind
+kind_of(const struct treatment *as)
+{
+	return as->place >= 0 ? HANDED_TLS : HANDED_LINES;
+}
+
 static void
 treat(struct listener *l, const struct treatment *as)
 {
@@ -61,13 +68,41 @@ treat(struct listener *l, const struct treatment *as)
 		listener_set_place(l, (unsigned)as->place);
 }
 
+/* Returns a socket that listens, or -1. */
+static int
+bind_tcp(const struct addrinfo *ai, struct buf *why)
+{
+	int fd = socket_new(ai->ai_family);
+	const int one = 1;
+
+	if (fd < 0) {
+		(void)fail(why, "socket");
+		return -1;
+	}
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
+	    listen(fd, BACKLOG) == 0)
+		return fd;
+	(void)fail(why, "can't listen there");
+	(void)close(fd);
+	return -1;
+}
+
+static in_port_t
+tcp_port(const struct sockaddr *sa)
+{
+	const struct sockaddr_in6 *six = (const void *)sa;
+	const struct sockaddr_in *four = (const void *)sa;
+
+	return sa->sa_family == AF_INET6 ? six->sin6_port : four->sin_port;
+}
+
 /* It is no failure if a passed socket listens on the address already. */
 static bool
 listen_at(struct front *f, const struct addrinfo *ai,
     const struct treatment *as, struct buf *why)
 {
 	struct sockaddr_storage sa;
-	const int one = 1;
 	struct listener *there;
 	char *name;
 	int fd;
@@ -83,18 +118,15 @@ listen_at(struct front *f, const struct addrinfo *ai,
 			listener_tell(there); /* of another protocol */
 		return true;
 	}
-	fd = socket_new(ai->ai_family);
+	fd = handed_claim(ai->ai_addr, ai->ai_addrlen, kind_of(as));
 	if (fd < 0)
-		return fail(why, "socket");
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 ||
-	    listen(fd, BACKLOG) < 0) {
-		(void)fail(why, "can't listen there");
-		(void)close(fd);
+		fd = bind_tcp(ai, why);
+	if (fd < 0)
 		return false;
-	}
 	there = listener_add(f, fd, true, socket_name(fd), NULL);
 	treat(there, as);
+	if (tcp_port(ai->ai_addr) == 0)
+		listener_set_any_port(there);
 	listener_tell(there);
 	return true;
 }
@@ -268,9 +300,10 @@ listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
     struct buf *why)
 {
 	struct sockaddr_un sa;
+	struct listener *l;
 	struct buf name;
 	gid_t gid;
-	bool there;
+	bool there, handed;
 	int fd;
 
 	memset(&sa, 0, sizeof(sa));
@@ -289,15 +322,22 @@ listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
 		return true;
 	if (!find_group(group, &gid, why))
 		return false;
-	fd = socket_new(AF_UNIX);
+	fd = handed_claim(
+	    (const struct sockaddr *)&sa, sizeof(sa), HANDED_LINES);
+	handed = fd >= 0;
+	if (fd < 0)
+		fd = socket_new(AF_UNIX);
 	if (fd < 0)
 		return fail(why, "socket");
-	if (!bind_unix(fd, &sa, mode, gid, why)) {
+	if (!(handed ? open_up(fd, path, mode, gid, why)
+		     : bind_unix(fd, &sa, mode, gid, why))) {
 		(void)close(fd);
 		return false;
 	}
-	listener_tell(
-	    listener_add(f, fd, false, socket_name(fd), xstrdup(path)));
+	l = listener_add(f, fd, false, socket_name(fd), xstrdup(path));
+	if (handed)
+		listener_set_shared(l);
+	listener_tell(l);
 	return true;
 }
 
@@ -329,6 +369,7 @@ bool
 front_listen_fd(struct front *f, int fd, struct buf *why)
 {
 	int type = 0, accepts = 0, domain = 0;
+	struct listener *l;
 	int flags;
 
 	if (!get_int(fd, SO_TYPE, &type) ||
@@ -343,7 +384,8 @@ front_listen_fd(struct front *f, int fd, struct buf *why)
 	flags = fcntl(fd, F_GETFL);
 	(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-	listener_tell(
-	    listener_add(f, fd, domain != AF_UNIX, socket_name(fd), NULL));
+	l = listener_add(f, fd, domain != AF_UNIX, socket_name(fd), NULL);
+	listener_set_passed(l);
+	listener_tell(l);
 	return true;
 }

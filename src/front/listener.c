@@ -38,10 +38,13 @@ struct listener {
 	int fd;
 	bool tcp;
 	bool proxied;
-	int place;  /* another process accepts there; -1: we do */
-	char *name; /* owned; as the log names it */
-	char *path; /* owned; to be unlinked, or NULL */
-	dev_t dev;  /* of path, so that we unlink only our own */
+	bool passed;   /* the service manager's */
+	bool any_port; /* the kernel has chosen the port */
+	bool shared;   /* another process listens there, too: keep the path */
+	int place;     /* another process accepts there; -1: we do */
+	char *name;    /* owned; as the log names it */
+	char *path;    /* owned; to be unlinked, or NULL */
+	dev_t dev;     /* of path, so that we unlink only our own */
 	ino_t ino;
 	struct event *event;
 	LIST_ENTRY(listener) link;
@@ -67,7 +70,7 @@ accept_again(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	LIST_FOREACH (l, &f->listeners, link)
-		if (l->place < 0)
+		if (l->place < 0 && !f->held_back)
 			(void)event_add(l->event, NULL);
 }
 
@@ -182,15 +185,22 @@ listeners_fini(struct front *f)
 		(void)close(f->reserve_fd);
 }
 
-static void
-listener_free(struct listener *l)
+/* Is the path still that of our socket? */
+static bool
+has_path(const struct listener *l)
 {
 	struct stat st;
 
+	return l->path != NULL && lstat(l->path, &st) == 0 &&
+	       st.st_dev == l->dev && st.st_ino == l->ino;
+}
+
+static void
+listener_free(struct listener *l)
+{
 	if (l->event)
 		event_free(l->event);
-	if (l->path && lstat(l->path, &st) == 0 && st.st_dev == l->dev &&
-	    st.st_ino == l->ino)
+	if (!l->shared && has_path(l))
 		(void)unlink(l->path);
 	(void)close(l->fd);
 	free(l->name);
@@ -264,6 +274,48 @@ front_places(
 		if (l->place >= 0 && !fn(arg, (unsigned)l->place, l->fd))
 			return false;
 	return true;
+}
+
+/* A socket that its path does not lead to any more is of no use to others. */
+void
+front_hand_over(const struct front *f, struct handed_list *out)
+{
+	const struct listener *l;
+
+	LIST_FOREACH (l, &f->listeners, link)
+		if (l->path == NULL || has_path(l))
+			handed_add(out,
+			    l->passed	    ? HANDED_PASSED
+			    : l->place >= 0 ? HANDED_TLS
+					    : HANDED_LINES,
+			    l->any_port, l->fd);
+}
+
+void
+front_share_paths(struct front *f, bool shared)
+{
+	struct listener *l;
+
+	LIST_FOREACH (l, &f->listeners, link)
+		l->shared = shared;
+}
+
+void
+listener_set_shared(struct listener *l)
+{
+	l->shared = true;
+}
+
+void
+listener_set_passed(struct listener *l)
+{
+	l->passed = true;
+}
+
+void
+listener_set_any_port(struct listener *l)
+{
+	l->any_port = true;
 }
 
 void

@@ -28,6 +28,12 @@ void listener_set_place(struct listener *l, unsigned place);
 /* Are clients that come to it from now on proxies? */
 void listener_set_proxied(struct listener *l, bool proxied);
 
+/* It was passed by the service manager; the kernel has chosen its port; another
+ * process listens at its path, too. */
+void listener_set_passed(struct listener *l);
+void listener_set_any_port(struct listener *l);
+void listener_set_shared(struct listener *l);
+
 /* To be called once for each front, before and after all others. */
 void listeners_init(struct front *f);
 void listeners_fini(struct front *f);

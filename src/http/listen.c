@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/handed.h"
 #include "http/listen.h"
 
 #define BACKLOG 128
@@ -48,8 +49,9 @@ describe(struct http_socket *out)
 	    service);
 }
 
-static bool
-listen_at(struct http_socket *out, const struct addrinfo *ai)
+/* Returns a socket that listens, or -1 with errno. */
+static int
+bind_tcp(const struct addrinfo *ai)
 {
 	const int one = 1;
 	int fd = socket(
@@ -57,19 +59,34 @@ listen_at(struct http_socket *out, const struct addrinfo *ai)
 	int err;
 
 	if (fd < 0)
-		return false;
+		return -1;
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
-	    listen(fd, BACKLOG) == 0) {
-		memset(out, 0, sizeof(*out));
-		out->fd = fd;
-		describe(out);
-		return true;
-	}
+	    listen(fd, BACKLOG) == 0)
+		return fd;
 	err = errno;
 	(void)close(fd);
 	errno = err;
-	return false;
+	return -1;
+}
+
+static bool
+listen_at(struct http_socket *out, const struct addrinfo *ai)
+{
+	const struct sockaddr_in6 *six = (const void *)ai->ai_addr;
+	const struct sockaddr_in *four = (const void *)ai->ai_addr;
+	int fd = handed_claim(ai->ai_addr, ai->ai_addrlen, HANDED_HTTP);
+
+	if (fd < 0)
+		fd = bind_tcp(ai);
+	if (fd < 0)
+		return false;
+	memset(out, 0, sizeof(*out));
+	out->fd = fd;
+	out->any_port =
+	    (ai->ai_family == AF_INET6 ? six->sin6_port : four->sin_port) == 0;
+	describe(out);
+	return true;
 }
 
 size_t

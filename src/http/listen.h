@@ -16,6 +16,7 @@
 struct http_socket {
 	int fd;
 	bool loopback; /* other machines can't reach it */
+	bool any_port; /* the kernel has chosen the port */
 	char name[LISTEN_NAME_SIZE];
 };
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/list.h"
 #include "base/log.h"
@@ -34,7 +35,9 @@ struct place {
 	struct http_server *server;
 	struct evhttp *http;
 	struct evconnlistener *listener; /* owned by `http` */
+	int fd;				 /* owned; -1: closed */
 	bool loopback;
+	bool any_port;
 	LIST_ENTRY(place) link;
 };
 
@@ -55,6 +58,7 @@ struct http_server {
 	LIST_HEAD(, open_request) requests;
 	struct limits *limits;
 	uint64_t last_id, requests_total, refused_total;
+	bool held_back; /* nobody is accepted yet */
 };
 
 /* Accepting. */
@@ -334,14 +338,18 @@ add_place(struct http_server *s, const struct http_socket *socket)
 	struct place *p = xcalloc(1, sizeof(*p));
 
 	p->server = s;
+	p->fd = socket->fd;
 	p->loopback = socket->loopback;
+	p->any_port = socket->any_port;
 	p->http = evhttp_make(p);
-	p->listener = evconnlistener_new(s->base, NULL, NULL,
-	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, socket->fd);
+	p->listener = evconnlistener_new(
+	    s->base, NULL, NULL, LEV_OPT_CLOSE_ON_EXEC, 0, socket->fd);
 	if (p->listener == NULL ||
 	    evhttp_bind_listener(p->http, p->listener) == NULL)
 		abort();
 	evconnlistener_set_error_cb(p->listener, on_accept_error);
+	if (s->held_back)
+		(void)evconnlistener_disable(p->listener);
 	LIST_INSERT_HEAD(&s->places, p, link);
 	LOG(NOTICE, "listening", LOG_S("address", socket->name),
 	    LOG_S("protocol", "http"));
@@ -357,6 +365,41 @@ http_listen(
 	for (i = 0; i < n; i++)
 		add_place(s, &sockets[i]);
 	return n > 0;
+}
+
+void
+http_hold_back(struct http_server *s, bool hold)
+{
+	s->held_back = hold;
+	on_room(s, !hold);
+}
+
+void
+http_hand_over(const struct http_server *s, struct handed_list *out)
+{
+	const struct place *p;
+
+	LIST_FOREACH (p, &s->places, link)
+		handed_add(out, HANDED_HTTP, p->any_port, p->fd);
+}
+
+/*
+ * The listeners belong to evhttp, which still has requests to answer.  Without
+ * a callback none can be enabled any more.
+ */
+void
+http_stop_listening(struct http_server *s)
+{
+	struct place *p;
+
+	LIST_FOREACH (p, &s->places, link) {
+		if (p->fd < 0)
+			continue;
+		(void)evconnlistener_disable(p->listener);
+		evconnlistener_set_cb(p->listener, NULL, NULL);
+		(void)close(p->fd);
+		p->fd = -1;
+	}
 }
 
 bool
@@ -412,6 +455,8 @@ http_free(struct http_server *s)
 	while ((p = LIST_FIRST(&s->places)) != NULL) {
 		LIST_REMOVE(p, link);
 		evhttp_free(p->http);
+		if (p->fd >= 0)
+			(void)close(p->fd);
 		free(p);
 	}
 	limits_free(s->limits);

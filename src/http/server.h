@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/handed.h"
 
 struct event_base;
 struct http_server;
@@ -58,6 +59,15 @@ void http_free(struct http_server *s);
  */
 bool http_listen(struct http_server *s, const char *host, uint16_t port,
     struct buf *why) __attribute__((warn_unused_result));
+
+/* Clients that come while it is held back wait. */
+void http_hold_back(struct http_server *s, bool hold);
+
+/* Adds the sockets to what is handed to another process. */
+void http_hand_over(const struct http_server *s, struct handed_list *out);
+
+/* Requests that have come are still answered. */
+void http_stop_listening(struct http_server *s);
 
 /* Can other machines reach it? */
 bool http_is_open(const struct http_server *s);

@@ -122,6 +122,12 @@ redis_new(struct event_base *base, const struct config *config,
 }
 
 void
+redis_leave(struct redis *r)
+{
+	gather_leave(r->env.gather);
+}
+
+void
 redis_start(struct redis *r)
 {
 	r->ops->start(r->topology);

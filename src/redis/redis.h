@@ -106,6 +106,9 @@ void redis_flush(struct redis *redis);
 /* Returns the server that a shard is on now, for people; "" if none. */
 const char *redis_node(const struct redis *redis, uint32_t shard);
 
+/* The broker leaves: other brokers hear of it with the next heartbeat. */
+void redis_leave(struct redis *redis);
+
 void redis_stats(const struct redis *redis, struct redis_stats *out);
 
 /* Leaves operations under way unanswered.  Embedded: stops the server. */

@@ -116,7 +116,7 @@ struct call {
 	size_t arglen[CALL_ARGS_MAX];
 	const char *cfg;     /* settings that the guard may disagree with */
 	const char *address; /* where people reach this broker; or "" */
-	const char *about;   /* VERSION LEASE_MS URL; - where it has none */
+	const char *about;   /* VERSION LEASE_MS URL [leaving]; -: no URL */
 	struct call_block *blocks, *block; /* first, current; bytes of argv */
 };
 

@@ -65,6 +65,8 @@ struct gather {
 	char *channel;
 	char *address;
 	char *about;
+	char *about_leaving; /* the same, once it leaves */
+	bool leaving;
 	char cfg[STORE_CFG_SIZE];
 	char lease[DIGITS_MAX];
 	char pad[DIGITS_MAX];
@@ -153,6 +155,7 @@ gather_new(const struct store_config *c)
 	g->about = format("%s %" PRId64 " %s",
 	    c->version != NULL ? c->version : "-", c->lease_ms,
 	    c->http != NULL && c->http[0] != '\0' ? c->http : "-");
+	g->about_leaving = format("%s leaving", g->about);
 	store_cfg(g->cfg, c);
 	snprintf(g->lease, sizeof(g->lease), "%" PRId64, c->lease_ms);
 	snprintf(g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
@@ -193,7 +196,14 @@ gather_free(struct gather *g)
 	free(g->channel);
 	free(g->address);
 	free(g->about);
+	free(g->about_leaving);
 	free(g);
+}
+
+void
+gather_leave(struct gather *g)
+{
+	g->leaving = true;
 }
 
 const char *
@@ -264,7 +274,7 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	call->lane = (uint32_t)(slot - g->slots) % g->nlanes;
 	call->cfg = g->cfg;
 	call->address = g->address;
-	call->about = g->about;
+	call->about = g->leaving ? g->about_leaving : g->about;
 	call->nkeys = 2; /* guard and fence: put in by seal() */
 	call->nargs = CALL_COMMON;
 	TAILQ_INSERT_TAIL(list, call, entry);

@@ -81,6 +81,7 @@ EXTRA_DIST += \
 	tests/system/test_recipes.py \
 	tests/system/test_reference_client.py \
 	tests/system/test_redis_errors.py \
+	tests/system/test_replace.py \
 	tests/system/test_resp.py \
 	tests/system/test_resp_failover.py \
 	tests/system/test_resp_libraries.py \

@@ -84,7 +84,7 @@ class Rights(Users):
         self.broker()
         known = [line.split()[0] for line in self.client().ok("HELP").body]
         tested = [request.split()[0] for request, _ in ON_NAMES] + [
-            request.split()[0] for request in [*ALWAYS, *ADMIN, "DRAIN"]]
+            request.split()[0] for request in [*ALWAYS, *ADMIN, "DRAIN", "REPLACE"]]
         self.assertEqual(set(known), {*tested, "AUTH", "QUIT"})
 
     def test_by_password(self):

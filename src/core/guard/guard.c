@@ -247,6 +247,19 @@ plan(struct core *core, struct guard *g)
 	core_arm(core, &g->timer, at_ms);
 }
 
+void
+guard_say_again(struct core *core)
+{
+	struct guard *g;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		g->said_ms = 0;
+		plan(core, g);
+	}
+}
+
 /*
  * Other guards of its quorum may have waited for what this one has told: a
  * bless waits for the fences of the others (recovery.c).  And if this one may

@@ -183,6 +183,9 @@ void guard_outcome(struct core *core, uint32_t shard, enum op_kind op,
     const struct outcome *o);
 void guard_timer(struct core *core, struct timer *t);
 
+/* What people see of this broker has changed: tells all servers soon. */
+void guard_say_again(struct core *core);
+
 /*
  * Stopping: signs off from all servers once everything has been given back.
  * Has it been?  Has the broker signed off from all that can be reached?

@@ -6,7 +6,7 @@ import re
 import signal
 
 from .client import Client
-from .proc import Process
+from .proc import Orphan, Process, adopt_orphans
 from .redisd import PROGRAM
 from .wait import eventually
 
@@ -79,6 +79,7 @@ class Broker:
         self.config_path = os.path.join(self.directory, "lockbrokerd.yaml")
         self.log_path = os.path.join(self.directory, "log")
         self.process = None
+        self.replaced = []  # processes that leave, or have left
         self.expected_status = 0
         self._port = None
         address = getattr(redis, "address", redis)
@@ -107,6 +108,7 @@ class Broker:
         """Start it, and don't wait for anything."""
         self.write_config()
         self._port = None
+        adopt_orphans()
         self.process = Process(argv or [find_program(), "-c", self.config_path], self.log_path,
                                env=self.environment(**(env or {})), preexec=preexec,
                                pass_fds=pass_fds, cwd=self.directory)
@@ -171,6 +173,20 @@ class Broker:
     def log_lines(self, pattern):
         return [line for line in self.log().splitlines() if re.search(pattern, line)]
 
+    def replace(self):
+        """Have a new process take over, which is that of the broker from then on."""
+        control = self.client()
+        pid = int(control.ok("REPLACE")["pid"])
+        control.close()
+        return self.replaced_by(pid)
+
+    def replaced_by(self, pid):
+        """The same, if the test itself has brought it about. Returns the old process."""
+        old = self.process
+        self.replaced.append(old)
+        self.process = Orphan(pid, self.log_path)
+        return old
+
     # Faults and ends.
 
     def freeze(self):
@@ -194,6 +210,8 @@ class Broker:
         if self.process is None:
             return
         status = self.stop()
+        for old in self.replaced:
+            assert old.stop() == 0, f"a process of {self.name} that was replaced failed"
         crash = _CRASH.search(self.log())
         assert not crash, f"{self.name} crashed:\n{self.log()[crash.start():][:4000]}"
         assert status == self.expected_status, \

@@ -4,11 +4,13 @@ import ctypes
 import os
 import signal
 import subprocess
+import time
 
-from .wait import eventually, hang
+from .wait import eventually, hang, now
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def die_with_parent():
@@ -125,6 +127,52 @@ class Process:
             ports += [int(row[1].rsplit(":", 1)[1], 16) for row in rows
                       if row[3] == "0A" and row[9] in inodes]
         return ports
+
+
+class _Adopted:
+    """What Popen is to a child that we have started, for one that became ours."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        self.returncode = None
+
+    def poll(self):
+        if self.returncode is None:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:
+                return None if not pid_gone(self.pid) else 0
+            if pid == self.pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self, timeout):
+        end = now() + timeout
+        while self.poll() is None:
+            if now() > end:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            time.sleep(0.005)
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+class Orphan(Process):
+    """A process that another one has started, and whose parent has gone: call adopt_orphans()
+    before."""
+
+    def __init__(self, pid, log_path):
+        self.argv = [f"process {pid}"]
+        self.log_path = log_path
+        self.popen = _Adopted(pid)
+        self.pid = pid
+
+
+def adopt_orphans():
+    """This process is the one to which orphans of its descendants go, instead of init."""
+    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def pid_gone(pid):

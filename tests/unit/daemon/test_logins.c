@@ -24,6 +24,7 @@
 #include "daemon/broker.h"
 #include "daemon/login.h"
 #include "daemon/monitor_state.h"
+#include "daemon/notify.h"
 #include "suite.h"
 
 #define SALT "$6$rounds=50000$saltsalt$" /* some 20 ms each */
@@ -74,6 +75,7 @@ load(struct config *c, const char *users)
 static void
 setup(void)
 {
+	static struct notify notify = { .fd = -1 };
 	struct crypt_data data = { 0 };
 	char users[512];
 
@@ -82,7 +84,7 @@ setup(void)
 	memset(settled, 0, sizeof(settled));
 	base = event_base_new();
 	load(&config, users);
-	broker = broker_new(base, &config);
+	broker = broker_new(base, &config, &notify);
 	ck_assert_ptr_nonnull(broker);
 	logins = logins_new(broker, on_settled, NULL);
 }

@@ -19,6 +19,7 @@
 #include "core/measure/measure.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
+#include "daemon/notify.h"
 #include "front/state.h"
 #include "suite.h"
 
@@ -37,6 +38,7 @@ static const char after[] =
 
 static struct event_base *base;
 static struct broker *broker;
+static struct notify notify = { .fd = -1 };
 static struct config config, fresh;
 
 static void
@@ -64,7 +66,7 @@ setup(void)
 {
 	base = event_base_new();
 	load(&config, before);
-	broker = broker_new(base, &config);
+	broker = broker_new(base, &config, &notify);
 	ck_assert_ptr_nonnull(broker);
 	load(&fresh, after);
 	ck_assert_uint_gt(config_reload_diff(&config, &fresh, noted, NULL), 0);

@@ -1,0 +1,210 @@
+/*
+ * See handed.h.  What was handed to a process belongs to the process, so it is
+ * in one place.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/handed.h"
+#include "base/xmalloc.h"
+
+#define FORM "1:"
+
+static const char *const words[] = {
+#define KIND(id, word) [HANDED_##id] = word,
+	HANDED_KINDS(KIND)
+#undef KIND
+};
+
+#define NKINDS (sizeof(words) / sizeof(words[0]))
+
+/* What this process was handed, and nobody has taken yet. */
+static struct handed_list ours;
+
+void
+handed_add(
+    struct handed_list *list, enum handed_kind kind, bool any_port, int fd)
+{
+	if (list->n == HANDED_MAX)
+		list->full = true;
+	else
+		list->v[list->n++] = (struct handed){ kind, any_port, fd };
+}
+
+char *
+handed_text(const struct handed_list *list)
+{
+	struct buf text;
+	char *out;
+	size_t i;
+
+	buf_init(&text);
+	buf_adds(&text, HANDED_VARIABLE "=" FORM);
+	for (i = 0; i < list->n; i++)
+		buf_addf(&text, "%s%s%s", i > 0 ? "," : "",
+		    words[list->v[i].kind], list->v[i].any_port ? "*" : "");
+	out = xstrndup(buf_data(&text), buf_len(&text));
+	buf_fini(&text);
+	return out;
+}
+
+/* Takes a word of the list.  Returns false if it is none. */
+static bool
+take_word(const char *word, size_t len)
+{
+	bool any_port = len > 0 && word[len - 1] == '*';
+	int fd = HANDED_FIRST + (int)ours.n;
+	size_t kind;
+
+	len -= any_port;
+	for (kind = 0; kind < NKINDS; kind++)
+		if (strlen(words[kind]) == len &&
+		    memcmp(words[kind], word, len) == 0)
+			break;
+	if (kind == NKINDS || ours.full || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+		return false;
+	handed_add(&ours, (enum handed_kind)kind, any_port, fd);
+	return !ours.full;
+}
+
+bool
+handed_take(void)
+{
+	const char *text = getenv(HANDED_VARIABLE);
+	bool ok = true;
+
+	if (text == NULL)
+		return true;
+	ok = strncmp(text, FORM, strlen(FORM)) == 0;
+	for (text += ok ? strlen(FORM) : 0; ok && *text != '\0';
+	     text += strspn(text, ",")) {
+		ok = take_word(text, strcspn(text, ","));
+		text += strcspn(text, ",");
+	}
+	(void)unsetenv(HANDED_VARIABLE);
+	return ok;
+}
+
+static int
+take(size_t i)
+{
+	int fd = ours.v[i].fd;
+
+	memmove(
+	    &ours.v[i], &ours.v[i + 1], (ours.n - i - 1) * sizeof(ours.v[0]));
+	ours.n--;
+	return fd;
+}
+
+int
+handed_next(enum handed_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < ours.n; i++)
+		if (ours.v[i].kind == kind)
+			return take(i);
+	return -1;
+}
+
+static uint16_t *
+port_of(struct sockaddr_storage *sa)
+{
+	if (sa->ss_family == AF_INET)
+		return &((struct sockaddr_in *)(void *)sa)->sin_port;
+	if (sa->ss_family == AF_INET6)
+		return &((struct sockaddr_in6 *)(void *)sa)->sin6_port;
+	return NULL;
+}
+
+/* Compares what matters of two addresses. */
+static bool
+same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+	const struct sockaddr_un *au = (const void *)a, *bu = (const void *)b;
+
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET)
+		return a4->sin_port == b4->sin_port &&
+		       a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	if (a->ss_family == AF_INET6)
+		return a6->sin6_port == b6->sin6_port &&
+		       a6->sin6_scope_id == b6->sin6_scope_id &&
+		       memcmp(&a6->sin6_addr, &b6->sin6_addr,
+			   sizeof(a6->sin6_addr)) == 0;
+	return a->ss_family == AF_UNIX &&
+	       strcmp(au->sun_path, bu->sun_path) == 0;
+}
+
+static bool
+name_of(int fd, struct sockaddr_storage *out)
+{
+	socklen_t len = sizeof(*out);
+
+	memset(out, 0, sizeof(*out));
+	return getsockname(fd, (struct sockaddr *)out, &len) == 0;
+}
+
+static bool
+is_socket(enum handed_kind kind)
+{
+	return kind != HANDED_CHANNEL && kind != HANDED_LEAVING;
+}
+
+int
+handed_claim(const struct sockaddr *sa, socklen_t len, enum handed_kind kind)
+{
+	struct sockaddr_storage wanted, there;
+	uint16_t *port;
+	bool any_port;
+	size_t i;
+
+	memset(&wanted, 0, sizeof(wanted));
+	memcpy(&wanted, sa, len);
+	port = port_of(&wanted);
+	any_port = port != NULL && *port == 0;
+	for (i = 0; i < ours.n; i++) {
+		if (!is_socket(ours.v[i].kind) ||
+		    (any_port &&
+			(!ours.v[i].any_port || ours.v[i].kind != kind)) ||
+		    !name_of(ours.v[i].fd, &there))
+			continue;
+		if (any_port && port_of(&there) != NULL)
+			*port_of(&there) = 0;
+		if (same_address(&wanted, &there))
+			return take(i);
+	}
+	return -1;
+}
+
+void
+handed_drop(void)
+{
+	struct sockaddr_storage there;
+	const struct sockaddr_un *sun = (const void *)&there;
+	enum handed_kind kind;
+	int fd;
+
+	while (ours.n > 0) {
+		kind = ours.v[0].kind;
+		fd = take(0);
+		/* Paths of the service manager are its own. */
+		if (is_socket(kind) && kind != HANDED_PASSED &&
+		    name_of(fd, &there) && sun->sun_family == AF_UNIX &&
+		    sun->sun_path[0] == '/')
+			(void)unlink(sun->sun_path);
+		(void)close(fd);
+	}
+}

@@ -1,0 +1,67 @@
+/*
+ * Which process of a broker serves whom: SIGUSR2 and REPLACE.
+ *
+ *	old process                          new process
+ *	starts it, hands it its sockets -->  reads the configuration, listens,
+ *	                                     connects to Redis
+ *	              <-- "state": I can grant
+ *	stops accepting
+ *	"go" -->                             accepts: it is the broker now
+ *	leaves                               has the channel to those that leave
+ *
+ * The channel's end means that the other is gone, and nothing else: the new
+ * process goes on, and so does the old one.  A process that is replaced hands
+ * on the channels to those that it has replaced itself.
+ */
+#ifndef LOCKBROKER_DAEMON_SUCCESSION_H
+#define LOCKBROKER_DAEMON_SUCCESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct broker;
+struct notify;
+struct succession;
+
+/*
+ * A process that was handed a channel and ends before it has a broker says why
+ * to the one that has started it.
+ */
+void succession_failed(const char *why);
+
+/* Takes the channels that were handed to this process. */
+struct succession *succession_new(struct broker *b, struct notify *notify);
+/* Says why to the old process if this one has not taken over. */
+void succession_free(struct succession *s);
+
+/* Is this process to take over from another, and has not yet? */
+bool succession_pending(const struct succession *s);
+
+/* After each turn: tells the old process how this one is. */
+void succession_turn(struct succession *s);
+
+/*
+ * Starts the process that is to replace this one.  The request `ref` of the
+ * connection is answered when it has, or can't; 0: nobody waits for that.
+ */
+void succession_begin(struct succession *s, uint64_t conn, uint64_t ref);
+
+/* Has the process that replaced this one said that all is to stop? */
+bool succession_told_to_stop(const struct succession *s);
+
+/* Ends the process that is to replace this one, and stops those that leave. */
+void succession_stop(struct succession *s);
+
+/* Have all ended that were to stop? */
+bool succession_stopped(const struct succession *s);
+
+/* The processes that leave, all together. */
+struct succession_leaving {
+	uint64_t processes, clients, locks, waiters;
+	int64_t since_ms; /* of the oldest; 0: none leaves */
+};
+
+struct succession_leaving succession_leaving(const struct succession *s);
+uint64_t succession_total(const struct succession *s);
+
+#endif

@@ -1,0 +1,403 @@
+"""A broker whose process is replaced: REPLACE, SIGUSR2, `lockbroker replace`."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+
+from lib import http
+from lib.broker import find_program
+from lib.case import SystemTest, note
+from lib.client import Client
+from lib.proc import pid_gone
+from lib.wait import eventually, hang, now, patience
+
+
+class Replaced(SystemTest):
+    limit = 60
+
+    def replaceable(self, **settings):
+        settings.setdefault("listen", [
+            {"unix": os.path.join(self.directory, "b1", "s")}, {"tcp": "127.0.0.1:0"},
+            {"http": "127.0.0.1:0"}])
+        self.b = self.broker(self.redis(), trust_new=True, **settings)
+        line = self.b.log_lines(r"listening address=127\.0\.0\.1:\d+$")[0]
+        self.tcp = ("127.0.0.1", int(line.rsplit(":", 1)[1]))
+        return self.b
+
+    def over_tcp(self):
+        client = Client(self.tcp)
+        self.addCleanup(client.close)
+        return client
+
+    def test_clients_stay_and_new_ones_come_to_the_new_process(self):
+        b = self.replaceable()
+        holder, waiter = self.over_tcp(), self.client(b)
+        fence = holder.lock("a")
+        waiter.send("LOCK a")
+        admin = self.client(b)
+        eventually(lambda: admin.stats()["waiters"] == "1", 5, "it waits")
+        self.assertEqual(admin.stats()["replaced_total"], "0")
+        admin.close()
+        old = b.replace()
+        self.assertRegex(holder.event().text, r"^!LEAVING left=\d+ms$")
+        fresh = self.over_tcp()
+        fresh.send("LOCK a")
+        # The one that has waited longer has it first, and another process has it then.
+        holder.ok("UNLOCK a")
+        self.assertGreater(waiter.reply().fence, fence)
+        self.assertTrue(old.alive)
+        stats = self.client(b).stats()
+        self.assertEqual(stats["leaving"], "1")
+        self.assertEqual(stats["replaced_total"], "1")
+        watcher = self.client(b)
+        eventually(lambda: watcher.stats()["leaving_clients"] == "2", 5, "they are counted")
+        eventually(lambda: self.brokers_of(watcher) == ["leaving=1", "self=1"], 10,
+                   "BROKERS tells who leaves")
+        watcher.close()
+        waiter.ok("UNLOCK a")
+        self.assertGreater(fresh.reply().fence, fence + 1)
+        waiter.ok("QUIT")
+        holder.ok("QUIT")
+        self.assertEqual(old.wait(), 0)
+        eventually(lambda: self.client(b).stats()["leaving"] == "0", 5, "none leaves")
+        self.assertTrue(b.log_lines(rf"replaced pid={b.pid} clients=\d+ holds=1 took_ms=\d+"))
+        self.assertTrue(b.log_lines(r"left after_ms=\d+"))
+        fresh.ok("UNLOCK a")
+
+    @staticmethod
+    def brokers_of(client):
+        """What BROKERS says of each, beside what all have."""
+        words = [word for row in client.ok("BROKERS").body for word in row.split()]
+        return sorted(word for word in words
+                      if word.split("=")[0] in ("leaving", "self", "missing"))
+
+    def test_every_socket_goes_on(self):
+        """Also those whose port the kernel has chosen, and over and over."""
+        b = self.replaceable()
+        web = http.of(b)
+        for _ in range(3):
+            old = b.replace()
+            self.assertEqual(old.wait(), 0)
+            for address in (b.unix_path, self.tcp):
+                client = Client(address)
+                client.ok("PING")
+                client.close()
+            self.assertEqual(web.get("/readyz").status, 200)
+        self.assertEqual(self.client(b).stats()["replaced_total"], "3")
+        self.assertEqual(b.stop(), 0)
+        self.assertFalse(os.path.exists(b.unix_path))
+
+    def test_sockets_that_the_configuration_drops_and_brings(self):
+        b = self.replaceable()
+        second = os.path.join(self.directory, "second")
+        b.write_config({"listen": [{"unix": second}]})
+        b.replace()
+        b.unix_path, first = second, b.unix_path
+        Client(second).close()
+        eventually(lambda: not os.path.exists(first), 5, "its path is removed")
+        with self.assertRaises(OSError):
+            Client(self.tcp)
+
+    def test_signal(self):
+        b = self.replaceable()
+        b.signal(signal.SIGUSR2)
+        line = eventually(lambda: b.log_lines(r"replaced pid="), 10, "it is replaced")[0]
+        old = b.replaced_by(int(re.search(r"pid=(\d+)", line)[1]))
+        self.assertEqual(old.wait(), 0)
+        self.client(b).ok("PING")
+
+    def command(self, b):
+        return subprocess.run([find_program("lockbroker"), "-S", b.unix_path, "replace"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                              text=True)
+
+    def test_the_command(self):
+        b = self.replaceable()
+        done = self.command(b)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^replaced pid=\d+\n$")
+        b.replaced_by(int(done.stdout.split("=")[1]))
+        self.client(b).ok("PING")
+
+    def test_only_administrators_may(self):
+        b = self.replaceable()
+        self.over_tcp().err("REPLACE", "denied")
+
+    def test_one_at_a_time(self):
+        b = self.replaceable()
+        first, second = self.client(b), self.client(b)
+        first.send("REPLACE")
+        eventually(lambda: b.log_lines("replacing pid="), 5, "it begins")
+        second.send("REPLACE")
+        replies = [first.reply(), second.reply()]
+        b.replaced_by(int(replies[0]["pid"]))
+        self.assertEqual(replies[1].code, "unavailable")
+
+    # Refused beforehand.
+
+    def refused(self, b, pattern):
+        holder = self.client(b)
+        fence = holder.lock("held")
+        done = self.command(b)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, pattern)
+        self.assertTrue(b.log_lines("replace-failed why="))
+        # As if nothing had been asked.
+        holder.silent()
+        holder.ok("UNLOCK held")
+        self.assertGreater(holder.lock("held"), fence)
+        holder.close()
+        self.client(b).ok("PING")
+        self.assertEqual(b.process.children(), [])
+
+    def test_a_faulty_configuration(self):
+        b = self.replaceable()
+        b.write_config({"locks": {"lease": "soon"}})
+        self.refused(b, "status 2: .*locks.lease")
+
+    def test_a_place_that_is_taken(self):
+        b = self.replaceable()
+        taken = self.broker(b.settings["redis"]["nodes"][0])
+        b.write_config({"listen": [{"unix": b.unix_path},
+                                   {"tcp": f"127.0.0.1:{taken.port}"}]})
+        self.refused(b, "status 1: listen-failed: .*already in use")
+
+    def test_another_redis(self):
+        b = self.replaceable()
+        b.write_config({"redis": {"prefix": "other:"}})
+        self.refused(b, "another Redis")
+
+    def copied(self):
+        """A broker whose program is a file of its own."""
+        program = os.path.join(self.directory, "lockbrokerd")
+        with open(find_program(), "rb") as file:
+            content = file.read()
+        self.install(program, content)
+        b = self.broker(self.redis(), start=False, trust_new=True)
+        b.start(argv=[program, "-c", b.config_path])
+        return b.wait_granting(), program
+
+    @staticmethod
+    def install(path, content, mode=0o755):
+        """As install(1) does: a new file in place of the old one."""
+        with open(path + ".new", "wb") as file:
+            file.write(content)
+        os.chmod(path + ".new", mode)
+        os.rename(path + ".new", path)
+
+    def test_another_program(self):
+        b, program = self.copied()
+        with open(program, "rb") as file:
+            content = file.read()
+        for bad, mode, pattern in (
+                (b"no program", 0o755, "can't start .*lockbrokerd: Exec format error"),
+                (content, 0o644, "can't start .*lockbrokerd: Permission denied"),
+                (b"#!/bin/sh\nexit 7\n", 0o755, "status 7"),
+                (b"#!/bin/sh\nkill -SEGV $$\n", 0o755, "signal 11")):
+            self.install(program, bad, mode)
+            self.refused(b, pattern)
+        self.install(program, content)
+        b.replace()
+        self.client(b).ok("PING")
+
+    def test_one_that_dies_when_it_is_killed(self):
+        """A new process that never becomes ready ends with the request to stop."""
+        b, program = self.copied()
+        self.install(program, b"#!/bin/sh\nexec sleep 1000\n")
+        admin = self.client(b)
+        admin.send("REPLACE")
+        line = eventually(lambda: b.log_lines(r"replacing pid="), 5, "it begins")[0]
+        pid = int(re.search(r"pid=(\d+)", line)[1])
+        b.signal(signal.SIGTERM)
+        self.assertEqual(admin.reply().code, "unavailable")
+        self.assertEqual(b.process.wait(), 0)
+        self.assertTrue(pid_gone(pid))
+
+    def test_embedded_redis(self):
+        b = self.broker()
+        self.refused_embedded = self.command(b)
+        self.assertEqual(self.refused_embedded.returncode, 1)
+        self.assertIn("embedded", self.refused_embedded.stderr)
+
+    # Ends.
+
+    def test_a_stop_ends_all(self):
+        b = self.replaceable()
+        holders = []
+        for i in range(3):
+            holders.append(self.client(b))
+            holders[-1].lock(f"n{i}")
+            b.replace()
+        b.signal(signal.SIGTERM)
+        for holder in holders:
+            self.assertRegex(holder.event(kind="SHUTDOWN").text, "SHUTDOWN")
+        self.assertEqual(b.process.wait(), 0)
+        for old in b.replaced:
+            self.assertTrue(pid_gone(old.pid) or old.wait() == 0)
+
+    def test_a_crash_harms_nobody_else(self):
+        b = self.replaceable()
+        holder = self.client(b)
+        holder.lock("a")
+        old = b.replace()
+        other = self.client(b)
+        other.lock("b")
+        b.process.kill()
+        holder.ok("PING")
+        holder.ok("UNLOCK a")
+        holder.close()
+        self.assertEqual(old.wait(), 0)
+        self.assertTrue(b.log_lines("successor-gone"))
+        b.replaced.clear()
+        b.start()
+        third = self.client(b)
+        third.lock("c")
+        leaving = b.replace()
+        leaving.signal(signal.SIGKILL)
+        eventually(lambda: b.log_lines("leaving-died"), 5, "it is noticed")
+        b.replaced.clear()
+        self.client(b).ok("PING")
+
+    def test_leave_bounds_it(self):
+        b = self.replaceable(broker={"leave": "1s"})
+        holder = self.client(b)
+        holder.lock("a")
+        start = now()
+        old = b.replace()
+        self.assertEqual(old.wait(), 0)
+        self.assert_within(0.98, now() - start, patience(5))
+
+
+class UnderLoad(SystemTest):
+    """Many replacements after each other, and clients that notice none of them."""
+
+    limit = 240
+    NAMES = ("x", "y")
+
+    def setUp(self):
+        super().setUp()
+        self.over = threading.Event()
+        self.faults = []
+        self.threads = []
+        self.fences = dict.fromkeys(self.NAMES, 0)
+        self.inside = dict.fromkeys(self.NAMES, 0)
+        self.turns = 0
+        self.slowest = 0.0
+        self.addCleanup(self.join)
+
+    def join(self):
+        self.over.set()
+        for thread in self.threads:
+            thread.join(hang())
+
+    def begin(self, what, *args):
+        def run():
+            try:
+                what(*args)
+            except Exception as fault:  # pylint: disable=broad-except
+                self.faults.append(f"{what.__name__}{args}: {fault!r}")
+                self.over.set()
+        thread = threading.Thread(target=run)
+        self.threads.append(thread)
+        thread.start()
+
+    def turn(self, client, name):
+        """Have the lock for a moment, alone, under a fence that has risen."""
+        fence = client.lock(name)
+        self.inside[name] += 1
+        assert self.inside[name] == 1, f"{name} has two holders"
+        assert fence > self.fences[name], f"{name}: {fence} after {self.fences[name]}"
+        self.fences[name] = fence
+        self.turns += 1
+        self.inside[name] -= 1
+        client.ok(f"UNLOCK {name}")
+
+    def loop(self, address, name):
+        """One that comes again when it is told that the broker leaves: it has nothing then."""
+        while not self.over.is_set():
+            client = Client(address)
+            while not self.over.is_set() and not client.events:
+                self.turn(client, name)
+            self.expect_leaving(client)
+            client.close()
+
+    def stay(self, address, name):
+        """One that stays for ever."""
+        client = Client(address)
+        while not self.over.is_set():
+            self.turn(client, name)
+        self.expect_leaving(client)
+        client.close()
+
+    def expect_leaving(self, client):
+        for event in client.events:
+            assert event.text.startswith("!LEAVING"), event.text
+
+    def connect(self, address):
+        """No attempt is refused or waits."""
+        while not self.over.is_set():
+            start = now()
+            client = Client(address)
+            client.ok("PING")
+            self.slowest = max(self.slowest, now() - start)
+            client.close()
+
+    def replace_often(self, times):
+        b = self.broker(self.redis(), trust_new=True)
+        address = ("127.0.0.1", b.port)
+        held = self.client(b)
+        held.lock("held")
+        queued = self.client(b)
+        queued.send("LOCK held")
+        for i, name in enumerate(self.NAMES * 2):
+            self.begin(self.loop, (address, b.unix_path)[i % 2], name)
+            self.begin(self.stay, (address, b.unix_path)[i % 2], name)
+        self.begin(self.connect, address)
+        self.begin(self.connect, b.unix_path)
+        first = None
+        for _ in range(times):
+            before = self.turns
+            b.replace()
+            first = first or (b.process.open_fds(), b.process.rss_bytes())
+            eventually(lambda: self.turns > before + 20 or self.over.is_set(), 10, "it goes on")
+            if self.over.is_set():
+                break
+            self.forget_ended(b)
+        self.over.set()
+        self.join()
+        self.assertEqual(self.faults, [])
+        self.check_rest(b, held, queued, times, first)
+
+    @staticmethod
+    def forget_ended(b):
+        for old in b.replaced[:]:
+            if not old.alive:
+                assert old.returncode == 0
+                b.replaced.remove(old)
+
+    def check_rest(self, b, held, queued, times, first):
+        """Who held is still held, who waited has its turn; and only they have kept a process."""
+        for client in (held, queued):
+            self.expect_leaving(client)
+        fence = int(self.client(b).ok("STATUS held")["fence"])
+        held.ok("UNLOCK held")
+        self.assertGreater(queued.reply().fence, fence)
+        queued.ok("UNLOCK held")
+        held.close()
+        queued.close()
+        eventually(lambda: self.client(b).stats()["leaving"] == "0", 10, "all have left")
+        self.assertEqual(self.client(b).stats()["replaced_total"], str(times))
+        note(f"{self.turns} turns, a connection took at most {self.slowest * 1000:.0f} ms")
+        self.assert_within(0, self.slowest, patience(0.1))
+        fds, rss = b.process.open_fds(), b.process.rss_bytes()
+        note(f"descriptors {first[0]} -> {fds}, resident {first[1] >> 10} -> {rss >> 10} kB")
+        self.assertLessEqual(fds, first[0] + 8)
+        self.assertLessEqual(rss, first[1] * 1.5)
+
+    def test_twenty(self):
+        self.replace_often(20)
+
+    def test_two_hundred(self):
+        self.replace_often(200)
