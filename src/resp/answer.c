@@ -150,6 +150,12 @@ write_odd(const struct token_result *t, enum ask_form form, struct buf *out)
 	case ASK_ZERO_ONE_TWO:
 		resp_int(out, done ? 0 : t->answer == TOKEN_UNBOUND ? 2 : 1);
 		break;
+	case ASK_OK_OR_ZERO:
+		if (done)
+			resp_simple(out, "OK");
+		else
+			resp_int(out, 0);
+		break;
 	case ASK_OK_OR_ERROR:
 		if (done)
 			resp_simple(out, "OK");

@@ -35,6 +35,7 @@ enum ask_form {
 	ASK_ONE_GONE_OTHERS, /* 1; -1: free; -2: another's */
 	ASK_ZERO_OR_ONE,     /* 0 done; 1 not */
 	ASK_ZERO_ONE_TWO,    /* 0 done; 1 another's; 2 without a bound */
+	ASK_OK_OR_ZERO,	     /* +OK, or 0 */
 	ASK_OK_OR_ERROR,     /* +OK, or the error ERROR */
 	ASK_ONE_OK_ERROR,    /* 1; +OK: free; the error: another's */
 	ASK_TOKEN_AND_LEFT,  /* [token or nil, ms] */

@@ -29,10 +29,11 @@ enum script_flag {
 	SCRIPT_FLAG_UNBOUNDED = 4,
 	SCRIPT_FLAG_ADDS = 8,
 	SCRIPT_FLAG_IF_YES = 16,
-	SCRIPT_FLAG_PREFIX = 32
+	SCRIPT_FLAG_PREFIX = 32,
+	SCRIPT_FLAG_SET = 64
 };
 
-enum script_keys { SCRIPT_KEYS_FIRST, SCRIPT_KEYS_ALL };
+enum script_keys { SCRIPT_KEYS_FIRST, SCRIPT_KEYS_REST, SCRIPT_KEYS_ALL };
 
 /* A row of scripts.def. */
 struct script {
@@ -40,7 +41,7 @@ struct script {
 	enum script_keys keys;
 	enum token_op op;
 	enum token_match match;
-	unsigned token, number; /* in ARGV, from 1; 0: none */
+	unsigned token, number; /* of its arguments, from 1; 0: none */
 	int64_t unit;
 	enum token_bound bound;
 	unsigned flags;
@@ -305,7 +306,7 @@ scripts_free(struct scripts *s)
 
 /* The request that a script means. */
 
-/* ARGV of a call. */
+/* The arguments of a call: ARGV, or the keys behind the first one. */
 struct args {
 	const struct span *v;
 	unsigned n;
@@ -336,6 +337,10 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 		return wrong(why, "this script takes the name of a lock");
 	args->v = words + 1 + n;
 	args->n = nwords - 1 - (unsigned)n;
+	if (s->keys == SCRIPT_KEYS_REST) {
+		args->v = words + 2;
+		args->n = (unsigned)n - 1;
+	}
 	for (i = 0; i < (s->keys == SCRIPT_KEYS_ALL ? n : 1); i++)
 		if (!ask_name(a, words[1 + i], why))
 			return false;
@@ -383,7 +388,8 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	    n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
 		return wrong(why, "value is not an integer or out of range");
 	n *= s->unit;
-	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either))
+	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either ||
+			  (s->flags & SCRIPT_FLAG_SET) != 0))
 		return wrong(why, "invalid expire time in 'set' command");
 	/* Redis keeps the time of the end, which must be a number, too. */
 	if (n > INT64_MAX - clock_ms)

@@ -119,6 +119,24 @@ async function lock() {
   return async () => { await one.release(); client.quit(); };
 }
 """,
+    "node-redis-lock": r"""
+const client = require("redis3").createClient(port);
+const Lock = require("node-redis-lock");
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const all = new Lock({}, client);
+let tokens = 0;
+const taken = (token) => new Promise((done) => all.acquire("job", 20, token, (e) => done(!e)));
+const ask = (...words) => new Promise((done, failed) => {
+  const what = words.shift();
+  all[what](...words, (error) => error ? failed(error) : done());
+});
+async function lock() {
+  const token = process.pid + "-" + ++tokens;
+  while (!(await taken(token))) await sleep(20);
+  await ask("renew", "job", 10, token);
+  return () => ask("release", "job", token);
+}
+""",
     "node-redis-warlock": r"""
 const client = require("redis3").createClient(port);
 const warlock = require("node-redis-warlock")(client);
@@ -128,6 +146,8 @@ const take = () => new Promise((done, failed) =>
 async function lock() {
   let id;
   while (!(id = await take())) await sleep(20);
+  await new Promise((done, failed) => warlock.touch("job", id, 10000, (error, reply) =>
+    error || reply !== "OK" ? failed(error || reply) : done()));
   return () => new Promise((done, failed) => warlock.unlock("job", id, (error, n) =>
     error || n !== 1 ? failed(error || n) : done()));
 }
@@ -613,6 +633,9 @@ class Libraries(SystemTest):
 
     def test_warlock(self):
         self.check_lock("node-redis-warlock", "redis3@npm:redis@3")
+
+    def test_node_redis_lock(self):
+        self.check_lock("node-redis-lock", "redis3@npm:redis@3")
 
     def test_redis_lock(self):
         self.check_lock("redis-lock", "redis4@npm:redis@4")

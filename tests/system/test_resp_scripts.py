@@ -99,6 +99,41 @@ class Variants(RespTest):
             with self.subTest(text=text):
                 self.assertTrue(self.is_known(text))
 
+    def test_what_is_known_by_its_keys(self):
+        """Some libraries pass the token and the time as keys."""
+        same = "if redis.call('get', KEYS[1]) == "
+        release = same + "KEYS[2] then return redis.call('del', KEYS[1]) else return 0 end"
+        extend = same + ("KEYS[2] then return redis.call('expire', KEYS[1], KEYS[3])"
+                         " else return 0 end")
+        touch = same + ("KEYS[3] then return redis.call('SET', KEYS[1], KEYS[3], 'PX', KEYS[2],"
+                        " 'XX') else return 0 end")
+        take = ("local key = KEYS[1] local value = KEYS[2] local ttl = KEYS[3]"
+                " local lockSet = redis.call('setnx', key, value) if lockSet == 1 then"
+                " redis.call('expire', key, ttl) end return lockSet")
+        for (text, keys), (state, held) in itertools.product((
+                (take, ("k", "t", 7)), (release, ("k", "t")), (extend, ("k", "t", 7)),
+                (extend, ("k", "t", -1)), (touch, ("k", 7000, "t")), (touch, ("k", 0, "t"))),
+                STATES.items()):
+            if keys[1] == 0 and state != "mine":
+                continue  # an error of the broker, and 0 in Redis, which looks first
+            replies = []
+            for client in self.one, self.bare:
+                client("DEL", "k")
+                if held:
+                    client("SET", "k", held, "NX", "PX", 20000)
+                client.send("EVAL", text, len(keys), *keys)
+                reply = client.read()
+                replies.append((type(reply) if isinstance(reply, RedisError) else reply,
+                                client("GET", "k"), round(max(client("PTTL", "k"), 0), -3)))
+            with self.subTest(text=text, state=state):
+                self.assertEqual(*replies)
+
+    def test_keys_that_are_missing(self):
+        release = ("if redis.call('get', KEYS[1]) == KEYS[2] then return redis.call('del', KEYS[1])"
+                   " else return 0 end")
+        self.one.send("EVAL", release, 1, "k", "t")
+        self.assertIn("takes more arguments", str(self.one.read()))
+
     def test_what_is_not(self):
         same = "if redis.call('get', KEYS[1]) == ARGV[1] then "
         for text in (
