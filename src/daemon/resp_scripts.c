@@ -11,10 +11,28 @@
 
 #define TEXT_LOGGED_MAX 200
 
+/* A text that is loaded will be needed, as for a release: that is a warning. */
+static void
+log_outline(
+    struct conn *c, struct span outline, const char *hex, uint64_t left_out)
+{
+	const struct resp *rs = resp_of(c);
+	const struct log_value values[] = {
+		LOG_S("sha1", hex),
+		LOG_S("label", rs->name),
+		LOG_S("peer", conn_peer(c)),
+		LOG_B("text", outline.p, outline.n),
+		LOG_N("left_out", left_out),
+	};
+
+	log_values(
+	    rs->id == RESP_SCRIPT_LOAD ? LOG_LEVEL_WARNING : LOG_LEVEL_NOTICE,
+	    "script-unknown", values, sizeof(values) / sizeof(values[0]));
+}
+
 /* Libraries that make a text for each lock have their tokens in it. */
 static void
-log_text(
-    const struct conn *c, struct span text, const char *hex, uint64_t left_out)
+log_text(struct conn *c, struct span text, const char *hex, uint64_t left_out)
 {
 	struct buf outline;
 	size_t n;
@@ -22,11 +40,10 @@ log_text(
 	buf_init(&outline);
 	lua_outline(&outline, text);
 	n = buf_len(&outline);
-	LOG(NOTICE, "script-unknown", LOG_S("sha1", hex),
-	    LOG_S("peer", conn_peer(c)),
-	    LOG_B("text", buf_data(&outline),
-		n < TEXT_LOGGED_MAX ? n : TEXT_LOGGED_MAX),
-	    LOG_N("left_out", left_out));
+	log_outline(c,
+	    (struct span){
+		buf_data(&outline), n < TEXT_LOGGED_MAX ? n : TEXT_LOGGED_MAX },
+	    hex, left_out);
 	buf_fini(&outline);
 }
 

@@ -259,6 +259,14 @@ class Scripts(RespTest):
         self.assertEqual(len(self.brokers[0].log_lines("script-unknown")), 1)
         self.assertEqual(self.client().stats()["resp_scripts_unknown_total"], "2")
 
+    def test_an_unknown_text_that_is_loaded(self):
+        """The library will need it for a release: there is a warning, with who it is."""
+        one, broker = self.resp(), self.brokers[0]
+        one("CLIENT", "SETNAME", "celery-7")
+        one.error("SCRIPT", "LOAD", "return redis.call('get', KEYS[1]) .. 'secret'")
+        self.assertRegex(broker.log_lines("script-unknown")[0],
+                         r" warning script-unknown sha1=\S+ label=celery-7 peer=\S+ text=")
+
     def test_texts_of_the_configuration(self):
         texts = {word: f"-- {word} of a library\nreturn redis.call('get', KEYS[1]) ~= 'x'"
                  for word in ("acquire", "release", "extend", "query")}
