@@ -20,9 +20,10 @@ struct grant *checker_grant(struct world *w, uint64_t session, int name);
 void checker_drop(struct world *w, struct grant *g);
 
 /* The same where it ended otherwise than by UNLOCK or QUIT: `delay` counts. */
+void checker_drop_badly(struct world *w, struct grant *g);
+
 /* Until when its broker vouches for a hold, in us of the world. */
 int64_t checker_vouched_until_us(const struct world *w, const struct grant *g);
-void checker_drop_badly(struct world *w, struct grant *g);
 
 /*
  * How long nobody else may be granted a name (checker_quiet.c): by the delay= of
