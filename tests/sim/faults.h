@@ -102,7 +102,9 @@ void faults_abandoned(struct world *w, struct conn *c);
 /* What may be expected. */
 bool faults_none(const struct world *w);   /* nothing was ever wrong */
 bool faults_forget(const struct world *w); /* Redis may lose what it knew */
-bool faults_split(const struct world *w);  /* two masters may both grant */
+/* A former master still answers, from what it knows. */
+bool faults_deposed(const struct world *w);
+bool faults_split(const struct world *w); /* two masters may both grant */
 bool faults_excuse(struct world *w); /* the same, and something was broken */
 bool faults_excuse_fence(struct world *w); /* there were two masters */
 int64_t faults_calm_us(const struct world *w);

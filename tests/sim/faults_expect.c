@@ -33,6 +33,13 @@ faults_forget(const struct world *w)
 	       has(w, FAULT_CLOCK) || has(w, FAULT_BACK);
 }
 
+bool
+faults_deposed(const struct world *w)
+{
+	return w->replicates && w->split_us >= 0 &&
+	       world_now(w) <= w->split_us + (w->lease_ms + w->grace_ms) * 1000;
+}
+
 /*
  * lockbrokerd(8): if fewer replicas confirm than may be promoted, two masters
  * at once may grant the same lock, each to the clients that can reach it, and
@@ -41,9 +48,7 @@ faults_forget(const struct world *w)
 bool
 faults_split(const struct world *w)
 {
-	return w->replicates && w->replicas + 1 < (unsigned)w->members &&
-	       w->split_us >= 0 &&
-	       world_now(w) <= w->split_us + (w->lease_ms + w->grace_ms) * 1000;
+	return w->replicas + 1 < (unsigned)w->members && faults_deposed(w);
 }
 
 /* A reserve of fences that a former master gave lasts as long as the lease. */

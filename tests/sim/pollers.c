@@ -362,8 +362,9 @@ answered(struct broker *b, struct poller *p, const struct token_result *r)
 	} else if (r->answer == TOKEN_DONE) {
 		done(b, p, r);
 	} else if (p->op == TOKEN_EXTEND) {
-		/* Nobody else may have ended it. */
-		if (poller_has(p) && !faults_excuse(b->w))
+		/* Nobody else may have ended it.  A former master may not know
+		 * of it, which stops its client and nobody else. */
+		if (poller_has(p) && !faults_deposed(b->w))
 			world_fail(b->w, "P1",
 			    "n%d: %s says that poller %d has not got it"
 			    " (answer %d)",
