@@ -36,6 +36,8 @@ src_core_session_libsession_a_SOURCES = \
 	src/core/session/owner.h \
 	src/core/session/quota.c \
 	src/core/session/quota.h \
+	src/core/session/share.c \
+	src/core/session/share.h \
 	src/core/session/record.c \
 	src/core/session/record.h \
 	src/core/session/request.c \

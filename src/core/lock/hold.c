@@ -93,7 +93,7 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 	    (h->terms->keep_until_ms == 0 && h->terms->delay_ms == 0))
 		return;
 	h->terms->binds = true;
-	unowned_bind(core, h->lock, 1);
+	unowned_bind(core, h->lock, h->owner);
 }
 
 static void
@@ -239,7 +239,7 @@ hold_free(struct core *core, struct hold *h)
 	if (hold_terms(h)->gone)
 		unowned_hold_ended(core, h->lock);
 	if (h->terms != NULL && h->terms->binds)
-		unowned_bind(core, h->lock, -1);
+		unowned_unbind(core, h->lock);
 	if (h->terms != NULL)
 		core_disarm(core, &h->terms->bound);
 	free(h->terms);

@@ -106,7 +106,7 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 	list_waiting(w);
 	owner->nwaiting++;
 	if (binds(w))
-		unowned_bind(core, l, 1);
+		unowned_bind(core, l, owner);
 	return w;
 }
 
@@ -347,7 +347,7 @@ waiter_free(struct core *core, struct waiter *w)
 
 	measured_waited(core, w);
 	if (binds(w))
-		unowned_bind(core, w->lock, -1);
+		unowned_unbind(core, w->lock);
 	if (w->granted) {
 		told(core, w);
 	} else {

@@ -143,6 +143,7 @@ struct more {
 	int64_t freed_ms;	 /* when its last hold was freed; lock.freed */
 	/* Holds and requests with keep= or delay=; holds of clients gone. */
 	uint32_t nbinding, ngone;
+	struct share *share; /* of the user who pays for it; NULL: nobody */
 	/* The most that holds and requests have asked for. */
 	int64_t most_keep_until_ms, most_delay_ms;
 	struct force_list forces; /* that wait for the end of its lease */

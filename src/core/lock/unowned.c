@@ -15,6 +15,7 @@
 #include "core/lock/lock.h"
 #include "core/lock/unowned.h"
 #include "core/session/quota.h"
+#include "core/session/share.h"
 #include "core/turn/work.h"
 
 /*
@@ -37,6 +38,8 @@ unowned_look(struct core *core, struct lock *l)
 	core->owners->ncounted += (uint64_t)counts - l->counted;
 	l->unowned = unowned;
 	l->counted = counts;
+	if (!counts && l->more != NULL)
+		share_give(core, &l->more->share);
 }
 
 void
@@ -45,15 +48,25 @@ unowned_forget(struct core *core, struct lock *l)
 	core->owners->nunowned -= l->unowned;
 	core->owners->ncounted -= l->counted;
 	l->unowned = l->counted = false;
+	if (l->more != NULL)
+		share_give(core, &l->more->share);
+}
+
+void
+unowned_bind(struct core *core, struct lock *l, const struct owner *owner)
+{
+	need_more(l)->nbinding++;
+	share_pass(core, &l->more->share, owner->user);
+	unowned_look(core, l);
 }
 
 /* When the last is gone, what holders and requests have asked for counts no
  * more (tenant.c). */
 void
-unowned_bind(struct core *core, struct lock *l, int by)
+unowned_unbind(struct core *core, struct lock *l)
 {
-	need_more(l)->nbinding += (uint32_t)by;
-	if (l->more->nbinding == 0)
+	assert(more_of(l)->nbinding > 0);
+	if (--l->more->nbinding == 0)
 		l->more->most_keep_until_ms = l->more->most_delay_ms = 0;
 	unowned_look(core, l);
 }

@@ -12,8 +12,9 @@ void unowned_look(struct core *core, struct lock *l);
 /* The lock is about to be freed. */
 void unowned_forget(struct core *core, struct lock *l);
 
-/* A hold or a request with keep= or delay= comes (1) or goes (-1). */
-void unowned_bind(struct core *core, struct lock *l, int by);
+/* A hold or a request of the owner with keep= or delay= comes, or goes. */
+void unowned_bind(struct core *core, struct lock *l, const struct owner *owner);
+void unowned_unbind(struct core *core, struct lock *l);
 
 /*
  * The client of a session is gone, and has no grace; or it is back after all.

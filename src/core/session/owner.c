@@ -12,6 +12,7 @@
 
 #include "base/xmalloc.h"
 #include "core/session/owner.h"
+#include "core/session/share.h"
 #include "core/turn/work.h"
 
 static const char *
@@ -34,6 +35,7 @@ owners_init(struct core *core)
 	for (i = 0; i < OWNER_WALKS; i++)
 		TAILQ_INIT(&core->owners->walks[i]);
 	TAILQ_INIT(&core->owners->walking);
+	shares_init(core);
 }
 
 /* Requires that all owners are gone. */
@@ -41,6 +43,7 @@ void
 owners_fini(struct core *core)
 {
 	assert(core->owners->by_id.n == 0);
+	shares_fini(core);
 	table_fini(&core->owners->by_id);
 	free(core->owners);
 }

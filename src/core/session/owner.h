@@ -88,6 +88,7 @@ struct owners {
 	struct owner_list walks[OWNER_WALKS];
 	/* Kept for nobody (quota.h): names, and these with those that may come
 	 * to be; latches that are made, or being made; token holds. */
+	struct table shares; /* by user: share.h */
 	uint64_t nunowned, ncounted;
 	uint64_t nmade, nmaking;
 	uint64_t ntokens;

@@ -4,13 +4,16 @@
  *
  * limits.holds bounds what one session has; what is kept for nobody has no
  * session that could be bounded, so limits.unowned bounds it for the broker as
- * a whole.
+ * a whole, and a quarter of it each of its users.
  */
 #include "config.h"
 
 #include "base/human.h"
 #include "core/session/quota.h"
+#include "core/session/share.h"
 #include "core/turn/emit.h"
+
+#define QUOTA_SHARE 4 /* a user has one part of so many of limits.unowned */
 
 bool
 quota_open(struct core *core, const struct owner *owner, uint64_t ref)
@@ -49,6 +52,25 @@ quota_admits(
 	return false;
 }
 
+/* One of several users leaves the others something. */
+static bool
+has_share(struct core *core, struct owner *owner, uint64_t ref, uint64_t more,
+    const char *instead)
+{
+	uint64_t n = share_used(core, owner->user);
+	unsigned all = core->config.limits.unowned;
+	unsigned most = all / QUOTA_SHARE + (all % QUOTA_SHARE != 0);
+
+	if (owner->user == NULL || n + more <= most)
+		return true;
+	emit_error(core, owner->id, ref, ERR_LIMIT,
+	    "this broker keeps %u names for nobody for one user at most"
+	    " (a quarter of limits.unowned), and for you %llu are kept, or"
+	    " may have to be; %s",
+	    most, (unsigned long long)n, instead);
+	return false;
+}
+
 bool
 quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
     uint64_t more, const char *instead)
@@ -58,8 +80,10 @@ quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
 
 	/* What counts already may go on, even if a reload has put the bound
 	 * below what there is. */
-	if (more == 0 || n + more <= core->config.limits.unowned)
+	if (more == 0)
 		return true;
+	if (n + more <= core->config.limits.unowned)
+		return has_share(core, owner, ref, more, instead);
 	emit_error(core, owner->id, ref, ERR_LIMIT,
 	    "this broker keeps %u names for nobody at most (limits.unowned),"
 	    " and %llu are kept, or may have to be; %s",

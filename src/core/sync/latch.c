@@ -287,7 +287,7 @@ on_made(struct core *core, struct latch *la, bool exists)
 		    "there is a latch of this name already");
 		return;
 	}
-	made_new(core, c->ttl_ms);
+	made_new(core, c->owner, c->ttl_ms);
 	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
 	emit_num(core, FIELD_COUNT, c->n);
 	claim_free(core, c);

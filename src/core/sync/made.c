@@ -12,12 +12,14 @@
 
 #include "base/xmalloc.h"
 #include "core/session/quota.h"
+#include "core/session/share.h"
 #include "core/sync/made.h"
 
 /* One LATCH that the broker answered with OK.  Its timer frees it. */
 struct made {
 	LIST_ENTRY(made) link;
 	struct timer over;
+	struct share *share;
 };
 
 /* The bound of one latch comes first: a shorter ttl= is the better advice. */
@@ -32,13 +34,14 @@ made_allowed(
 }
 
 void
-made_new(struct core *core, int64_t ttl_ms)
+made_new(struct core *core, const struct owner *owner, int64_t ttl_ms)
 {
 	struct made *m = xcalloc(1, sizeof(*m));
 
 	m->over.kind = TIMER_MADE;
 	LIST_INSERT_HEAD(&core->syncs->made, m, link);
 	core->owners->nmade++;
+	share_pass(core, &m->share, owner->user);
 	core_arm(core, &m->over, core->now_ms + ttl_ms);
 }
 
@@ -48,6 +51,7 @@ made_free(struct core *core, struct made *m)
 	core_disarm(core, &m->over);
 	LIST_REMOVE(m, link);
 	core->owners->nmade--;
+	share_give(core, &m->share);
 	free(m);
 }
 

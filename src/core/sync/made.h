@@ -11,8 +11,8 @@
 bool made_allowed(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
-/* Counts a latch that was made, for ttl_ms. */
-void made_new(struct core *core, int64_t ttl_ms);
+/* Counts a latch that the owner has made, for ttl_ms. */
+void made_new(struct core *core, const struct owner *owner, int64_t ttl_ms);
 void made_timer(struct core *core, struct timer *t);
 void made_fini(struct core *core);
 

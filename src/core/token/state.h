@@ -84,8 +84,9 @@ struct ward {
 	char *client; /* owned; token and user, as in the key */
 	/* Owned; of the last session, or NULL. */
 	char *peer, *label, *user;
-	uint64_t session;  /* its id */
-	int64_t waited_ms; /* before it was granted */
+	struct share *share; /* of the user */
+	uint64_t session;    /* its id */
+	int64_t waited_ms;   /* before it was granted */
 	struct measure_mark mark;
 	size_t name_len;
 	char name[];

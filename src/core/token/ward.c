@@ -33,6 +33,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/lock/watch.h"
+#include "core/session/share.h"
 #include "core/token/measured.h"
 #include "core/token/parts.h"
 #include "core/token/ward.h"
@@ -109,6 +110,7 @@ free_one(struct core *core, struct ward *w)
 		table_remove(&all->by_name, &w->by_name);
 		all->nwards--;
 		core->owners->ntokens--;
+		share_give(core, &w->share);
 		token_holds_not(core, w);
 	}
 	all->nproving -= w->asked;
@@ -264,6 +266,7 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 		set_text(&w->peer, asker->peer);
 		set_text(&w->label, asker->label);
 		set_text(&w->user, asker->user);
+		share_pass(core, &w->share, asker->user);
 		w->session = asker->id;
 	}
 	note(core, w);
@@ -601,5 +604,8 @@ ward_check(const struct core *core)
 	}
 	assert(n == all->nwards && n == all->by_name.n);
 	assert(n == core->owners->ntokens);
+	assert(shares_sum(core) <= core->owners->ncounted +
+				       core->owners->nmade +
+				       core->owners->ntokens);
 	assert(nstrays == all->nstrays && nasked == all->nproving);
 }

@@ -243,3 +243,81 @@ config unowned=2 max_ttl=1m
 > 1 OK count=1
 1090 unowned?
 > unowned 0 bound 1 latches 1
+
+== one of several users has a quarter of all names at most
+config unowned=8
+0 ready 4
+10 user 1 deploy
+10 user 2 deploy
+10 user 3 ops
+20 1 LOCK a keep=30s
+> op acquire a seq=1 ttl=31000 reserve=1 queue
+30 < granted a fence=100
+> 1 OK fence=100 depth=1
+50 token 2 acquire b token=t2 px=30s
+> op claim b seq=2 ttl=30000 client=t2|deploy other=t2|deploy how=e-r
+60 < granted b fence=110
+> 2 done 1 held own meant fence=110 left=30000 token=t2
+70 token 2 acquire c token=t3 px=30s
+> 2 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; release some, or raise the limit
+80 1 LOCK d keep=1s
+> 1 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; ask later, or without keep= and delay=
+90 1 @1 LATCH l n=1 ttl=1000
+> 1 @1 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; give latches a shorter ttl=, or make this one later
+# The name counts already.
+100 2 LOCK a keep=1s
+> op renew a seq=1 ttl=29930 fence=100 reserve=1
+# Another user has a share of his own; who is no user has none, but the bound.
+110 token 3 acquire c token=t4 px=30s
+> op claim c seq=3 ttl=30000 client=t4|ops other=t4|ops how=e-r
+120 < granted c fence=120
+> 3 done 1 held own meant fence=120 left=30000 token=t4
+130 3 @1 LATCH l n=1 ttl=1000
+> op latch l seq=4 ttl=1000 need=1
+140 < made l
+> 3 @1 OK count=1
+150 3 LOCK d keep=1s
+> 3 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; ask later, or without keep= and delay=
+160 4 LOCK d keep=1s
+> op acquire d seq=5 ttl=13000 reserve=1 queue
+170 < granted d fence=130
+> 4 OK fence=130 depth=1
+# What ends makes room.
+180 token 2 release b token=t2
+> op token b seq=6 client=t2|deploy how=rxr
+190 < ended b
+> 2 done 1 free
+200 token 2 acquire e token=t2 px=30s
+> op claim e seq=7 ttl=30000 client=t2|deploy other=t2|deploy how=e-r
+
+== what is kept no longer makes room in the share of its user
+config unowned=4
+0 ready 2
+10 user 1 deploy
+10 user 2 deploy
+20 1 LOCK a keep=1s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+30 < granted a fence=100
+> 1 OK fence=100 depth=1
+40 1 LOCK b keep=1s
+> 1 ERR limit this broker keeps 1 names for nobody for one user at most (a quarter of limits.unowned), and for you 1 are kept, or may have to be; ask later, or without keep= and delay=
+50 1 UNLOCK a
+> op end a seq=1 linger=980
+60 < ended a
+> 1 OK depth=0
+70 1 LOCK b keep=1s
+> 1 ERR limit this broker keeps 1 names for nobody for one user at most (a quarter of limits.unowned), and for you 1 are kept, or may have to be; ask later, or without keep= and delay=
+1100 until
+1110 1 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+1120 < granted b fence=110
+> 1 OK fence=110 depth=1
+# Its keep= counts for as long as it waits.
+1130 2 LOCK b keep=1s wait=1s
+> op renew b seq=2 ttl=13000 fence=110 reserve=1
+1140 1 LOCK c keep=1s
+> 1 ERR limit this broker keeps 1 names for nobody for one user at most (a quarter of limits.unowned), and for you 1 are kept, or may have to be; ask later, or without keep= and delay=
+2200 until
+> 2130 2 TIMEOUT
+2210 1 LOCK c keep=1s
+> op acquire c seq=3 ttl=13000 reserve=1 queue

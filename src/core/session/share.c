@@ -1,0 +1,110 @@
+/*
+ * How many names that are kept for nobody each user has.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/xmalloc.h"
+#include "core/session/owner.h"
+#include "core/session/share.h"
+#include "core/turn/work.h"
+
+struct share {
+	struct table_link by_user;
+	uint64_t n; /* never 0: it is freed then */
+	size_t len;
+	char user[];
+};
+
+static const char *
+user_of(const struct table_link *link, size_t *len)
+{
+	const struct share *s = container_of_const(link, struct share, by_user);
+
+	*len = s->len;
+	return s->user;
+}
+
+void
+shares_init(struct core *core)
+{
+	table_init(&core->owners->shares, user_of);
+}
+
+void
+shares_fini(struct core *core)
+{
+	assert(core->owners->shares.n == 0);
+	table_fini(&core->owners->shares);
+}
+
+static struct share *
+find(const struct core *core, const char *user)
+{
+	struct table_link *link =
+	    table_find(&core->owners->shares, user, strlen(user));
+
+	return link == NULL ? NULL : container_of(link, struct share, by_user);
+}
+
+static struct share *
+take(struct core *core, const char *user)
+{
+	struct share *s;
+
+	if (user == NULL)
+		return NULL;
+	s = find(core, user);
+	if (s == NULL) {
+		s = xcalloc(1, sizeof(*s) + strlen(user) + 1);
+		s->len = strlen(user);
+		memcpy(s->user, user, s->len);
+		table_add(&core->owners->shares, &s->by_user);
+	}
+	s->n++;
+	return s;
+}
+
+uint64_t
+share_used(const struct core *core, const char *user)
+{
+	const struct share *s = user == NULL ? NULL : find(core, user);
+
+	return s == NULL ? 0 : s->n;
+}
+
+void
+share_give(struct core *core, struct share **s)
+{
+	if (*s != NULL && --(*s)->n == 0) {
+		table_remove(&core->owners->shares, &(*s)->by_user);
+		free(*s);
+	}
+	*s = NULL;
+}
+
+void
+share_pass(struct core *core, struct share **from, const char *user)
+{
+	struct share *to = take(core, user);
+
+	share_give(core, from);
+	*from = to;
+}
+
+uint64_t
+shares_sum(const struct core *core)
+{
+	struct table_walk walk;
+	const struct table_link *link;
+	uint64_t n = 0;
+
+	for (link = table_first(&core->owners->shares, &walk); link != NULL;
+	     link = table_next(&walk))
+		n += container_of_const(link, struct share, by_user)->n;
+	return n;
+}
