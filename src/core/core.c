@@ -512,13 +512,6 @@ on_resubscribed(struct core *core, const struct core_event *ev)
 }
 
 static void
-on_restore(struct core *core, const struct core_event *ev)
-{
-	assert(core->config.owned);
-	ward_restore(core, ev->u.restore.hold);
-}
-
-static void
 on_leave(struct core *core, const struct core_event *ev)
 {
 	if (core->stopping)
@@ -559,7 +552,6 @@ static void (*const handlers[])(
 	[CORE_OUTCOME] = on_outcome,
 	[CORE_MESSAGE] = on_message,
 	[CORE_RESUBSCRIBED] = on_resubscribed,
-	[CORE_RESTORE] = on_restore,
 	[CORE_LEAVE] = on_leave,
 	[CORE_STOP] = on_stop,
 };
@@ -614,13 +606,6 @@ int64_t
 core_deadline(const struct core *core)
 {
 	return agenda_deadline(core);
-}
-
-int64_t
-core_promised_ms(const struct core *core)
-{
-	return core->stopping ? core->sessions->left_ms
-			      : core->sessions->promised_ms;
 }
 
 bool

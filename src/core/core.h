@@ -49,8 +49,6 @@ struct core_config {
 	unsigned lanes;	     /* of the store; 0 is 1; the lane of a name is
 			       crc16() modulo this */
 	bool trust_new;	     /* bless a server never seen before at once */
-	int64_t floor_ms;    /* if owned: the core grants nothing before then */
-	bool owned;	     /* the store is this broker's own (embedded) */
 	bool failover;	     /* another server may take a server's place */
 	bool quorum; /* the shards are servers of which a majority decides */
 	const char *const *nodes; /* their addresses; NULL: they have numbers */
@@ -131,8 +129,6 @@ enum core_event_kind {
 	CORE_OUTCOME,	   /* of an operation */
 	CORE_MESSAGE,	   /* from another broker, through the store */
 	CORE_RESUBSCRIBED, /* the broker may have missed messages */
-	CORE_RESTORE,	   /* owned: a token hold of the broker before; it comes
-			      before the store can be reached */
 	CORE_LEAVE,	   /* tell everybody that the end comes */
 	CORE_STOP	   /* release everything, tell everybody */
 };
@@ -206,9 +202,6 @@ struct core_event {
 			const char *history;
 		} message;
 		struct {
-			const struct token_hold *hold; /* copied */
-		} restore;
-		struct {
 			int64_t until_ms; /* INT64_MAX: without end */
 			/* No successor: sessions that hold nothing are turned
 			 * away. */
@@ -225,8 +218,6 @@ enum effect_kind {
 			  a holder elsewhere */
 	EFFECT_FLEET,  /* reply to a BROKERS: core_brokers_begin() */
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
-	EFFECT_HOLD,   /* owned: a token hold as it is from now on, or its end;
-			  to be noted before any later effect is told */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
 	EFFECT_AUDIT,  /* a hold is over: a line for the audit file */
@@ -244,19 +235,16 @@ struct effect {
 	int64_t heartbeat_ms; /* ATTACH: the client owes them; 0: none */
 	enum status status;   /* REPLY */
 	enum err_code code;   /* REPLY with STATUS_ERR */
-	uint32_t text;	      /* of an error, HOLD; offset in effects.text */
+	uint32_t text;	      /* of an error; offset in effects.text */
 	uint32_t text_len;
 	enum event_id event; /* EVENT */
-	uint32_t name; /* EVENT, QUEUE, OP, HOLD: offset in effects.text */
+	uint32_t name;	     /* EVENT, QUEUE, OP: offset in effects.text */
 	uint32_t name_len;
 	uint32_t field; /* index of the first in effects.fields */
 	uint32_t nfields;
 	uint32_t op;	       /* OP: index in effects.ops */
 	enum notice_id notice; /* LOG */
 	uint32_t token;	       /* TOKEN: index in effects.tokens */
-	/* HOLD: `text` is its client, and `name` its name. */
-	uint64_t fence; /* 0: it is over */
-	int64_t since_ms, until_ms;
 };
 
 /*
@@ -348,12 +336,6 @@ struct core_work core_work(const struct core *core);
 
 /* For tests: a step that looks at more things aborts in that loop; 0: never. */
 void core_work_bound(struct core *core, uint64_t most);
-
-/*
- * Returns until when clients count on a valid= that they were told.  Once the
- * broker stops, only what clients have not given back counts.
- */
-int64_t core_promised_ms(const struct core *core);
 
 /* The driver has written all that the effects so far say, at the end of a turn:
  * lines that it reads from now on may be from clients that have heard of it. */

@@ -25,8 +25,7 @@
  * The client counts what it is told from the moment at which it sent the PING,
  * and goes by that even if its connection is cut.  So what is told binds the
  * broker: valid_ms keeps the session's holds from others until then, should its
- * connection break; promised_ms is the latest of all sessions.  This is no
- * step, so it counts its own work.
+ * connection break.  This is no step, so it counts its own work.
  */
 int64_t
 core_ping(struct core *core, int64_t now_ms, uint64_t session)
@@ -48,8 +47,6 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	if (least_ms < now_ms)
 		least_ms = now_ms;
 	s->valid_ms = least_ms;
-	if (least_ms > core->sessions->promised_ms)
-		core->sessions->promised_ms = least_ms;
 	/* Round down: part of the present millisecond has passed. */
 	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
 }

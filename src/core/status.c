@@ -335,7 +335,8 @@ ward_of(
 
 /*
  * Tells which session has taken or extended the hold last, if it was one of
- * this broker's, and its age.  A hold that came with the ledger has no session.
+ * this broker's, and its age.  A hold that was taken up from another broker has
+ * none.
  */
 static void
 emit_ward(struct core *core, const struct ward *w, bool peer)

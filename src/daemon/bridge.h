@@ -20,7 +20,6 @@ struct alarm;
 struct audit;
 struct config;
 struct identity;
-struct ledger;
 struct monitor;
 struct resp;
 struct scripts;
@@ -49,8 +48,6 @@ struct broker {
 	struct identity *identity;
 	struct monitor *monitor; /* HTTP; NULL: not listening */
 	struct relay *relay;	 /* speaks TLS; NULL: no TLS */
-	struct promise *promise; /* NULL: the store itself remembers */
-	struct ledger *ledger;	 /* the same, of token holds */
 	struct alarm *alarm;	 /* core_deadline() */
 	struct succession *succession;
 	struct audit *audit; /* log.audit */

@@ -18,8 +18,6 @@
 #include "daemon/broker.h"
 #include "daemon/identity.h"
 #include "daemon/monitor.h"
-#include "daemon/past.h"
-#include "daemon/promise.h"
 #include "daemon/resp.h"
 #include "daemon/succession.h"
 #include "daemon/tls.h"
@@ -60,13 +58,6 @@ on_catch_up(void *arg)
 	bridge_catch_up(arg);
 }
 
-/* What clients are about to be told must be noted before. */
-static void
-on_writing(void *arg)
-{
-	past_write(arg);
-}
-
 uint64_t
 bridge_session(const struct conn *c)
 {
@@ -78,10 +69,7 @@ bridge_session(const struct conn *c)
 int64_t
 bridge_valid_ms(struct broker *b, const struct conn *c)
 {
-	int64_t valid_ms = core_ping(b->core, now_ms(), bridge_session(c));
-
-	promise_cover(b->promise, core_promised_ms(b->core));
-	return valid_ms;
+	return core_ping(b->core, now_ms(), bridge_session(c));
 }
 
 static void
@@ -149,7 +137,6 @@ on_reload_over(void *arg)
 const struct front_handler bridge_front_handler = {
 	.opened = on_opened,
 	.catch_up = on_catch_up,
-	.writing = on_writing,
 	.request = handler_request,
 	.command = resp_command,
 	.drain = on_drain,

@@ -23,7 +23,6 @@
 #include "daemon/broker.h"
 #include "daemon/identity.h"
 #include "daemon/monitor.h"
-#include "daemon/past.h"
 #include "daemon/resp.h"
 #include "daemon/succession.h"
 #include "daemon/tls.h"
@@ -50,7 +49,6 @@ core_settings(struct core_config *out, const struct config *config)
 	out->shards = redis_shards(config);
 	out->lanes = config->redis.connections;
 	out->trust_new = config->redis.trust_new;
-	out->owned = config->redis.mode == CONFIG_MODE_EMBEDDED;
 	out->failover = config->redis.mode == CONFIG_MODE_SENTINEL ||
 			config->redis.mode == CONFIG_MODE_CLUSTER;
 	out->quorum = config->redis.mode == CONFIG_MODE_QUORUM;
@@ -121,10 +119,6 @@ broker_new(
 	LIST_INIT(&b->mutex_listeners);
 	TAILQ_INIT(&b->wanted);
 	core_settings(&core_config, config);
-	if (!past_look(b, &core_config)) {
-		free_first(b);
-		return NULL;
-	}
 	core_config.instance = random[0];
 	core_config.seed[0] = random[1];
 	core_config.seed[1] = random[2];
@@ -149,7 +143,6 @@ broker_new(
 		broker_free(b);
 		return NULL;
 	}
-	past_begin(b);
 	b->redis = redis_new(base, config, config->redis.tls ? b->relay : NULL,
 	    config->broker.name, random[0], &bridge_redis_handler, b, why,
 	    sizeof(why));
@@ -182,7 +175,6 @@ broker_free(struct broker *b)
 	front_free(b->front);
 	redis_free(b->redis);
 	relay_free(b->relay);
-	past_leave(b);
 	core_free(b->core);
 	audit_free(b->audit);
 	alarm_free(b->alarm);

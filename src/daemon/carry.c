@@ -15,7 +15,6 @@
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
 #include "daemon/monitor.h"
-#include "daemon/past.h"
 #include "daemon/resp.h"
 
 bool
@@ -296,9 +295,6 @@ bridge_carry_out(struct broker *b)
 			break;
 		case EFFECT_TOKEN:
 			do_token(b, e, text);
-			break;
-		case EFFECT_HOLD:
-			past_note(b, e, text);
 			break;
 		case EFFECT_OP:
 			redis_submit(b->redis, effects_op(fx, e));

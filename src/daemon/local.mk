@@ -19,12 +19,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/heir.h \
 	src/daemon/identity.c \
 	src/daemon/identity.h \
-	src/daemon/ledger.c \
-	src/daemon/ledger.h \
-	src/daemon/ledger_line.c \
-	src/daemon/ledger_line.h \
-	src/daemon/ledger_read.c \
-	src/daemon/ledger_read.h \
 	src/daemon/lifecycle.c \
 	src/daemon/lifecycle.h \
 	src/daemon/lists.c \
@@ -47,10 +41,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/notify.h \
 	src/daemon/origin.c \
 	src/daemon/origin.h \
-	src/daemon/past.c \
-	src/daemon/past.h \
-	src/daemon/promise.c \
-	src/daemon/promise.h \
 	src/daemon/reread.c \
 	src/daemon/reread.h \
 	src/daemon/resp.c \
@@ -61,8 +51,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp_mutex.c \
 	src/daemon/resp_scripts.c \
 	src/daemon/resp_server.c \
-	src/daemon/runtime.c \
-	src/daemon/runtime.h \
 	src/daemon/settings.c \
 	src/daemon/settings.h \
 	src/daemon/starter.c \

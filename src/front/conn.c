@@ -290,8 +290,6 @@ conn_write(struct conn *c)
 		buf_fini(&c->out);
 	if (len == 0 || c->deaf)
 		return true;
-	if (c->front->handler->writing != NULL)
-		c->front->handler->writing(c->front->arg);
 	n = send(c->fd, buf_data(&c->out), len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return conn_unheard(c);

@@ -52,12 +52,6 @@ struct front_handler {
 	void (*catch_up)(void *arg);
 
 	/*
-	 * Bytes are about to be written to a client.  It must not step the
-	 * core.  NULL: no matter.
-	 */
-	void (*writing)(void *arg);
-
-	/*
 	 * A request that passed the gate.  The handler must answer it with
 	 * conn_reply() at once, or defer it.
 	 */
@@ -100,8 +94,7 @@ struct front *front_new(struct event_base *base,
     const struct client_limits *limits, const struct front_handler *handler,
     void *arg);
 
-/* Tries once to deliver the rest, and closes everything; calls no handler but
- * `writing`. */
+/* Tries once to deliver the rest, and closes everything; calls no handler. */
 void front_free(struct front *f);
 
 /* Connections take note of a reload some at a time: see `reloaded`. */

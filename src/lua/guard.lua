@@ -35,7 +35,9 @@ local lease_ms, pad_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local stall_ms, grace_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
 local prefix, cut = ARGV[9], tonumber(ARGV[10])
 -- In a quorum of several independent servers: q, then the id that the broker
--- expects here and the set that it goes by, `ID SET`.
+-- expects here and the set that it goes by, `ID SET`.  Of a server that its only
+-- broker has just started: w if it has all that was ever written to it, n if
+-- nothing ever was.
 local quorum = string.sub(ARGV[11], 1, 1) == "q"
 
 local info = redis.call("INFO", "replication")
@@ -57,6 +59,20 @@ local top = tonumber(redis.call("GET", fence) or "0") or 0
 
 local g = redis.call("HMGET", guard, "id", "at", "cfg", "idle", "b:" .. me)
 local at, idle, beat = tonumber(g[2] or "0"), g[4], g[5]
+-- Nothing is missing, so the history goes on under another name: a guard that
+-- was pending, without an id, still is.
+local begun = ARGV[11]
+if begun == "w" and g[1] and g[1] ~= replid or begun == "n" and not g[3] then
+	if not g[1] then
+		at = now_ms
+		redis.call("HSET", guard, "at", at)
+	end
+	if idle and idle == g[1] then
+		idle = replid
+	end
+	redis.call("HSET", guard, "id", replid)
+	g[1] = replid
+end
 local blessed = g[1] == replid
 -- A history that is blessed has neither (`bless` in keep.lua).
 local pend, new

@@ -6,7 +6,9 @@
  *	signals blocked   so is a SIGTERM for all of the service's processes
  *	close_range       keep no descriptor of ours open
  *
- * The server has no data worth saving, so it is always ended with SIGKILL.
+ * What the server has answered is in its file (data_dir.h), so it may always be
+ * ended with SIGKILL.  It writes before it answers with appendfsync no; with
+ * everysec it may answer while a write waits for the disk.
  */
 #include "config.h"
 
@@ -34,6 +36,8 @@
 #include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
+#include "config/config.h"
+#include "redis/data_dir.h"
 #include "redis/embedded.h"
 #include "redis/io_state.h"
 
@@ -57,10 +61,12 @@ struct embedded {
 	unsigned databases;
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct data_dir *data;
 
 	pid_t pid;	    /* 0: it does not run */
 	struct event *died; /* SIGCHLD */
 	struct event *restart;
+	bool ready; /* it has read its file */
 	bool ever_ready;
 	int64_t started_ms;
 	int64_t pause_ms;
@@ -74,8 +80,9 @@ struct embedded {
 /* Its directory. */
 
 /*
- * Removes what killed brokers left behind: sockets on which nobody listens.  A
- * young one is left alone, because its server may be about to listen.
+ * Removes what killed brokers left behind: directories with sockets on which
+ * nobody listens.  A young one is left alone, because its server may be about
+ * to listen.
  */
 static void
 sweep(const char *parent)
@@ -105,7 +112,7 @@ sweep(const char *parent)
 		    connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0 &&
 		    errno == ECONNREFUSED && unlink(path) == 0) {
 			*strrchr(path, '/') = '\0';
-			(void)rmdir(path);
+			data_dir_remove(path);
 		}
 		if (fd >= 0)
 			close(fd);
@@ -232,10 +239,13 @@ child_exec(const struct embedded *e, int output, int status, pid_t parent)
 	char databases[16];
 	const char *argv[] = { e->program, "--port", "0", "--unixsocket",
 		e->path, "--unixsocketperm", "700", "--save", "",
-		"--appendonly", "no", "--maxmemory-policy", "noeviction",
-		"--maxmemory", "0", "--databases", databases, "--daemonize",
-		"no", "--logfile", "", "--dir", e->dir, "--timeout", "0",
-		NULL };
+		"--appendonly", "yes", "--appendfsync", "no",
+		"--aof-load-truncated",
+		data_dir_may_cut(e->data) ? "yes" : "no",
+		"--auto-aof-rewrite-min-size", "32mb", "--maxmemory-policy",
+		"noeviction", "--maxmemory", "0", "--databases", databases,
+		"--daemonize", "no", "--logfile", "", "--dir",
+		data_dir_path(e->data), "--timeout", "0", NULL };
 	sigset_t blocked;
 	int null, error;
 
@@ -256,13 +266,16 @@ child_exec(const struct embedded *e, int output, int status, pid_t parent)
 #endif
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(127);
-	execvp(e->program, (char **)(uintptr_t)argv);
-	error = errno;
+	error = data_dir_take(e->data);
+	if (error == 0) {
+		execvp(e->program, (char **)(uintptr_t)argv);
+		error = errno;
+	}
 	(void)!write(status, &error, sizeof(error));
 	_exit(127);
 }
 
-/* Returns the errno of a failed exec, or 0.  Waits only for the exec. */
+/* Returns the errno of what failed in the child, or 0.  Waits for its exec. */
 static int
 exec_error(int status)
 {
@@ -341,14 +354,22 @@ on_restart(evutil_socket_t fd, short what, void *arg)
 {
 	struct embedded *e = arg;
 	char why[256];
+	enum store_data data;
 	int error;
 
 	(void)fd;
 	(void)what;
 	e->started_ms = now_ms();
+	e->ready = false;
+	data = data_dir_begin(e->data);
 	error = spawn(e);
 	if (error == 0) {
-		e->handler->started(e->arg);
+		e->handler->started(e->arg, data);
+		return;
+	}
+	if (error == EAGAIN) {
+		data_dir_evict(e->data);
+		restart_later(e);
 		return;
 	}
 	snprintf(why, sizeof(why),
@@ -361,6 +382,14 @@ on_restart(evutil_socket_t fd, short what, void *arg)
 	}
 	LOG(ERROR, "redis-server-start", LOG_S("why", why));
 	restart_later(e);
+}
+
+/* By somebody, or because there was no memory: its file is not to blame. */
+static bool
+was_killed(int status)
+{
+	return WIFSIGNALED(status) &&
+	       (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
 }
 
 static void
@@ -382,6 +411,12 @@ on_died(evutil_socket_t fd, short what, void *arg)
 	snprintf(how, sizeof(how), "%s %d",
 	    WIFSIGNALED(status) ? "signal" : "status",
 	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	if (!e->ready && !was_killed(status) && data_dir_failed(e->data)) {
+		LOG(WARNING, "redis-server-died", LOG_S("how", how),
+		    LOG_S("last", e->last));
+		restart_later(e);
+		return;
+	}
 	if (!e->ever_ready) {
 		snprintf(why, sizeof(why),
 		    "%s ended with %s before it was ready; its last words: %s",
@@ -395,7 +430,7 @@ on_died(evutil_socket_t fd, short what, void *arg)
 }
 
 struct embedded *
-embedded_new(struct io *io, const char *program, unsigned database,
+embedded_new(struct io *io, const struct config *config,
     const struct embedded_handler *handler, void *arg, char *why,
     size_t why_size)
 {
@@ -405,11 +440,17 @@ embedded_new(struct io *io, const char *program, unsigned database,
 		free(e);
 		return NULL;
 	}
+	e->data = data_dir_open(config->broker.name, e->dir, why, why_size);
+	if (e->data == NULL) {
+		data_dir_remove(e->dir);
+		free(e);
+		return NULL;
+	}
 	e->base = io->base;
 	e->handler = handler;
 	e->arg = arg;
-	e->program = xstrdup(program);
-	e->databases = database + 1;
+	e->program = xstrdup(config->redis.server);
+	e->databases = config->redis.database + 1;
 	e->output = -1;
 	buf_init(&e->line);
 	e->died = evsignal_new(io->base, SIGCHLD, on_died, e);
@@ -431,7 +472,20 @@ embedded_start(struct embedded *e)
 void
 embedded_ready(struct embedded *e)
 {
-	e->ever_ready = true;
+	e->ready = e->ever_ready = true;
+	data_dir_ready(e->data);
+}
+
+void
+embedded_wrote(struct embedded *e, bool grants)
+{
+	data_dir_written(e->data, grants);
+}
+
+void
+embedded_stuck(struct embedded *e)
+{
+	data_dir_stuck(e->data);
 }
 
 char *
@@ -452,8 +506,8 @@ embedded_free(struct embedded *e)
 		(void)waitpid(e->pid, NULL, 0);
 	}
 	output_close(e);
-	(void)unlink(e->path);
-	(void)rmdir(e->dir);
+	data_dir_close(e->data);
+	data_dir_remove(e->dir);
 	buf_fini(&e->line);
 	free(e->program);
 	free(e);

@@ -1,6 +1,7 @@
 /*
- * A redis-server of our own: it runs on a private Unix socket, without
- * persistence, and ends when we do.
+ * A redis-server of our own: it runs on a private Unix socket, and ends when we
+ * do.  Its data are in a file, and there again when it is started again
+ * (data_dir.h).
  *
  * It dies with this process, even if that is killed by SIGKILL.  If it dies
  * itself, it is started again after a pause that grows.  Its output is logged
@@ -10,30 +11,41 @@
 #ifndef LOCKBROKER_REDIS_EMBEDDED_H
 #define LOCKBROKER_REDIS_EMBEDDED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "store/gather.h"
+
+struct config;
 struct embedded;
 struct io;
 
 struct embedded_handler {
-	void (*started)(void *arg); /* the process runs: connect */
+	/* The process runs: connect. */
+	void (*started)(void *arg, enum store_data data);
 	/* The program is missing, or ended before it was ever ready. */
 	void (*fatal)(void *arg, const char *why);
 };
 
 /*
  * Makes the directory of the socket: in $RUNTIME_DIRECTORY if there is one,
- * else in $TMPDIR or /tmp.  Returns NULL, with a line in why, if that fails.
+ * else in $TMPDIR or /tmp; and opens that of the data.  Returns NULL, with a
+ * line in why, if that fails.  config must outlive this call only.
  */
-struct embedded *embedded_new(struct io *io, const char *program,
-    unsigned database, const struct embedded_handler *handler, void *arg,
-    char *why, size_t why_size);
+struct embedded *embedded_new(struct io *io, const struct config *config,
+    const struct embedded_handler *handler, void *arg, char *why,
+    size_t why_size);
 
 /* Starts the server from the loop, which also calls the handlers. */
 void embedded_start(struct embedded *e);
 
-/* Notes that the server has answered. */
+/* The server has read its file, and answers. */
 void embedded_ready(struct embedded *e);
+
+/* The server has carried out a call, and may grant; or it refused one, because
+ * it can't write to its file. */
+void embedded_wrote(struct embedded *e, bool grants);
+void embedded_stuck(struct embedded *e);
 
 /* Returns the path of the socket, which lives as long as e. */
 char *embedded_path(struct embedded *e);

@@ -6,6 +6,8 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/cluster_map.h \
 	src/redis/cluster_nodes.c \
 	src/redis/cluster_state.h \
+	src/redis/data_dir.c \
+	src/redis/data_dir.h \
 	src/redis/embedded.c \
 	src/redis/embedded.h \
 	src/redis/info.c \

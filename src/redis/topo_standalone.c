@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xmalloc.h"
 #include "config/config.h"
@@ -55,6 +56,10 @@ on_guard(void *arg, const struct guard_report *report)
 	struct topology *t = arg;
 	bool replica = report->state == GUARD_READONLY;
 
+	if (t->embedded != NULL) {
+		embedded_wrote(t->embedded, report->state == GUARD_BLESSED);
+		gather_begun(t->env.gather, STORE_DOUBTED);
+	}
 	if (replica == t->replica)
 		return;
 	t->replica = replica;
@@ -83,18 +88,30 @@ on_down(void *arg, const char *why)
 	t->env.handler->link(t->env.arg, 0, false, why);
 }
 
+static void
+on_refused(void *arg, const struct refusal *refusal)
+{
+	struct topology *t = arg;
+
+	if (t->embedded != NULL && strcmp(refusal->prefix, "MISCONF") == 0)
+		embedded_stuck(t->embedded);
+}
+
 static const struct pool_handler pool_handler = {
 	.up = on_up,
 	.down = on_down,
 	.failed = on_down,
 	.guard = on_guard,
+	.refused = on_refused,
 };
 
+/* The first call that this server answers says so there (lua/guard.lua). */
 static void
-on_server_started(void *arg)
+on_server_started(void *arg, enum store_data data)
 {
 	struct topology *t = arg;
 
+	gather_begun(t->env.gather, data);
 	pool_start(t->pool);
 }
 
@@ -135,8 +152,8 @@ find_server(struct topology *t, char *why, size_t why_size)
 		t->address = config->redis.nodes.v[0];
 		return true;
 	}
-	t->embedded = embedded_new(t->env.io, config->redis.server,
-	    config->redis.database, &embedded_handler, t, why, why_size);
+	t->embedded = embedded_new(
+	    t->env.io, config, &embedded_handler, t, why, why_size);
 	if (t->embedded == NULL)
 		return false;
 	t->address.path = embedded_path(t->embedded);

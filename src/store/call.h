@@ -14,7 +14,8 @@
  *	       PREFIX@barrier:NAME (look), or
  *	       PREFIX@sem:NAME, PREFIX@latch:NAME, PREFIX@barrier:NAME
  *	ARGV   nonce seen cfg me lease_ms pad_ms stall_ms grace_ms prefix
- *	       key_prefix_length quorum (q and `ID SET`, or nothing); the
+ *	       key_prefix_length quorum (q and `ID SET`; w or n: what the
+ *	       server has begun with; or nothing); the
  *	       nonce is followed by the history in which the guard noted the
  *	       broker; then for each operation its word and the arguments of
  *	       its row in ops.def, or for a row of operations

@@ -88,6 +88,16 @@ void gather_drop(struct gather *g, struct call *call);
 uint64_t gather_seen(const struct gather *g, uint32_t shard);
 void gather_saw(struct gather *g, uint32_t shard, uint64_t fence);
 
+/* What a server of our own has begun with. */
+enum store_data {
+	STORE_DOUBTED, /* something may be missing; each call says so at first */
+	STORE_WHOLE,   /* all that was ever written to it */
+	STORE_NEW      /* nothing was ever written to it */
+};
+
+/* From now on each call to the only server says so. */
+void gather_begun(struct gather *g, enum store_data data);
+
 /* Sets the wall clock (us) for fences of a quorum; call before a flush. */
 void gather_clock(struct gather *g, uint64_t clock_us);
 

@@ -21,7 +21,8 @@ struct shard_keys {
 	char *fence;
 	char head_digits[DIGITS_MAX];  /* head_len, as text */
 	char noted[HISTORY_BYTES + 1]; /* in which the guard knows us; or "" */
-	/* Quorum: q, then the server's id and its set as we know them. */
+	/* Quorum: q, then the server's id and its set as we know them; a server
+	 * of our own: what it has begun with (enum store_data). */
 	char voter[1 + NODE_BYTES + 1 + SET_MAX_BYTES + 1];
 };
 

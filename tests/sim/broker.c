@@ -384,8 +384,6 @@ broker_make_core(struct broker *b)
 		.quorum = w->quorum,
 		.lease_ms = w->lease_ms,
 		.replicas = w->replicas,
-		.owned = w->owned,
-		.floor_ms = embedded_floor_ms(b),
 		.trust_new = w->trusts,
 		.fences = 1u << b->instance % 4,
 		.reply_timeout_ms = w->reply_timeout_ms,

@@ -105,9 +105,6 @@ struct broker {
 	int64_t slept_ms;     /* ... and latest ... */
 	int64_t still_ms;     /* ... at this time of its own */
 	int64_t aware_us;     /* from when on it knows that */
-	int64_t promised_ms;  /* owned: until when the note says that clients
-			       * count on it ... */
-	int64_t floor_ms;     /* ... and what it said when the broker started */
 	struct core *core;    /* owned while alive */
 	struct redis *redis;  /* owned while alive */
 	struct config config; /* that one's */

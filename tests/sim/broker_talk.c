@@ -293,7 +293,6 @@ do_ping(struct broker *b, const struct input *in, uint64_t session)
 	e->status = STATUS_OK;
 	e->heartbeat_ms = core_ping(b->core, broker_clock_ms(b), session);
 	checker_pinged(b->w, b, session, e->heartbeat_ms);
-	embedded_promise(b);
 }
 
 static void

@@ -24,14 +24,10 @@ room(const struct server *s, int64_t *least_us, int64_t *most_us)
 
 	*least_us = -2 * w->lease_ms * 1000;
 	*most_us = 60000000;
-	if (has(w, FAULT_RESTART | FAULT_FLUSH | FAULT_MOVE) || w->replicates) {
+	if (has(w, FAULT_RESTART | FAULT_FLUSH | FAULT_MOVE | FAULT_ASIDE) ||
+	    w->replicates) {
 		*least_us = -s->jumped_us;
 		*most_us = w->grace_ms * 800 - s->jumped_us;
-	}
-	/* All data end with the broker, so fences rest on this clock. */
-	if (w->owned) {
-		*least_us = 0;
-		*most_us = 60000000;
 	}
 	/* Here fences may rest on the clocks of two servers. */
 	if (w->replicates)

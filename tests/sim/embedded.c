@@ -1,7 +1,7 @@
 /*
- * Embedded: one broker, and a server that belongs to it and ends with it, in
- * place of src/redis/embedded.c.  What clients may still count on after that
- * is in a note on disk (daemon/promise.c, whose rule is copied here).
+ * Embedded: one broker, and a server that it starts and stops, in place of
+ * src/redis/embedded.c.  What the server has is there again after either of
+ * them died, unless its file was set aside, or has lost its end.
  */
 #include "config.h"
 
@@ -11,8 +11,13 @@
 #include "redis/embedded.h"
 #include "redis/io.h"
 
+#include "clocks.h"
+#include "faults_parts.h"
+#include "net.h"
 #include "topology.h"
 #include "world.h"
+
+#define RESTART_MS_MAX 200
 
 void
 embedded_draw(struct world *w)
@@ -21,94 +26,116 @@ embedded_draw(struct world *w)
 	w->shards = 1;
 	w->nbrokers = 1;
 	w->owned = true;
+	w->whole = true;
 }
 
-/* A server of this process only: nothing was written to any disk. */
+/* The broker starts its server when it begins to connect. */
 void
 embedded_begin(struct broker *b)
 {
 	struct server *s = &b->w->servers[0];
 
-	b->floor_ms = b->promised_ms;
 	if (s->up)
 		server_stop(s);
-	server_start(s, SERVER_EMPTY);
-	checker_amnesia(b->w);
 }
 
-/* Called before a client is told a valid=. */
-void
-embedded_promise(struct broker *b)
-{
-	int64_t until_ms = core_promised_ms(b->core);
-
-	if (!b->w->owned || until_ms <= b->promised_ms)
-		return;
-	b->promised_ms = until_ms + b->w->lease_ms / 3;
-}
-
-int64_t
-embedded_floor_ms(const struct broker *b)
-{
-	return world_ablated(b->w, ABLATE_NOTE) ? 0 : b->promised_ms;
-}
-
-/* A clean end: nobody counts on anything but what was not given back. */
+/* A server of this process only. */
 void
 embedded_end(struct broker *b)
 {
-	if (!b->w->owned)
-		return;
-	if (b->stopping && core_stopped(b->core)) {
-		b->promised_ms = core_promised_ms(b->core);
-		if (b->promised_ms < b->floor_ms)
-			b->promised_ms = b->floor_ms;
-	}
-	if (b->w->servers[0].up)
+	if (b->w->owned && b->w->servers[0].up)
 		server_stop(&b->w->servers[0]);
 }
 
-/* embedded.h: the server runs before it is started (embedded_begin()). */
+/* What the server has when it starts (redis/data_dir.c). */
+static enum server_data
+draw_data(struct world *w)
+{
+	if (!faults_active(w, FAULT_ASIDE) || prng_chance(&w->prng, 600))
+		return SERVER_KEPT;
+	w->whole = world_ablated(w, ABLATE_WHOLE);
+	checker_amnesia(w);
+	return prng_chance(&w->prng, 500) ? SERVER_EMPTY : SERVER_SAVED;
+}
+
+static enum store_data
+what_is_known(const struct world *w)
+{
+	if (!w->whole)
+		return STORE_DOUBTED;
+	return w->written ? STORE_WHOLE : STORE_NEW;
+}
+
+/* embedded.h */
 
 struct embedded {
-	struct timer *started;
+	struct world *w;
+	struct timer *start;
 	const struct embedded_handler *handler;
 	void *arg;
 };
 
 static void
-on_started(void *arg)
+on_start(void *arg)
 {
-	const struct embedded *e = arg;
+	struct embedded *e = arg;
+	struct server *s = &e->w->servers[0];
 
-	e->handler->started(e->arg);
+	if (s->up)
+		return;
+	server_start(s, draw_data(e->w));
+	if (faults_has(e->w, FAULT_CLOCK))
+		clocks_jump_later(s);
+	e->handler->started(e->arg, what_is_known(e->w));
 }
 
 struct embedded *
-embedded_new(struct io *io, const char *program, unsigned database,
+embedded_new(struct io *io, const struct config *config,
     const struct embedded_handler *handler, void *arg, char *why,
     size_t why_size)
 {
 	struct embedded *e = xcalloc(1, sizeof(*e));
 
-	(void)program;
-	(void)database;
+	(void)config;
 	(void)why;
 	(void)why_size;
+	e->w = net_broker(io)->w;
 	e->handler = handler;
 	e->arg = arg;
-	e->started = timer_new(io, on_started, e);
+	e->start = timer_new(io, on_start, e);
+	e->w->embedded = e;
 	return e;
 }
 
 void
 embedded_start(struct embedded *e)
 {
-	timer_in(e->started, 0);
+	timer_in(e->start, 0);
+}
+
+void
+embedded_died(struct world *w)
+{
+	if (w->embedded != NULL)
+		timer_in(w->embedded->start,
+		    prng_skewed(&w->prng, 5, RESTART_MS_MAX));
 }
 
 void
 embedded_ready(struct embedded *e)
+{
+	(void)e;
+}
+
+void
+embedded_wrote(struct embedded *e, bool grants)
+{
+	e->w->written = true;
+	e->w->whole = e->w->whole || grants;
+}
+
+void
+embedded_stuck(struct embedded *e)
 {
 	(void)e;
 }
@@ -127,6 +154,7 @@ embedded_free(struct embedded *e)
 {
 	if (e == NULL)
 		return;
-	timer_free(e->started);
+	e->w->embedded = NULL;
+	timer_free(e->start);
 	free(e);
 }

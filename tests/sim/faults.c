@@ -273,8 +273,6 @@ restart_server(void *object, uint64_t tag)
 	enum server_data data = (enum server_data)prng_below(&s->w->prng, 3);
 
 	(void)tag;
-	if (s->w->owned)
-		data = SERVER_EMPTY;
 	if (!s->up)
 		server_start(s, may_lose(s, data) ? data : SERVER_KEPT);
 	checker_amnesia(s->w);
@@ -291,8 +289,11 @@ die(void *object, uint64_t tag)
 	if (!s->up || world_now(s->w) >= s->w->heal_us)
 		return;
 	server_stop(s);
-	faults_later(
-	    s->w, faults_some_us(s->w, 5, s->w->lease_ms), restart_server, s);
+	if (s->w->owned)
+		embedded_died(s->w);
+	else
+		faults_later(s->w, faults_some_us(s->w, 5, s->w->lease_ms),
+		    restart_server, s);
 }
 
 static void
@@ -627,14 +628,12 @@ faults_heal(struct world *w)
 	faults_reunite(w);
 	for (i = 0; i < w->nservers; i++) {
 		s = &w->servers[i];
-		if (!s->up)
-			server_start(s, w->owned ? SERVER_EMPTY : SERVER_KEPT);
+		if (!s->up && !w->owned)
+			server_start(s, SERVER_KEPT);
 		if (s->frozen)
 			server_freeze(s, false);
 		s->full = false;
 	}
-	if (w->owned)
-		checker_amnesia(w);
 	for (i = 0; i < w->nbrokers; i++) {
 		b = &w->brokers[i];
 		if ((w->quorum && electorate_tell(b)) || b->stopping)

@@ -42,7 +42,8 @@ struct world;
 	FAULT(MOVE, "move", "buckets move between the masters of a cluster") \
 	FAULT(REPLACE, "replace", "servers of a quorum are replaced, broker after broker hears of it") \
 	FAULT(BACK, "back", "data go back in a history that goes on") \
-	FAULT(STANDSTILL, "standstill", "a broker freezes, and its clock stands still meanwhile")
+	FAULT(STANDSTILL, "standstill", "a broker freezes, and its clock stands still meanwhile") \
+	FAULT(ASIDE, "aside", "the file of an embedded server is set aside, or lacks its end")
 /* clang-format on */
 
 enum fault_bit {

@@ -27,10 +27,8 @@ faults_forget(const struct world *w)
 	if (w->replicates && (has(w, FAULT_PAUSE) || has(w, FAULT_PARTITION) ||
 				 has(w, FAULT_FAILOVER)))
 		return true;
-	if (w->owned && (has(w, FAULT_CRASH) || has(w, FAULT_STOP)))
-		return true;
-	return has(w, FAULT_RESTART) || has(w, FAULT_FLUSH) ||
-	       has(w, FAULT_CLOCK) || has(w, FAULT_BACK);
+	return (has(w, FAULT_RESTART) && !w->owned) || has(w, FAULT_ASIDE) ||
+	       has(w, FAULT_FLUSH) || has(w, FAULT_CLOCK) || has(w, FAULT_BACK);
 }
 
 bool

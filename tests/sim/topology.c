@@ -65,6 +65,7 @@ const struct topology topologies[] = {
 	    .begin = standalone_begin },
 	{ .word = "embedded",
 	    .mode = CONFIG_MODE_EMBEDDED,
+	    .faults = FAULT_ASIDE,
 	    .draw = embedded_draw,
 	    .begin = embedded_begin },
 	{ .word = "replicated",

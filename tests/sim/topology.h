@@ -39,14 +39,13 @@ struct topology {
 };
 
 /*
- * embedded.c: the note that outlives a broker, of what clients count on; its
- * server, which does not.  Does nothing in other topologies.
+ * embedded.c: a server that ends with its broker.  The end does nothing in
+ * other topologies; if the server has died, a broker that runs starts it again.
  */
 void embedded_draw(struct world *w);
 void embedded_begin(struct broker *b);
-void embedded_promise(struct broker *b);
-int64_t embedded_floor_ms(const struct broker *b);
 void embedded_end(struct broker *b);
+void embedded_died(struct world *w);
 
 /* quorum.c */
 void quorum_draw(struct world *w);

@@ -89,6 +89,8 @@ struct world {
 	bool clocks_apart; /* the wall clocks of brokers are days apart */
 	bool tagged;	   /* the shards are buckets of a cluster */
 	bool owned;	   /* the server is the broker's own */
+	bool whole;	   /* and its data are all that it ever had */
+	bool written;	   /* and it ever had any */
 	bool trusts;	   /* redis.trust_new */
 	bool still;	   /* clocks stand still while servers are frozen */
 	bool steps;  /* clocks that jump a little do so twice in a lease */
@@ -105,6 +107,7 @@ struct world {
 	int64_t split_us;   /* until then there were two masters; -1: never */
 	int64_t leave_us;   /* when clients leave */
 	int64_t end_us;
+	struct embedded *embedded; /* not owned; NULL: there is none */
 	uint64_t next_session;
 	uint64_t next_conn;
 	uint64_t next_timer;

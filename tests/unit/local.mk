@@ -20,7 +20,6 @@ UNIT_TESTS = \
 	tests/unit/test_http \
 	tests/unit/test_keys \
 	tests/unit/test_lease \
-	tests/unit/test_ledger \
 	tests/unit/test_listing \
 	tests/unit/test_logins \
 	tests/unit/test_measure \
@@ -129,9 +128,6 @@ tests_unit_test_http_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_http_LDADD = $(LIB_HTTP) $(LIB_BASE) $(LIBEVENT_LIBS) \
 	$(CHECK_LIBS)
 # What goes from one broker to the next.
-tests_unit_test_ledger_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_ledger.c
-tests_unit_test_ledger_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_ledger_LDADD = $(LIB_DAEMON) $(LIB_BASE) $(CHECK_LIBS)
 # What is between the configuration and those who use it.
 tests_unit_test_reload_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_reload.c
 tests_unit_test_reload_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -353,8 +353,6 @@ cause_of(const struct core *core, const struct guard *g,
 	bool same = report->text_len >= HISTORY_BYTES &&
 		    memcmp(report->text, g->blessed, HISTORY_BYTES) == 0;
 
-	if (core->config.owned && core->config.floor_ms > core->now_ms)
-		return CAUSE_PROMISED;
 	if (report->fresh)
 		return g->known ? CAUSE_EMPTIED : CAUSE_NEW;
 	if (g->state == GUARD_CONFIG)

@@ -21,7 +21,6 @@
 	CAUSE(REPLICA, "replica", "Redis has begun another history (its first replica does that)") \
 	CAUSE(FROZEN, "frozen", "Redis was frozen, or its clock was moved") \
 	CAUSE(SETTINGS, "settings", "the last broker with other settings is gone") \
-	CAUSE(PROMISED, "promised", "clients may still count on what the broker before this one told them")
 /* clang-format on */
 
 enum guard_cause {

@@ -70,26 +70,22 @@ others_first(const struct core *core, const struct guard *g)
 }
 
 /*
- * An embedded server has no other broker that could vouch for something there;
- * a server that no broker has used has nothing to forget, if people say that
+ * A server that no broker has used has nothing to forget, if people say that
  * they trust it to be new.
  */
 bool
 guard_at_once(const struct core *core, const struct guard *g)
 {
-	return core->config.owned || (g->fresh && core->config.trust_new);
+	return g->fresh && core->config.trust_new;
 }
 
 /*
  * The grace period counts from when this broker heard of the epoch, so it waits
- * for no less than G, whoever has heard of it earlier.  A floor is what the
- * broker before this one has promised clients of its own server.
+ * for no less than G, whoever has heard of it earlier.
  */
 int64_t
 guard_bless_ms(const struct core *core, const struct guard *g)
 {
-	if (core->config.owned && core->config.floor_ms > g->epoch_ms)
-		return core->config.floor_ms;
 	if (guard_at_once(core, g))
 		return g->epoch_ms;
 	return g->epoch_ms +

@@ -57,8 +57,8 @@ struct sessions {
 	uint64_t nevents, nwritten;	/* kept in all; of them, written */
 	TAILQ_HEAD(, retold) retelling; /* replay.c */
 	struct session *stop_next;	/* stop.c: how far it has come */
-	int64_t promised_ms;		/* the latest valid= that was told */
-	int64_t left_ms; /* the same, of what was not given back */
+	int64_t left_ms; /* stopping: the latest valid= that was told of what
+			  * was not given back */
 };
 
 /* Each owner is a session. */

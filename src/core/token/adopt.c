@@ -82,13 +82,12 @@ start(struct core *core, struct adoption *a)
 	a->epoch = guard_epoch(core, a->shard);
 }
 
-/* An embedded server ends with its broker: nobody else has anything there. */
 void
 adopt_begin(struct core *core, uint32_t shard)
 {
 	struct adoption *a = &core->tokens->adoptions[shard];
 
-	if (core->config.owned || core->stopping || a->cursor[0] != '\0')
+	if (core->stopping || a->cursor[0] != '\0')
 		return;
 	start(core, a);
 	core_arm(core, &a->timer, core->now_ms);

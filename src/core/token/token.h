@@ -138,19 +138,4 @@ struct token_result {
 
 #define TOKEN_HOLD_ALWAYS INT64_MAX
 
-/*
- * A hold, as a broker notes it whose store ends with it (EFFECT_HOLD), and as
- * the next broker of its name begins with it (CORE_RESTORE).  The owner of the
- * struct has the texts, too.
- */
-struct token_hold {
-	const char *name;
-	size_t name_len;
-	const char *client; /* token and user, as in the key */
-	size_t client_len;
-	uint64_t fence;
-	int64_t since_ms;
-	int64_t until_ms; /* its bound; TOKEN_HOLD_ALWAYS: none */
-};
-
 #endif

@@ -42,28 +42,6 @@
 
 #define RETRY_MS 500 /* after an answer that says nothing; as much jitter */
 
-/* The next broker must know of it, if the store is this broker's own. */
-static void
-note(struct core *core, const struct ward *w)
-{
-	if (!core->config.owned || w->stray)
-		return;
-	emit_token_hold(core, &(struct token_hold){ .name = w->name,
-				  .name_len = w->name_len,
-				  .client = w->client,
-				  .client_len = strlen(w->client),
-				  .fence = w->fence,
-				  .since_ms = w->since_ms,
-				  .until_ms = w->until_ms });
-}
-
-static void
-note_over(struct core *core, const struct ward *w)
-{
-	if (core->config.owned && !w->stray)
-		emit_token_over(core, w->name, w->name_len);
-}
-
 static const char *
 name_of(const struct table_link *link, size_t *len)
 {
@@ -146,13 +124,11 @@ why_gone(const struct core *core, const struct ward *w)
 		   : "taken";
 }
 
-/* A WATCH of the name looks again; the ledger and the history are told of the
- * end. */
+/* A WATCH of the name looks again; the history is told of the end. */
 void
 ward_drop(struct core *core, struct ward *w, const char *end)
 {
 	watch_stir(core, w->name, w->name_len);
-	note_over(core, w);
 	if (!w->stray)
 		token_ended(core, w, end, NULL);
 	free_one(core, w);
@@ -174,7 +150,6 @@ ward_forced(struct core *core, const char *name, size_t len, const char *by,
 	if (w == NULL || w->since_ms > sent_ms)
 		return;
 	watch_stir(core, w->name, w->name_len);
-	note_over(core, w);
 	token_ended(core, w, "forced", by);
 	free_one(core, w);
 }
@@ -269,27 +244,8 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 		share_pass(core, &w->share, asker->user);
 		w->session = asker->id;
 	}
-	note(core, w);
 	arm(core, w, core->config.lease_ms);
 	watch_stir(core, w->name, w->name_len);
-}
-
-/* Guards count epochs from 1 on, so epoch 0 is none of theirs: the ward is
- * written again as soon as the server can be reached. */
-void
-ward_restore(struct core *core, const struct token_hold *hold)
-{
-	struct token_name n = { .name = xstrndup(hold->name, hold->name_len),
-		.len = hold->name_len };
-	struct ward *w = make(core, &n, false);
-
-	w->seq = ++core->last_seq;
-	w->fence = hold->fence;
-	w->since_ms = hold->since_ms;
-	w->until_ms = hold->until_ms;
-	w->client = xstrndup(hold->client, hold->client_len);
-	arm(core, w, core->config.lease_ms);
-	free(n.name);
 }
 
 /* Operations. */
@@ -408,7 +364,6 @@ follow(struct core *core, struct ward *w, const struct outcome *o)
 	client = xstrndup(o->text, o->text_len);
 	set_text(&w->client, client);
 	free(client);
-	note(core, w);
 }
 
 void
@@ -521,8 +476,7 @@ ward_reclaimed(struct core *core, uint32_t shard)
 
 /*
  * Their keys stay in Redis until their bounds, as the clients were told, and
- * another broker takes them up (adopt.h).  With an embedded server they end with
- * it; the next broker has them from the ledger.
+ * another broker takes them up (adopt.h).
  */
 bool
 ward_leave_all(struct core *core)

@@ -15,9 +15,6 @@ void ward_guard_changed(struct core *core, uint32_t shard);
 void ward_history_changed(struct core *core, uint32_t shard);
 bool ward_reclaimed(struct core *core, uint32_t shard);
 
-/* Looks after a hold that the broker before has noted: Redis has none yet. */
-void ward_restore(struct core *core, const struct token_hold *hold);
-
 void ward_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 /* UNLOCK-FORCE has ended the hold of the name, asked for at `sent_ms`. */

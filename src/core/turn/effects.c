@@ -226,30 +226,6 @@ emit_token(struct core *core, uint64_t session, uint64_t ref, const char *token,
 	return r;
 }
 
-void
-emit_token_hold(struct core *core, const struct token_hold *hold)
-{
-	struct effect *e = add_effect(core, EFFECT_HOLD, 0);
-
-	e->name = add_text(core->fx, hold->name, hold->name_len);
-	e->name_len = (uint32_t)hold->name_len;
-	e->text = add_text(core->fx, hold->client, hold->client_len);
-	e->text_len = (uint32_t)hold->client_len;
-	e->fence = hold->fence;
-	e->since_ms = hold->since_ms;
-	e->until_ms = hold->until_ms;
-}
-
-/* An EFFECT_HOLD with the fence 0 says that the hold is over. */
-void
-emit_token_over(struct core *core, const char *name, size_t name_len)
-{
-	struct effect *e = add_effect(core, EFFECT_HOLD, 0);
-
-	e->name = add_text(core->fx, name, name_len);
-	e->name_len = (uint32_t)name_len;
-}
-
 struct op *
 emit_op(struct core *core, const char *name, size_t name_len)
 {

@@ -35,8 +35,6 @@ void emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms);
 void emit_close(struct core *core, uint64_t conn);
 
 /* A token hold, as it is from now on; or that it is over. */
-void emit_token_hold(struct core *core, const struct token_hold *hold);
-void emit_token_over(struct core *core, const char *name, size_t name_len);
 
 /* A line for the operator; its fields follow. */
 void emit_notice(struct core *core, enum notice_id id);

@@ -99,7 +99,7 @@ class Broker:
         env = {key: value for key, value in os.environ.items()
                if key not in ("NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
                               "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM",
-                              "LOCKBROKER")}
+                              "LOCKBROKER", "LOCKBROKER_BOOT", "STATE_DIRECTORY")}
         env["RUNTIME_DIRECTORY"] = self.directory
         env.update(more)
         return env

@@ -5,7 +5,7 @@
  *
  * Before the first line that drives:
  *	config debug (shows the log lines of holds and sessions)
- *	config lease=10s handovers=2 owned floor=D trust_new max_hold=D quorum=N
+ *	config lease=10s handovers=2 trust_new max_hold=D quorum=N
  *		fences=N work=N ...
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
@@ -588,8 +588,6 @@ configure(struct story *st)
 	st->away_ms = option_num(st, "away", 0);
 	c->failover = story_flag(st, "failover");
 	c->debug = story_flag(st, "debug");
-	c->owned = story_flag(st, "owned");
-	c->floor_ms = option_num(st, "floor", 0);
 	c->trust_new = story_flag(st, "trust_new");
 	c->quorum = story_option(st, "quorum") != NULL;
 	c->shards = (unsigned)option_num(st, "quorum", 1);

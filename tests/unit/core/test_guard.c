@@ -81,7 +81,7 @@ struct rig {
 };
 
 static void
-setup(struct rig *r, bool owned)
+setup(struct rig *r, bool trust_new)
 {
 	struct core *core = &r->core;
 
@@ -90,7 +90,7 @@ setup(struct rig *r, bool owned)
 	core->config.lease_ms = LEASE_MS;
 	core->config.shards = core->config.lanes = 1;
 	core->config.reply_timeout_ms = 1000;
-	core->config.owned = owned;
+	core->config.trust_new = trust_new;
 	core->pad_ms = core->stall_ms = times_pad_ms(LEASE_MS);
 	core->recovery_ms = times_recovery_ms(LEASE_MS);
 	core->address = core->broker;
@@ -134,9 +134,10 @@ at(struct rig *r, int64_t now_ms)
 static void
 report(struct rig *r, enum guard_state state, const char *pend)
 {
-	struct guard_report report = {
-		.state = state, .text = pend, .text_len = strlen(pend)
-	};
+	struct guard_report report = { .state = state,
+		.text = pend,
+		.text_len = strlen(pend),
+		.fresh = r->core.config.trust_new };
 
 	guard_report(&r->core, 0, r->core.now_ms, &report);
 }
@@ -192,8 +193,8 @@ START_TEST(a_new_history_is_told_and_blessed_after_the_grace_period)
 }
 END_TEST
 
-/* A broker's own server is blessed as soon as everything is written again. */
-START_TEST(an_own_server_is_blessed_when_all_is_reclaimed)
+/* A new server is blessed as soon as everything is written again. */
+START_TEST(a_new_server_is_blessed_when_all_is_reclaimed)
 {
 	struct rig r;
 
@@ -211,7 +212,7 @@ START_TEST(an_own_server_is_blessed_when_all_is_reclaimed)
 END_TEST
 
 /* Without a call in a stall, the epoch would begin again and again. */
-START_TEST(an_own_server_is_called_until_all_is_reclaimed)
+START_TEST(a_new_server_is_called_until_all_is_reclaimed)
 {
 	struct rig r;
 	int64_t called_ms = START_MS, now_ms;
@@ -240,8 +241,8 @@ guard_cases(void)
 	tcase_add_test(tc, a_link_is_told_and_greeted);
 	tcase_add_test(
 	    tc, a_new_history_is_told_and_blessed_after_the_grace_period);
-	tcase_add_test(tc, an_own_server_is_blessed_when_all_is_reclaimed);
-	tcase_add_test(tc, an_own_server_is_called_until_all_is_reclaimed);
+	tcase_add_test(tc, a_new_server_is_blessed_when_all_is_reclaimed);
+	tcase_add_test(tc, a_new_server_is_called_until_all_is_reclaimed);
 	return tc;
 }
 

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "redis/data_dir.h"
 #include "redis/info.h"
 #include "redis_rig.h"
 #include "suite.h"
@@ -39,8 +40,20 @@ begin_embedded(char dir[64])
 	strcpy(dir, "/tmp/lockbroker-test-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	setenv("TMPDIR", dir, 1);
+	unsetenv("STATE_DIRECTORY");
 	unsetenv("RUNTIME_DIRECTORY");
 	rig_config(&rig, NULL);
+}
+
+/* A new server of our own has no grace period. */
+static void
+own_ready(void)
+{
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_up, "the link");
+	rig_op(&rig, RIG_OPS - 1, OP_HEARTBEAT, NULL);
+	rig_turn(&rig);
+	ck_assert_int_eq(rig.guard.state, GUARD_BLESSED);
 }
 
 START_TEST(a_server_of_our_own)
@@ -51,7 +64,7 @@ START_TEST(a_server_of_our_own)
 
 	begin_embedded(dir);
 	rig_open(&rig);
-	rig_ready(&rig);
+	own_ready();
 	find_path(path, sizeof(path));
 	*strrchr(path, '/') = '\0';
 	ck_assert_int_eq(stat(path, &st), 0);
@@ -74,8 +87,10 @@ START_TEST(a_server_of_our_own)
 	rig_until(&rig, rig_is_up, "the next one");
 	rig_op(&rig, 2, OP_HEARTBEAT, NULL);
 	rig_turn(&rig);
-	ck_assert_int_eq(rig.guard.state, GUARD_PENDING);
-	ck_assert(rig.guard.fresh);
+	ck_assert_int_eq(rig.guard.state, GUARD_BLESSED);
+	rig_op(&rig, 3, OP_ACQUIRE, "a");
+	rig_turn(&rig);
+	ck_status(&rig, 3, BUSY);
 	rig_close(&rig);
 	ck_assert_int_eq(rmdir(dir), 0);
 }
@@ -93,7 +108,7 @@ START_TEST(a_server_of_our_own_dies_with_us)
 	pid = fork();
 	if (pid == 0) {
 		rig_open(&rig);
-		rig_ready(&rig);
+		own_ready();
 		find_path(server.path, sizeof(server.path));
 		own = (pid_t)server_info(&server, "server", "process_id:");
 		n = write(fds[1], &own, sizeof(own));
@@ -120,10 +135,7 @@ START_TEST(a_server_of_our_own_dies_with_us)
 			break;
 		usleep(1000);
 	} while (1);
-	unlink(path);
-	*strrchr(path, '/') = '\0';
-	rmdir(path);
-	rmdir(dir);
+	data_dir_remove(dir);
 	config_free(&rig.config);
 }
 END_TEST

@@ -26,46 +26,6 @@
 23600 until
 > 23600 op bless pend=p2
 
-== the store is this broker's own
-config owned
-0 up
-0 open 1
-10 guard pending p1
-> log guard-pending node=0 cause=unwatched wait=0
-11 until
-> 11 op bless pend=p1
-20 < done @guard
-20 guard blessed
-> log guard-ready node=0 after=10
-20 1 LOCK a
-> op acquire a seq=1 ttl=13000 reserve=1 queue
-30 < granted a fence=100
-> 1 OK fence=100 depth=1
-40 guard pending p2
-> log guard-pending node=0 cause=replica wait=0
-> op renew a seq=1 ttl=13000 fence=100
-42 until
-50 < unknown a
-200 until
-> 100 op renew a seq=1 ttl=13000 fence=100
-
-== the store is this broker's own, and clients count on what the last one told
-config owned floor=5s
-0 up
-0 open 1
-10 guard pending p1 fresh
-> log guard-pending node=0 cause=promised wait=4990
-20 1 LOCK a
-30 1 TRYLOCK b
-> 1 ERR unavailable no new locks for 5.0 s: clients may still count on what the broker before this one told them; locks that are held are kept
-4999 until
-5000 until
-> 5000 op bless pend=p1
-5010 < done @guard
-5010 guard blessed
-> log guard-ready node=0 after=5000
-> op acquire a seq=1 ttl=13000 reserve=1 queue
-
 == a server never seen before is trusted
 config trust_new
 0 up

@@ -442,10 +442,11 @@ config holds=3
 > 2 OK fence=200 depth=1
 
 == try: the guard is pending, but not for long
-config owned
-0 ready 2
-10 guard pending p1
-> log guard-pending node=0 cause=replica wait=0
+config trust_new
+0 up
+0 open 1
+10 guard pending p1 fresh
+> log guard-pending node=0 cause=new wait=0
 10 1 TRYLOCK a
 11 until
 > 11 op bless pend=p1

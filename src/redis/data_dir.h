@@ -1,0 +1,72 @@
+/*
+ * The directory in which an embedded server keeps its append-only file, and
+ * whether that file has all that was ever written.
+ *
+ *	$STATE_DIRECTORY or $RUNTIME_DIRECTORY, else a temporary one
+ *	  NAME.redis/
+ *	    lock    byte 0 is locked by the broker, byte 1 by its server
+ *	    boot    there if the file is whole: in which boot it is written, or
+ *	            that it was closed
+ *	    data/   what the server writes
+ *	    aside/  what was set aside last
+ *
+ * Redis writes to the file before it answers, so a crash of the server or of
+ * the broker loses nothing.  A crash of the machine may, because nothing is
+ * synchronized to the disk before the broker stops.
+ */
+#ifndef LOCKBROKER_REDIS_DATA_DIR_H
+#define LOCKBROKER_REDIS_DATA_DIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "store/gather.h"
+
+struct data_dir;
+
+/*
+ * Opens the directory of a broker, for this process alone; `temporary` is used
+ * where systemd or the operator gives none.  Returns NULL, with a line in why,
+ * if that fails.
+ */
+struct data_dir *data_dir_open(
+    const char *broker, const char *temporary, char *why, size_t why_size);
+
+/* The server has ended: has the disk take what it wrote.  d may be NULL. */
+void data_dir_close(struct data_dir *d);
+
+/* Returns the directory for the server, which lives as long as d. */
+const char *data_dir_path(const struct data_dir *d);
+
+/* May the server leave out the end of its file, if that is broken off? */
+bool data_dir_may_cut(const struct data_dir *d);
+
+/* In the child that becomes the server: locks the directory for it.  Returns
+ * an errno; EAGAIN: another server has it. */
+int data_dir_take(const struct data_dir *d);
+
+/* Ends a server that a broker before this one has left there. */
+void data_dir_evict(const struct data_dir *d);
+
+/* A server is about to start.  Returns what it begins with. */
+enum store_data data_dir_begin(struct data_dir *d);
+
+/*
+ * The server ended before it could be used.  Returns true if it is to be
+ * started again, with less: the log says what is left out.  If the file is not
+ * to blame, all is as it was before, and the answer is false.
+ */
+bool data_dir_failed(struct data_dir *d);
+
+/* The server has read its file: that was not to blame for anything. */
+void data_dir_ready(struct data_dir *d);
+
+/* The server can't write to its file; it has answered again, and grants. */
+void data_dir_stuck(struct data_dir *d);
+void data_dir_written(struct data_dir *d, bool grants);
+
+/* Removes a directory with all that is in it. */
+void data_dir_remove(const char *path);
+
+#endif
