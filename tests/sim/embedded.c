@@ -53,7 +53,8 @@ draw_data(struct world *w)
 {
 	if (!faults_active(w, FAULT_ASIDE) || prng_chance(&w->prng, 600))
 		return SERVER_KEPT;
-	w->whole = world_ablated(w, ABLATE_WHOLE);
+	w->whole = world_ablated(w, ABLATE_ASIDE);
+	w->written = false;
 	checker_amnesia(w);
 	return prng_chance(&w->prng, 500) ? SERVER_EMPTY : SERVER_SAVED;
 }
