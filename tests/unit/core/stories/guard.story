@@ -41,6 +41,13 @@ config trust_new
 > log guard-pending node=0 cause=unwatched wait=13600
 100 until
 
+== a server that this broker has seen is not, whatever it says of itself
+config trust_new
+0 ready 3
+10 guard pending p1 fresh
+> log guard-pending node=0 cause=emptied wait=13600
+100 until
+
 == what is held is written again at once
 0 ready 3
 10 1 LOCK a
