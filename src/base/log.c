@@ -231,8 +231,10 @@ line_value(struct line *l, const struct log_value *v)
 		line_quote(l, v->str, v->len);
 }
 
-void
-log_time(char out[LOG_TIME_SIZE])
+#define TIME_SIZE 40
+
+static void
+write_time(char out[TIME_SIZE])
 {
 	struct timespec now;
 	struct tm tm;
@@ -240,9 +242,9 @@ log_time(char out[LOG_TIME_SIZE])
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &tm);
-	n = strftime(out, LOG_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+	n = strftime(out, TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(
-	    out + n, LOG_TIME_SIZE - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	    out + n, TIME_SIZE - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
 /*
@@ -255,14 +257,14 @@ line_head(struct line *l, enum log_level level, const char *event)
 	bool to_stderr = logger.settings.to == LOG_TO_STDERR;
 	bool journal = to_stderr && logger.kind == STDERR_JOURNAL;
 	bool json = logger.settings.format == LOG_FORMAT_JSON;
-	char when[LOG_TIME_SIZE] = "", priority[16] = "", head[128];
+	char when[TIME_SIZE] = "", priority[16] = "", head[128];
 	int n;
 
 	if (journal)
 		snprintf(
 		    priority, sizeof(priority), "<%d>", levels[level].priority);
 	else if (to_stderr)
-		log_time(when);
+		write_time(when);
 	if (json && when[0] != '\0')
 		n = snprintf(head, sizeof(head),
 		    "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"", when,

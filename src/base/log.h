@@ -30,7 +30,7 @@ struct log_settings {
 	enum log_level level;
 	enum log_target to;
 	enum log_format format;
-	char *audit; /* a file that daemon/audit.h writes; "": none */
+	bool audit; /* a line `lock-ended` for each lock that was held */
 };
 
 /* A value of a log line: a number, or bytes that the logger escapes. */
@@ -57,10 +57,6 @@ size_t log_strlen(const char *s);
  */
 void log_setup(const struct log_settings *settings);
 bool log_enabled(enum log_level level);
-
-/* Writes the time of day as log lines have it. */
-#define LOG_TIME_SIZE 40
-void log_time(char out[LOG_TIME_SIZE]);
 
 /* How many bytes could not be written and were dropped. */
 uint64_t log_dropped(void);

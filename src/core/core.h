@@ -56,7 +56,7 @@ struct core_config {
 	unsigned replicas; /* that confirm each write; only for messages */
 	unsigned fences;   /* at least so many are drawn at a time; 0 is 1 */
 	int64_t reply_timeout_ms;
-	bool audit; /* EFFECT_AUDIT is wanted; a reload may change it, as: */
+	bool audit; /* NOTICE_LOCK_ENDED is wanted; a reload may change: */
 	bool debug; /* somebody reads lines of debugging */
 	struct lock_limits locks;
 	struct client_limits limits;
@@ -220,7 +220,6 @@ enum effect_kind {
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
-	EFFECT_AUDIT,  /* a hold is over: a line for the audit file */
 	EFFECT_ATTACH, /* the connection has this session from now on */
 	EFFECT_CLOSE   /* end a connection: it has no session any more */
 };

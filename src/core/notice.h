@@ -35,6 +35,7 @@
 	ROW(MORE_AT_RISK, WARNING, "locks-at-risk") \
 	ROW(LOCK_SAFE, NOTICE, "lock-safe") \
 	ROW(MORE_SAFE, NOTICE, "locks-safe") \
+	ROW(LOCK_ENDED, INFO, "lock-ended") \
 	ROW(UNLOCK_FORCE, NOTICE, "unlock-force") \
 	ROW(FORCE_ASKED, NOTICE, "unlock-force-asked") \
 	ROW(FORCED, NOTICE, "forced") \

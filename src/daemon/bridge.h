@@ -17,7 +17,6 @@
 #include "relay/relay.h"
 
 struct alarm;
-struct audit;
 struct config;
 struct identity;
 struct monitor;
@@ -50,7 +49,6 @@ struct broker {
 	struct relay *relay;	 /* speaks TLS; NULL: no TLS */
 	struct alarm *alarm;	 /* core_deadline() */
 	struct succession *succession;
-	struct audit *audit; /* log.audit */
 	int64_t start_ms;
 	int64_t accept_ms; /* accepts clients by then; 0: does already */
 	uint64_t clients_total;

@@ -18,7 +18,6 @@
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/alarm.h"
-#include "daemon/audit.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/identity.h"
@@ -56,7 +55,7 @@ core_settings(struct core_config *out, const struct config *config)
 	out->replicas = config->redis.replicas;
 	out->fences = FENCES;
 	out->reply_timeout_ms = config->redis.reply_timeout_ms;
-	out->audit = config->log.audit[0] != '\0';
+	out->audit = config->log.audit;
 	out->debug = config->log.level == LOG_LEVEL_DEBUG;
 	out->locks = config->locks.limits;
 	out->limits = config->limits;
@@ -126,8 +125,6 @@ broker_new(
 		nodes = node_texts(&config->redis.nodes);
 	core_config.nodes = nodes;
 	b->core = core_new(&core_config);
-	b->audit = audit_new();
-	audit_open(b->audit, config->log.audit);
 	free(nodes);
 	b->front = front_new(base, &config->limits, &bridge_front_handler, b);
 	b->identity = identity_new(b);
@@ -176,7 +173,6 @@ broker_free(struct broker *b)
 	redis_free(b->redis);
 	relay_free(b->relay);
 	core_free(b->core);
-	audit_free(b->audit);
 	alarm_free(b->alarm);
 	buf_fini(&b->rows);
 	free_first(b);
@@ -246,9 +242,8 @@ void
 broker_reload(struct broker *b, const struct config *config, struct users *was)
 {
 	core_reconfigure(b->core, &config->locks.limits, &config->limits,
-	    &config->metrics, config->log.audit[0] != '\0',
+	    &config->metrics, config->log.audit,
 	    config->log.level == LOG_LEVEL_DEBUG);
-	audit_open(b->audit, config->log.audit);
 	scripts_configure(b->scripts, &config->resp.scripts);
 	front_set_limits(b->front, &config->limits);
 	identity_load(b->identity, config->users, was);

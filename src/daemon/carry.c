@@ -5,13 +5,9 @@
 #include "config.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/log.h"
-#include "daemon/audit.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
 #include "daemon/monitor.h"
@@ -195,7 +191,10 @@ is_text(enum field_id id)
 
 #define LOG_VALUES_MAX 16
 
-/* The core knows shards by number; people know servers by address. */
+/*
+ * The core knows shards by number; people know servers by address.  LOCK_ENDED
+ * has a switch of its own (log.audit), and is logged at any log.level.
+ */
 static void
 do_log(struct broker *b, const struct effect *e, const char *text)
 {
@@ -204,7 +203,8 @@ do_log(struct broker *b, const struct effect *e, const char *text)
 	size_t i;
 
 	assert(e->nfields <= LOG_VALUES_MAX);
-	if (!log_enabled(notices[e->notice].level))
+	if (e->notice != NOTICE_LOCK_ENDED &&
+	    !log_enabled(notices[e->notice].level))
 		return;
 	for (i = 0; i < e->nfields; i++, f++) {
 		v[i] = (struct log_value)LOG_N(log_keys[f->id], f->num);
@@ -217,30 +217,6 @@ do_log(struct broker *b, const struct effect *e, const char *text)
 	}
 	log_values(
 	    notices[e->notice].level, notices[e->notice].name, v, e->nfields);
-}
-
-static void
-do_audit(struct broker *b, const struct effect *e, const char *text)
-{
-	const struct field *f = b->effects.fields + e->field;
-	char when[LOG_TIME_SIZE], number[24];
-	struct json j;
-	size_t i;
-
-	log_time(when);
-	json_begin(&j);
-	json_str(&j, "time", when, strlen(when));
-	for (i = 0; i < e->nfields; i++, f++) {
-		if (is_text(f->id)) {
-			json_str(&j, log_keys[f->id], text + f->str, f->len);
-			continue;
-		}
-		snprintf(number, sizeof(number), "%" PRIu64, f->num);
-		json_raw(&j, log_keys[f->id], number, strlen(number));
-	}
-	json_close(&j);
-	audit_line(b->audit, buf_data(&j.text), buf_len(&j.text));
-	buf_fini(&j.text);
 }
 
 static void
@@ -301,9 +277,6 @@ bridge_carry_out(struct broker *b)
 			break;
 		case EFFECT_LOG:
 			do_log(b, e, text);
-			break;
-		case EFFECT_AUDIT:
-			do_audit(b, e, text);
 			break;
 		case EFFECT_ATTACH:
 			do_attach(b, e);

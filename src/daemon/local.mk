@@ -5,8 +5,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/acl.h \
 	src/daemon/alarm.c \
 	src/daemon/alarm.h \
-	src/daemon/audit.c \
-	src/daemon/audit.h \
 	src/daemon/bridge.h \
 	src/daemon/broker.c \
 	src/daemon/broker.h \

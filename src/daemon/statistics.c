@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/now.h"
-#include "daemon/audit.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
 #include "daemon/monitor.h"

@@ -84,7 +84,7 @@ measured_begins(struct core *core, struct hold *h, const struct waiter *w)
 void
 measured_audit(struct core *core, const struct measure_hold *h)
 {
-	emit_audit(core);
+	emit_notice(core, NOTICE_LOCK_ENDED);
 	emit_str(core, FIELD_NAME, h->name, h->name_len);
 	emit_num(core, FIELD_SESSION, h->session);
 	if (h->label != NULL)

@@ -24,7 +24,7 @@ void measured_lost(struct core *core, const struct hold *h, const char *reason,
     const char *by);
 void measured_freed(struct core *core, const struct hold *h);
 
-/* Tells the audit file of a hold that is over, of whatever kind. */
+/* Logs a hold that is over, of whatever kind (log.audit). */
 void measured_audit(struct core *core, const struct measure_hold *h);
 
 /* A name passes on: to the next waiter here, or from another broker to us. */

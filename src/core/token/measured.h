@@ -1,5 +1,5 @@
 /*
- * What happens to token holds, for the classes, the history and the audit file
+ * What happens to token holds, for the classes, the history and log.audit
  * (measure/record.h).
  */
 #ifndef LOCKBROKER_CORE_TOKEN_MEASURED_H

@@ -148,12 +148,6 @@ emit_notice(struct core *core, enum notice_id id)
 	add_effect(core, EFFECT_LOG, 0)->notice = id;
 }
 
-void
-emit_audit(struct core *core)
-{
-	(void)add_effect(core, EFFECT_AUDIT, 0);
-}
-
 /*
  * A loss goes out before any grant of its turn: a FLUSH that finds told_loss
  * tells no grant, and the driver writes the loss before it sends the next one

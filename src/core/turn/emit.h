@@ -39,9 +39,6 @@ void emit_close(struct core *core, uint64_t conn);
 /* A line for the operator; its fields follow. */
 void emit_notice(struct core *core, enum notice_id id);
 
-/* A hold is over; its fields follow. */
-void emit_audit(struct core *core);
-
 /* A field of text, formatted as by printf(). */
 void emit_fmt(struct core *core, enum field_id id, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -55,7 +55,7 @@ static const struct good_case good_cases[] = {
 	{ "listen: [{unix: /run/a, mode: \"777\"}]", "    mode: \"0777\"\n" },
 	{ "listen: [{unix: \"\"}]", "listen: []\n" },
 
-	{ "log: {audit: /var/log/a}", "  audit: \"/var/log/a\"\n" },
+	{ "log: {audit: true}", "  audit: true\n" },
 	{ "metrics: {classes: []}", "\nmetrics:\n  classes: []\n" },
 	{ "metrics: {classes: [{name: a, names: [\"b/*\", c]}, {name: d, "
 	  "names: [\"*\"]}]}",

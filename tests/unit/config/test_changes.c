@@ -30,7 +30,7 @@ static const struct {
 	const char *refused;
 } reloads[] = {
 	{ "", "", 0, "" },
-	{ "log: {level: debug, to: syslog, format: json, audit: a}", "", 4,
+	{ "log: {level: debug, to: syslog, format: json, audit: true}", "", 4,
 	    "" },
 	{ "",
 	    "limits: {clients: 1, line: 64, output: 1KB, holds: 1, requests: "

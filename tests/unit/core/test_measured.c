@@ -358,8 +358,14 @@ START_TEST(token_holds_by_their_end)
 }
 END_TEST
 
-/* The values in the line for the audit file. */
+/* The values of `lock-ended`. */
 static char audited[512];
+
+static bool
+is_end(const struct effect *e)
+{
+	return e->kind == EFFECT_LOG && e->notice == NOTICE_LOCK_ENDED;
+}
 
 static void
 note_audit(const struct work_rig *rig, const struct effect *e)
@@ -368,7 +374,7 @@ note_audit(const struct work_rig *rig, const struct effect *e)
 	const char *text = buf_data(&rig->fx.text);
 	size_t i, n = 0;
 
-	for (i = 0; e->kind == EFFECT_AUDIT && i < e->nfields; i++, f++)
+	for (i = 0; is_end(e) && i < e->nfields; i++, f++)
 		n += (size_t)(f->len > 0
 				  ? snprintf(audited + n, sizeof(audited) - n,
 					" %.*s", (int)f->len, text + f->str)
@@ -392,7 +398,7 @@ START_TEST(a_token_hold_that_is_forced)
 	token_ended("forced", 1, 20);
 	ck_assert_ptr_nonnull(strstr(latest("a").by, "session=2"));
 	ck_assert_uint_eq(number(MEASURE_OF_LOST, "forced"), 1);
-	/* In the audit file, too. */
+	/* In the log, too. */
 	ck_assert_ptr_nonnull(
 	    strstr(audited, " a 1 peer exclusive 7 0 20 forced "));
 }

@@ -34,7 +34,7 @@ static const char after[] =
     "resp: {park: 1s, max_wait: 2s}\n"
     "metrics: {classes: [{name: two, names: [b]}, "
     "{name: one, names: [a]}]}\n"
-    "log: {level: debug, to: syslog, format: json, audit: /dev/null}\n";
+    "log: {level: debug, to: syslog, format: json, audit: true}\n";
 
 static struct event_base *base;
 static struct broker *broker;
