@@ -17,6 +17,8 @@ log_outline(
     struct conn *c, struct span outline, const char *hex, uint64_t left_out)
 {
 	const struct resp *rs = resp_of(c);
+	const enum log_level level =
+	    rs->id == RESP_SCRIPT_LOAD ? LOG_LEVEL_WARNING : LOG_LEVEL_NOTICE;
 	const struct log_value values[] = {
 		LOG_S("sha1", hex),
 		LOG_S("label", rs->name),
@@ -25,9 +27,9 @@ log_outline(
 		LOG_N("left_out", left_out),
 	};
 
-	log_values(
-	    rs->id == RESP_SCRIPT_LOAD ? LOG_LEVEL_WARNING : LOG_LEVEL_NOTICE,
-	    "script-unknown", values, sizeof(values) / sizeof(values[0]));
+	if (log_enabled(level))
+		log_values(level, "script-unknown", values,
+		    sizeof(values) / sizeof(values[0]));
 }
 
 /* Libraries that make a text for each lock have their tokens in it. */
