@@ -195,6 +195,17 @@ client_open_at(struct client *c, const struct address *a)
 	return ok;
 }
 
+/* No broker answers a probe so, but for a port of it that speaks TLS. */
+static bool
+is_wrong_port(struct client *c, const struct message *reply)
+{
+	if (!message_error_is(reply, "bad-request"))
+		return false;
+	snprintf(c->why, sizeof(c->why), "%s (put tls:// in front of it)",
+	    message_error(reply));
+	return true;
+}
+
 /* Does the peer answer the first line in time? */
 static enum client_got
 client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
@@ -209,6 +220,12 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 	client_send(c, "%s", probe->line);
 	do {
 		got = client_wait(c, deadline_ms, reply);
+		if (got == CLIENT_MESSAGE && !reply->event &&
+		    is_wrong_port(c, reply)) {
+			message_fini(reply);
+			client_close(c);
+			return CLIENT_NOTHING;
+		}
 		if (got == CLIENT_MESSAGE && !reply->event &&
 		    message_status(reply) != STATUS_MAX)
 			return got;

@@ -155,6 +155,8 @@ offer_options(const struct typed *t, const char *typed)
 	char word[64];
 
 	for (option = t->longs; option->name != NULL; option++) {
+		if (strcmp(option->name, "password") == 0)
+			continue; /* which is always refused */
 		snprintf(word, sizeof(word), "--%s", option->name);
 		offer(word, typed);
 	}

@@ -200,6 +200,15 @@ clock_text(int64_t age_ms, char *text, size_t size)
 }
 
 static void
+since_read(struct progress_seen *seen, const char *line)
+{
+	int64_t age_ms;
+
+	seen->since_ms =
+	    pair_find_ms(line, "age", &age_ms) ? now_ms() - age_ms : NEVER_MS;
+}
+
+static void
 holder_read(struct progress_seen *seen, const char *line)
 {
 	char label[80], peer[80], away[80];
@@ -217,8 +226,7 @@ holder_read(struct progress_seen *seen, const char *line)
 	    label[0] != '\0' && peer[0] != '\0' ? " (" : "",
 	    label[0] != '\0' ? peer : "",
 	    label[0] != '\0' && peer[0] != '\0' ? ")" : "");
-	if (!pair_find_ms(line, "age", &seen->age_ms))
-		seen->age_ms = -1;
+	since_read(seen, line);
 }
 
 static bool
@@ -272,6 +280,7 @@ reason_make(struct progress *p)
 	const struct progress_seen *seen = &p->seen;
 	const bool line = p->mode == PROGRESS_LINE;
 	char when[TIMESPAN_TEXT_MAX], ahead[64] = "";
+	int64_t age_ms;
 
 	p->reason[0] = '\0';
 	if (seen->ahead > 0)
@@ -281,17 +290,26 @@ reason_make(struct progress *p)
 		snprintf(p->reason, sizeof(p->reason), "%s", seen->unready);
 		return;
 	}
-	if (seen->age_ms < 0) {
+	if (seen->since_ms == NEVER_MS) {
 		snprintf(p->reason, sizeof(p->reason), "%.300s%s", seen->holder,
 		    ahead);
 		return;
 	}
+	age_ms = now_ms() - seen->since_ms;
 	if (line)
-		timespan_text(seen->age_ms / 1000 * 1000, when);
+		timespan_text(age_ms / 1000 * 1000, when);
 	else
-		clock_text(seen->age_ms, when, sizeof(when));
+		clock_text(age_ms, when, sizeof(when));
 	snprintf(p->reason, sizeof(p->reason), "%.300s %s %s%s", seen->holder,
 	    line ? "for" : "since", when, ahead);
+}
+
+const char *
+progress_why(struct progress *p)
+{
+	if (p->client.fd >= 0 && p->seen.holder[0] != '\0')
+		reason_make(p);
+	return p->reason;
 }
 
 /* Counts an answer that has come; the last ends the round. */
@@ -345,8 +363,7 @@ far_read(struct progress *p, const struct message *m)
 		    label[0] != '\0' ? label : "session ",
 		    label[0] != '\0' ? 0 : (int)session.value_len,
 		    session.value, broker, address);
-		if (!pair_find_ms(m->text, "age", &seen->age_ms))
-			seen->age_ms = -1;
+		since_read(seen, m->text);
 	}
 	client_close(&p->far);
 	round_end(p);
@@ -457,7 +474,7 @@ progress_ask(struct progress *p)
 {
 	memset(&p->seen, 0, sizeof(p->seen));
 	client_close(&p->far);
-	p->seen.age_ms = -1;
+	p->seen.since_ms = NEVER_MS;
 	p->due = 2;
 	client_send(&p->client, "@ready READY");
 	if (!p->semaphore) {

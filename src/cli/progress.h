@@ -22,7 +22,7 @@ enum progress_mode { PROGRESS_OFF, PROGRESS_LINE, PROGRESS_WORDS };
 /* The holder, from the answers of one round. */
 struct progress_seen {
 	char holder[PROGRESS_TEXT_MAX];	 /* "held by ..."; "": nobody known */
-	int64_t age_ms;			 /* of that hold; -1: not known */
+	int64_t since_ms;		 /* of that hold; NEVER_MS: not known */
 	char unready[PROGRESS_TEXT_MAX]; /* why nothing can be granted, or "" */
 	unsigned int ahead;		 /* waiting before us */
 	bool more;			 /* the list ended before our place */
@@ -60,6 +60,9 @@ void progress_start(
 /* Waits for something else. */
 void progress_reason(struct progress *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Returns why it waits, as of now, or "". */
+const char *progress_why(struct progress *p);
 
 /* Wipes the line. */
 void progress_stop(struct progress *p);

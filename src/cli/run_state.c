@@ -83,7 +83,7 @@ static void
 waiting_in_vain(struct run *run, bool busy)
 {
 	const bool told = run->progress.mode != PROGRESS_OFF;
-	const char *reason = run->progress.reason;
+	const char *reason = progress_why(&run->progress);
 	char waited[TIMESPAN_TEXT_MAX];
 
 	progress_stop(&run->progress);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/now.h"
 #include "cli/exit.h"
@@ -91,6 +92,28 @@ run_tell_foreign(struct run *run)
 	    run->lost ? " WITHOUT the lock" : "");
 }
 
+/* The reasons of !LOST, for people; "" for what is in words already. */
+static const char *
+words_of(const char *why)
+{
+	static const struct {
+		const char *reason, *words;
+	} table[] = {
+		{ "hold", "its hold= was over" },
+		{ "unreachable",
+		    "Redis could not be reached in time to renew it" },
+		{ "taken", "its key in Redis was deleted or overwritten" },
+		{ "failover", "Redis failed over or was restarted" },
+		{ "forced", "it was released by force" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (strcmp(table[i].reason, why) == 0)
+			return table[i].words;
+	return "";
+}
+
 void
 run_lost(struct run *run, const char *why)
 {
@@ -103,13 +126,15 @@ run_lost(struct run *run, const char *why)
 		[ON_LOST_IGNORE] = { "the command goes on without it", 0 },
 	};
 	const enum on_lost on_lost = run->options->on_lost;
+	const char *words = words_of(why);
 
 	run->lost = true;
 	if (on_lost == ON_LOST_IGNORE)
 		run->state = &run_unguarded;
 	else
 		run_end(run, act[on_lost].number);
-	say("%s: lock lost (%s): %s", run->names, why, act[on_lost].what);
+	say("%s: lock lost (%s): %s%s%s", run->names, why, words,
+	    words[0] != '\0' ? "; " : "", act[on_lost].what);
 	run_tell_foreign(run);
 }
 

@@ -14,8 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"
+#include "cli/login.h"
 #include "cli/message.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
@@ -133,6 +135,15 @@ say_usage(const char *fmt, ...)
 	return CLI_EXIT_USAGE;
 }
 
+/* The broker's text says what clients send, and not what people give us. */
+static const char *
+login_hint(const char *code)
+{
+	return strcmp(code, err_word(ERR_AUTH)) == 0 && login_line() == NULL
+		   ? " (give --user and --password-file)"
+		   : "";
+}
+
 void
 say_error(const char *what, const struct message *m)
 {
@@ -150,6 +161,6 @@ say_error(const char *what, const struct message *m)
 	else if (as_json)
 		say_code(code, "%s", text);
 	else
-		say("%s%s%s%s%s", what, what[0] != '\0' ? ": " : "", code,
-		    text[0] != '\0' ? ": " : "", text);
+		say("%s%s%s%s%s%s", what, what[0] != '\0' ? ": " : "", code,
+		    text[0] != '\0' ? ": " : "", text, login_hint(code));
 }

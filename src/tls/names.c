@@ -293,8 +293,9 @@ names_why(const struct pipe *p, int err, char why[NAMES_WHY_SIZE])
 		 ERR_GET_REASON(error) != SSL_R_UNEXPECTED_EOF_WHILE_READING)
 		why_library(p, error, &out);
 	else
-		buf_addf(&out, "%s during the handshake",
-		    err ? strerror(err) : "the connection was closed");
+		buf_addf(&out, "%s during the handshake%s",
+		    err ? strerror(err) : "the connection was closed",
+		    p->place ? "" : ": is that its plain port?");
 	snprintf(
 	    why, NAMES_WHY_SIZE, "%.*s", (int)buf_len(&out), buf_data(&out));
 	buf_fini(&out);

@@ -38,7 +38,8 @@ class Children(CommandTest):
         self.assertIn("can't pass signal 15 on to the command", child.stderr.readline())
         self.assertEqual(self.control.ok("STATUS x")["state"], "held")
         self.control.ok("UNLOCK-FORCE x")
-        self.assertIn("lock lost (forced)", child.stderr.readline())
+        self.assertIn("lock lost (forced): it was released by force; stopping",
+                      child.stderr.readline())
         self.assertRegex(child.stderr.readline(),
                          rf"can't stop sh \({other}\): it belongs to another user "
                          r"and goes on WITHOUT the lock; put sudo before lockbroker")

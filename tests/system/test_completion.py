@@ -40,6 +40,7 @@ class Complete(CommandTest):
             with self.subTest(command):
                 helped = re.findall(r"--[a-z-]+", self.run_it("help", command)[1])
                 self.assertLessEqual(set(helped), set(self.offered(command, "--")))
+                self.assertNotIn("--password", self.offered(command, "--"), "it is refused")
         self.assertEqual(self.offered("run", "--ke"), ["--keep", "--key"])
         self.assertEqual(self.offered("--j"), ["--json"])
 

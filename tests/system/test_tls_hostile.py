@@ -4,6 +4,7 @@ import ctypes
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -14,6 +15,22 @@ from lib.wait import eventually, now, patience
 from test_tls_clients import ClientsTest
 
 HOSTILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "hostile_tls.py")
+
+
+class OtherPort(ClientsTest):
+    """The command at the other port of the same broker."""
+
+    def said(self, address):
+        done = subprocess.run([find_program("lockbroker"), "-S", address, "ping"],
+                              capture_output=True, text=True, check=False, timeout=40)
+        self.assertEqual(done.returncode, 69)
+        return done.stderr
+
+    def test_what_it_says(self):
+        broker = self.tls_broker()
+        plain, = set(broker.process.listening_ports()) - {self.port}
+        self.assertIn("this port speaks TLS (put tls:// in front", self.said(f"127.0.0.1:{self.port}"))
+        self.assertIn("is that its plain port?", self.said(f"tls://127.0.0.1:{plain}"))
 
 
 class Hostile(ClientsTest):

@@ -587,7 +587,10 @@ class Command(Users):
         self.assertEqual(self.run_it(*options, "run", "deploy", "--", "true")[0], 0)
         self.assertEqual(self.run_it(*options, "status", "deploy")[0], 0)
         self.assertEqual(self.run_it(*options, "run", "other", "--", "true")[0], 77)
-        self.assertEqual(self.run_it("run", "deploy", "--", "true")[0], 77)
+        status, _, err = self.run_it("run", "deploy", "--", "true")
+        self.assertEqual(status, 77)
+        self.assertIn("(give --user and --password-file)", err)
+        self.assertNotIn("give --user", self.run_it(*options, "run", "other", "--", "true")[2])
         self.assertEqual(self.run_it("send", "WHOAMI", LOCKBROKER_USER="deploy",
                                      LOCKBROKER_PASSWORD_FILE=path)[1],
                          "OK user=deploy via=password\n")
