@@ -64,6 +64,5 @@ int genpass_main(struct cli *cli, int argc, char **argv);
 int acl_main(struct cli *cli, int argc, char **argv);
 int send_main(struct cli *cli, int argc, char **argv);
 int watch_main(struct cli *cli, int argc, char **argv);
-int shell_main(struct cli *cli, int argc, char **argv);
 
 #endif

@@ -138,8 +138,6 @@ const struct command commands[] = {
 	{ "send", 1, -1, WORDS_LAST, COMPLETE_REQUEST, send_main,
 	    "send WORD ...", "send one request as it is, show what comes",
 	    NULL, NULL },
-	{ "shell", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, shell_main,
-	    "shell", "type requests, see replies and events", NULL, NULL },
 	{ "complete", 0, -1, WORDS_OWN, COMPLETE_NOTHING, complete_main,
 	    "complete -- WORD ...", "show what the last word may become",
 	    NULL, NULL },

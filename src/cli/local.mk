@@ -44,7 +44,6 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/say.c \
 	src/cli/say.h \
 	src/cli/send.c \
-	src/cli/shell.c \
 	src/cli/show.c \
 	src/cli/signals.c \
 	src/cli/signals.h \
@@ -55,8 +54,6 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/timespan.h \
 	src/cli/top.c \
 	src/cli/top.h \
-	src/cli/top_classes.c \
-	src/cli/top_classes.h \
 	src/cli/top_lines.c \
 	src/cli/users.c \
 	src/cli/validity.c \

@@ -28,14 +28,11 @@
 #include "cli/say.h"
 #include "cli/table.h"
 #include "cli/top.h"
-#include "cli/top_classes.h"
 
 #define PERIOD_MS 1000
 #define NAMES_LIMIT 1000
 #define HEAD_LINES 4 /* above the names, with one free line below */
 #define ROWS_DEFAULT 24
-#define MEASURE_CLASSES_MAX (METRICS_CLASSES_MAX + 1)
-#define CLASSES_SHOWN 8 /* on a screen, those with the most waiters */
 
 /* Switches to another screen, without cursor or wrapping; and back. */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l\033[?7l"
@@ -63,7 +60,6 @@ const struct option top_longs[] = {
 struct top {
 	struct client client;
 	struct top_lines lines;
-	struct top_classes classes;
 	bool json;
 	bool batch;
 	uint64_t count;	  /* 0: without end */
@@ -162,24 +158,11 @@ trouble_rows(const struct top *t)
 	       (width > 0 ? (n + width - 1) / width : n > 0);
 }
 
-/* Counts the lines of waits by class: none if all names are in one class. */
-static size_t
-class_rows(const struct top *t)
-{
-	if (t->classes.n < 2)
-		return 0;
-	if (t->batch || t->classes.n < CLASSES_SHOWN)
-		return t->classes.n;
-	return CLASSES_SHOWN;
-}
-
 /* Returns how many names the screen has room for. */
 static size_t
 screen_rows(const struct top *t)
 {
-	const size_t classes = class_rows(t);
-	const size_t head =
-	    HEAD_LINES + trouble_rows(t) + (classes > 0 ? classes + 2 : 0);
+	const size_t head = HEAD_LINES + trouble_rows(t);
 	struct winsize size;
 	size_t rows = ROWS_DEFAULT;
 
@@ -222,17 +205,6 @@ static const struct table_column columns_narrow[] = {
 	{ "name", "NAME", TABLE_ALWAYS },
 };
 
-static const struct table_column columns_classes[] = {
-	{ "class", "CLASS", TABLE_ALWAYS },
-	{ "waiters", "WAITING", TABLE_ALWAYS },
-	{ "oldest", "OLDEST", TABLE_NOT_0 },
-	{ "rate", "WAITS/S", TABLE_ALWAYS },
-	{ "mean", "MEAN WAIT", TABLE_ALWAYS },
-	{ "given_up", "GIVEN UP", TABLE_ALWAYS },
-	{ "holds", "HELD", TABLE_ALWAYS },
-	{ "lost", "LOST", TABLE_ALWAYS },
-};
-
 /* What is wrong comes first.  A screen wraps it. */
 static void
 trouble_print(const struct top *t)
@@ -262,25 +234,6 @@ head_print(const struct top *t)
 		       " servers are heard; waiters may be passed by\n",
 		    t->heard, t->up);
 	(void)putchar('\n');
-}
-
-static void
-classes_print(const struct top *t, size_t width)
-{
-	const struct table table = { "class", columns_classes,
-		sizeof(columns_classes) / sizeof(columns_classes[0]), width };
-	char *shown[MEASURE_CLASSES_MAX];
-	size_t n = class_rows(t), i;
-
-	if (n > MEASURE_CLASSES_MAX)
-		n = MEASURE_CLASSES_MAX;
-	for (i = 0; i < n; i++)
-		shown[i] = t->classes.v[i].text;
-	if (n == 0)
-		return;
-	table_print(&table, shown, n, t->json);
-	if (!t->json)
-		(void)putchar('\n');
 }
 
 /* Returns an empty table with the columns for that width. */
@@ -313,7 +266,6 @@ draw(struct top *t)
 		(void)fputs(SCREEN_CLEAR, stdout);
 	if (!t->json)
 		head_print(t);
-	classes_print(t, width);
 	table_print(&table, shown, n, t->json);
 	if (t->batch && !t->json)
 		(void)putchar('\n');
@@ -408,8 +360,6 @@ turn(struct top *t)
 		     top_stat(m.lines, m.lines_n, "permits_at_risk");
 	t->up = top_stat(m.lines, m.lines_n, "redis_nodes_up");
 	t->heard = top_stat(m.lines, m.lines_n, "redis_nodes_subscribed");
-	top_classes_take(&t->classes, m.lines, m.lines_n,
-	    t->asked_ms > 0 ? now - t->asked_ms : 0);
 	message_fini(&m);
 	snprintf(line, sizeof(line), "NAMES limit=%d", NAMES_LIMIT);
 	status = question(t, line, &m);
@@ -509,7 +459,6 @@ top_main(struct cli *cli, int argc, char **argv)
 	}
 	free(t.why);
 	top_lines_fini(&t.lines);
-	top_classes_fini(&t.classes);
 	client_fini(&t.client);
 	return status;
 }

@@ -3,12 +3,10 @@
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
 import termios
-import threading
 
 from lib.broker import find_program
 from lib.case import SystemTest
@@ -270,7 +268,7 @@ class Run(CommandTest):
 
 
 class Others(CommandTest):
-    """status queue list stats ping version send shell."""
+    """status queue list stats ping version send."""
 
     def setUp(self):
         super().setUp()
@@ -374,36 +372,6 @@ class Others(CommandTest):
         self.assertEqual(second[1]["rate"], 0)
         self.assertGreater(second[1]["oldest_ms"], 500)
 
-    def test_top_tells_how_long_classes_wait(self):
-        broker = self.broker(name="b2", metrics={"classes": [
-            {"name": "de.ploy", "names": ["deploy/*"]}, {"name": "none", "names": ["none"]}]})
-        holder, waiter = self.clients(2, broker)
-        holder.ok("LOCK deploy/a")
-        waiter.send("LOCK deploy/a")
-        eventually(lambda: holder.stats()["class.de.ploy.waiters"] == "1")
-        out = self.run_it("top", "-b", "-n", "1", address=broker.unix_path)[1]
-        self.assertRegex(out, r"CLASS +WAITING +OLDEST +WAITS/S +MEAN WAIT +GIVEN UP +HELD +LOST"
-                              r"\nde\.ploy +1 +\S+ +- +- +0 +1 +0\n(?s:.*)\nNAME +STATE")
-        pace = now()
-        while now() - pace < 0.05:
-            holder.ok("PING")
-        holder.ok("UNLOCK deploy/a")
-        self.assertEqual(waiter.reply().status, "OK")
-        self.assertEqual(waiter.ask("LOCK deploy/b wait=0").status, "OK")
-        self.assertEqual(holder.ask("LOCK deploy/a wait=20ms").status, "TIMEOUT")
-        stats = {key[len("class.de.ploy."):]: int(value)
-                 for key, value in holder.stats().items() if key.startswith("class.de.ploy.")}
-        waited = stats.pop("wait_ms_total")
-        self.assertGreaterEqual(waited, 50)
-        self.assertEqual(stats, {"waiters": 0, "oldest_wait_ms": 0, "held": 2,
-                                 "granted_total": 3, "given_up_total": 1, "lost_total": 0})
-        rows = [json.loads(line) for line in self.run_it(
-            "--json", "top", "-n", "2", address=broker.unix_path)[1].splitlines()]
-        classes = [row for row in rows if "class" in row]
-        self.assertEqual([row["class"] for row in classes], ["de.ploy", "none", "other"] * 2)
-        self.assertEqual(classes[3]["given_up"], 1)
-        self.assertEqual(str(classes[3]["rate"]), "0.0")
-
     def test_top_as_text(self):
         status, out, err = self.run_it("top", "-b", "-n", "1")
         self.assertEqual((status, err), (0, ""))
@@ -488,53 +456,6 @@ class Others(CommandTest):
         self.assertTrue(out.startswith("OK state=held"), out)
         status, _, _ = self.run_it("send", "UNLOCK", "x")
         self.assertNotEqual(status, 0)
-
-    def test_shell(self):
-        child = self.start("shell", stdin=subprocess.PIPE)
-        out, _ = child.communicate("PING\nSTATUS x\nQUIT\n", timeout=hang())
-        self.assertEqual(child.returncode, 0)
-        self.assertIn("OK", out)
-        self.assertIn("state=held", out)
-
-    def deaf_server(self):
-        """Answer a PING and read no more; return the address."""
-        path = os.path.join(self.directory, "deaf")
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(path)
-        listener.listen()
-
-        def serve():
-            with contextlib.suppress(OSError):
-                link, _ = listener.accept()
-                self.addCleanup(link.close)
-                link.recv(4096)
-                link.sendall(b"OK\r\n")
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        self.addCleanup(listener.close)
-        return path
-
-    def fed(self, child, data, most):
-        """How much of an endless input it takes before it takes no more."""
-        os.set_blocking(child.stdin.fileno(), False)
-        total = 0
-        while total < most and select.select([], [child.stdin], [], patience(1))[1]:
-            try:
-                total += os.write(child.stdin.fileno(), data)
-            except BrokenPipeError:
-                break
-        return total
-
-    def test_shell_does_not_run_ahead(self):
-        """It reads nothing that the broker does not take, and does not fill its memory with it."""
-        child = self.start("shell", stdin=subprocess.PIPE, address=self.deaf_server())
-        self.assertLess(self.fed(child, b"STATUS x\n" * 4096, 16 << 20), 8 << 20)
-
-    def test_shell_ends_an_endless_line(self):
-        child = self.start("shell", stdin=subprocess.PIPE)
-        self.assertLess(self.fed(child, b"x" * 65536, 16 << 20), 8 << 20)
-        self.assertEqual(child.wait(hang()), 64)
-        self.assertIn("too long", child.stderr.read())
 
     def test_addresses(self):
         broker = self.brokers[0]
