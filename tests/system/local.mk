@@ -50,6 +50,7 @@ EXTRA_DIST += \
 	tests/system/test_brokers.py \
 	tests/system/test_children.py \
 	tests/system/test_cli.py \
+	tests/system/test_client_python.py \
 	tests/system/test_clients.py \
 	tests/system/test_clocks.py \
 	tests/system/test_cluster.py \

@@ -1,0 +1,8 @@
+# clients: libraries for programs. They are files to copy, or to install with
+# the tools of their language.
+EXTRA_DIST += \
+	clients/python/README.md \
+	clients/python/lockbroker/__init__.py \
+	clients/python/lockbroker/aio.py \
+	clients/python/lockbroker/py.typed \
+	clients/python/pyproject.toml

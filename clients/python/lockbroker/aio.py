@@ -1,0 +1,870 @@
+"""Locks of lockbroker for asyncio.
+
+    async with lockbroker.aio.Broker() as broker:
+        async with broker.lock("nightly-report", wait=10) as lock:
+            await report(fence=lock.fence)
+
+A lock belongs to the task that took it.  If it is lost, that task is
+cancelled, and the block raises `Lost`.
+
+How it works: a session is one connection to a broker.  What it holds is safe
+until the last `valid=` that the broker told it has run out, by this host's own
+clock and counted from when the question was sent.  So each grant is followed by
+a PING before the block begins, and each session asks again every third of what
+it was told.  On one session there is at most one hold or request for a name;
+a further one takes another session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import ssl
+import time
+from typing import Any, Awaitable, Callable, Dict, List, Optional, Sequence
+from typing import Set, Tuple
+
+LOCAL_SOCKET = "/run/lockbrokerd/lockbrokerd.sock"
+PORT = 5625
+TRY_AGAIN = 0.1  # seconds between attempts to find a broker
+PATIENCE = 10.0  # so long a broker is looked for, however long one may wait
+FROZEN = 5.0  # a broker that says nothing for so long is given up
+CONNECT = 3.0  # for one address
+IDLE = 8  # so many sessions without work are kept
+
+__all__ = ["Broker", "Error", "Busy", "TimedOut", "Lost", "Unavailable",
+           "Denied", "Deadlock"]
+
+
+class Error(Exception):
+    """What the broker refused: `code` for programs, the text for people."""
+
+    code = "internal"
+
+    def __init__(self, text: str, code: Optional[str] = None) -> None:
+        super().__init__(text)
+        if code is not None:
+            self.code = code
+
+
+class Busy(Error):
+    """Somebody else has it, and the request was not to wait."""
+
+    code = "busy"
+
+
+class TimedOut(Error):
+    """It was not granted within the time that the request would wait."""
+
+    code = "timeout"
+
+
+class Lost(Error):
+    """It is no longer held, though it was not given back."""
+
+    code = "lost"
+
+
+class Unavailable(Error):
+    """No broker answers, or the broker can't grant anything now."""
+
+    code = "unavailable"
+
+
+class Denied(Error):
+    """User or password is wrong, or the user has no right to the name."""
+
+    code = "denied"
+
+
+class Deadlock(Error):
+    """Sessions would wait for each other for ever."""
+
+    code = "deadlock"
+
+
+for _class in (Error, Busy, TimedOut, Lost, Unavailable, Denied, Deadlock):
+    _class.__module__ = "lockbroker"
+
+ERRORS = {"lost": Lost, "not-held": Lost, "unavailable": Unavailable,
+          "shutdown": Unavailable, "auth": Denied, "denied": Denied,
+          "deadlock": Deadlock}
+
+
+class Gone(Exception):
+    """The connection is gone, and with it what was asked over it."""
+
+
+def now() -> float:
+    """Seconds of a clock that nobody sets, and that a suspended host's does
+    not stand still."""
+    return time.clock_gettime(CLOCK)
+
+
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def duration(seconds: float) -> str:
+    return "%dms" % max(0, round(seconds * 1000))
+
+
+class Reply:
+    """A reply, taken apart."""
+
+    __slots__ = ("status", "words", "text")
+
+    def __init__(self, line: str) -> None:
+        self.status, _, self.text = line.partition(" ")
+        self.words: Dict[str, str] = {}
+        if self.status == "OK":
+            for word in self.text.split():
+                key, _, value = word.partition("=")
+                self.words[key] = value
+
+    def number(self, key: str) -> int:
+        return int(self.words.get(key, "0").split(",")[0])
+
+    def check(self) -> "Reply":
+        """Raises what the reply says, unless that is OK."""
+        if self.status == "OK":
+            return self
+        if self.status == "BUSY":
+            raise Busy("held by another")
+        if self.status == "TIMEOUT":
+            raise TimedOut("not granted in time")
+        if self.status == "CANCELLED":
+            raise Error("cancelled", "cancelled")
+        code, _, text = self.text.partition(" ")
+        raise ERRORS.get(code, Error)(text or code, code)
+
+
+def milliseconds(text: str) -> int:
+    units = {"ms": 1, "s": 1000, "m": 60000, "h": 3600000, "d": 86400000}
+    digits = text.rstrip("mshd")
+    return int(digits) * units.get(text[len(digits):], 1)
+
+
+class Address:
+    """HOST:PORT, :PORT, HOST, a path of a Unix socket, each perhaps after
+    tls://, tcp:// or unix:."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.failed = float("-inf")
+        self.tls = text.startswith("tls://")
+        self.path: Optional[str] = None
+        for scheme in ("tls://", "tcp://", "unix://", "unix:"):
+            if text.startswith(scheme):
+                text = text[len(scheme):]
+                break
+        if text.startswith("/"):
+            self.path = text
+            return
+        host, colon, port = text.rpartition(":")
+        if not colon or text.endswith("]"):
+            host, port = text, str(PORT)
+        self.host = host.strip("[]") or "127.0.0.1"
+        self.port = int(port)
+
+
+def addresses(given: Sequence[str]) -> List[Address]:
+    texts = [one for text in given for one in text.split(",") if one]
+    if not texts:
+        texts = [one for one in os.environ.get("LOCKBROKER", "").split(",")
+                 if one]
+    return [Address(text) for text in
+            texts or [LOCAL_SOCKET, "127.0.0.1:%d" % PORT]]
+
+
+class Hold:
+    """What a session has been granted: locks, or permits of a semaphore."""
+
+    def __init__(self, session: "Session", kind: str, names: Tuple[str, ...],
+                 on_lost: Callable[["Hold"], None]) -> None:
+        self.session = session
+        self.kind = kind
+        self.names = names
+        self.fences: Tuple[int, ...] = ()
+        self.permits = 0
+        self.until = 0.0  # by now(); 0: no PING has covered it yet
+        self.reason: Optional[str] = None  # why it was lost
+        self.over = False  # lost, or given back
+        self.on_lost = on_lost
+
+    @property
+    def valid(self) -> float:
+        return 0.0 if self.over else max(0.0, self.until - now())
+
+    def lose(self, reason: str) -> None:
+        if self.over:
+            return
+        self.over = True
+        self.reason = reason
+        self.session.holds.discard(self)
+        self.on_lost(self)
+
+    def check(self) -> None:
+        """Raises Lost if it is lost, or no longer safe by this host's clock."""
+        if self.reason is not None or self.until <= now():
+            raise self.error()
+
+    def error(self) -> Lost:
+        return Lost("%s was lost (%s)" % (
+            ", ".join(self.names), self.reason or "unreachable"))
+
+
+class Session:
+    """One connection, and the session of the broker that belongs to it."""
+
+    def __init__(self, core: "Broker", address: Address) -> None:
+        self.core = core
+        self.address = address
+        self.reader: Optional[asyncio.StreamReader] = None
+        self.writer: Any = None
+        self.tags = itertools.count(1)
+        self.calls: Dict[str, "asyncio.Future[Reply]"] = {}
+        self.holds: Set[Hold] = set()
+        self.busy: Set[Tuple[str, str]] = set()  # kind and name
+        self.open = False  # it takes new requests
+        self.key = ""
+        self.heard = self.pinged = now()
+        self.task: Optional["asyncio.Task[None]"] = None
+        self.loop = asyncio.get_running_loop()
+        self.timer: Optional[asyncio.TimerHandle] = None
+
+    # The connection.
+
+    async def connect(self) -> None:
+        await asyncio.wait_for(self._connect(), CONNECT)
+        self.open = True
+        self.task = asyncio.ensure_future(self._read())
+
+    async def _dial(self) -> None:
+        a, core = self.address, self.core
+        if a.path is not None:
+            self.reader, self.writer = await asyncio.open_unix_connection(
+                a.path)
+        else:
+            self.reader, self.writer = await asyncio.open_connection(
+                a.host, a.port, ssl=core.context() if a.tls else None)
+
+    async def _connect(self) -> None:
+        try:
+            await self._dial()
+            if self.core.user is not None:
+                (await self._ask("AUTH %s %s" % (
+                    self.core.user, self.core.password or ""))).check()
+            await self._introduce()
+        except BaseException:
+            if self.writer is not None:
+                self.writer.transport.abort()
+            raise
+
+    async def _introduce(self) -> None:
+        """A frozen broker is connected, too: only an answer tells."""
+        words = ["SESSION"]
+        if self.core.label:
+            words.append("label=" + self.core.label)
+        if self.core.grace:
+            words.append("grace=" + duration(self.core.grace))
+        reply = (await self._ask(" ".join(words))).check()
+        self.key = reply.words.get("key", "")
+
+    async def _ask(self, line: str) -> Reply:
+        """Before anybody else reads the connection."""
+        assert self.reader is not None
+        self.writer.write(line.encode() + b"\r\n")
+        while True:
+            got = await self.reader.readline()
+            if not got.endswith(b"\n"):
+                raise Gone()
+            if not got.startswith(b"!"):
+                return Reply(got.decode().rstrip("\r\n"))
+
+    async def _resume(self) -> bool:
+        """Has the session back what it had before the connection was lost?"""
+        until = max(hold.until for hold in self.holds)
+        while now() < until:
+            for address in self.core.addresses:
+                self.address = address
+                try:
+                    await asyncio.wait_for(self._take_up(), until - now())
+                    return True
+                except (OSError, Gone, Error, asyncio.TimeoutError,
+                        ValueError):
+                    if self.writer is not None:
+                        self.writer.transport.abort()
+            await asyncio.sleep(TRY_AGAIN)
+        return False
+
+    async def _take_up(self) -> None:
+        await self._dial()
+        if self.core.user is not None:
+            (await self._ask("AUTH %s %s" % (
+                self.core.user, self.core.password or ""))).check()
+        (await self._ask("RESUME key=" + self.key)).check()
+
+    async def _read(self) -> None:
+        why = "the connection is lost"
+        while True:
+            try:
+                await self._read_lines()
+            except (OSError, asyncio.IncompleteReadError, ValueError) as error:
+                why = str(error) or why
+            self._fail_calls()
+            if not (self.key and self.core.grace and self.holds and
+                    await self._resume()):
+                break
+            # What was lost meanwhile, the broker says after this.
+            self.open = True
+            self.pinged = 0.0
+            self._arm()
+        self.drop(why)
+
+    async def _read_lines(self) -> None:
+        assert self.reader is not None
+        while True:
+            got = await self.reader.readline()
+            if not got.endswith(b"\n"):
+                return
+            self.heard = now()
+            line = got.decode().rstrip("\r\n")
+            if line.startswith("!"):
+                self._event(line)
+            elif line.startswith("@"):
+                tag, _, rest = line[1:].partition(" ")
+                call = self.calls.pop(tag, None)
+                if call is not None and not call.done():
+                    call.set_result(Reply(rest))
+
+    def _event(self, line: str) -> None:
+        what, _, rest = line.partition(" ")
+        words = rest.split()
+        fields = dict(w.partition("=")[::2] for w in words[1:])
+        if what == "!LOST":
+            for hold in list(self.holds):
+                if words[0] in hold.names and (
+                        hold.kind == fields.get("kind", "lock")):
+                    hold.lose(fields.get("reason", "unreachable"))
+        elif what == "!SHUTDOWN":
+            self.open = False
+            for hold in list(self.holds):
+                hold.lose("shutdown")
+            self.core.leave(self)
+        elif what == "!LEAVING":
+            self.open = False
+            self.core.leave(self)
+
+    def _fail_calls(self) -> None:
+        self.open = False
+        calls, self.calls = self.calls, {}
+        for call in calls.values():
+            if not call.done():
+                call.set_exception(Gone())
+
+    def drop(self, reason: str) -> None:
+        """Gives the connection up, and with it all that it has."""
+        self._fail_calls()
+        for hold in list(self.holds):
+            hold.lose(reason)
+        self.core.forget(self)
+        self.writer.transport.abort()
+        if self.timer is not None:
+            self.timer.cancel()
+        if self.task is not None:
+            self.task.cancel()
+
+    # Its own clock.
+
+    def _arm(self) -> None:
+        """Sets the timer, unless it comes soon enough."""
+        if not self.holds and not self.calls:
+            return
+        left = min((h.until - now() for h in self.holds if h.until > 0),
+                   default=FROZEN)
+        every = max(0.02, min(left, FROZEN) / 3)
+        pause = max(0.001, min(self.pinged + every - now(), left))
+        if self.timer is not None:
+            if self.timer.when() <= self.loop.time() + pause:
+                return
+            self.timer.cancel()
+        self.timer = self.loop.call_later(pause, self._tick)
+
+    def _tick(self) -> None:
+        """Asks how long what it has is safe, and says when that is over.  A
+        broker that says nothing is given up, as it may be frozen: what it
+        has granted since is not safe here any more."""
+        self.timer = None
+        late = any(0 < hold.until <= now() for hold in self.holds)
+        if late or (not self.holds and self.calls and
+                    now() - self.heard > FROZEN):
+            self.drop("unreachable")
+            return
+        left = min((h.until - now() for h in self.holds if h.until > 0),
+                   default=FROZEN)
+        if now() >= self.pinged + min(left, FROZEN) / 3 and self.open:
+            asyncio.ensure_future(self._ping_quietly())
+        self._arm()
+
+    async def _ping_quietly(self) -> None:
+        try:
+            await self.ping()
+        except (Gone, Error):
+            pass
+
+    async def ping(self) -> None:
+        """What was granted before this is safe for as long as it says."""
+        sent = self.pinged = now()
+        covered = [hold for hold in self.holds if not hold.over]
+        reply = (await self.call("PING")).check()
+        if "valid" not in reply.words:
+            return
+        until = sent + milliseconds(reply.words["valid"]) / 1000
+        for hold in covered:
+            if not hold.over:
+                hold.until = max(hold.until, until)
+        self._arm()
+
+    # Requests.
+
+    def send(self, line: str) -> Tuple[str, "asyncio.Future[Reply]"]:
+        tag = str(next(self.tags))
+        call: "asyncio.Future[Reply]" = (
+            asyncio.get_running_loop().create_future())
+        if not self.calls:
+            self.heard = self.pinged = now()
+        self.calls[tag] = call
+        self.writer.write(("@%s %s\r\n" % (tag, line)).encode())
+        if self.timer is None:
+            self._arm()
+        return tag, call
+
+    async def call(self, line: str) -> Reply:
+        _, call = self.send(line)
+        return await call
+
+
+class Broker:
+    """Sessions to whichever of the addresses answers first."""
+
+    def __init__(self, *given: str, user: Optional[str] = None,
+                 password: Optional[str] = None, ca: Optional[str] = None,
+                 cert: Optional[str] = None, key: Optional[str] = None,
+                 grace: float = 0, label: Optional[str] = None) -> None:
+        self.addresses = addresses(given)
+        self.user, self.password = user, password
+        self.ca, self.cert, self.key = ca, cert, key
+        self.grace, self.label = grace, label
+        self.sessions: List[Session] = []
+        self.closed = False
+        self._context: Optional[ssl.SSLContext] = None
+
+    def context(self) -> ssl.SSLContext:
+        if self._context is None:
+            self._context = ssl.create_default_context(cafile=self.ca)
+            if self.cert is not None:
+                self._context.load_cert_chain(self.cert, self.key)
+        return self._context
+
+    async def __aenter__(self) -> "Broker":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Gives back all that is held."""
+        self.closed = True
+        for session in list(self.sessions):
+            session.open = False
+            try:
+                await asyncio.wait_for(session.call("QUIT"), 1)
+            except (Gone, asyncio.TimeoutError):
+                pass
+            session.drop("closed")
+
+    # Sessions.
+
+    def forget(self, session: Session) -> None:
+        if session in self.sessions:
+            self.sessions.remove(session)
+
+    def leave(self, session: Session) -> None:
+        """It is asked to go: it does as soon as it has nothing."""
+        self.forget(session)
+        if not session.busy:
+            session.drop("the broker leaves")
+
+    @staticmethod
+    def _is_bad(address: Address) -> bool:
+        """What did not answer a moment ago comes last."""
+        return now() < address.failed + PATIENCE
+
+    async def _connect(self, until: float) -> Session:
+        """Raises Unavailable if no broker answers until then."""
+        while True:
+            why: List[str] = []
+            for address in sorted(self.addresses, key=self._is_bad):
+                session = Session(self, address)
+                try:
+                    await session.connect()
+                    self.sessions.append(session)
+                    return session
+                except Denied:
+                    raise
+                except (OSError, Gone, Error, asyncio.TimeoutError,
+                        ValueError) as error:
+                    address.failed = now()
+                    why.append("%s: %s" % (address.text,
+                                           str(error) or "no answer"))
+            if now() + TRY_AGAIN >= until:
+                raise Unavailable("no broker answers (%s)" % "; ".join(why))
+            await asyncio.sleep(TRY_AGAIN)
+
+    async def session(self, keys: Set[Tuple[str, str]],
+                      until: float) -> Session:
+        """One that has nothing to do with these; they are entered there."""
+        if self.closed:
+            raise Error("this Broker is closed", "closed")
+        for session in self.sessions:
+            if session.open and not session.busy & keys:
+                session.busy |= keys
+                return session
+        session = await self._connect(until)
+        session.busy |= keys
+        return session
+
+    def let_go(self, session: Session, keys: Set[Tuple[str, str]]) -> None:
+        session.busy -= keys
+        if session.busy:
+            return
+        idle = [s for s in self.sessions if not s.busy]
+        if session not in self.sessions or len(idle) > IDLE:
+            session.drop("not needed")
+
+    # Requests that wait.
+
+    async def request(self, kind: str, names: Tuple[str, ...],
+                      line: Callable[[Optional[float]], str],
+                      wait: Optional[float],
+                      granted: Callable[[Session, Reply], Awaitable[Any]],
+                      undo: str = "") -> Any:
+        """Sends `line(rest of wait)` to some session until it is answered, and
+        returns what `granted` makes of the answer.  If the caller is cancelled,
+        so is the request, and a grant that comes all the same is undone."""
+        keys = {(kind, name) for name in names}
+        start = now()
+        end = None if wait is None else start + wait
+        again = True  # the first session may be one that was gone already
+        while True:
+            rest = None if end is None else max(0.0, end - now())
+            most = PATIENCE if rest is None else min(PATIENCE, rest)
+            session = await self.session(keys, now() + most)
+            done = False
+            try:
+                tag, call = session.send(line(rest))
+                try:
+                    reply = await call
+                except asyncio.CancelledError:
+                    self._take_back(session, keys, tag, undo)
+                    done = True
+                    raise
+                if again and reply.text.startswith("shutdown "):
+                    session.open = False
+                    self.forget(session)
+                    again = end is None or now() < end
+                    continue
+                result = await granted(session, reply.check())
+                done = isinstance(result, Hold)
+                return result
+            except Gone:
+                session.drop("the broker does not answer")
+                if not again:
+                    raise Unavailable("the broker does not answer") from None
+                again = end is None or now() < end
+            finally:
+                if not done:
+                    self.let_go(session, keys)
+
+    def _take_back(self, session: Session, keys: Set[Tuple[str, str]],
+                   tag: str, undo: str) -> None:
+        async def go() -> None:
+            try:
+                call: "asyncio.Future[Reply]" = (
+                    asyncio.get_running_loop().create_future())
+                if tag in session.calls:
+                    session.calls[tag] = call
+                else:
+                    call.set_result(Reply("OK"))
+                await session.call("CANCEL " + tag)
+                if undo and (await call).status == "OK":
+                    await session.call(undo)
+            except Gone:
+                session.drop("the broker does not answer")
+            finally:
+                self.let_go(session, keys)
+        asyncio.ensure_future(go())
+
+    async def hold(self, kind: str, names: Tuple[str, ...],
+                   line: Callable[[Optional[float]], str],
+                   wait: Optional[float], undo: str,
+                   on_lost: Callable[[Hold], None]) -> Hold:
+        """Returns what is held, and safe for some time.  A grant whose PING
+        says nothing of it was lost in between: it is asked for again."""
+        end = None if wait is None else now() + wait
+
+        async def granted(session: Session, reply: Reply) -> Hold:
+            hold = Hold(session, kind, names, lambda h: told and on_lost(h))
+            hold.fences = tuple(
+                int(f) for f in reply.words.get("fence", "").split(",") if f)
+            hold.permits = reply.number("permits")
+            session.holds.add(hold)
+            try:
+                await session.ping()
+                hold.check()
+            except BaseException:
+                hold.over = True
+                session.holds.discard(hold)
+                if session.open:
+                    session.send(undo)
+                raise
+            told.append(hold)
+            return hold
+
+        told: List[Hold] = []  # by then its loss is somebody's concern
+        while True:
+            try:
+                result = await self.request(
+                    kind, names, line,
+                    None if end is None else max(0.0, end - now()),
+                    granted, undo)
+                assert isinstance(result, Hold)
+                return result
+            except Lost:
+                if end is not None and now() >= end:
+                    raise
+
+    async def release(self, hold: Hold, line: str) -> None:
+        """Raises Lost if it was lost before."""
+        session = hold.session
+        keys = {(hold.kind, name) for name in hold.names}
+        if hold.over:
+            self.let_go(session, keys)
+            if hold.reason is not None:
+                raise hold.error()
+            return
+        safe = hold.until > now()
+        hold.over = True
+        session.holds.discard(hold)
+        try:
+            (await session.call(line)).check()
+        except Gone:
+            # The broker ends it: it was held until now if it was safe.
+            if not safe:
+                raise hold.error() from None
+        finally:
+            self.let_go(session, keys)
+
+    # What there is.
+
+    def lock(self, *names: str, shared: bool = False,
+             wait: Optional[float] = None, hold: Optional[float] = None,
+             keep: Optional[float] = None,
+             delay: Optional[float] = None) -> "Lock":
+        return Lock(self, *lock_words(names, shared, hold, keep, delay),
+                    wait=wait)
+
+    def semaphore(self, name: str, limit: int, permits: int = 1,
+                  wait: Optional[float] = None) -> "Lock":
+        return Lock(self, *semaphore_words(name, limit, permits), wait=wait)
+
+    def elect(self, name: str) -> "Lock":
+        """A lock that is waited for: who has it leads."""
+        return self.lock(name)
+
+    def latch(self, name: str) -> "Latch":
+        return Latch(self, name)
+
+    def barrier(self, name: str, parties: int) -> "Barrier":
+        return Barrier(self, name, parties)
+
+    async def query(self, line: str, key: Tuple[str, str]) -> Reply:
+        """A request that waits for nothing."""
+        async def answered(_: Session, reply: Reply) -> Reply:
+            return reply
+        result = await self.request(key[0] + "?", (key[1],), lambda _: line,
+                                    0.0, answered)
+        assert isinstance(result, Reply)
+        return result
+
+    async def await_(self, kind: str, name: str, line: str,
+                     timeout: Optional[float]) -> Reply:
+        async def answered(_: Session, reply: Reply) -> Reply:
+            return reply
+        result = await self.request(
+            kind, (name,), lambda rest: line + wait_word(rest), timeout,
+            answered)
+        assert isinstance(result, Reply)
+        return result
+
+
+Words = Tuple[str, Tuple[str, ...], str, str]  # kind, names, request, release
+
+
+def wait_word(rest: Optional[float]) -> str:
+    return "" if rest is None else " wait=" + duration(rest)
+
+
+def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
+               keep: Optional[float], delay: Optional[float]) -> Words:
+    if not names:
+        raise ValueError("a lock has a name")
+    for name in names:
+        check_name(name)
+    line = "LOCK " + " ".join(names)
+    if shared:
+        line += " mode=shared"
+    for word, value in (("hold", hold), ("keep", keep), ("delay", delay)):
+        if value is not None:
+            line += " %s=%s" % (word, duration(value))
+    return "lock", names, line, "UNLOCK " + " ".join(names)
+
+
+def semaphore_words(name: str, limit: int, permits: int) -> Words:
+    check_name(name)
+    return ("semaphore", (name,),
+            "ACQUIRE %s limit=%d permits=%d" % (name, limit, permits),
+            "RELEASE %s permits=%d" % (name, permits))
+
+
+def check_name(name: str) -> None:
+    """So that no name is more than a word of its request."""
+    if not name or any(c.isspace() or ord(c) < 32 or c == "=" for c in name):
+        raise Error("not a name: %r" % name, "bad-name")
+
+
+class Lock:
+    """Held inside `async with`; `lost` is set, and the task cancelled, when it
+    is lost."""
+
+    def __init__(self, broker: Broker, kind: str, names: Tuple[str, ...],
+                 line: str, undo: str, wait: Optional[float]) -> None:
+        self._broker, self._kind, self._names = broker, kind, names
+        self._line, self._undo, self._wait = line, undo, wait
+        self._hold: Optional[Hold] = None
+        self._task: Optional["asyncio.Task[Any]"] = None
+        self._cancelled = False
+        self.lost = asyncio.Event()
+
+    async def __aenter__(self) -> "Lock":
+        await self.acquire()
+        self._task = asyncio.current_task()
+        return self
+
+    async def acquire(self) -> "Lock":
+        if self._hold is not None:
+            raise Error("this object is in use; make another", "in-use")
+        self.lost.clear()
+        self._cancelled = False
+        self._hold = await self._broker.hold(
+            self._kind, self._names,
+            lambda rest: self._line + wait_word(rest), self._wait, self._undo,
+            self._on_lost)
+        return self
+
+    def _on_lost(self, _: Hold) -> None:
+        self.lost.set()
+        if self._task is not None:
+            self._cancelled = True
+            self._task.cancel()
+
+    async def release(self) -> None:
+        hold, self._hold, self._task = self._hold, None, None
+        if hold is None:
+            raise Error("not held", "not-held")
+        await self._broker.release(hold, self._undo)
+
+    async def __aexit__(self, kind: Any, error: Any, _: object) -> None:
+        task, self._task = self._task, None
+        if self._cancelled:
+            await self._swallow(task, kind)
+        try:
+            await self.release()
+        except Lost:
+            if kind is None or (self._cancelled and
+                                kind is asyncio.CancelledError):
+                raise
+        except Error:
+            if kind is None:
+                raise
+
+    async def _swallow(self, task: Any, kind: Any) -> None:
+        """The cancellation was this lock's: nobody else shall see it."""
+        if kind is not asyncio.CancelledError:
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                pass
+        if hasattr(task, "uncancel"):
+            task.uncancel()
+
+    def check(self) -> None:
+        """Raises Lost if the lock is lost, or no longer safe by this host's own
+        clock."""
+        if self._hold is None:
+            raise Lost("not held", "not-held")
+        self._hold.check()
+
+    @property
+    def valid(self) -> float:
+        """For so many seconds nobody else can have it."""
+        return 0.0 if self._hold is None else self._hold.valid
+
+    @property
+    def fences(self) -> Tuple[int, ...]:
+        return () if self._hold is None else self._hold.fences
+
+    @property
+    def fence(self) -> int:
+        """Rises with each exclusive grant of the (first) name."""
+        if not self.fences:
+            raise Error("no fence", "not-held")
+        return self.fences[0]
+
+
+class Latch:
+    """Opens for all when it has been counted down to 0."""
+
+    def __init__(self, broker: Broker, name: str) -> None:
+        check_name(name)
+        self._broker, self._name = broker, name
+
+    async def create(self, count: int) -> int:
+        reply = await self._broker.query(
+            "LATCH %s count=%d" % (self._name, count), ("latch", self._name))
+        return reply.number("count")
+
+    async def count_down(self, by: int = 1) -> int:
+        reply = await self._broker.query(
+            "COUNTDOWN %s by=%d" % (self._name, by), ("latch", self._name))
+        return reply.number("count")
+
+    async def wait(self, timeout: Optional[float] = None) -> None:
+        await self._broker.await_("latch", self._name, "AWAIT " + self._name,
+                                  timeout)
+
+
+class Barrier:
+    """Lets all parties go when the last of them has come."""
+
+    def __init__(self, broker: Broker, name: str, parties: int) -> None:
+        check_name(name)
+        self._broker, self._name, self._parties = broker, name, parties
+
+    async def wait(self, timeout: Optional[float] = None) -> int:
+        """Returns how many were still to come: 0 to the last."""
+        reply = await self._broker.await_(
+            "barrier", self._name,
+            "BARRIER %s parties=%d" % (self._name, self._parties), timeout)
+        return reply.number("index")

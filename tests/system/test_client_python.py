@@ -1,0 +1,407 @@
+"""The Python client (clients/python), as programs use it."""
+
+import asyncio
+import hashlib
+import os
+import signal
+import sys
+import threading
+import time
+
+from lib.case import SystemTest
+from lib.proxy import Proxy
+from lib.wait import eventually, hang
+
+sys.path.insert(0, os.path.join(
+    os.environ.get("LOCKBROKER_SRC") or os.path.join(os.path.dirname(__file__), "..", ".."),
+    "clients", "python"))
+
+import lockbroker  # pylint: disable=import-error,wrong-import-position
+import lockbroker.aio  # pylint: disable=import-error,wrong-import-position
+
+
+class Client(SystemTest):
+    limit = 60
+
+    def prepare(self, lease=10, **settings):
+        self.server = self.redis()
+        self.main = self.broker(self.server, lease=lease, trust_new=True, **settings)
+        self.control = self.client()
+
+    def open(self, *more, **options):
+        broker = lockbroker.Broker(f"127.0.0.1:{self.main.port}", *more, **options)
+        self.addCleanup(broker.close)
+        return broker
+
+
+class Blocks(Client):
+    def test_a_block(self):
+        self.prepare()
+        broker = self.open()
+        with broker.lock("a") as lock:
+            status = self.control.ok("STATUS a")
+            self.assertEqual((status["state"], status.fence), ("held", lock.fence))
+            self.assertGreater(lock.valid, 1)
+            self.assertLessEqual(lock.valid, 10)
+            lock.check()
+            self.assertFalse(lock.lost.is_set())
+            first = lock.fence
+        self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+        with broker.lock("a") as lock:
+            self.assertGreater(lock.fence, first)
+        with self.assertRaises(lockbroker.Lost):
+            lock.check()
+
+    def test_threads_exclude_each_other_and_so_does_the_own_block(self):
+        self.prepare()
+        broker = self.open()
+        with broker.lock("a"):
+            with self.assertRaises(lockbroker.Busy) as caught:
+                with broker.lock("a", wait=0):
+                    self.fail("both")
+            self.assertEqual(caught.exception.code, "busy")
+            begun = time.monotonic()
+            with self.assertRaises(lockbroker.TimedOut):
+                with broker.lock("a", wait=0.2):
+                    self.fail("both")
+            self.assertGreaterEqual(time.monotonic() - begun, 0.19)
+        inside, most, fences = 0, 0, []
+
+        def work():
+            nonlocal inside, most
+            for _ in range(10):
+                with broker.lock("a") as lock:
+                    inside += 1
+                    most = max(most, inside)
+                    fences.append(lock.fence)
+                    inside -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(hang(30))
+        self.assertEqual((most, len(fences)), (1, 100))
+        self.assertEqual(fences, sorted(set(fences)))
+
+    def test_several_names_shared_hold_keep(self):
+        self.prepare()
+        broker = self.open()
+        with broker.lock("a", "b") as lock:
+            self.assertEqual(len(lock.fences), 2)
+            self.assertEqual(self.control.ok("STATUS b")["state"], "held")
+        with broker.lock("s", shared=True), broker.lock("s", shared=True, wait=0):
+            self.assertEqual(self.control.ok("STATUS s")["state"], "shared")
+        with broker.lock("k", keep=30):
+            pass
+        self.assertEqual(self.control.ask("TRYLOCK k").status, "BUSY")
+        with self.assertRaises(lockbroker.Lost) as caught:
+            with broker.lock("h", hold=0.2) as lock:
+                self.assertTrue(lock.lost.wait(hang(5)))
+                with self.assertRaises(lockbroker.Lost):
+                    lock.check()
+        self.assertEqual(caught.exception.code, "lost")
+        with self.assertRaises(KeyError):
+            with broker.lock("h", hold=0.2) as lock:
+                self.assertTrue(lock.lost.wait(hang(5)))
+                raise KeyError("what is under way comes first")
+
+    def test_semaphore_latch_barrier_elect(self):
+        self.prepare()
+        broker = self.open()
+        with broker.semaphore("s", 2), broker.semaphore("s", 2, wait=0):
+            with self.assertRaises(lockbroker.Busy):
+                with broker.semaphore("s", 2, wait=0):
+                    self.fail("three")
+        with broker.semaphore("s", 2, permits=2):
+            pass
+        latch = broker.latch("l")
+        self.assertEqual(latch.create(2), 2)
+        with self.assertRaises(lockbroker.TimedOut):
+            latch.wait(0.05)
+        self.assertEqual(latch.count_down(), 1)
+        self.assertEqual(latch.count_down(), 0)
+        latch.wait()
+        places = []
+        threads = [threading.Thread(
+            target=lambda: places.append(broker.barrier("b", 3).wait())) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(hang(10))
+        self.assertEqual(sorted(places), [0, 1, 2])
+        with broker.elect("leader"):
+            self.assertEqual(self.control.ok("STATUS leader")["state"], "held")
+
+    def test_errors(self):
+        self.prepare()
+        broker = self.open()
+        with self.assertRaises(lockbroker.Error) as caught:
+            broker.latch("none").wait()
+        self.assertEqual(caught.exception.code, "not-found")
+        for name in ("a b", "", "a\r\nUNLOCK-FORCE b", "a=b"):
+            with self.assertRaises(lockbroker.Error) as caught:
+                with broker.lock(name):
+                    self.fail("no name")
+            self.assertEqual(caught.exception.code, "bad-name")
+        nobody = lockbroker.Broker("127.0.0.1:1")
+        self.addCleanup(nobody.close)
+        with self.assertRaises(lockbroker.Unavailable):
+            with nobody.lock("a", wait=0):
+                self.fail("nobody grants")
+
+    def test_users(self):
+        secret = "s" * 43
+        users = os.path.join(self.directory, "users")
+        with open(users, "w", encoding="utf-8") as file:
+            file.write("deploy:sha256:" + hashlib.sha256(secret.encode()).hexdigest() + "\n")
+        os.chmod(users, 0o600)
+        self.prepare(auth={"users": [{"name": "deploy", "lock": ["deploy/*"]}],
+                           "users_file": users}, ready=False)
+        eventually(lambda: self.main.log_lines("guard-ready"), 10, "it grants")
+        broker = self.open(user="deploy", password=secret, label="ci")
+        with broker.lock("deploy/web") as lock:
+            self.assertGreater(lock.valid, 0)
+        with self.assertRaises(lockbroker.Denied):
+            with broker.lock("other"):
+                self.fail("it may not")
+        with self.assertRaises(lockbroker.Denied):
+            with self.open(user="deploy", password="wrong").lock("deploy/web"):
+                self.fail("it is somebody else")
+
+    def test_a_broker_that_leaves(self):
+        self.prepare()
+        second = self.broker(self.server, name="b2", lease=10)
+        broker = lockbroker.Broker(self.main.unix_path, second.unix_path)
+        self.addCleanup(broker.close)
+        with broker.lock("a") as lock:
+            self.control.ok("DRAIN")
+            with broker.lock("b", wait=10):
+                self.assertEqual(second.client().ok("STATUS b")["state"], "held")
+            lock.check()
+        eventually(lambda: not self.main.process.alive, 10)
+
+    def test_an_interrupt_gives_back_what_comes(self):
+        self.prepare()
+        broker = self.open()
+        held = self.control
+        held.lock("a")
+
+        class Interrupt(Exception):
+            pass
+
+        def interrupt(*_):
+            raise Interrupt
+
+        old = signal.signal(signal.SIGUSR1, interrupt)
+        self.addCleanup(signal.signal, signal.SIGUSR1, old)
+
+        def when_it_waits():
+            eventually(lambda: held.ok("STATUS a")["waiters"] == "1", 10)
+            os.kill(os.getpid(), signal.SIGUSR1)
+
+        thread = threading.Thread(target=when_it_waits)
+        thread.start()
+        with self.assertRaises(Interrupt):
+            with broker.lock("a"):
+                self.fail("it is held")
+        thread.join()
+        eventually(lambda: held.ok("STATUS a")["waiters"] == "0", 10)
+
+
+class Faults(Client):
+    def test_a_cut_connection(self):
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        broker = lockbroker.Broker(f"127.0.0.1:{net.port}")
+        self.addCleanup(broker.close)
+        with self.assertRaises(lockbroker.Lost):
+            with broker.lock("a") as lock:
+                net.cut()
+                self.assertTrue(lock.lost.wait(hang(5)))
+        with broker.lock("b", wait=10):
+            self.assertEqual(self.control.ok("STATUS b")["state"], "held")
+
+    def test_a_session_is_resumed(self):
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        broker = lockbroker.Broker(f"127.0.0.1:{net.port}", grace=10)
+        self.addCleanup(broker.close)
+        with broker.lock("a") as lock:
+            fence = lock.fence
+            net.cut()
+            eventually(lambda: net.connections == 2, 5)
+            first = lock.valid
+            eventually(lambda: lock.valid > first - 0.001, 10)
+            self.assertFalse(lock.lost.is_set())
+            self.assertEqual(self.control.ok("STATUS a").fence, fence)
+        self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+
+    def test_a_frozen_broker(self):
+        self.prepare(lease=1.5)
+        second = self.broker(self.server, lease=1.5, name="b2")
+        broker = self.open(f"127.0.0.1:{second.port}")
+        with self.assertRaises(lockbroker.Lost):
+            with broker.lock("a") as lock:
+                self.main.freeze()
+                self.addCleanup(self.main.thaw)
+                # Nobody else has it before the block was told.
+                other = second.client()
+                other.send("LOCK a wait=20s")
+                self.assertTrue(lock.lost.wait(hang(10)))
+                self.assertEqual(lock.valid, 0)
+                told = time.monotonic()
+                self.assertEqual(other.reply(20).status, "OK")
+                self.assertGreaterEqual(time.monotonic(), told)
+        with broker.lock("b", wait=20):
+            pass
+        self.main.thaw()
+
+    def test_a_broker_that_is_restarted_under_load(self):
+        self.prepare(lease=1.5)
+        broker = lockbroker.Broker(self.main.unix_path)
+        self.addCleanup(broker.close)
+        stop = time.monotonic() + 6
+        inside, fences, broken = 0, [], []
+
+        def work():
+            nonlocal inside
+            while time.monotonic() < stop:
+                try:
+                    with broker.lock("a", wait=20) as lock:
+                        inside += 1
+                        if inside != 1:
+                            broken.append(lock.fence)
+                        fences.append(lock.fence)
+                        inside -= 1
+                except lockbroker.Lost:
+                    pass
+
+        threads = [threading.Thread(target=work) for _ in range(50)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        self.main.stop()
+        before = len(fences)
+        self.main.start()
+        for thread in threads:
+            thread.join(hang(40))
+        self.assertFalse(any(thread.is_alive() for thread in threads))
+        self.assertEqual(broken, [])
+        self.assertEqual(fences, sorted(set(fences)))
+        self.assertGreater(len(fences), before)
+
+    def test_a_program_that_is_killed_leaves_nothing_behind(self):
+        self.prepare()
+        broker = self.open()
+        read, write = os.pipe()
+        with broker.lock("mine"):
+            child = os.fork()
+            if child == 0:
+                # A child of fork begins anew, and harms not what its parent has.
+                with broker.lock("a"):
+                    os.write(write, b".")
+                    time.sleep(hang(60))
+                os._exit(1)  # pylint: disable=protected-access
+            self.addCleanup(lambda: (os.close(read), os.close(write)))
+            os.read(read, 1)
+            self.assertEqual(self.control.ask("TRYLOCK a").status, "BUSY")
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            self.control.lock("a", "wait=12s")
+            self.assertEqual(self.control.ok("STATUS mine")["state"], "held")
+        self.assertEqual(self.control.ok("STATUS mine")["state"], "free")
+
+
+class Tasks(Client):
+    def run_async(self, main):
+        return asyncio.run(asyncio.wait_for(main, hang(40)))
+
+    def aio(self, *more, **options):
+        return lockbroker.aio.Broker(f"127.0.0.1:{self.main.port}", *more, **options)
+
+    def test_a_block(self):
+        self.prepare()
+
+        async def main():
+            async with self.aio() as broker:
+                async with broker.lock("a", wait=5) as lock:
+                    self.assertEqual(self.control.ok("STATUS a").fence, lock.fence)
+                    with self.assertRaises(lockbroker.Busy):
+                        async with broker.lock("a", wait=0):
+                            self.fail("both")
+                async with broker.semaphore("s", 1):
+                    pass
+                latch = broker.latch("l")
+                await latch.create(1)
+                await latch.count_down()
+                await latch.wait()
+                places = await asyncio.gather(
+                    *(broker.barrier("b", 3).wait(10) for _ in range(3)))
+                self.assertEqual(sorted(places), [0, 1, 2])
+
+        self.run_async(main())
+        self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+
+    def test_a_loss_cancels_the_task(self):
+        self.prepare()
+
+        async def main():
+            async with self.aio() as broker:
+                with self.assertRaises(lockbroker.Lost):
+                    async with broker.lock("a", hold=0.2):
+                        await asyncio.sleep(hang(30))
+                        self.fail("it goes on")
+                # What is cancelled is the block, and nothing after it.
+                await asyncio.sleep(0.01)
+                async with broker.lock("a", wait=5):
+                    pass
+
+        self.run_async(main())
+
+    def test_a_cancelled_wait(self):
+        self.prepare()
+        self.control.lock("a")
+
+        async def main():
+            async with self.aio() as broker:
+                async def wait():
+                    async with broker.lock("a"):
+                        self.fail("it is held")
+                task = asyncio.ensure_future(wait())
+                while self.control.ok("STATUS a")["waiters"] != "1":
+                    await asyncio.sleep(0.01)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+                while self.control.ok("STATUS a")["waiters"] != "0":
+                    await asyncio.sleep(0.01)
+                self.control.ok("UNLOCK a")
+                async with broker.lock("a", wait=5):
+                    pass
+
+        self.run_async(main())
+
+    def test_fifty_tasks(self):
+        self.prepare()
+        inside, fences = 0, []
+
+        async def work(broker):
+            nonlocal inside
+            for _ in range(4):
+                async with broker.lock("a") as lock:
+                    inside += 1
+                    self.assertEqual(inside, 1)
+                    await asyncio.sleep(0)
+                    fences.append(lock.fence)
+                    inside -= 1
+
+        async def main():
+            async with self.aio() as broker:
+                await asyncio.gather(*(work(broker) for _ in range(50)))
+
+        self.run_async(main())
+        self.assertEqual(len(fences), 200)
+        self.assertEqual(fences, sorted(set(fences)))
