@@ -1,36 +1,13 @@
 /*
- * The agenda.  This file does not know what a timer, a loss or a touch means;
- * it decides only which of them comes first, and how much of it.
+ * The agenda.  This file does not know what a timer, a loss or a job does; it
+ * decides only which of them comes first, and how much of it.
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/xmalloc.h"
 #include "core/agenda.h"
-#include "core/guard/guard.h"
-#include "core/hasten.h"
-#include "core/lease/lease.h"
-#include "core/leave.h"
-#include "core/life.h"
-#include "core/lock/force.h"
-#include "core/lock/hold.h"
-#include "core/lock/lock.h"
-#include "core/lock/message.h"
-#include "core/lock/queue.h"
-#include "core/lock/reenter.h"
-#include "core/lock/sharers.h"
-#include "core/lock/sweep.h"
-#include "core/lock/unowned.h"
-#include "core/lock/watch.h"
-#include "core/replay.h"
-#include "core/status.h"
-#include "core/stop.h"
-#include "core/sync/semaphore.h"
-#include "core/sync/sync.h"
-#include "core/token/call.h"
+#include "core/lease/tenure.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
-#include "core/vouched.h"
 
 /*
  * How much of its agenda a step does: much if it has nothing else to do, little
@@ -54,10 +31,8 @@ allow(struct core *core, struct share share, bool bare)
 bool
 core_has_losses(const struct core *core, int64_t now_ms)
 {
-	return kept_tells(core) || !TAILQ_EMPTY(&core->locks->losing) ||
-	       tenure_first_overdue(core, now_ms) != NULL ||
-	       !TAILQ_EMPTY(&core->sessions->withdrawing) ||
-	       holders_lose_more(core);
+	return jobs_queued(core, JOB_RETELL, JOB_WITHDRAW) ||
+	       tenure_first_overdue(core, now_ms) != NULL;
 }
 
 /*
@@ -72,26 +47,11 @@ tell_losses(struct core *core)
 {
 	struct tenure *t;
 
-	sharers_lose_on(core);
-	holders_lose_on(core);
+	jobs_run(core, JOB_LOSE_LOCKS, JOB_LOSE_PERMITS);
 	while (work_left(core) &&
 	       (t = tenure_first_overdue(core, core->now_ms)) != NULL) {
 		core_visit(core, 1);
 		tenure_run_out(core, t);
-	}
-}
-
-static void
-run_touched(struct core *core)
-{
-	struct lock *l;
-
-	while (work_left(core) &&
-	       core->locks->touched_first != core->locks->touched_end) {
-		core_visit(core, 1);
-		l = lock_next_touched(core);
-		if (l != NULL)
-			lock_next(core, l);
 	}
 }
 
@@ -103,11 +63,11 @@ agenda_run(struct core *core, bool bare)
 	allow(core, urgent, bare);
 	/* Events to tell again come before new ones, so that they are
 	 * in order. */
-	kept_tell_on(core);
-	if (kept_tells(core))
+	jobs_run(core, JOB_RETELL, JOB_RETELL);
+	if (job_queued(core, JOB_RETELL))
 		return;
 	tell_losses(core);
-	leave_withdraw_on(core);
+	jobs_run(core, JOB_WITHDRAW, JOB_WITHDRAW);
 	/* More steps are needed for that.  Nothing else may come in between,
 	 * and nothing that follows from a loss either. */
 	if (core_has_losses(core, core->now_ms))
@@ -116,20 +76,11 @@ agenda_run(struct core *core, bool bare)
 	allow(core, patient, bare);
 	turn_run_timers(core, AGENDA_PATIENT);
 	allow(core, leaving, bare);
-	stop_on(core);
-	leave_let_go_on(core);
-	hasten_on(core);
-	unowned_go_on(core);
-	reenter_on(core);
-	status_ask_on(core);
+	jobs_run(core, JOB_STOP, JOB_ASK);
 	allow(core, rest, bare);
-	sweep_run(core);
-	sync_sweep_on(core);
-	run_touched(core);
-	sync_settle(core);
-	token_run(core);
-	kept_free_over(core);
-	vouched_run_on(core);
+	/* JOB_FORCE waits for the end of the step: the event may end more. */
+	jobs_run(core, JOB_SWEEP_LOCKS, JOB_TOUCHED_SYNCS);
+	jobs_run(core, JOB_CALLS, JOB_VOUCH);
 	allow(core, own, bare);
 }
 
@@ -140,9 +91,7 @@ agenda_settle(struct core *core)
 {
 	if (core_has_losses(core, core->now_ms))
 		return;
-	run_touched(core);
-	sync_settle(core);
-	force_run(core);
+	jobs_run(core, JOB_TOUCHED_LOCKS, JOB_FORCE);
 }
 
 /* All holders hear of a loss before anybody else does. */
@@ -152,30 +101,18 @@ agenda_tell(struct core *core, bool bare)
 	allow(core, telling, bare);
 	if (core_has_losses(core, core->now_ms))
 		return;
-	sharers_tell_on(core);
-	holders_tell_on(core);
-	watch_run(core);
+	jobs_run(core, JOB_WARN_LOCKS, JOB_WATCHERS);
 }
 
-/* Each of these lists is work that a step has left: the next step is due at
- * once.  Otherwise it is due with the first timer of either agenda. */
+/* Work that a step has left is due at once.  Otherwise the next step is due
+ * with the first timer of either agenda. */
 int64_t
 agenda_deadline(const struct core *core)
 {
 	int64_t at_ms = INT64_MAX;
 	unsigned i;
 
-	if (core->locks->touched_first != core->locks->touched_end ||
-	    core->syncs->rounds > 0 || !TAILQ_EMPTY(&core->syncs->touched) ||
-	    !stop_all_over(core) ||
-	    !TAILQ_EMPTY(&core->sessions->withdrawing) ||
-	    !TAILQ_EMPTY(&core->sessions->letting_go) ||
-	    !TAILQ_EMPTY(&core->locks->sweeping) || owner_walks(core) ||
-	    force_has_more(core) || status_has_more(core) ||
-	    !TAILQ_EMPTY(&core->sessions->kept_over) || kept_tells(core) ||
-	    sharers_has_more(core) || holders_lose_more(core) ||
-	    holders_tell_more(core) || vouched_has_more(core) ||
-	    token_has_more(core) || watch_has_more(core))
+	if (jobs_queued(core, 0, JOB_MAX - 1))
 		return core->now_ms;
 	for (i = 0; i < AGENDA_MAX; i++)
 		if (turn_timer_ms(core, i) < at_ms)

@@ -9,7 +9,7 @@
 #ifndef LOCKBROKER_CORE_AGENDA_H
 #define LOCKBROKER_CORE_AGENDA_H
 
-#include "core/lock/state.h"
+#include "core/turn/turn.h"
 
 /* Runs before the event.  `bare`: the event is nothing but the time. */
 void agenda_run(struct core *core, bool bare);

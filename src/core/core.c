@@ -24,6 +24,7 @@
 #include "core/agenda.h"
 #include "core/fleet.h"
 #include "core/guard/guard.h"
+#include "core/hasten.h"
 #include "core/lease/lease.h"
 #include "core/lease/pace.h"
 #include "core/lease/votes.h"
@@ -35,10 +36,14 @@
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
 #include "core/lock/queue.h"
+#include "core/lock/reenter.h"
+#include "core/lock/sharers.h"
 #include "core/lock/sweep.h"
 #include "core/lock/tenant.h"
 #include "core/lock/unlock.h"
+#include "core/lock/unowned.h"
 #include "core/lock/watch.h"
+#include "core/lock/watchers.h"
 #include "core/measure/record.h"
 #include "core/replay.h"
 #include "core/session/notify.h"
@@ -52,6 +57,7 @@
 #include "core/token/call.h"
 #include "core/token/park.h"
 #include "core/token/ward.h"
+#include "core/turn/job.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
 #include "core/vouched.h"
@@ -82,9 +88,36 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_VALID] = { AGENDA_PATIENT, vouched_timer },
 };
 
+static bool (*const jobs[JOB_MAX])(struct core *core) = {
+	[JOB_RETELL] = kept_tell_on,
+	[JOB_LOSE_LOCKS] = sharers_lose_on,
+	[JOB_LOSE_PERMITS] = holders_lose_on,
+	[JOB_WITHDRAW] = leave_withdraw_on,
+	[JOB_STOP] = stop_on,
+	[JOB_LET_GO] = leave_let_go_on,
+	[JOB_HASTEN] = hasten_on,
+	[JOB_GONE] = unowned_go_on,
+	[JOB_REENTER] = reenter_on,
+	[JOB_ASK] = status_ask_on,
+	[JOB_SWEEP_LOCKS] = sweep_run,
+	[JOB_SWEEP_SYNCS] = sync_sweep_on,
+	[JOB_TOUCHED_LOCKS] = lock_run_touched,
+	[JOB_TOUCHED_SYNCS] = sync_settle,
+	[JOB_FORCE] = force_run,
+	[JOB_CALLS] = token_run,
+	[JOB_WARDS] = ward_run,
+	[JOB_FORGET] = kept_free_over,
+	[JOB_VOUCH] = vouched_run_on,
+	[JOB_WARN_LOCKS] = sharers_tell_on,
+	[JOB_WARN_PERMITS] = holders_tell_on,
+	[JOB_WATCHED] = watch_run,
+	[JOB_WATCHERS] = watchers_tell_on,
+};
+
 static const struct turn_listener of_turn = {
 	.timers = timers,
 	.conn_of = session_conn,
+	.jobs = jobs,
 };
 
 static const struct owner_listener of_owners = {
@@ -574,6 +607,8 @@ core_check(const struct core *core)
 	locks_check(core);
 	sync_check(core);
 	token_check(core);
+	status_check(core);
+	job_check(core, JOB_STOP, !stop_all_over(core));
 }
 
 void

@@ -8,6 +8,7 @@
 #include "core/lock/queue.h"
 #include "core/status.h"
 #include "core/sync/sync.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 /* Hastens one request.  Returns false if none was left. */
@@ -30,10 +31,10 @@ hasten_one(struct core *core, struct owner *owner)
 	return status_cancel_one(core, session_of(owner), true);
 }
 
-void
+bool
 hasten_on(struct core *core)
 {
-	owner_walk_on(core, WALK_HASTEN, hasten_one);
+	return owner_walk_on(core, WALK_HASTEN, hasten_one);
 }
 
 void
@@ -42,5 +43,5 @@ hasten_begin(struct core *core, struct owner *owner)
 	owner->hasten_waiter = TAILQ_FIRST(&owner->waiting);
 	owner->hasten_claim = TAILQ_FIRST(&owner->claims);
 	owner_walk(core, owner, WALK_HASTEN);
-	hasten_on(core);
+	job_run(core, JOB_HASTEN);
 }

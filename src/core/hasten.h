@@ -12,7 +12,7 @@
 /* Requires that the owner is draining. */
 void hasten_begin(struct core *core, struct owner *owner);
 
-/* Goes on with what earlier steps have left. */
-void hasten_on(struct core *core);
+/* A job: goes on with it. */
+bool hasten_on(struct core *core);
 
 #endif

@@ -26,6 +26,7 @@
 #include "core/status.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 /* Requests. */
@@ -50,22 +51,25 @@ withdraw_some(struct core *core, struct session *s)
 static void
 withdrawn(struct core *core, struct session *s)
 {
-	if (s->withdrawing)
-		TAILQ_REMOVE(&core->sessions->withdrawing, s, in_withdrawing);
+	if (!s->withdrawing)
+		return;
 	s->withdrawing = false;
+	TAILQ_REMOVE(&core->sessions->withdrawing, s, in_withdrawing);
+	job_set(core, JOB_WITHDRAW, !TAILQ_EMPTY(&core->sessions->withdrawing));
 }
 
-void
+bool
 leave_withdraw_on(struct core *core)
 {
 	struct session *s;
 
 	while ((s = TAILQ_FIRST(&core->sessions->withdrawing)) != NULL) {
 		if (!withdraw_some(core, s))
-			return;
+			return true;
 		core_visit(core, 1);
 		withdrawn(core, s);
 	}
+	return false;
 }
 
 void
@@ -75,7 +79,7 @@ leave_withdraw(struct core *core, struct session *s)
 		TAILQ_INSERT_TAIL(
 		    &core->sessions->withdrawing, s, in_withdrawing);
 	s->withdrawing = true;
-	leave_withdraw_on(core);
+	job_run(core, JOB_WITHDRAW);
 }
 
 /* Holds. */
@@ -133,19 +137,27 @@ let_go_some(struct core *core, struct session *s)
 }
 
 static void
+let_all_go(struct core *core, struct session *s)
+{
+	if (!s->letting_go)
+		return;
+	s->letting_go = false;
+	TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
+	job_set(core, JOB_LET_GO, !TAILQ_EMPTY(&core->sessions->letting_go));
+}
+
+static void
 session_free(struct core *core, struct session *s)
 {
 	withdrawn(core, s);
-	if (s->letting_go)
-		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
-	s->letting_go = false;
+	let_all_go(core, s);
 	listing_leave_owner(core, &s->owner);
 	notify_session(core, NOTICE_SESSION_ENDS, &s->owner);
 	kept_forget(core, s);
 	session_delete(core, s);
 }
 
-void
+bool
 leave_let_go_on(struct core *core)
 {
 	struct session *s;
@@ -155,13 +167,13 @@ leave_let_go_on(struct core *core)
 		/* Nothing that it holds may be granted to a request of
 		 * its own. */
 		if (s->withdrawing || !let_go_some(core, s))
-			return;
+			break;
 		core_visit(core, 1);
-		TAILQ_REMOVE(&core->sessions->letting_go, s, in_letting_go);
-		s->letting_go = false;
+		let_all_go(core, s);
 		if (s->over)
 			session_free(core, s);
 	}
+	return !TAILQ_EMPTY(&core->sessions->letting_go);
 }
 
 void
@@ -172,7 +184,7 @@ leave_let_go(struct core *core, struct session *s, bool clean)
 		TAILQ_INSERT_TAIL(
 		    &core->sessions->letting_go, s, in_letting_go);
 	s->letting_go = true;
-	leave_let_go_on(core);
+	job_run(core, JOB_LET_GO);
 }
 
 /*

@@ -28,9 +28,9 @@ void leave_let_go(struct core *core, struct session *s, bool clean);
  * that leave_withdraw() has begun. */
 void leave_end(struct core *core, struct session *s, bool clean);
 
-/* Go on with what earlier steps have left. */
-void leave_withdraw_on(struct core *core);
-void leave_let_go_on(struct core *core);
+/* Jobs: go on with either. */
+bool leave_withdraw_on(struct core *core);
+bool leave_let_go_on(struct core *core);
 
 /* The broker stops, and the client of s may count on a valid= it was told. */
 void leave_outlive(struct core *core, struct session *s);

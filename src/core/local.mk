@@ -6,6 +6,8 @@ noinst_LIBRARIES += src/core/turn/libturn.a
 src_core_turn_libturn_a_SOURCES = \
 	src/core/turn/effects.c \
 	src/core/turn/emit.h \
+	src/core/turn/job.c \
+	src/core/turn/job.h \
 	src/core/turn/slot.c \
 	src/core/turn/slot.h \
 	src/core/turn/tally.c \

@@ -21,6 +21,7 @@
 #include "core/lock/watch.h"
 #include "core/replay.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define KEPT_FIELDS_MAX 4
@@ -256,10 +257,10 @@ kept_tell(struct core *core, struct session *s)
 	TAILQ_CONCAT(&r->kept, &s->kept, link);
 	kept_forget(core, s);
 	TAILQ_INSERT_TAIL(&core->sessions->retelling, r, link);
-	kept_tell_on(core);
+	job_run(core, JOB_RETELL);
 }
 
-void
+bool
 kept_tell_on(struct core *core)
 {
 	struct retold *r;
@@ -279,11 +280,6 @@ kept_tell_on(struct core *core)
 		TAILQ_REMOVE(&r->kept, k, link);
 		kept_free(k);
 	}
-}
-
-bool
-kept_tells(const struct core *core)
-{
 	return !TAILQ_EMPTY(&core->sessions->retelling);
 }
 
@@ -311,11 +307,12 @@ void
 kept_forget(struct core *core, struct session *s)
 {
 	TAILQ_CONCAT(&core->sessions->kept_over, &s->kept, link);
+	job_set(core, JOB_FORGET, !TAILQ_EMPTY(&core->sessions->kept_over));
 	s->nkept = 0;
 	table_fini(&s->kept_news);
 }
 
-void
+bool
 kept_free_over(struct core *core)
 {
 	struct kept *k;
@@ -326,6 +323,7 @@ kept_free_over(struct core *core)
 		TAILQ_REMOVE(&core->sessions->kept_over, k, link);
 		kept_free(k);
 	}
+	return !TAILQ_EMPTY(&core->sessions->kept_over);
 }
 
 void
@@ -336,6 +334,6 @@ kept_fini(struct core *core)
 	while (!TAILQ_EMPTY(&core->sessions->kept_over)) {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);
-		kept_free_over(core);
+		(void)kept_free_over(core);
 	}
 }

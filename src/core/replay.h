@@ -21,8 +21,7 @@ void kept_collect(struct core *core, size_t first);
  * happens before all are told (core_has_losses()): later news comes after them.
  */
 void kept_tell(struct core *core, struct session *s);
-void kept_tell_on(struct core *core);
-bool kept_tells(const struct core *core);
+bool kept_tell_on(struct core *core); /* a job */
 
 /*
  * The client has said something.  That shows that it has heard of the events
@@ -37,8 +36,8 @@ void kept_forget(struct core *core, struct session *s);
 /* For core_free(). */
 void kept_fini(struct core *core);
 
-/* Frees a part of the events that were dropped. */
-void kept_free_over(struct core *core);
+/* A job: frees a part of the events that were dropped. */
+bool kept_free_over(struct core *core);
 
 /* The key function of a session's table of kept events. */
 const char *kept_name(const struct table_link *link, size_t *len);

@@ -28,6 +28,7 @@
 #include "core/sync/sync.h"
 #include "core/token/state.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define WHY_SIZE 256
@@ -185,11 +186,18 @@ status_fini(struct core *core)
 }
 
 static void
+ask_next(struct core *core, struct ask *next)
+{
+	core->asks->next = next;
+	job_set(core, JOB_ASK, next != NULL);
+}
+
+static void
 ask_free(struct core *core, struct ask *ask)
 {
 	/* The walk goes on behind it. */
 	if (core->asks->next == ask)
-		core->asks->next = TAILQ_NEXT(ask, link);
+		ask_next(core, TAILQ_NEXT(ask, link));
 	TAILQ_REMOVE(&core->asks->list, ask, link);
 	TAILQ_REMOVE(&ask->session->asks, ask, in_session);
 	core_disarm(core, &ask->deadline);
@@ -242,7 +250,7 @@ ask_now(struct core *core, struct ask *ask)
 	ask_free(core, ask);
 }
 
-void
+bool
 status_ask_on(struct core *core)
 {
 	struct ask *ask;
@@ -253,12 +261,13 @@ status_ask_on(struct core *core)
 		if (guard_up(core, ask->shard))
 			ask_now(core, ask);
 	}
+	return core->asks->next != NULL;
 }
 
-bool
-status_has_more(const struct core *core)
+void
+status_check(const struct core *core)
 {
-	return core->asks->next != NULL;
+	job_check(core, JOB_ASK, core->asks->next != NULL);
 }
 
 /* All that wait are visited: each knows its own guard. */
@@ -266,7 +275,7 @@ void
 status_link_up(struct core *core)
 {
 	core->asks->next = TAILQ_FIRST(&core->asks->list);
-	status_ask_on(core);
+	job_run(core, JOB_ASK);
 }
 
 bool

@@ -20,9 +20,11 @@ void status_timer(struct core *core, struct timer *t);
 /* Redis can be reached again: asks for the waiting requests. */
 void status_link_up(struct core *core);
 
-/* Goes on asking, a part in each step; is there more of it? */
-void status_ask_on(struct core *core);
-bool status_has_more(const struct core *core);
+/* A job: goes on asking. */
+bool status_ask_on(struct core *core);
+
+/* Is it queued if it has to go on?  For tests; aborts if not. */
+void status_check(const struct core *core);
 
 /*
  * Cancels one waiting request of a session that does not wait any more, or is

@@ -21,6 +21,7 @@
 #include "core/stop.h"
 #include "core/sync/sync.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define STOP_GIVE_BACK_MS 1000
@@ -153,7 +154,7 @@ walk(struct core *core, enum stop_walk which)
 
 /* Moves on behind a session only if nothing is left to refuse there; else the
  * next step visits it again. */
-void
+bool
 stop_on(struct core *core)
 {
 	struct session *s;
@@ -170,18 +171,19 @@ stop_on(struct core *core)
 			continue;
 		}
 		if (!visit(core, s))
-			return;
+			break;
 		if (core->stop->walk <= STOP_REFUSE)
 			core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 		core_visit(core, 1);
 	}
+	return !stop_all_over(core);
 }
 
 void
 stop_leave(struct core *core)
 {
 	walk(core, STOP_LEAVE);
-	stop_on(core);
+	job_run(core, JOB_STOP);
 }
 
 void
@@ -195,15 +197,17 @@ void
 stop_bare(struct core *core, const struct owner *owner)
 {
 	if (!core->stopping &&
-	    owner->nwaiting + owner->nclaims + owner->nuntold_waiters > 0)
+	    owner->nwaiting + owner->nclaims + owner->nuntold_waiters > 0) {
 		core->stop->again = true;
+		job_set(core, JOB_STOP, true);
+	}
 }
 
 void
 stop_begin(struct core *core)
 {
 	walk(core, STOP_REFUSE);
-	stop_on(core);
+	job_run(core, JOB_STOP);
 }
 
 void
@@ -211,5 +215,5 @@ stop_timer(struct core *core, struct timer *t)
 {
 	(void)t;
 	walk(core, STOP_REST);
-	stop_on(core);
+	job_run(core, JOB_STOP);
 }

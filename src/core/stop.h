@@ -28,7 +28,7 @@ void stop_begin(struct core *core);
 /* The second in which clients may give back is over. */
 void stop_timer(struct core *core, struct timer *t);
 
-/* Goes on with what earlier steps have left. */
-void stop_on(struct core *core);
+/* A job: goes on with the walk. */
+bool stop_on(struct core *core);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/times.h"
 #include "core/lock/hold.h"
 #include "core/sync/semaphore.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 #include "core/vouched.h"
 
@@ -57,6 +58,7 @@ vouched_timer(struct core *core, struct timer *t)
 	v->hold = TAILQ_FIRST(&v->owner->holds);
 	v->permits = TAILQ_FIRST(&v->owner->permits);
 	TAILQ_INSERT_TAIL(&core->owners->walking, v, in_walking);
+	job_set(core, JOB_VOUCH, true);
 }
 
 /* Looks at one thing, and steps on before that may go. */
@@ -76,7 +78,7 @@ come_by(struct core *core, struct valid *v)
 	v->next_ms = min_ms(v->next_ms, at_ms);
 }
 
-void
+bool
 vouched_run_on(struct core *core)
 {
 	struct valid *v;
@@ -90,10 +92,5 @@ vouched_run_on(struct core *core)
 		}
 		valid_walked(core, v);
 	}
-}
-
-bool
-vouched_has_more(const struct core *core)
-{
 	return !TAILQ_EMPTY(&core->owners->walking);
 }

@@ -16,7 +16,6 @@ int64_t vouched_look_up(struct core *core, const struct owner *owner);
 
 /* Walks over what sessions with many things hold. */
 void vouched_timer(struct core *core, struct timer *t);
-void vouched_run_on(struct core *core);
-bool vouched_has_more(const struct core *core);
+bool vouched_run_on(struct core *core); /* a job */
 
 #endif

@@ -9,8 +9,11 @@
 #include "config.h"
 
 #include "core/lock/check.h"
+#include "core/lock/force_state.h"
 #include "core/lock/names.h"
 #include "core/lock/sharers.h"
+#include "core/lock/watchers.h"
+#include "core/turn/job.h"
 
 /* Of all names, to be compared with the counters of the broker. */
 struct sums {
@@ -159,6 +162,20 @@ check_sums(const struct core *core, const struct sums *sums)
 	assert(sums->touched <= locks->touched_end - locks->touched_first);
 }
 
+static void
+check_jobs(const struct core *core)
+{
+	const struct locks *locks = core->locks;
+
+	job_check(core, JOB_LOSE_LOCKS, !TAILQ_EMPTY(&locks->losing));
+	job_check(core, JOB_WARN_LOCKS, !TAILQ_EMPTY(&locks->warning));
+	job_check(core, JOB_SWEEP_LOCKS, !TAILQ_EMPTY(&locks->sweeping));
+	job_check(core, JOB_TOUCHED_LOCKS, names_touched(core));
+	job_check(core, JOB_FORCE, !TAILQ_EMPTY(&core->forces->touched));
+	job_check(core, JOB_WATCHED, !TAILQ_EMPTY(&core->watches->touched));
+	job_check(core, JOB_WATCHERS, !TAILQ_EMPTY(&core->watches->telling));
+}
+
 void
 locks_check(const struct core *core)
 {
@@ -171,6 +188,7 @@ locks_check(const struct core *core)
 	for (l = names_first(core, &walk); l != NULL; l = names_next(&walk))
 		check_lock(core, l, &sums);
 	check_sums(core, &sums);
+	check_jobs(core);
 	for (owner = owners_first(core, &owners); owner != NULL;
 	     owner = owners_next(&owners))
 		check_owner(owner);

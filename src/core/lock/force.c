@@ -29,6 +29,7 @@
 #include "core/lock/sharers.h"
 #include "core/lock/stored.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define WHY_SIZE 256
@@ -155,6 +156,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 	f->here = true;
 	f->seq = l->lease.seq;
 	force_list(&core->forces->touched, f);
+	job_set(core, JOB_FORCE, true);
 	end_lease(core, l, core->now_ms, f->by, false);
 }
 
@@ -247,12 +249,12 @@ look(struct core *core, struct force *f)
 	check(core, f);
 }
 
-void
+bool
 force_run(struct core *core)
 {
 	struct force *f;
 
-	while (work_left(core) && force_has_more(core)) {
+	while (work_left(core) && !TAILQ_EMPTY(&core->forces->touched)) {
 		core_visit(core, 1);
 		f = force_next_touched(core);
 		if (f == NULL)
@@ -261,6 +263,7 @@ force_run(struct core *core)
 		look(core, f);
 		core->forces->running = false;
 	}
+	return !TAILQ_EMPTY(&core->forces->touched);
 }
 
 /* Looks at the key until others have ended, or the time is up.  Nothing is

@@ -40,10 +40,8 @@ void force_message(
 void force_touch(struct core *core, struct lock *l);
 void force_leave(struct core *core, struct lock *l);
 
-/* At the end of a step: answers the requests whose lease here has ended, as
- * many as the step has work left for. */
-void force_run(struct core *core);
-bool force_has_more(const struct core *core);
+/* A job: answers the requests whose lease here has ended. */
+bool force_run(struct core *core);
 void force_fini(struct core *core);
 
 #endif

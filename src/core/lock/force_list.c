@@ -12,6 +12,7 @@
 
 #include "base/xmalloc.h"
 #include "core/lock/force_state.h"
+#include "core/turn/job.h"
 
 static const char *
 id_of(const struct table_link *link, size_t *len)
@@ -100,12 +101,8 @@ force_touch(struct core *core, struct lock *l)
 void
 force_leave(struct core *core, struct lock *l)
 {
-	if (l->more != NULL)
-		TAILQ_CONCAT(&core->forces->touched, &l->more->forces, in_turn);
-}
-
-bool
-force_has_more(const struct core *core)
-{
-	return !TAILQ_EMPTY(&core->forces->touched);
+	if (l->more == NULL)
+		return;
+	TAILQ_CONCAT(&core->forces->touched, &l->more->forces, in_turn);
+	job_set(core, JOB_FORCE, !TAILQ_EMPTY(&core->forces->touched));
 }

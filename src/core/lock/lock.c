@@ -294,6 +294,20 @@ lock_next(struct core *core, struct lock *l)
 	return true;
 }
 
+bool
+lock_run_touched(struct core *core)
+{
+	struct lock *l;
+
+	while (work_left(core) && names_touched(core)) {
+		core_visit(core, 1);
+		l = lock_next_touched(core);
+		if (l != NULL)
+			lock_next(core, l);
+	}
+	return names_touched(core);
+}
+
 void
 lock_contended(struct core *core, const char *name, size_t len)
 {

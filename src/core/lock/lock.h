@@ -16,6 +16,9 @@ void lock_free(struct core *core, struct lock *l);
  */
 bool lock_next(struct core *core, struct lock *l);
 
+/* A job: lock_next() for names that were touched. */
+bool lock_run_touched(struct core *core);
+
 /* The store has said that somebody else waits for the name. */
 void lock_contended(struct core *core, const char *name, size_t len);
 

@@ -18,6 +18,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/quorum.h"
 #include "core/lock/names.h"
+#include "core/turn/job.h"
 
 void
 names_init(struct core *core, const struct lock_listener *above)
@@ -248,6 +249,7 @@ lock_touch(struct core *core, struct lock *l)
 	l->touched = true;
 	l->touched_at = core->locks->touched_end;
 	*touched_at(core, core->locks->touched_end++) = l;
+	job_set(core, JOB_TOUCHED_LOCKS, true);
 }
 
 /* Leaves a hole, which lock_next_touched() skips. */
@@ -259,6 +261,12 @@ lock_untouch(struct core *core, struct lock *l)
 	l->touched = false;
 	assert(*touched_at(core, l->touched_at) == l);
 	*touched_at(core, l->touched_at) = NULL;
+}
+
+bool
+names_touched(const struct core *core)
+{
+	return core->locks->touched_first != core->locks->touched_end;
 }
 
 /* The lock may be touched again at once, and then stands at the end: so one

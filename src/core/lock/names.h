@@ -54,6 +54,9 @@ void names_remove(struct core *core, struct lock *l);
 void lock_touch(struct core *core, struct lock *l);
 void lock_untouch(struct core *core, struct lock *l);
 
+/* Is any lock, or the hole of one, in the ring of those that were touched? */
+bool names_touched(const struct core *core);
+
 /* Takes the first lock that was touched off the ring; NULL: it was untouched.
  * Requires that the ring is not empty. */
 struct lock *lock_next_touched(struct core *core);

@@ -119,8 +119,8 @@ come_by(struct core *core, struct owner *owner)
 	return true;
 }
 
-void
+bool
 reenter_on(struct core *core)
 {
-	owner_walk_on(core, WALK_REENTER, come_by);
+	return owner_walk_on(core, WALK_REENTER, come_by);
 }

@@ -16,7 +16,7 @@
 /* `several`: it was granted with others of a LOCK of several names. */
 void reenter_others(struct core *core, struct hold *h, bool several);
 
-/* Goes on with the walks. */
-void reenter_on(struct core *core);
+/* A job: goes on with the walks. */
+bool reenter_on(struct core *core);
 
 #endif

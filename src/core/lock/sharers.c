@@ -99,7 +99,7 @@ sharers_lose(struct core *core, struct lock *l, const struct loss *loss)
 }
 
 /* The loss is copied, because `then` comes when its record is freed. */
-void
+bool
 sharers_lose_on(struct core *core)
 {
 	struct sharers *c;
@@ -111,12 +111,13 @@ sharers_lose_on(struct core *core)
 		core_visit(core, 1);
 		l = c->lock;
 		if (!lose_some(core, l, &c->loss, 1))
-			return;
+			break;
 		loss = c->loss;
 		sharers_forget(core, l);
 		lock_touch(core, l);
 		loss.then(core, l, loss.since_ms);
 	}
+	return !TAILQ_EMPTY(&core->locks->losing);
 }
 
 void
@@ -192,7 +193,7 @@ sharers_tell(struct core *core, struct lock *l, enum event_id event)
 	c->next = next;
 }
 
-void
+bool
 sharers_tell_on(struct core *core)
 {
 	struct sharers *c;
@@ -202,7 +203,8 @@ sharers_tell_on(struct core *core)
 		core_visit(core, 1);
 		c->next = tell_some(core, c->next, c->event, 1);
 		if (c->next != NULL)
-			return;
+			break;
 		sharers_forget(core, c->lock);
 	}
+	return !TAILQ_EMPTY(&core->locks->warning);
 }

@@ -41,8 +41,6 @@ struct sharers *sharers_begin(struct core *core, struct lock *l, bool losing);
 /* Are the holders losing the name? */
 bool sharers_loses(const struct lock *l);
 
-bool sharers_has_more(const struct core *core);
-
 /* The hold is about to be freed; what is under way for the lock is dropped. */
 void sharers_leave_hold(const struct hold *h);
 void sharers_forget(struct core *core, struct lock *l);
@@ -51,7 +49,7 @@ void sharers_forget(struct core *core, struct lock *l);
 
 /* All holders lose the name; if they are many, the rest in the next steps. */
 void sharers_lose(struct core *core, struct lock *l, const struct loss *loss);
-void sharers_lose_on(struct core *core);
+bool sharers_lose_on(struct core *core); /* a job */
 
 /* If the holders are losing the name, this session loses it now. */
 void sharers_lose_one(
@@ -66,6 +64,6 @@ void lock_look(struct core *core, struct lock *l, const struct owner *owner);
 
 /* Tells all holders ATRISK or SAFE; the rest in the next steps. */
 void sharers_tell(struct core *core, struct lock *l, enum event_id event);
-void sharers_tell_on(struct core *core);
+bool sharers_tell_on(struct core *core); /* a job */
 
 #endif

@@ -12,11 +12,18 @@
 #include "base/xmalloc.h"
 #include "core/lock/names.h"
 #include "core/lock/sharers.h"
+#include "core/turn/job.h"
 
 static struct sharers_list *
 list_of(struct core *core, const struct sharers *c)
 {
 	return c->losing ? &core->locks->losing : &core->locks->warning;
+}
+
+static enum job
+job_of(const struct sharers *c)
+{
+	return c->losing ? JOB_LOSE_LOCKS : JOB_WARN_LOCKS;
 }
 
 /* Requires that the name has none. */
@@ -29,6 +36,7 @@ sharers_begin(struct core *core, struct lock *l, bool losing)
 	c->losing = losing;
 	need_more(l)->sharers = c;
 	TAILQ_INSERT_TAIL(list_of(core, c), c, link);
+	job_set(core, job_of(c), true);
 	return c;
 }
 
@@ -40,6 +48,7 @@ sharers_forget(struct core *core, struct lock *l)
 	if (c == NULL)
 		return;
 	TAILQ_REMOVE(list_of(core, c), c, link);
+	job_set(core, job_of(c), !TAILQ_EMPTY(list_of(core, c)));
 	l->more->sharers = NULL;
 	free(c);
 }
@@ -52,13 +61,6 @@ sharers_leave_hold(const struct hold *h)
 
 	if (c != NULL && c->next == h)
 		c->next = TAILQ_NEXT(h, in_lock);
-}
-
-bool
-sharers_has_more(const struct core *core)
-{
-	return !TAILQ_EMPTY(&core->locks->losing) ||
-	       !TAILQ_EMPTY(&core->locks->warning);
 }
 
 bool

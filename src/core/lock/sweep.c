@@ -12,6 +12,7 @@
 #include "core/lock/message.h"
 #include "core/lock/names.h"
 #include "core/lock/sweep.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define BUCKETS_A_VISIT 16 /* of a table; most are empty or near */
@@ -60,7 +61,7 @@ sweep(struct core *core, struct names *n)
 	return true;
 }
 
-void
+bool
 sweep_run(struct core *core)
 {
 	struct names *n;
@@ -69,10 +70,11 @@ sweep_run(struct core *core)
 	       (n = TAILQ_FIRST(&core->locks->sweeping)) != NULL) {
 		core_visit(core, 1);
 		if (!sweep(core, n))
-			return;
+			break;
 		n->sweeping = 0;
 		TAILQ_REMOVE(&core->locks->sweeping, n, in_sweeping);
 	}
+	return !TAILQ_EMPTY(&core->locks->sweeping);
 }
 
 static void
@@ -82,7 +84,7 @@ begin(struct core *core, struct names *n, enum sweep what)
 		TAILQ_INSERT_TAIL(&core->locks->sweeping, n, in_sweeping);
 	n->sweeping |= what;
 	table_rewind(&n->table, &n->sweep);
-	sweep_run(core);
+	job_run(core, JOB_SWEEP_LOCKS);
 }
 
 /* Most of the time nobody waits for the guard, and the names need not be walked

@@ -22,7 +22,7 @@ void sweep_look(struct core *core);
  * be asked in several steps. */
 bool sweep_reclaimed(struct core *core, uint32_t shard);
 
-/* Goes on with the walks that earlier steps have left. */
-void sweep_run(struct core *core);
+/* A job: goes on with the walks. */
+bool sweep_run(struct core *core);
 
 #endif

@@ -16,6 +16,7 @@
 #include "core/lock/unowned.h"
 #include "core/session/quota.h"
 #include "core/session/share.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 /*
@@ -85,10 +86,10 @@ go_on(struct core *core, struct owner *owner)
 	return true;
 }
 
-void
+bool
 unowned_go_on(struct core *core)
 {
-	owner_walk_on(core, WALK_GOING, go_on);
+	return owner_walk_on(core, WALK_GOING, go_on);
 }
 
 void
@@ -99,7 +100,7 @@ unowned_gone(struct core *core, struct owner *owner, bool gone)
 	owner->gone = gone;
 	owner->going_next = TAILQ_FIRST(&owner->holds);
 	owner_walk(core, owner, WALK_GOING);
-	unowned_go_on(core);
+	job_run(core, JOB_GONE);
 }
 
 void

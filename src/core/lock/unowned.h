@@ -22,7 +22,7 @@ void unowned_unbind(struct core *core, struct lock *l);
  * no harm: a name that is kept for a valid= is refused to nobody.
  */
 void unowned_gone(struct core *core, struct owner *owner, bool gone);
-void unowned_go_on(struct core *core);
+bool unowned_go_on(struct core *core); /* a job */
 
 /* A hold has ended that was counted as that of a client that is gone. */
 void unowned_hold_ended(struct core *core, struct lock *l);

@@ -20,6 +20,7 @@
 #include "core/lock/watchers.h"
 #include "core/session/quota.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define WHY_SIZE 256
@@ -214,6 +215,7 @@ touch(struct core *core, const struct lock *l, bool taken)
 		return;
 	w->touched = true;
 	TAILQ_INSERT_TAIL(&core->watches->touched, w, in_touched);
+	job_set(core, JOB_WATCHED, true);
 }
 
 void
@@ -240,7 +242,7 @@ watch_stir(struct core *core, const char *name, size_t len)
 		core_arm(core, &w->timer, core->now_ms);
 }
 
-void
+bool
 watch_run(struct core *core)
 {
 	struct watched *w;
@@ -252,14 +254,7 @@ watch_run(struct core *core)
 		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
 		settle(core, w);
 	}
-	watchers_tell_on(core);
-}
-
-bool
-watch_has_more(const struct core *core)
-{
-	return !TAILQ_EMPTY(&core->watches->touched) ||
-	       !TAILQ_EMPTY(&core->watches->telling);
+	return !TAILQ_EMPTY(&core->watches->touched);
 }
 
 /* Outcomes of looks. */

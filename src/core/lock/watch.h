@@ -33,8 +33,7 @@ void watch_taken(struct core *core, const struct lock *l);
 
 /* The same for a name that no session of this broker has: reads the key now. */
 void watch_stir(struct core *core, const char *name, size_t len);
-void watch_run(struct core *core);
-bool watch_has_more(const struct core *core);
+bool watch_run(struct core *core); /* a job */
 
 void watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);

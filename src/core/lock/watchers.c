@@ -13,6 +13,7 @@
 #include "core/lock/watch.h"
 #include "core/lock/watchers.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 static const char *
@@ -83,8 +84,10 @@ free_watched(struct core *core, struct watched *w)
 {
 	if (w->touched)
 		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
+	job_set(core, JOB_WATCHED, !TAILQ_EMPTY(&core->watches->touched));
 	if (w->telling)
 		TAILQ_REMOVE(&core->watches->telling, w, in_telling);
+	job_set(core, JOB_WATCHERS, !TAILQ_EMPTY(&core->watches->telling));
 	core_disarm(core, &w->timer);
 	table_remove(&core->watches->by_name, &w->by_name);
 	free(w->refusal);
@@ -183,9 +186,11 @@ knows(const struct watch *one)
 static void
 need_telling(struct core *core, struct watched *w)
 {
-	if (!w->telling)
-		TAILQ_INSERT_TAIL(&core->watches->telling, w, in_telling);
+	if (w->telling)
+		return;
 	w->telling = true;
+	TAILQ_INSERT_TAIL(&core->watches->telling, w, in_telling);
+	job_set(core, JOB_WATCHERS, true);
 }
 
 /* Each change makes the ones before it old: they are not told any more to those
@@ -286,7 +291,7 @@ tell_one(struct core *core, struct watched *w)
 }
 
 /* The names take turns, and each has a part of the step. */
-void
+bool
 watchers_tell_on(struct core *core)
 {
 	struct watched *w;
@@ -299,4 +304,5 @@ watchers_tell_on(struct core *core)
 			core_visit(core, 1);
 		while (tell_one(core, w) && work_left(core));
 	}
+	return !TAILQ_EMPTY(&core->watches->telling);
 }

@@ -99,6 +99,6 @@ void watchers_change(
     struct core *core, struct watched *w, const struct snapshot *fresh);
 
 /* Tells and answers watchers, as many as the step has work left for. */
-void watchers_tell_on(struct core *core);
+bool watchers_tell_on(struct core *core);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/xmalloc.h"
 #include "core/session/owner.h"
 #include "core/session/share.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 static const char *
@@ -77,13 +78,21 @@ owner_init(
 	table_add(&core->owners->by_id, &owner->by_id);
 }
 
+static const enum job walk_jobs[OWNER_WALKS] = {
+	[WALK_HASTEN] = JOB_HASTEN,
+	[WALK_REENTER] = JOB_REENTER,
+	[WALK_GOING] = JOB_GONE,
+};
+
 static void
 leave_walk(struct core *core, struct owner *owner, enum owner_walk which)
 {
-	if (owner->walks[which])
-		TAILQ_REMOVE(
-		    &core->owners->walks[which], owner, in_walk[which]);
+	if (!owner->walks[which])
+		return;
 	owner->walks[which] = false;
+	TAILQ_REMOVE(&core->owners->walks[which], owner, in_walk[which]);
+	job_set(
+	    core, walk_jobs[which], !TAILQ_EMPTY(&core->owners->walks[which]));
 }
 
 /* Whatever is left in a list has a pointer to the owner, and would use memory
@@ -210,15 +219,16 @@ owner_forget_lost(struct core *core, struct owner *owner)
 void
 owner_walk(struct core *core, struct owner *owner, enum owner_walk which)
 {
-	if (!owner->walks[which])
-		TAILQ_INSERT_TAIL(
-		    &core->owners->walks[which], owner, in_walk[which]);
+	if (owner->walks[which])
+		return;
 	owner->walks[which] = true;
+	TAILQ_INSERT_TAIL(&core->owners->walks[which], owner, in_walk[which]);
+	job_set(core, walk_jobs[which], true);
 }
 
 /* The owners of a walk take no turns: the walk finishes with one, over as many
  * steps as that takes, before it comes by the next. */
-void
+bool
 owner_walk_on(struct core *core, enum owner_walk which,
     bool (*one)(struct core *core, struct owner *owner))
 {
@@ -230,17 +240,18 @@ owner_walk_on(struct core *core, enum owner_walk which,
 		if (!one(core, owner))
 			leave_walk(core, owner, which);
 	}
+	return !TAILQ_EMPTY(&core->owners->walks[which]);
 }
 
-bool
-owner_walks(const struct core *core)
+void
+owners_check(const struct core *core)
 {
 	unsigned i;
 
 	for (i = 0; i < OWNER_WALKS; i++)
-		if (!TAILQ_EMPTY(&core->owners->walks[i]))
-			return true;
-	return false;
+		job_check(
+		    core, walk_jobs[i], !TAILQ_EMPTY(&core->owners->walks[i]));
+	job_check(core, JOB_VOUCH, !TAILQ_EMPTY(&core->owners->walking));
 }
 
 void

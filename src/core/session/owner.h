@@ -140,16 +140,15 @@ bool owner_forget_lost(struct core *core, struct owner *owner);
  * The walk begins to come by the owner, if it does not yet.  owner_walk_on()
  * calls `one` for the first owner of the walk until that returns false, as it
  * has come by everything; then for the next owner.  Requires that `one` frees
- * no owner.
+ * no owner.  Each walk is a job: it returns whether anything is left.
  */
 void owner_walk(struct core *core, struct owner *owner, enum owner_walk which);
-void owner_walk_on(struct core *core, enum owner_walk which,
+bool owner_walk_on(struct core *core, enum owner_walk which,
     bool (*one)(struct core *core, struct owner *owner));
 
-/* Has any walk more to do? */
-bool owner_walks(const struct core *core);
-
-/* Does its own part of it agree?  For tests; aborts if not. */
+/* Are the walks of owners queued?  Does its own part of one agree?  For tests;
+ * abort if not. */
+void owners_check(const struct core *core);
 void owner_check(const struct core *core, const struct owner *owner);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/xmalloc.h"
 #include "core/session/record.h"
+#include "core/turn/job.h"
 
 void
 session_init(struct core *core)
@@ -103,6 +104,11 @@ session_check(const struct core *core)
 		nleaving += s->withdrawing + s->letting_go;
 	}
 	assert(nkeepers == all->nkeepers && ndetached == all->ndetached);
+	job_check(core, JOB_RETELL, !TAILQ_EMPTY(&all->retelling));
+	job_check(core, JOB_FORGET, !TAILQ_EMPTY(&all->kept_over));
+	job_check(core, JOB_WITHDRAW, !TAILQ_EMPTY(&all->withdrawing));
+	job_check(core, JOB_LET_GO, !TAILQ_EMPTY(&all->letting_go));
+	owners_check(core);
 	TAILQ_FOREACH (s, &all->withdrawing, in_withdrawing)
 		nleaving -= s->withdrawing;
 	TAILQ_FOREACH (s, &all->letting_go, in_letting_go)

@@ -13,6 +13,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/session/valid.h"
+#include "core/turn/job.h"
 
 #define MANY 64 /* of more, a bound is kept ... */
 #define FEW 32	/* ... until there are so few */
@@ -49,13 +50,20 @@ plan(struct core *core, struct valid *v)
 		v->walked_ms + REST(lease_ms)));
 }
 
+static void
+leave(struct core *core, struct valid *v)
+{
+	v->walking = false;
+	TAILQ_REMOVE(&core->owners->walking, v, in_walking);
+	job_set(core, JOB_VOUCH, !TAILQ_EMPTY(&core->owners->walking));
+}
+
 void
 valid_walked(struct core *core, struct valid *v)
 {
 	v->least_ms = v->next_ms;
-	v->walking = false;
 	v->walked_ms = core->now_ms;
-	TAILQ_REMOVE(&core->owners->walking, v, in_walking);
+	leave(core, v);
 	plan(core, v);
 }
 
@@ -89,7 +97,7 @@ end(struct core *core, struct owner *owner)
 	struct valid *v = owner->valid;
 
 	if (v->walking)
-		TAILQ_REMOVE(&core->owners->walking, v, in_walking);
+		leave(core, v);
 	core_disarm(core, &v->timer);
 	free(v);
 	owner->valid = NULL;

@@ -14,6 +14,7 @@
 #include "core/sync/notify.h"
 #include "core/sync/semaphore_state.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 /* So many holders are told at once, whatever else the step has done. */
@@ -47,6 +48,7 @@ holders_lose(struct core *core, struct semaphore *m, const char *reason)
 		return;
 	m->losing = true;
 	TAILQ_INSERT_TAIL(&core->syncs->losing, &m->y, in_losing);
+	job_set(core, JOB_LOSE_PERMITS, true);
 }
 
 /* The semaphore may be idle: what was left of it were the losers. */
@@ -58,7 +60,7 @@ told_all(struct core *core, struct semaphore *m)
 	sync_touch(core, &m->y);
 }
 
-void
+bool
 holders_lose_on(struct core *core)
 {
 	struct semaphore *m;
@@ -67,14 +69,9 @@ holders_lose_on(struct core *core)
 		m = semaphore_of(TAILQ_FIRST(&core->syncs->losing));
 		core_visit(core, 1);
 		if (!lose_some(core, m, 1))
-			return;
+			break;
 		told_all(core, m);
 	}
-}
-
-bool
-holders_lose_more(const struct core *core)
-{
 	return !TAILQ_EMPTY(&core->syncs->losing);
 }
 
@@ -114,10 +111,12 @@ tell_some(struct core *core, struct semaphore *m, unsigned few)
 void
 holders_hush(struct core *core, struct semaphore *m)
 {
-	if (m->warned)
-		TAILQ_REMOVE(&core->syncs->warning, &m->y, in_warning);
-	m->warned = false;
 	m->warned_next = NULL;
+	if (!m->warned)
+		return;
+	m->warned = false;
+	TAILQ_REMOVE(&core->syncs->warning, &m->y, in_warning);
+	job_set(core, JOB_WARN_PERMITS, !TAILQ_EMPTY(&core->syncs->warning));
 }
 
 void
@@ -130,9 +129,10 @@ holders_tell(struct core *core, struct semaphore *m, enum event_id event)
 		return;
 	m->warned = true;
 	TAILQ_INSERT_TAIL(&core->syncs->warning, &m->y, in_warning);
+	job_set(core, JOB_WARN_PERMITS, true);
 }
 
-void
+bool
 holders_tell_on(struct core *core)
 {
 	struct semaphore *m;
@@ -141,13 +141,8 @@ holders_tell_on(struct core *core)
 		m = semaphore_of(TAILQ_FIRST(&core->syncs->warning));
 		core_visit(core, 1);
 		if (!tell_some(core, m, 1))
-			return;
+			break;
 		holders_hush(core, m);
 	}
-}
-
-bool
-holders_tell_more(const struct core *core)
-{
 	return !TAILQ_EMPTY(&core->syncs->warning);
 }

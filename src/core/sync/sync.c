@@ -143,7 +143,7 @@ sync_fini(struct core *core)
  * an object that can't do what is due (its guard is pending) would have the
  * driver step over and over without the time going on.
  */
-void
+bool
 sync_settle(struct core *core)
 {
 	struct sync *y;
@@ -165,6 +165,7 @@ sync_settle(struct core *core)
 						    : core->now_ms + 1);
 		}
 	}
+	return !TAILQ_EMPTY(&core->syncs->touched);
 }
 
 void

@@ -20,6 +20,7 @@
 
 #include "core/guard/guard.h"
 #include "core/session/request.h"
+#include "core/turn/job.h"
 #include "core/turn/slot.h"
 
 struct sync_class;
@@ -207,8 +208,8 @@ void sync_leave(struct core *core, struct owner *owner);
  * true when none is left. */
 bool sync_shutdown(struct core *core, struct owner *owner);
 
-/* Calls next() of touched objects, as many as the step has work for. */
-void sync_settle(struct core *core);
+/* A job: calls next() of touched objects. */
+bool sync_settle(struct core *core);
 
 /* Tells the granted claims, at a FLUSH. */
 void sync_tell_granted(struct core *core);
@@ -218,12 +219,9 @@ void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void sync_timer(struct core *core, struct timer *t);
 
-/* Go on telling the holders of permits, in parts: first losses, which come
- * before all else, then warnings.  The _more() say whether some are left. */
-void holders_lose_on(struct core *core);
-bool holders_lose_more(const struct core *core);
-void holders_tell_on(struct core *core);
-bool holders_tell_more(const struct core *core);
+/* Jobs: tell the holders of permits, in parts, losses and warnings. */
+bool holders_lose_on(struct core *core);
+bool holders_tell_on(struct core *core);
 
 /* The time of a claim is up. */
 void claim_timer(struct core *core, struct timer *t);
@@ -247,8 +245,8 @@ bool sync_reclaimed(struct core *core, uint32_t shard);
 bool sync_all_over(const struct core *core);
 bool sync_has_nothing(const struct core *core, uint32_t shard);
 
-/* Goes on with the walk. */
-void sync_sweep_on(struct core *core);
+/* A job: goes on with the walk. */
+bool sync_sweep_on(struct core *core);
 
 /* An owner now holds something that the broker may have written in an earlier
  * epoch: sync_reclaimed() looks at all objects again. */
@@ -274,6 +272,7 @@ sync_touch(struct core *core, struct sync *y)
 		return;
 	y->touched = true;
 	TAILQ_INSERT_TAIL(&core->syncs->touched, y, in_touched);
+	job_set(core, JOB_TOUCHED_SYNCS, true);
 }
 
 /* Makes a claim at the end of a line of its object.  Returns NULL if it has

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "core/sync/sync.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 enum {
@@ -80,7 +81,7 @@ end(struct core *core)
 		core->syncs->shards[i].sweep = 0;
 }
 
-void
+bool
 sync_sweep_on(struct core *core)
 {
 	struct syncs *syncs = core->syncs;
@@ -98,6 +99,7 @@ sync_sweep_on(struct core *core)
 		if (syncs->rounds == 0)
 			end(core);
 	}
+	return syncs->rounds > 0;
 }
 
 static void
@@ -107,7 +109,7 @@ begin(struct core *core)
 		rewind_walk(core, &core->syncs->sweep);
 	/* The rest of the present round, and a whole one after it. */
 	core->syncs->rounds = core->syncs->rounds == 0 ? 1 : 2;
-	sync_sweep_on(core);
+	job_run(core, JOB_SWEEP_SYNCS);
 }
 
 void

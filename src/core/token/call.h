@@ -30,9 +30,8 @@ void token_user_changes(struct core *core, const struct owner *asker);
 /* A guard has changed: calls that wait for a guard try again. */
 void token_changed(struct core *core, uint32_t shard);
 
-/* Goes on with what earlier steps have left; is there more of it? */
-void token_run(struct core *core);
-bool token_has_more(const struct core *core);
+/* A job: tries them, a part in each step. */
+bool token_run(struct core *core);
 
 /* The broker stops, and leaves the holds to Redis.  Is that done? */
 void token_stop(struct core *core);

@@ -13,6 +13,7 @@
 #include "core/token/park.h"
 #include "core/token/parts.h"
 #include "core/token/ward.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 static const char *
@@ -59,12 +60,13 @@ void
 token_changed(struct core *core, uint32_t shard)
 {
 	core->tokens->nretrying = core->tokens->nwaiting;
+	job_set(core, JOB_CALLS, core->tokens->nretrying > 0);
 	ward_guard_changed(core, shard);
 }
 
 /* In parts. */
 
-void
+bool
 token_run(struct core *core)
 {
 	struct token_call *c;
@@ -79,18 +81,7 @@ token_run(struct core *core)
 		if (!call_in_flight(c))
 			call_send(core, c);
 	}
-	/* A broker that stops looks after no hold any more. */
-	if (core->stopping)
-		(void)ward_leave_all(core);
-	else
-		(void)ward_run(core);
-}
-
-bool
-token_has_more(const struct core *core)
-{
-	return core->tokens->nretrying > 0 || core->tokens->sweep != NULL ||
-	       (core->stopping && core->tokens->nwards > 0);
+	return core->tokens->nretrying > 0;
 }
 
 /*
@@ -104,6 +95,7 @@ token_stop(struct core *core)
 	struct token_call *c, *next;
 
 	notify_tokens_left(core);
+	ward_stop(core);
 	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next)
 		if (!call_in_flight(c))
 			call_refuse(core, c, ERR_SHUTDOWN,
@@ -132,6 +124,7 @@ token_check(const struct core *core)
 		assert(call_in_flight(c) || c->waits || c->parked);
 		nwaiting += c->waits;
 	}
+	job_check(core, JOB_CALLS, core->tokens->nretrying > 0);
 	assert(nwaiting == core->tokens->nwaiting);
 	TAILQ_FOREACH (c, &core->tokens->waiting, in_waiting)
 		nwaiting -= c->waits;

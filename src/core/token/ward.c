@@ -38,6 +38,7 @@
 #include "core/token/parts.h"
 #include "core/token/ward.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define RETRY_MS 500 /* after an answer that says nothing; as much jitter */
@@ -70,6 +71,24 @@ ward_find(const struct core *core, const char *name, size_t len)
 	return link == NULL ? NULL : container_of(link, struct ward, by_name);
 }
 
+/* Is anything left for ward_run()?  A stray that asks is answered first. */
+static bool
+has_more(const struct core *core)
+{
+	const struct tokens *all = core->tokens;
+	const struct ward *stray = TAILQ_FIRST(&all->strays);
+
+	if (core->stopping)
+		return all->nwards > 0 || (stray != NULL && !stray->asked);
+	return all->sweep != NULL;
+}
+
+static void
+note_more(struct core *core)
+{
+	job_set(core, JOB_WARDS, has_more(core));
+}
+
 /* Also moves on the walks that would come to it next. */
 static void
 free_one(struct core *core, struct ward *w)
@@ -98,6 +117,7 @@ free_one(struct core *core, struct ward *w)
 	free(w->label);
 	free(w->user);
 	free(w);
+	note_more(core);
 }
 
 void
@@ -169,6 +189,7 @@ make(struct core *core, const struct token_name *n, bool stray)
 	if (stray) {
 		TAILQ_INSERT_TAIL(&all->strays, w, link);
 		all->nstrays++;
+		note_more(core);
 		return w;
 	}
 	TAILQ_INSERT_TAIL(&all->wards, w, link);
@@ -176,6 +197,7 @@ make(struct core *core, const struct token_name *n, bool stray)
 	all->nwards++;
 	core->owners->ntokens++;
 	token_holds(core, w);
+	note_more(core);
 	return w;
 }
 
@@ -260,6 +282,7 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 	w->asked = true;
 	w->asked_epoch = guard_epoch(core, w->shard);
 	core->tokens->nproving++;
+	note_more(core);
 	op = slot_submit(
 	    core, &slot, kind, SLOT_WARD, w->shard, w->name, w->name_len);
 	slot->ref = w->seq;
@@ -376,6 +399,7 @@ ward_outcome(
 		return;
 	w->asked = false;
 	core->tokens->nproving--;
+	note_more(core);
 	switch (o->status) {
 	case OUTCOME_RENEWED:
 		/* The history may have changed once more since the operation
@@ -410,10 +434,11 @@ begin(struct core *core)
 {
 	core->tokens->sweep = TAILQ_FIRST(&core->tokens->wards);
 	core->tokens->proof = core->tokens->sweep;
+	note_more(core);
 }
 
-bool
-ward_run(struct core *core)
+static void
+sweep(struct core *core)
 {
 	struct tokens *all = core->tokens;
 	struct ward *w;
@@ -425,7 +450,6 @@ ward_run(struct core *core)
 		if (w->epoch != guard_epoch(core, w->shard))
 			go_on(core, w);
 	}
-	return all->sweep == NULL;
 }
 
 /* Strays first: as long as such a key is there, nobody else is granted the
@@ -478,8 +502,8 @@ ward_reclaimed(struct core *core, uint32_t shard)
  * Their keys stay in Redis until their bounds, as the clients were told, and
  * another broker takes them up (adopt.h).
  */
-bool
-ward_leave_all(struct core *core)
+static void
+leave_all(struct core *core)
 {
 	struct tokens *all = core->tokens;
 
@@ -493,7 +517,23 @@ ward_leave_all(struct core *core)
 		core_visit(core, 1);
 		free_one(core, TAILQ_FIRST(&all->strays));
 	}
-	return TAILQ_EMPTY(&all->wards);
+}
+
+/* A broker that stops looks after no hold any more. */
+bool
+ward_run(struct core *core)
+{
+	if (core->stopping)
+		leave_all(core);
+	else
+		sweep(core);
+	return has_more(core);
+}
+
+void
+ward_stop(struct core *core)
+{
+	note_more(core);
 }
 
 /* Messages. */
@@ -562,4 +602,5 @@ ward_check(const struct core *core)
 				       core->owners->nmade +
 				       core->owners->ntokens);
 	assert(nstrays == all->nstrays && nasked == all->nproving);
+	job_check(core, JOB_WARDS, has_more(core));
 }

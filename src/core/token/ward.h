@@ -32,12 +32,12 @@ bool ward_message(struct core *core, const char *text, size_t len);
  */
 bool ward_was_taken(const struct core *core, uint64_t seq);
 
-/* Goes on with the walk over all wards.  Returns true at its end. */
+/* A job: goes on with the walk over all wards; once the broker stops, frees
+ * them and leaves the holds to Redis. */
 bool ward_run(struct core *core);
 
-/* Stopping: frees the wards and leaves the holds to Redis.  Returns true when
- * no ward is left. */
-bool ward_leave_all(struct core *core);
+/* The broker stops. */
+void ward_stop(struct core *core);
 
 void ward_check(const struct core *core);
 

@@ -61,6 +61,8 @@ struct turn_listener {
 	const struct timer_row *timers; /* TIMER_MAX of them */
 	/* The connection of a session; 0: none, or no such session. */
 	uint64_t (*conn_of)(const struct core *core, uint64_t session);
+	/* Go on with a job; say whether anything is left.  JOB_MAX of them. */
+	bool (*const *jobs)(struct core *core);
 };
 
 struct core {
@@ -73,6 +75,7 @@ struct core {
 	int64_t now_ms;
 	struct effects *fx;
 	size_t fx_first; /* effects from here on are of this step */
+	uint32_t jobs;	 /* that are queued: job.h */
 	bool told_loss;	 /* the next FLUSH tells no grant */
 	bool stopping;
 	bool leaving;	    /* CORE_LEAVE: the end comes, by leave_ms */
