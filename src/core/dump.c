@@ -82,6 +82,15 @@ core_gave_token(const struct core *core, uint64_t session, const char *name,
 
 /* Watches do not count: they keep nothing from anybody. */
 bool
+core_resumable(struct core *core, int64_t now_ms, const char *key,
+    size_t key_len, const char *user)
+{
+	if (core->now_ms < now_ms)
+		core->now_ms = now_ms;
+	return session_resumable(core, key, key_len, user);
+}
+
+bool
 core_is_idle(const struct core *core, uint64_t session)
 {
 	const struct session *s = session_find(core, session);

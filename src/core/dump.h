@@ -96,6 +96,10 @@ bool core_holds(const struct core *core, uint64_t session, const char *name,
 bool core_gave_token(const struct core *core, uint64_t session,
     const char *name, size_t name_len);
 
+/* Would RESUME by this user find a session?  NULL: there are no users. */
+bool core_resumable(struct core *core, int64_t now_ms, const char *key,
+    size_t key_len, const char *user);
+
 /* Does the session hold nothing, and wait for nothing? */
 bool core_is_idle(const struct core *core, uint64_t session);
 

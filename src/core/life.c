@@ -293,6 +293,18 @@ is_over(const struct core *core, const struct session *s)
 	       core_armed_ms(core, &s->end) <= core->now_ms;
 }
 
+bool
+session_resumable(
+    struct core *core, const char *key, size_t key_len, const char *user)
+{
+	const struct session *s = find_by_key(core, key, key_len);
+
+	if (s == NULL || is_over(core, s))
+		return false;
+	return user == NULL ||
+	       (s->owner.user != NULL && strcmp(s->owner.user, user) == 0);
+}
+
 void
 session_resume(struct core *core, struct session *own, uint64_t ref,
     const char *key, size_t key_len)

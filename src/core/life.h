@@ -20,6 +20,10 @@ void session_set_options(
 void session_resume(struct core *core, struct session *own, uint64_t ref,
     const char *key, size_t key_len);
 
+/* Would a client of this user find a session by the key?  NULL: no users. */
+bool session_resumable(
+    struct core *core, const char *key, size_t key_len, const char *user);
+
 /* The client sends nothing more: its requests do not wait any more. */
 void session_drain(struct core *core, struct session *s);
 

@@ -17,6 +17,7 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/identity.h"
+#include "daemon/resumption.h"
 #include "daemon/succession.h"
 #include "wire/resp.h"
 
@@ -155,6 +156,8 @@ handle_resume(struct broker *b, struct conn *c, const struct request *r)
 		    "requests of this connection are still under way");
 		return;
 	}
+	if (resumption_asks(succession_resumption(b->succession), c, r))
+		return;
 	ev.u.resume.session = bridge_session(c);
 	ev.u.resume.key = r->str[OPTION_KEY].p;
 	ev.u.resume.key_len = r->str[OPTION_KEY].n;

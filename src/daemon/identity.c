@@ -155,6 +155,16 @@ identity_opened(struct identity *id, struct conn *c)
 	conn_set_stranger(c, client->user == NULL);
 }
 
+void
+identity_handed(struct identity *id, struct conn *c, const char *name)
+{
+	const struct user *user =
+	    id->users != NULL ? users_find(id->users, span(name)) : NULL;
+
+	if (user != NULL)
+		become(id, c, user, VIA_PASSWORD);
+}
+
 /*
  * Returns the user that the client has in the new set, NULL if what made it
  * that user is no longer right: another hash, peer or certificate.

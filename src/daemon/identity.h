@@ -49,6 +49,9 @@ void identity_reload_over(struct identity *id);
 /* A connection came: its certificate or its peer may tell its user. */
 void identity_opened(struct identity *id, struct conn *c);
 
+/* Another process of the broker has found out who it is, and handed it to us. */
+void identity_handed(struct identity *id, struct conn *c, const char *name);
+
 /*
  * The one place that checks rights.  Returns true if it has refused the request
  * and answered it.

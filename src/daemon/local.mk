@@ -49,6 +49,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp_mutex.c \
 	src/daemon/resp_scripts.c \
 	src/daemon/resp_server.c \
+	src/daemon/resumption.c \
+	src/daemon/resumption.h \
 	src/daemon/settings.c \
 	src/daemon/settings.h \
 	src/daemon/starter.c \

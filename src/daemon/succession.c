@@ -22,6 +22,7 @@
 #include "daemon/heir.h"
 #include "daemon/monitor.h"
 #include "daemon/notify.h"
+#include "daemon/resumption.h"
 #include "daemon/succession.h"
 #include "daemon/tls.h"
 #include "relay/packet.h"
@@ -52,6 +53,7 @@ struct succession {
 	LIST_HEAD(, peer) leaving; /* we, or those before us, replaced them */
 	struct heir *heir;	   /* it is to replace us */
 	struct asker asker;
+	struct resumption *resumption;
 	struct event *report;
 	struct buf told; /* what `before` was told last */
 	uint64_t replaced_total;
@@ -239,7 +241,25 @@ leaving_gone(struct peer *peer)
 		    LOG_N("clients", peer->clients),
 		    LOG_N("locks", peer->locks));
 	LIST_REMOVE(peer, link);
+	resumption_gone(peer->of->resumption);
 	peer_free(peer);
+}
+
+unsigned
+succession_ask(struct succession *s, const struct packet *p)
+{
+	const struct peer *peer;
+	unsigned n = 0;
+
+	LIST_FOREACH (peer, &s->leaving, link)
+		n += tell(peer, p) == PACKET_OK;
+	return n;
+}
+
+struct resumption *
+succession_resumption(const struct succession *s)
+{
+	return s->resumption;
 }
 
 struct succession_leaving
@@ -517,13 +537,15 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	while ((how = packet_receive(fd, &p)) == PACKET_OK) {
-		packet_drop_fd(&p);
-		if (peer == s->before)
+		if (resumption_hears(s->resumption, fd, &p))
+			continue;
+		else if (peer == s->before)
 			on_before(s, &p);
 		else if (peer == s->after)
 			on_after(s, &p);
 		else
 			on_leaving(peer, &p);
+		packet_drop_fd(&p);
 	}
 	if (how != PACKET_GONE)
 		return;
@@ -575,6 +597,7 @@ succession_new(struct broker *b, struct notify *notify)
 	s->broker = b;
 	s->notify = notify;
 	LIST_INIT(&s->leaving);
+	s->resumption = resumption_new(b);
 	buf_init(&s->told);
 	s->report = event_new(b->base, -1, EV_PERSIST, on_report, s);
 	if (!s->report)
@@ -610,6 +633,7 @@ succession_free(struct succession *s)
 	peer_free(s->before);
 	peer_free(s->after);
 	forget_leaving(s);
+	resumption_free(s->resumption);
 	event_free(s->report);
 	buf_fini(&s->told);
 	free(s);

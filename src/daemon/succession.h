@@ -21,6 +21,8 @@
 
 struct broker;
 struct notify;
+struct packet;
+struct resumption;
 struct succession;
 
 /*
@@ -54,6 +56,10 @@ void succession_stop(struct succession *s);
 
 /* Have all ended that were to stop? */
 bool succession_stopped(const struct succession *s);
+
+/* Tells all that leave; returns how many were told. */
+unsigned succession_ask(struct succession *s, const struct packet *p);
+struct resumption *succession_resumption(const struct succession *s);
 
 /* The processes that leave, all together. */
 struct succession_leaving {

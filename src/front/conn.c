@@ -220,6 +220,48 @@ conn_new(struct front *f, int fd, bool tcp)
 	return c;
 }
 
+struct conn *
+conn_new_passed(struct front *f, const struct front_passed *passed)
+{
+	struct conn *c;
+
+	if (passed->peer == NULL) {
+		c = conn_new(f, passed->fd, passed->tcp);
+	} else {
+		c = conn_make(f, passed->fd, passed->tcp);
+		c->peer = xstrdup(passed->peer);
+		c->uid = -1;
+	}
+	c->proxied = passed->proxied;
+	c->protocol = passed->protocol;
+	buf_add(&c->in, passed->in.p, passed->in.n);
+	buf_add(&c->out, passed->out.p, passed->out.n);
+	return c;
+}
+
+/* The end of a client over TLS comes from a process that others may cut off. */
+void
+conn_pass(struct conn *c, struct front_passed *out)
+{
+	*out = (struct front_passed){
+		.fd = c->fd,
+		.tcp = c->tcp,
+		.proxied = c->proxied || c->relayed,
+		.peer = c->relayed ? c->peer : NULL,
+		.protocol = c->protocol,
+		.in = { buf_data(&c->in), buf_len(&c->in) },
+		.out = { buf_data(&c->out), buf_len(&c->out) },
+	};
+}
+
+void
+conn_passed(struct conn *c)
+{
+	buf_fini(&c->out);
+	front_end(c, CONN_END_DEAD);
+	conn_arm(c);
+}
+
 void
 conn_free(struct conn *c)
 {

@@ -146,6 +146,9 @@ struct conn *conn_new(struct front *f, int fd, bool tcp);
 /* The same for a client that a TLS process has shaken hands with. */
 struct conn *conn_new_relayed(
     struct front *f, const struct front_relayed *client);
+/* The same for one that another process has handed to us. */
+struct conn *conn_new_passed(
+    struct front *f, const struct front_passed *passed);
 void conn_free(struct conn *c);
 
 /* Has libevent watch the events of interest now, and no others. */

@@ -408,6 +408,31 @@ front_is_over(const struct conn *c)
 	return c->quit || (c->eof && c->idle);
 }
 
+static void
+front_open(struct conn *c)
+{
+	struct front *f = c->front;
+
+	c->opened = true;
+	f->nunopened--;
+	f->handler->opened(f->arg, c);
+}
+
+struct conn *
+front_receive(struct front *f, const struct front_passed *passed)
+{
+	struct conn *c = conn_new_passed(f, passed);
+
+	f->nresp += c->protocol != &wire_lines;
+	front_admit(c);
+	front_open(c);
+	c->spoke = true;
+	timeouts_spoke(c);
+	if (buf_len(&c->out) > 0)
+		front_dirty(c);
+	return c;
+}
+
 /* One turn of one connection: calls the handler for all that is due. */
 static void
 front_serve_lines(struct conn *c)
@@ -417,11 +442,8 @@ front_serve_lines(struct conn *c)
 	unsigned n;
 
 	conn_note_reload(c);
-	if (!c->opened) {
-		c->opened = true;
-		f->nunopened--;
-		f->handler->opened(f->arg, c);
-	}
+	if (!c->opened)
+		front_open(c);
 	if (!c->drained && !c->end && (c->eof || c->hup || c->quit)) {
 		c->drained = true;
 		f->handler->drain(f->arg, c);

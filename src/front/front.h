@@ -195,6 +195,28 @@ void front_wake(struct front *f);
 size_t front_unread(const struct front *f);
 uint64_t front_too_slow_total(const struct front *f);
 
+/*
+ * A connection that another process of the broker hands to us, or gets from us:
+ * with what was read of it, and what it has not been sent yet.
+ */
+struct front_passed {
+	int fd;
+	bool tcp;
+	bool proxied;
+	const char *peer; /* NULL: the socket knows */
+	const struct wire_protocol *protocol;
+	struct span in, out;
+};
+
+/* Takes over fd; the rest is copied.  It was opened when this returns. */
+struct conn *front_receive(struct front *f, const struct front_passed *passed);
+/*
+ * Tells what to hand over.  conn_passed(): another process has it now; our
+ * descriptor is closed, and nothing is read or written here any more.
+ */
+void conn_pass(struct conn *c, struct front_passed *out);
+void conn_passed(struct conn *c);
+
 /* The bytes that clients have sent and were sent, since the start. */
 void front_bytes(const struct front *f, uint64_t *received, uint64_t *sent);
 

@@ -1,8 +1,10 @@
 """A broker whose process is replaced: REPLACE, SIGUSR2, `lockbroker replace`."""
 
 import os
+import pwd
 import re
 import signal
+import socket
 import subprocess
 import threading
 
@@ -10,8 +12,11 @@ from lib import http
 from lib.broker import find_program
 from lib.case import SystemTest, note
 from lib.client import Client
-from lib.proc import pid_gone
+from lib.proc import Orphan, pid_gone
+from lib.resp import Resp
 from lib.wait import eventually, hang, now, patience
+from test_systemd import NotifyTest
+from test_tls_clients import ClientsTest
 
 
 class Replaced(SystemTest):
@@ -134,6 +139,81 @@ class Replaced(SystemTest):
         replies = [first.reply(), second.reply()]
         b.replaced_by(int(replies[0]["pid"]))
         self.assertEqual(replies[1].code, "unavailable")
+
+    # Sessions that are resumed.
+
+    def with_grace(self):
+        """A session of a process that leaves by now, whose connection is lost."""
+        client = self.client(self.b)
+        key = client.ok("SESSION grace=30s label=mine")["key"]
+        fence = client.lock("a")
+        client.reset()
+        old = self.b.replace()
+        return old, key, fence
+
+    def test_a_session_of_the_old_process_is_resumed_at_the_new_one(self):
+        b = self.replaceable()
+        for connect in (self.over_tcp, lambda: self.client(b)):
+            old, key, fence = self.with_grace()
+            # One that left long ago is found, too.
+            b.replace()
+            client = connect()
+            client.err("RESUME key=" + "0" * 48, "not-found")
+            # What comes behind the request comes along.
+            client.send_raw(f"RESUME key={key}\r\nLIST\r\n@x LOCK a\r\nPI".encode())
+            self.assertEqual(client.reply()["locks"], "1")
+            self.assertIn(f"depth=1 fence={fence}", client.reply().body[0])
+            self.assertEqual(client.reply(tag="x")["depth"], "2")
+            client.send_raw(b"NG\r\n")
+            self.assertTrue(client.reply().ok)
+            self.assertTrue(old.alive)
+            client.ok("UNLOCK a")
+            client.ok("UNLOCK a")
+            client.ok("QUIT")
+            client.expect_eof()
+            self.assertEqual(old.wait(), 0)
+
+    def test_a_session_is_resumed_over_resp(self):
+        b = self.replaceable()
+        _, key, _ = self.with_grace()
+        resp = Resp(f"unix:{b.unix_path}")
+        self.addCleanup(resp.close)
+        resp("HELLO", "3")
+        self.assertIn("locks", str(resp("RESUME", f"key={key}")))
+        resp("UNLOCK", "a")
+        resp.close()
+
+    def test_a_tagged_resume(self):
+        b = self.replaceable()
+        _, key, _ = self.with_grace()
+        client = self.client(b)
+        client.send(f"@7 RESUME key={key}")
+        self.assertEqual(client.reply(tag="7")["locks"], "1")
+        client.ok("UNLOCK a")
+
+    def test_only_its_user_resumes_a_session(self):
+        me = pwd.getpwuid(os.getuid()).pw_name
+        b = self.replaceable(auth={
+            "users": [{"name": "me", "unix": [me], "admin": True, "lock": ["*"]}],
+            "anonymous": {"lock": ["*"]}})
+        old, key, _ = self.with_grace()
+        self.over_tcp().err(f"RESUME key={key}", "not-found")
+        client = self.client(b)
+        client.ok(f"RESUME key={key}")
+        self.assertEqual(client.ok("WHOAMI")["user"], "me")
+        client.ok("QUIT")
+        self.assertEqual(old.wait(), 0)
+
+    def test_a_resume_while_the_process_that_leaves_is_frozen(self):
+        b = self.replaceable()
+        old, key, _ = self.with_grace()
+        old.freeze()
+        client = self.client(b)
+        client.err(f"RESUME key={key}", "unavailable")
+        old.thaw()
+        client.ok(f"RESUME key={key}")
+        client.ok("QUIT")
+        self.assertEqual(old.wait(), 0)
 
     # Refused beforehand.
 
@@ -401,3 +481,120 @@ class UnderLoad(SystemTest):
 
     def test_two_hundred(self):
         self.replace_often(200)
+
+
+class Everybody(ClientsTest):
+    """One of each kind of client, over some replacements."""
+
+    @staticmethod
+    def touch(path):
+        if os.path.isdir(os.path.dirname(path)):
+            with open(path, "w", encoding="ascii"):
+                pass
+
+    def test_each_kind_of_client(self):
+        b = self.tls_broker(self.redis(), trust_new=True)
+        over_tls = self.tls()
+        over_tls.lock("tls")
+        parties, passing = [self.client(b)], []
+        parties[0].send("BARRIER meet parties=3 wait=30s")
+        first = self.client(b)
+        first.ok("ACQUIRE pool limit=2")
+        resp = Resp(f"unix:{b.unix_path}")
+        self.addCleanup(resp.close)
+        resp("HELLO", "3")
+        resp("LOCK", "resp")
+        key = first.ok("SESSION grace=30s")["key"]
+        done = os.path.join(self.directory, "done")
+        self.addCleanup(self.touch, done)
+        with subprocess.Popen([find_program("lockbroker"), "-S", b.unix_path, "run", "job", "--",
+                               "sh", "-c", f"while ! [ -e {done} ]; do sleep 0.05; done"]) as job:
+            watcher = self.client(b)
+            eventually(lambda: watcher.ok("STATUS job")["state"] == "held", 10, "it runs")
+            watcher.close()
+            for _ in range(3):
+                b.replace()
+                parties.append(self.client(b))
+                parties[-1].send("BARRIER meet parties=3 wait=30s")
+                passing.append(self.tls())
+                passing[-1].ok("PING")
+            # The fourth waits for a second round.
+            indexes = sorted(int(parties[i].reply()["index"]) for i in range(3))
+            self.assertEqual(indexes, [0, 1, 2])
+            for name in ("tls", "resp", "job"):
+                self.client(b).ok(f"TRYLOCK {name}-other")
+                self.assertEqual(self.client(b).ask(f"TRYLOCK {name}").status, "BUSY")
+            last = self.client(b)
+            last.ok("ACQUIRE pool limit=2")
+            self.assertEqual(self.client(b).ask("ACQUIRE pool limit=2 wait=0").status, "BUSY")
+            over_tls.ok("UNLOCK tls")
+            resp("UNLOCK", "resp")
+            self.client(b).ok("LOCK tls")
+            self.client(b).ok("LOCK resp")
+            self.touch(done)
+            self.assertEqual(job.wait(hang()), 0)
+        # What had grace is found again.
+        first.close()
+        again = self.tls()
+        self.assertEqual(again.ok(f"RESUME key={key}")["permits"], "1")
+        again.ok("RELEASE pool")
+        again.ok("QUIT")
+        for client in (over_tls, *parties):
+            client.close()
+        resp.close()
+        for client in passing:
+            client.close()
+        for old in b.replaced:
+            self.assertEqual(old.wait(), 0)
+
+
+class Systemd(NotifyTest):
+    """What a service manager is told."""
+
+    def test_main_pid(self):
+        path = self.notify_socket()
+        b = self.broker(self.redis(), start=False, trust_new=True)
+        b.spawn(env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"})
+        self.told("READY=1")
+        self.told("WATCHDOG=1")
+        old = b.process
+        b.signal(signal.SIGUSR2)
+        told = self.told("READY=1")
+        mains = [line for line in told if line.startswith("MAINPID=")]
+        self.assertEqual(len(mains), 1, told)
+        pid = int(mains[0].split("=")[1])
+        self.assertNotIn("STOPPING=1", told)
+        b.replaced_by(pid)
+        self.assertEqual(old.wait(), 0)
+        # It is not the child of the one that started it, and the watchdog goes on.
+        self.assertIsInstance(b.process, Orphan)
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            self.assertIn(f"PPid:\t{os.getpid()}\n", status.read())
+        for _ in range(3):
+            self.told("WATCHDOG=1")
+        b.signal(signal.SIGTERM)
+        self.told("STOPPING=1")
+        self.assertEqual(b.process.wait(), 0)
+
+    def test_a_unit_that_can_not_be_told(self):
+        b = self.broker(self.redis(), start=False, trust_new=True)
+        b.start(argv=["/bin/sh", "-c", 'SYSTEMD_EXEC_PID=$$ exec "$0" -c "$1"', find_program(),
+                      b.config_path])
+        self.assertRegex(self.client(b).ask("REPLACE").text, "unavailable .*Type=notify")
+
+    def test_sockets_that_were_passed_in(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def pass_on():
+            os.dup2(listener.fileno(), 3, inheritable=True)
+
+        b = self.broker(self.redis(), start=False, trust_new=True)
+        b.start(argv=["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0" -c "$1"', find_program(),
+                      b.config_path],
+                env={"LISTEN_FDS": "1"}, preexec=pass_on, pass_fds=(3,))
+        for _ in range(2):
+            self.assertEqual(b.replace().wait(), 0)
+            client = Client(listener.getsockname())
+            client.ok("PING")
+            client.close()

@@ -13,8 +13,8 @@ from lib.redisd import PROGRAM
 from lib.wait import eventually, hang, now, patience
 
 
-class Systemd(SystemTest):
-    """sd_notify, the watchdog, and sockets that are passed in."""
+class NotifyTest(SystemTest):
+    """Hears what a service manager is told."""
 
     def notify_socket(self, abstract=False):
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -35,6 +35,10 @@ class Systemd(SystemTest):
             except socket.timeout:
                 self.fail(f"{wanted} was not told, only {lines}")
         return lines
+
+
+class Systemd(NotifyTest):
+    """sd_notify, the watchdog, and sockets that are passed in."""
 
     def test_a_reload_checks_the_file_first(self):
         """So that `systemctl reload` fails if the file is faulty."""
