@@ -377,7 +377,9 @@ static void
 write_value(const struct config_field *field, const void *slot, struct buf *out)
 {
 	buf_init(out);
-	if (!field->type->is_secret && field->type->kind < CONFIG_LIST)
+	if (field->type->kind == CONFIG_TEXT && !field->type->is_secret)
+		buf_adds(out, *(char *const *)slot);
+	else if (!field->type->is_secret && field->type->kind < CONFIG_LIST)
 		config_value_write(field, slot, out);
 	buf_addc(out, '\0');
 }

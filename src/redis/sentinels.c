@@ -176,7 +176,9 @@ on_master(void *arg, const redisReply *reply)
 	one->said.host[0] = '\0';
 	if (reply->type == REDIS_REPLY_ERROR) {
 		log_down(one, reply->str,
-		    "redis.sentinel_user must be permitted SENTINEL");
+		    strncmp(reply->str, "NOPERM", 6) == 0
+			? "redis.sentinel_user must be permitted SENTINEL"
+			: "is that a Sentinel? their port is 26379");
 	} else if (reply->type == REDIS_REPLY_NIL) {
 		log_up(one);
 		log_stranger(one);

@@ -54,6 +54,9 @@ enum refusal_action { REFUSAL_RETRY, REFUSAL_RECONNECT, REFUSAL_STAY };
 	    "Redis forgets the scripts that it was given") \
 	REFUSAL("ERR max number of clients", RECONNECT, "redis-maxclients", \
 	    "Redis has too many connections: raise its maxclients") \
+	REFUSAL("ERR unknown subcommand 'KILL'.", STAY, "redis-stranger", \
+	    "no CLIENT KILL: that is a lockbroker or a proxy, and not a Redis" \
+	    " server") \
 	REFUSAL("ERR unknown command", STAY, "redis-command", \
 	    "Redis lacks a needed command (renamed or disabled)")
 /* clang-format on */

@@ -138,6 +138,23 @@ class Log(SystemTest):
                                capture_output=True, text=True, check=True)
         self.assertRegex(probe.stdout, "(?m)^warn .*this broker only")
 
+    def test_what_is_no_redis(self):
+        """The advice says what it is, or what it should be."""
+        other = self.broker(name="other")
+        node = f"127.0.0.1:{other.port}"
+        broker = self.broker(name="b2", ready=False, redis={"mode": "standalone", "nodes": [node]})
+        self.assertIn("a lockbroker or a proxy", self.one(broker, "redis-down")["advice"])
+        broker = self.broker(name="b3", ready=False, redis={
+            "mode": "sentinel", "master": "m", "replicas": 0, "nodes": [node]})
+        self.assertIn("is that a Sentinel?", self.one(broker, "sentinel-down")["advice"])
+
+    def test_a_name_that_changes(self):
+        broker = self.broker(self.redis())
+        broker.write_config({"broker": {"name": "b9"}})
+        broker.signal(signal.SIGHUP)
+        told = self.one(broker, "setting-needs-restart")
+        self.assertEqual((told["setting"], told["from"], told["to"]), ("broker.name", "b1", "b9"))
+
     def test_a_reload(self):
         server = self.redis()
         broker = self.broker(server, lease=2.0, trust_new=True)
@@ -283,7 +300,7 @@ class Night(SystemTest):
         eventually(lambda: self.lines(third, "guard-refuses"), 10)
         refuses, = self.lines(third, "guard-refuses")
         self.assertEqual((refuses["level"], refuses["cause"]), ("error", "settings"))
-        self.assertIn("lease=1000", refuses["text"])
+        self.assertIn("(locks.lease 1s, ", refuses["text"])
         self.second.kill()
         self.wait_ready(third)
         pending = self.lines(third, "guard-pending")[-1]

@@ -12,10 +12,14 @@
 #include <stdio.h>
 
 #include "base/human.h"
+#include "base/parse.h"
 #include "core/guard/quorum.h"
 #include "core/guard/recovery.h"
 #include "core/guard/text.h"
 #include "core/guard/voters.h"
+
+/* Room for the settings that all brokers must share, in words. */
+#define SETTINGS_SIZE 96
 
 /* Says how many are there and may vote; returns in how long all may. */
 static int64_t
@@ -77,12 +81,39 @@ guard_cause_text(enum guard_cause cause)
 	return causes[cause].text;
 }
 
+/* What the guard compares, in words. */
+static void
+write_settings(char text[SETTINGS_SIZE], int64_t lease_ms, unsigned replicas)
+{
+	char lease[DURATION_SIZE];
+
+	parse_duration_text(lease, lease_ms);
+	snprintf(text, SETTINGS_SIZE, "locks.lease %s, redis.replicas %u",
+	    lease, replicas);
+}
+
+/* Returns the settings of others in words; later brokers may know more. */
+static const char *
+settings_text(char text[SETTINGS_SIZE], const char *theirs)
+{
+	unsigned replicas;
+	int64_t lease_ms;
+	int end = 0;
+
+	if (sscanf(theirs, "v1,lease=%" SCNd64 ",replicas=%u%n", &lease_ms,
+		&replicas, &end) != 2 ||
+	    theirs[end] != '\0')
+		return theirs;
+	write_settings(text, lease_ms, replicas);
+	return text;
+}
+
 /* A server that can't be reached may be back at any moment: 0. */
 int64_t
 guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 {
 	const struct guard *g = &core->guards[shard];
-	char left[HUMAN_SIZE];
+	char left[HUMAN_SIZE], ours[SETTINGS_SIZE], theirs[SETTINGS_SIZE];
 	int64_t left_ms;
 
 	if (!g->up) {
@@ -107,11 +138,12 @@ guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 		    " name the master, or its Sentinels");
 		return GUARD_FOR_GOOD;
 	case GUARD_CONFIG:
+		write_settings(
+		    ours, core->config.lease_ms, core->config.replicas);
 		snprintf(why, size,
 		    "the brokers on that Redis use other settings (%s) than"
-		    " this one (lease=%" PRId64 ",replicas=%u); make them"
-		    " equal on all",
-		    g->text, core->config.lease_ms, core->config.replicas);
+		    " this one (%s); make them equal on all",
+		    settings_text(theirs, g->text), ours);
 		return GUARD_FOR_GOOD;
 	case GUARD_CLOCK:
 		snprintf(why, size,

@@ -111,7 +111,10 @@ config trust_new
 1030 guard config lease=30000
 > log guard-refuses node=0 cause=settings down=1020
 1040 1 TRYLOCK a
-> 1 ERR unavailable the brokers on that Redis use other settings (lease=30000) than this one (lease=10000,replicas=0); make them equal on all
+> 1 ERR unavailable the brokers on that Redis use other settings (lease=30000) than this one (locks.lease 10s, redis.replicas 0); make them equal on all
+1045 guard config v1,lease=30000,replicas=2
+1046 1 TRYLOCK a
+> 1 ERR unavailable the brokers on that Redis use other settings (locks.lease 30s, redis.replicas 2) than this one (locks.lease 10s, redis.replicas 0); make them equal on all
 1050 guard clock
 > log guard-refuses node=0 cause=clock down=1040
 1060 1 TRYLOCK a
