@@ -46,6 +46,7 @@ int cli_servers_default(struct cli *cli);
 
 /* The handlers, each in the file of its kind. */
 int run_main(struct cli *cli, int argc, char **argv);
+int lock_main(struct cli *cli, int argc, char **argv);
 int elect_main(struct cli *cli, int argc, char **argv);
 int show_status(struct cli *cli, int argc, char **argv);
 int show_queue(struct cli *cli, int argc, char **argv);

@@ -17,7 +17,7 @@ struct message;
 	EXIT(INTERNAL, 70, "something failed here or in the broker") \
 	EXIT(PROTOCOL, 76, "the other side doesn't speak the protocol") \
 	EXIT(AUTH, 77, "not permitted") \
-	EXIT(LOST, 123, "run: the lock was lost while the command ran") \
+	EXIT(LOST, 123, "run, lock: the lock was lost meanwhile") \
 	EXIT(NOT_EXECUTABLE, 126, "run: the command can't be executed") \
 	EXIT(NOT_FOUND, 127, "run: the command is not found") \
 	EXIT(SIGNAL, 128, "run: plus the number of the signal that ended it")

@@ -22,9 +22,7 @@ static const struct {
 	int how;
 } fields[] = {
 #define FIELD(id, key, how) { key, HOW_##how },
-	FIELDS(FIELD) FIELD(RATE, "rate", TENTHS) FIELD(MEAN, "mean", MS)
-	    FIELD(GIVEN_UP, "given_up", NUM) FIELD(HOLDS, "holds", NUM)
-		FIELD(LOST, "lost", NUM)
+	FIELDS(FIELD) FIELD(RATE, "rate", TENTHS)
 #undef FIELD
 };
 

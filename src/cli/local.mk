@@ -36,6 +36,7 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/run.c \
 	src/cli/run.h \
 	src/cli/run_held.c \
+	src/cli/run_lock.c \
 	src/cli/run_options.c \
 	src/cli/run_options.h \
 	src/cli/run_state.c \

@@ -1,5 +1,6 @@
 /*
- * `lockbroker run`: a command under a lock, like flock(1).
+ * `lockbroker run`: a command under a lock, like flock(1); and `lock`, which
+ * holds one without a command.
  *
  * This file owns the connection, the clock and the command: it connects, and
  * runs the state machine of run_state.c until it is done. A turn takes the
@@ -74,6 +75,25 @@ run_signals(struct run *run)
 	}
 }
 
+/*
+ * `lock`: what is typed is dropped, and the end of it is the end of the hold. A
+ * job in the background may not read the terminal: a signal ends it.
+ */
+static void
+run_input(struct run *run)
+{
+	char dropped[4096];
+	ssize_t got = read(STDIN_FILENO, dropped, sizeof(dropped));
+
+	if (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)))
+		return;
+	run->listens = false;
+	if (got < 0 && errno == EIO)
+		return;
+	run->child.ended = true;
+	run->state->reaped(run);
+}
+
 /* Takes an absolute time, on a clock that runs while the machine sleeps. */
 static void
 timer_arm(int fd, int64_t at_ms)
@@ -90,7 +110,7 @@ timer_arm(int fd, int64_t at_ms)
 }
 
 static void
-run_poll(struct run *run, struct pollfd pfd[5])
+run_poll(struct run *run, struct pollfd pfd[6])
 {
 	int64_t at_ms = run->state->deadline(run);
 
@@ -107,16 +127,18 @@ run_poll(struct run *run, struct pollfd pfd[5])
 	pfd[3].events = client_events(&run->progress.client);
 	pfd[4].fd = run->progress.far.fd;
 	pfd[4].events = client_events(&run->progress.far);
-	if (poll(pfd, 5, -1) < 0)
+	pfd[5].fd = run->listens ? STDIN_FILENO : -1;
+	pfd[5].events = POLLIN;
+	if (poll(pfd, 6, -1) < 0)
 		pfd[0].revents = pfd[1].revents = pfd[3].revents =
-		    pfd[4].revents = 0;
+		    pfd[4].revents = pfd[5].revents = 0;
 }
 
 /* The broker's messages come first, so that no clock acts on old news. */
 static void
 run_turn(struct run *run)
 {
-	struct pollfd pfd[5] = { 0 };
+	struct pollfd pfd[6] = { 0 };
 	int64_t now;
 
 	run_poll(run, pfd);
@@ -124,6 +146,8 @@ run_turn(struct run *run)
 		run_messages(run);
 	if (run->state != NULL && pfd[1].revents != 0)
 		run_signals(run);
+	if (run->state != NULL && run->listens && pfd[5].revents != 0)
+		run_input(run);
 	if (pfd[3].revents != 0 && run->progress.client.fd >= 0)
 		progress_pump(&run->progress);
 	if (pfd[4].revents != 0 && run->progress.far.fd >= 0)
@@ -139,7 +163,8 @@ run_turn(struct run *run)
 static void
 label_make(const struct run_options *o, char label[65])
 {
-	const char *command = o->argv != NULL ? o->argv[0] : "sh";
+	const char *other = o->kind == RUN_LOCK ? "lock" : "sh";
+	const char *command = o->argv != NULL ? o->argv[0] : other;
 	const char *base = strrchr(command, '/');
 	char host[65];
 	char *p;
@@ -363,13 +388,13 @@ elect_all(struct run *run)
 }
 
 static int
-run_with(struct cli *cli, bool elect, int argc, char **argv)
+run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
 {
 	struct run_options options;
 	struct run run;
 	int status;
 
-	status = run_options_parse(&options, elect, argc, argv);
+	status = run_options_parse(&options, kind, argc, argv);
 	if (status != 0)
 		return status;
 	memset(&run, 0, sizeof(run));
@@ -384,7 +409,7 @@ run_with(struct cli *cli, bool elect, int argc, char **argv)
 		say("can't watch signals and time: %s", strerror(errno));
 		status = CLI_EXIT_INTERNAL;
 	} else {
-		status = elect ? elect_all(&run) : run_all(&run);
+		status = kind == RUN_ELECT ? elect_all(&run) : run_all(&run);
 	}
 	progress_fini(&run.progress);
 	client_fini(&run.client);
@@ -401,11 +426,18 @@ run_with(struct cli *cli, bool elect, int argc, char **argv)
 int
 run_main(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, false, argc, argv);
+	return run_with(cli, RUN_ONCE, argc, argv);
 }
 
 int
 elect_main(struct cli *cli, int argc, char **argv)
 {
-	return run_with(cli, true, argc, argv);
+	return run_with(cli, RUN_ELECT, argc, argv);
+}
+
+int
+lock_main(struct cli *cli, int argc, char **argv)
+{
+	(void)signal(SIGTTIN, SIG_IGN);
+	return run_with(cli, RUN_LOCK, argc, argv);
 }

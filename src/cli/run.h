@@ -43,6 +43,7 @@ struct run {
 	int stopped_by;		       /* last signal that asks to end, or 0 */
 	bool foreign_told;	       /* that it can't end another user's */
 	bool asked;		       /* the broker that it waits at */
+	bool listens;		       /* lock: to the end of input */
 	bool lost;
 	bool again; /* the broker went away before the start */
 };

@@ -1,5 +1,6 @@
 /*
- * The command line of `lockbroker run`: that of flock(1), as far as possible.
+ * The command lines of `lockbroker run`, `elect` and `lock`: that of flock(1),
+ * as far as possible.
  */
 #include "config.h"
 
@@ -20,9 +21,20 @@
 enum { OPT_HOLD = 256, OPT_KEEP, OPT_DELAY, OPT_ON_LOST, OPT_LABEL, OPT_GRACE };
 
 /* clang-format off */
-#define LONGS_HOLDING \
+#define LONGS_TAKING \
+	{ "nonblock", no_argument, NULL, 'n' }, \
+	{ "nb", no_argument, NULL, 'n' }, \
+	{ "wait", required_argument, NULL, 'w' }, \
+	{ "timeout", required_argument, NULL, 'w' }, \
+	{ "conflict-exit-code", required_argument, NULL, 'E' }, \
+	{ "shared", no_argument, NULL, 's' }, \
+	{ "limit", required_argument, NULL, 'l' }, \
+	{ "also", required_argument, NULL, 'a' }
+#define LONGS_COMMAND \
 	{ "kill-after", required_argument, NULL, 'k' }, \
 	{ "command", required_argument, NULL, 'c' }, \
+	{ "on-lost", required_argument, NULL, OPT_ON_LOST }
+#define LONGS_HOLDING \
 	{ "verbose", no_argument, NULL, 'v' }, \
 	{ "quiet", no_argument, NULL, 'q' }, \
 	{ "exclusive", no_argument, NULL, 'x' }, \
@@ -30,23 +42,12 @@ enum { OPT_HOLD = 256, OPT_KEEP, OPT_DELAY, OPT_ON_LOST, OPT_LABEL, OPT_GRACE };
 	{ "hold", required_argument, NULL, OPT_HOLD }, \
 	{ "keep", required_argument, NULL, OPT_KEEP }, \
 	{ "delay", required_argument, NULL, OPT_DELAY }, \
-	{ "on-lost", required_argument, NULL, OPT_ON_LOST }, \
 	{ "label", required_argument, NULL, OPT_LABEL }, \
 	{ NULL, 0, NULL, 0 }
 
-const struct option run_longs[] = {
-	{ "nonblock", no_argument, NULL, 'n' },
-	{ "nb", no_argument, NULL, 'n' },
-	{ "wait", required_argument, NULL, 'w' },
-	{ "timeout", required_argument, NULL, 'w' },
-	{ "conflict-exit-code", required_argument, NULL, 'E' },
-	{ "shared", no_argument, NULL, 's' },
-	{ "limit", required_argument, NULL, 'l' },
-	{ "also", required_argument, NULL, 'a' },
-	LONGS_HOLDING,
-};
-
-const struct option elect_longs[] = { LONGS_HOLDING };
+const struct option run_longs[] = { LONGS_TAKING, LONGS_COMMAND, LONGS_HOLDING };
+const struct option elect_longs[] = { LONGS_COMMAND, LONGS_HOLDING };
+const struct option lock_longs[] = { LONGS_TAKING, LONGS_HOLDING };
 
 #define HELP_WAITING \
 "  -n, --nonblock              don't wait: busy at once\n" \
@@ -56,21 +57,34 @@ const struct option elect_longs[] = { LONGS_HOLDING };
 "  -s, --shared                share it with others who do the same\n" \
 "  -l, --limit N               a semaphore: one of at most N at a time\n" \
 "  -a, --also NAME             this lock, too, or none; any number of times\n"
-#define HELP_HOLDING \
+#define HELP_COMMAND \
 "  -k, --kill-after D          from TERM to KILL, when the lock is lost (5s)\n" \
 "  -c, --command STRING        run STRING with $SHELL -c, else /bin/sh\n" \
+"      --on-lost=WHAT          term (then kill), kill, ignore (term)\n"
+#define HELP_HOLDING \
 "      --hold D                hold the lock for at most D\n" \
 "      --keep D                nobody else gets it until D after the grant\n" \
 "      --delay D               nobody else gets it for D after a crash\n" \
 "      --grace D               go on for D without a connection, and resume\n" \
-"      --on-lost=WHAT          term (then kill), kill, ignore (term)\n" \
 "      --label L               who we are, to others (COMMAND@HOST:PID)\n" \
 "  -x, --exclusive             the default\n" \
 "  -v, --verbose               say what happens, and why it waits\n" \
 "  -q, --quiet                 no progress on a terminal\n"
 
-const char *const run_options_help = HELP_WAITING HELP_WHAT HELP_HOLDING;
-const char *const elect_options_help = HELP_HOLDING;
+const char *const run_options_help =
+    HELP_WAITING HELP_WHAT HELP_COMMAND HELP_HOLDING;
+const char *const elect_options_help = HELP_COMMAND HELP_HOLDING;
+const char *const lock_options_help = HELP_WAITING HELP_WHAT HELP_HOLDING;
+
+/* After NAME, the words of run and elect are those of the command. */
+static const struct {
+	const char *shorts;
+	const struct option *longs;
+} kinds[RUN_KINDS_MAX] = {
+	[RUN_ONCE] = { "+:nw:E:k:c:vqxsl:a:", run_longs },
+	[RUN_ELECT] = { "+:k:c:vqx", elect_longs },
+	[RUN_LOCK] = { ":nw:E:vqxsl:a:", lock_longs },
+};
 /* clang-format on */
 
 /* The start, and the margin before its end, take part of a hold. */
@@ -277,14 +291,15 @@ combination_check(struct run_options *o)
 }
 
 int
-run_options_parse(struct run_options *o, bool elect, int argc, char **argv)
+run_options_parse(
+    struct run_options *o, enum run_kind kind, int argc, char **argv)
 {
-	const char *shorts = elect ? "+:k:c:vqx" : "+:nw:E:k:c:vqxsl:a:";
-	const struct option *longs = elect ? elect_longs : run_longs;
+	const char *shorts = kinds[kind].shorts;
+	const struct option *longs = kinds[kind].longs;
 	int opt, rc;
 
 	memset(o, 0, sizeof(*o));
-	o->elect = elect;
+	o->kind = kind;
 	o->request.wait_ms = REQUEST_FOREVER;
 	o->request.hold_ms = o->request.keep_ms = o->request.delay_ms = -1;
 	o->conflict_exit = CLI_EXIT_NO;
@@ -307,5 +322,11 @@ run_options_parse(struct run_options *o, bool elect, int argc, char **argv)
 		rc = combination_check(o);
 	if (rc != 0)
 		return rc;
-	return command_set(o, argc - optind - 1, argv + optind + 1);
+	if (kind != RUN_LOCK)
+		return command_set(o, argc - optind - 1, argv + optind + 1);
+	if (optind + 1 < argc)
+		return say_usage("'%s': lock runs no command, as run does, "
+				 "and takes more names with -a",
+		    argv[optind + 1]);
+	return 0;
 }

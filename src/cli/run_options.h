@@ -1,5 +1,5 @@
 /*
- * The command line of `lockbroker run`.
+ * The command lines of `lockbroker run`, `elect` and `lock`.
  */
 #ifndef LOCKBROKER_CLI_RUN_OPTIONS_H
 #define LOCKBROKER_CLI_RUN_OPTIONS_H
@@ -16,6 +16,13 @@ enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_IGNORE };
 /* Their words, in the same order. */
 #define ON_LOST_WORDS "term", "kill", "ignore"
 
+enum run_kind {
+	RUN_ONCE,  /* run */
+	RUN_ELECT, /* runs again until the command ends */
+	RUN_LOCK,  /* holds without a command */
+	RUN_KINDS_MAX
+};
+
 /* Texts belong to the command line. */
 struct run_options {
 	struct request request;
@@ -23,7 +30,7 @@ struct run_options {
 	int conflict_exit;     /* status if busy or timed out */
 	int64_t kill_after_ms; /* from TERM to KILL */
 	int64_t grace_ms;      /* of the session; 0: none */
-	bool elect;	       /* runs again until the command ends */
+	enum run_kind kind;
 	enum on_lost on_lost;
 	bool verbose;
 	bool quiet;	    /* shows no progress */
@@ -33,14 +40,17 @@ struct run_options {
 };
 
 /* Returns 0, or the exit status for usage after it has said why. */
-int run_options_parse(struct run_options *o, bool elect, int argc, char **argv);
+int run_options_parse(
+    struct run_options *o, enum run_kind kind, int argc, char **argv);
 
 /* In the form that getopt_long(3) needs. */
 extern const struct option run_longs[];
 extern const struct option elect_longs[];
+extern const struct option lock_longs[];
 
 /* For the help: one line for each option. */
 extern const char *const run_options_help;
 extern const char *const elect_options_help;
+extern const char *const lock_options_help;
 
 #endif

@@ -14,6 +14,9 @@
  * they start nothing before the broker has vouched for the lock, count from the
  * moment they *sent* the PING that was answered, and end the command before
  * that time is over.
+ *
+ * `lock` starts nothing: its RUNNING is from the fence that it tells to the end
+ * of its input (run_lock.c).
  */
 #include "config.h"
 
@@ -102,6 +105,7 @@ static void
 waiting_ask(struct run *run, int64_t now)
 {
 	run->asked = true;
+	run->listens = run->options->kind == RUN_LOCK && !run->child.ended;
 	run->ask_ms = now + (run->cli->addresses.n > 1 ? CLIENT_ANSWER_MS
 						       : ANSWER_ALONE_MS);
 	client_send(&run->client, "@" TAG_ASK " PING");
@@ -136,15 +140,28 @@ waiting_message(struct run *run, const struct message *m)
 
 /* Leave the queue first, so that nobody else waits for us. */
 static void
-waiting_signal(struct run *run, const struct signals_one *one)
+waiting_cancel(struct run *run, int status)
 {
-	if (one->number == SIGWINCH)
-		return;
 	progress_stop(&run->progress);
-	run->status = CLI_EXIT_SIGNAL + one->number;
+	run->status = status;
 	client_send(&run->client, "@" TAG_CANCEL " CANCEL " TAG_TAKE);
 	run->state = &run_cancelling;
 	run->deadline_ms = now_ms() + CANCEL_MS;
+}
+
+static void
+waiting_signal(struct run *run, const struct signals_one *one)
+{
+	if (one->number != SIGWINCH)
+		waiting_cancel(run, CLI_EXIT_SIGNAL + one->number);
+}
+
+/* Whoever wanted to hold it has gone away. */
+static void
+waiting_reaped(struct run *run)
+{
+	if (run->child.ended)
+		waiting_cancel(run, CLI_EXIT_NO);
 }
 
 static void
@@ -167,7 +184,7 @@ const struct run_state run_waiting = {
 	waiting_message,
 	waiting_signal,
 	run_closed_again,
-	run_no_child,
+	waiting_reaped,
 	waiting_time,
 	waiting_deadline,
 };
@@ -199,7 +216,7 @@ const struct run_state run_cancelling = {
 /* CHECKING. */
 
 static void
-checking_start(struct run *run)
+command_start(struct run *run)
 {
 	const struct run_options *o = run->options;
 	const char *shell = getenv("SHELL");
@@ -222,6 +239,19 @@ checking_start(struct run *run)
 		by_shell[2] = string;
 		setup.argv = by_shell;
 	}
+	if (!child_start(&run->child, &setup)) {
+		say("can't start a process: %s", strerror(errno));
+		run_give(run, CLI_EXIT_INTERNAL);
+	}
+	free(path);
+	free(string);
+}
+
+static void
+checking_start(struct run *run)
+{
+	const struct run_options *o = run->options;
+
 	run->state = &run_running;
 	/* If we are killed, the command dies a moment later. An older broker
 	 * refuses that, and goes by our close. */
@@ -231,12 +261,10 @@ checking_start(struct run *run)
 		client_send(&run->client,
 		    "@" TAG_GRACE " SESSION grace=%" PRId64 "ms", o->grace_ms);
 	}
-	if (!child_start(&run->child, &setup)) {
-		say("can't start a process: %s", strerror(errno));
-		run_give(run, CLI_EXIT_INTERNAL);
-	}
-	free(path);
-	free(string);
+	if (o->kind == RUN_LOCK)
+		run_lock_held(run);
+	else
+		command_start(run);
 }
 
 static void

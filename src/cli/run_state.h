@@ -1,6 +1,6 @@
 /*
  * The rows of the states of `run`, and the steps between them: shared by
- * run_state.c, run_held.c and run_steps.c.
+ * run_state.c, run_held.c, run_lock.c and run_steps.c.
  */
 #ifndef LOCKBROKER_CLI_RUN_STATE_H
 #define LOCKBROKER_CLI_RUN_STATE_H
@@ -59,6 +59,15 @@ void run_lost(struct run *run, const char *why);
  */
 void run_ask(struct run *run);
 bool run_told(struct run *run, const struct message *m);
+
+/*
+ * `lock` has no command: the end of input, or a signal that asks us to end, is
+ * taken for the end of one.
+ *
+ * run_lock_held() tells the fence.  run_lock_ends() takes a signal.
+ */
+void run_lock_held(struct run *run);
+void run_lock_ends(struct run *run, int number);
 
 /* For rows that need no function of their own there. */
 int64_t run_at_deadline(const struct run *run);

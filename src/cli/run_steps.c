@@ -129,6 +129,11 @@ run_lost(struct run *run, const char *why)
 	const char *words = words_of(why);
 
 	run->lost = true;
+	if (run->options->kind == RUN_LOCK) {
+		say("%s: lock lost (%s)", run->names, why);
+		run_give(run, CLI_EXIT_LOST);
+		return;
+	}
 	if (on_lost == ON_LOST_IGNORE)
 		run->state = &run_unguarded;
 	else
@@ -203,6 +208,10 @@ run_signal_ignore(struct run *run, const struct signals_one *one)
 void
 run_signal_pass(struct run *run, const struct signals_one *one)
 {
+	if (run->options->kind == RUN_LOCK) {
+		run_lock_ends(run, one->number);
+		return;
+	}
 	if (signals_stops(one->number))
 		run->stopped_by = one->number;
 	if (!child_signal(&run->child, one))

@@ -267,6 +267,112 @@ class Run(CommandTest):
         self.assertEqual(self.end(child)[0], 123)
 
 
+class Lock(CommandTest):
+    """lockbroker lock: a lock for a person at a terminal, or for a script."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.redis()
+        self.broker(self.server, trust_new=True, lease=2)
+        self.control = self.client()
+
+    def state(self, name="x"):
+        return self.control.ok(f"STATUS {name}")["state"]
+
+    def lock(self, *args, **options):
+        """One that holds the lock, and its fence."""
+        child = self.start("lock", "x", *args, stdin=subprocess.PIPE, **options)
+        line = child.stdout.readline()
+        self.assertRegex(line, r"^fence=\d+$")
+        self.assertEqual(self.state(), "held")
+        return child, int(line[len("fence="):])
+
+    def await_free(self):
+        eventually(lambda: self.state() == "free", 5, "given back")
+
+    def test_until_the_end_of_input(self):
+        child, fence = self.lock()
+        child.stdin.write("dropped\n")
+        child.stdin.flush()
+        self.assertEqual(self.run_it("run", "-n", "x", "true")[0], 1)
+        self.assertEqual(self.end(child), (0, "", ""))
+        self.assertEqual(self.state(), "free")
+        self.assertGreater(self.control.lock("x"), fence)
+
+    def test_until_a_signal(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            child, _ = self.lock()
+            child.send_signal(signal.SIGUSR1)
+            child.send_signal(number)
+            self.assertEqual(child.wait(hang()), 0)
+            self.assertEqual(self.state(), "free")
+
+    def test_input_that_has_ended_before(self):
+        status, out, err = self.run_it("lock", "x")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"^fence=\d+\n$")
+        self.assertEqual(self.state(), "free")
+
+    def test_it_lives_longer_than_a_lease(self):
+        child, _ = self.lock()
+        let_time_pass(3)
+        self.assertEqual(self.state(), "held")
+        self.assertEqual(self.end(child)[0], 0)
+
+    def test_it_waits_as_run_does(self):
+        self.control.lock("x")
+        self.assertEqual(self.run_it("lock", "-n", "x")[:2], (1, ""))
+        self.assertEqual(self.run_it("lock", "x", "--wait", "100ms", "-E", "75")[:2], (75, ""))
+        child = self.start("lock", "x", stdin=subprocess.PIPE)
+        eventually(lambda: self.control.ok("STATUS x")["waiters"] == "1")
+        child.send_signal(signal.SIGTERM)
+        self.assertEqual(child.wait(hang()), 143)
+        eventually(lambda: self.control.ok("STATUS x")["waiters"] == "0")
+
+    def test_it_leaves_the_queue_at_the_end_of_input(self):
+        self.control.lock("x")
+        child = self.start("lock", "x")
+        eventually(lambda: self.control.ok("STATUS x")["waiters"] == "1")
+        self.assertEqual(self.end(child), (1, "", ""))
+        eventually(lambda: self.control.ok("STATUS x")["waiters"] == "0")
+
+    def test_it_says_that_it_is_lost(self):
+        child, _ = self.lock()
+        self.control.ok("UNLOCK-FORCE x")
+        self.assertEqual(child.wait(hang()), 123)
+        self.assertEqual(child.stderr.read(), "lockbroker: x: lock lost (forced)\n")
+
+    def test_it_says_that_the_broker_is_gone(self):
+        child, _ = self.lock()
+        self.brokers[0].kill()
+        self.assertEqual(child.wait(hang()), 123)
+        self.assertIn("x: lock lost (", child.stderr.read())
+
+    def test_a_shell_script(self):
+        done = subprocess.run(["bash", "-c", f"""
+            coproc {self.program} lock -w 1m x || exit
+            read -r fence <&"${{COPROC[0]}}" || exit 1
+            echo "$fence"
+            {self.program} run -n x true && exit 2
+            eval "exec ${{COPROC[1]}}>&-"; wait "$COPROC_PID"
+            """], env=dict(os.environ, LOCKBROKER=self.brokers[0].unix_path), text=True,
+            capture_output=True, check=False, timeout=hang())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"^fence=\d+\n$")
+        self.await_free()
+
+    def test_what_it_tells_programs(self):
+        child = self.start("--json", "lock", "x", "-a", "y", stdin=subprocess.PIPE)
+        self.assertRegex(json.loads(child.stdout.readline())["fence"], r"^\d+,\d+$")
+        self.assertEqual(self.end(child)[0], 0)
+        status, out, _ = self.run_it("lock", "-l", "2", "s")
+        self.assertEqual((status, out), (0, "granted\n"))
+
+    def test_wrong_usage(self):
+        for words in ((), ("x", "true"), ("--on-lost=term", "x"), ("-c", "true", "x")):
+            self.assertEqual(self.run_it("lock", *words)[0], 64, words)
+
+
 class Others(CommandTest):
     """status queue list stats ping version send."""
 

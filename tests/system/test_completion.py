@@ -36,7 +36,7 @@ class Complete(CommandTest):
         self.assertEqual(self.offered("nonsense", ""), [])
 
     def test_options_as_the_help_has_them(self):
-        for command in ("run", "elect", "status", "ping", "top"):
+        for command in ("run", "lock", "elect", "status", "ping", "top"):
             with self.subTest(command):
                 helped = re.findall(r"--[a-z-]+", self.run_it("help", command)[1])
                 self.assertLessEqual(set(helped), set(self.offered(command, "--")))
@@ -54,8 +54,8 @@ class Complete(CommandTest):
 
     def test_names_as_the_broker_has_them(self):
         both = ["nightly-report", "nightly/part:2"]
-        for words in (("status",), ("queue",), ("unlock-force",), ("run",), ("run", "-w", "5"),
-                      ("run", "-nE", "75"), ("run", "--hold=5s"), ("watch", "ledger"),
+        for words in (("status",), ("queue",), ("unlock-force",), ("run",), ("lock",),
+                      ("run", "-w", "5"), ("run", "-nE", "75"), ("run", "--hold=5s"), ("watch", "ledger"),
                       ("--json", "status"), ("send", "LOCK"), ("status", "--")):
             with self.subTest(words):
                 self.assertEqual(self.offered(*words, "nig"), both)
