@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/times.h"
 #include "core/agenda.h"
 #include "core/lease/tenure.h"
 #include "core/turn/job.h"
@@ -107,15 +108,10 @@ agenda_tell(struct core *core, bool bare)
 /* Work that a step has left is due at once.  Otherwise the next step is due
  * with the first timer of either agenda. */
 int64_t
-agenda_deadline(const struct core *core)
+core_deadline(const struct core *core)
 {
-	int64_t at_ms = INT64_MAX;
-	unsigned i;
-
-	if (jobs_queued(core, 0, JOB_MAX - 1))
+	if (core->jobs != 0)
 		return core->now_ms;
-	for (i = 0; i < AGENDA_MAX; i++)
-		if (turn_timer_ms(core, i) < at_ms)
-			at_ms = turn_timer_ms(core, i);
-	return at_ms;
+	return min_ms(turn_timer_ms(core, AGENDA_URGENT),
+	    turn_timer_ms(core, AGENDA_PATIENT));
 }

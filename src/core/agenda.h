@@ -5,6 +5,7 @@
  * All of it is bounded (work.h).  First comes what can't wait: losses, then
  * leases and all else that the broker vouches for, then requests that wait,
  * then the walks over all names of a guard and the names that were touched.
+ * core_has_losses() and core_deadline() (core.h) say what is still to be done.
  */
 #ifndef LOCKBROKER_CORE_AGENDA_H
 #define LOCKBROKER_CORE_AGENDA_H
@@ -19,8 +20,5 @@ void agenda_settle(struct core *core);
 
 /* Then: warns holders, and tells sessions that watch a name. */
 void agenda_tell(struct core *core, bool bare);
-
-/* Returns when there is something to do; the present if something was left. */
-int64_t agenda_deadline(const struct core *core);
 
 #endif

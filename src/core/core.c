@@ -637,12 +637,6 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	}
 }
 
-int64_t
-core_deadline(const struct core *core)
-{
-	return agenda_deadline(core);
-}
-
 bool
 core_left(const struct core *core)
 {
