@@ -24,7 +24,8 @@
 struct request {
 	struct span tag; /* without '@'; n is 0 if there is none */
 	enum verb_id verb;
-	struct span words[NAMES_MAX]; /* names, or what the verb takes */
+	/* Names, or what the verb takes. */
+	struct span words[REQUEST_WORDS_MAX];
 	unsigned nwords;
 	uint32_t given; /* bits 1 << OPTION_x */
 	/*

@@ -17,8 +17,8 @@
 #include "wire/protocol.h"
 #include "wire/verbs.h"
 
-/* Limits of one request. */
-#define RESP_WORDS_MAX NAMES_MAX
+/* Limits of one request.  Only scripts take so many words. */
+#define RESP_WORDS_MAX REQUEST_WORDS_MAX
 #define RESP_BYTES_MAX ((size_t)64 * 1024)
 
 /* Is p one of the two?  It is neither if it is that of lines. */

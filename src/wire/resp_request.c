@@ -116,6 +116,15 @@ take_word(struct walk *w, struct span *word)
 	return STEP_DONE;
 }
 
+static const char long_array[] = "invalid multibulk length";
+
+static bool
+is_script(struct span word)
+{
+	return verb_same_word(word, (struct span){ "EVAL", 4 }) ||
+	       verb_same_word(word, (struct span){ "EVALSHA", 7 });
+}
+
 /* Takes all words.  A request of 0 words asks for nothing. */
 static enum step
 take_request(
@@ -126,12 +135,18 @@ take_request(
 
 	*nwords = 0;
 	if (step == STEP_DONE)
-		step = take_length(w, &n, "invalid multibulk length",
-		    "too big mbulk count string");
-	if (step == STEP_DONE && n > RESP_WORDS_MAX)
-		return wrong(w, "invalid multibulk length");
-	for (i = 0; i < n && step == STEP_DONE; i++)
+		step = take_length(
+		    w, &n, long_array, "too big mbulk count string");
+	if (step == STEP_DONE &&
+	    (n > RESP_WORDS_MAX ||
+		(n > NAMES_MAX && w->p < w->end && *w->p != '$')))
+		return wrong(w, long_array);
+	for (i = 0; i < n && step == STEP_DONE; i++) {
 		step = take_word(w, &words[(*nwords)++]);
+		if (i == 0 && n > NAMES_MAX && step == STEP_DONE &&
+		    !is_script(words[0]))
+			return wrong(w, long_array);
+	}
 	return step;
 }
 

@@ -11,7 +11,8 @@
 #include "base/span.h"
 #include "base/verb.h"
 
-#define NAMES_MAX 64 /* names in one request */
+#define NAMES_MAX 64	      /* names in one request */
+#define REQUEST_WORDS_MAX 512 /* of a script in RESP */
 #define TAG_MAX_BYTES 16
 
 enum option_id {

@@ -37,7 +37,11 @@ static const struct framing {
 	{ "*1\r\n$4\r\nPING\r", FRAME_PART, 0, NULL },
 	{ "*64\r\n", FRAME_PART, 0, NULL },
 	{ "*1\r\n$65522\r\n", FRAME_PART, 0, NULL },
-	{ "*65\r\n", FRAME_REFUSED, 0, "invalid multibulk length" },
+	{ "*513\r\n", FRAME_REFUSED, 0, "invalid multibulk length" },
+	{ "*65\r\n*", FRAME_REFUSED, 0, "invalid multibulk length" },
+	{ "*65\r\n$3\r\nDEL\r\n", FRAME_REFUSED, 0,
+	    "invalid multibulk length" },
+	{ "*65\r\n$7\r\nevalsha\r\n", FRAME_PART, 0, NULL },
 	{ "*1000000000\r\n", FRAME_REFUSED, 0, "invalid multibulk length" },
 	{ "*99999999999999999999\r\n", FRAME_REFUSED, 0,
 	    "invalid multibulk length" },
@@ -228,14 +232,14 @@ START_TEST(most_words)
 
 	buf_init(&b);
 	buf_init(&why);
-	resp_array(&b, RESP_WORDS_MAX);
+	resp_array(&b, NAMES_MAX);
 	resp_word(&b, "LOCK");
-	for (i = 1; i < RESP_WORDS_MAX; i++) {
+	for (i = 1; i < NAMES_MAX; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
 		resp_word(&b, name);
 	}
 	ck_assert_int_eq(parse(&r, &b, &code, &why), REQUEST_OK);
-	ck_assert_uint_eq(r.nwords, RESP_WORDS_MAX - 1);
+	ck_assert_uint_eq(r.nwords, NAMES_MAX - 1);
 	buf_fini(&b);
 	buf_fini(&why);
 }
