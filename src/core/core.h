@@ -234,6 +234,7 @@ struct effect {
 	int64_t heartbeat_ms; /* ATTACH: the client owes them; 0: none */
 	enum status status;   /* REPLY */
 	enum err_code code;   /* REPLY with STATUS_ERR */
+	bool undone;	      /* the same: surely nothing was done */
 	uint32_t text;	      /* of an error; offset in effects.text */
 	uint32_t text_len;
 	enum event_id event; /* EVENT */

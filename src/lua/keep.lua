@@ -358,7 +358,13 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 		return { "gone" }
 	elseif not stored or not means(stored, asked, match) then
 		return described("lost", key, value, asked, how)
-	elseif what == "e" then
+	end
+	local depth = match == "c" and depth_of(stored)
+	if depth and (what == "r" or client ~= "") then
+		depth = depth + (what == "r" and -1 or 1)
+		client = with_depth(stored, depth)
+	end
+	if what == "e" or depth and depth > 0 then
 		local rest = lasts_yet(key)
 		local ms = lasts_anew(rest, ttl, bound, most)
 		if not ms then

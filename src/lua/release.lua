@@ -35,11 +35,12 @@ end
 
 op.token = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, how, client, most)
-	local usual = blessed and (how == "rxr"
-		or how == "exr" and client == "" and tonumber(ttl) >= 0)
+	local what, bound = string.match(how, "^(.)[xc](.)$")
+	local usual = blessed and bound == "r" and (what == "r"
+		or what == "e" and client == "" and tonumber(ttl) >= 0)
 	local fence = usual and fence_of(key, asked)
 	local alone = fence and redis.call("EXISTS", queue) == 0
-	if alone and how == "exr" then
+	if alone and what == "e" then
 		keep_hold(key, seq, fence, asked, ttl)
 		return { "renewed", tonumber(fence),
 			ttl ~= "0" and tonumber(ttl) or -1, 0, asked }

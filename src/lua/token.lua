@@ -32,18 +32,36 @@ local function client_of(text)
 	return string.match(text, "^([^|]*)|?(.*)$")
 end
 
+-- Returns the depth of a hold that is counted (%xDEPTH behind its token), and
+-- its token; nil if it is not counted.
+local function depth_of(token)
+	local plain, depth = string.match(token, "^([^|]*)%%x(%d+)")
+	return tonumber(depth), plain
+end
+
+-- Returns a stored hold with that depth.
+local function with_depth(stored, depth)
+	local plain, user = string.match(stored, "^([^|]*)%%x%d+(.*)$")
+	return plain .. "%x" .. string.format(whole, depth) .. user
+end
+
 -- Does a stored hold match the one asked for?  Its user must be the same, and
 -- its token equal (x), begin with the one asked for (p), differ (n), or be any
--- (a).
+-- (a); or both are counted, and of one token (c).
 local function means(stored, asked, how)
 	local token, user = client_of(stored)
 	local wanted, who = client_of(asked)
 	if user ~= who then
 		return false
+	elseif how == "c" then
+		local depth, plain = depth_of(token)
+		local _, other = depth_of(wanted)
+		return depth ~= nil and plain == other
 	elseif how == "x" then
 		return token == wanted
 	elseif how == "p" then
 		return string.sub(token, 1, #wanted) == wanted
+			and not depth_of(token)
 	elseif how == "n" then
 		return token ~= wanted
 	end

@@ -9,6 +9,7 @@
 #ifndef LOCKBROKER_WIRE_REPLY_H
 #define LOCKBROKER_WIRE_REPLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct wire_reply {
 	enum verb_id verb; /* of the request; VERB_MAX: none was understood */
 	enum status status;
 	enum err_code code; /* STATUS_ERR: for programs ... */
+	bool undone;	    /* ... whether surely nothing was done ... */
 	struct span text;   /* ... and for people */
 	const struct field *fields;
 	size_t nfields;

@@ -235,6 +235,7 @@ endif
 # Stories of leases, queues and guards; data, one file for each subject.
 STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/brokers.story \
+	tests/unit/core/stories/counted.story \
 	tests/unit/core/stories/deadlock.story \
 	tests/unit/core/stories/force.story \
 	tests/unit/core/stories/given.story \

@@ -80,6 +80,19 @@ submit(struct core *core, struct token_call *c, struct token_name *n,
 	return op;
 }
 
+/* A PASS ends a hold whose depth is 1, and no other. */
+static bool
+may_pass(const struct core *core, const struct token_call *c,
+    const struct token_name *n)
+{
+	const struct ward *w = ward_find(core, n->name, n->len);
+
+	if (c->op != TOKEN_RELEASE || c->n > 1 || n->passed)
+		return false;
+	return c->how[1] == 'x' || (c->how[1] == 'c' && w != NULL &&
+				       strcmp(w->client, c->client) == 0);
+}
+
 /*
  * If another token waits here for the name that the call releases, one
  * operation does both.  Returns false if none does.
@@ -89,7 +102,7 @@ hand_over(struct core *core, struct token_call *c, struct token_name *n)
 {
 	struct token_call *heir;
 
-	if (c->op != TOKEN_RELEASE || c->n > 1 || c->how[1] != 'x')
+	if (!may_pass(core, c, n))
 		return false;
 	heir = park_heir(core, n);
 	if (heir == NULL)
@@ -312,13 +325,23 @@ take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		go_on(core, c);
 }
 
+/* A PASS has found another depth than this broker knew of. */
+static void
+release_again(struct core *core, struct token_call *c, struct token_name *n)
+{
+	assert(n->asked);
+	n->asked = false;
+	n->passed = true;
+	(void)send_next(core, c);
+}
+
 /* For the call that releases, a PASS that has made the next hold is a release
  * like any other.  Only then the heir hears of its grant. */
 void
 token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o)
 {
-	const struct token_call *c = call_find(core, slot->ref);
+	struct token_call *c = call_find(core, slot->ref);
 	struct outcome ended = *o;
 
 	if (slot->op != OP_PASS) {
@@ -332,6 +355,9 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 			.second = 3,
 			.text = c->client,
 			.text_len = strlen(c->client) };
-	take_outcome(core, slot, sent_ms, &ended);
+	if (o->status == OUTCOME_LOST && c->how[1] == 'c')
+		release_again(core, c, &c->names[slot->limit]);
+	else
+		take_outcome(core, slot, sent_ms, &ended);
 	park_passed(core, slot, sent_ms, o);
 }

@@ -14,12 +14,39 @@
 
 #include "core/token/park.h"
 #include "core/token/parts.h"
+#include "core/token/ward.h"
+
+/* Does this broker look after the hold of a token that takes it once more? */
+static bool
+has_it(const struct core *core, const struct token_call *c,
+    const struct token_name *n)
+{
+	const struct ward *w = ward_find(core, n->name, n->len);
+
+	return c->how[1] == 'c' && w != NULL &&
+	       client_same_counted(w->client, c->client);
+}
+
+/*
+ * May a hold of the token be one that nobody was told of, and that is about to
+ * end?  It must not be counted as the one that the client has.
+ */
+static bool
+doubts(const struct core *core, const struct token_call *c,
+    const struct token_name *n)
+{
+	return c->how[1] == 'c' && c->op == TOKEN_ACQUIRE &&
+	       !has_it(core, c, n) &&
+	       (park_asks(core, c) || ward_strays(core, n->name, n->len));
+}
 
 void
 either_begin(struct core *core, struct token_call *c)
 {
 	bool extends = c->op == TOKEN_EXTEND || c->inherits ||
-		       (c->park_ms > 0 && park_matters(core, c));
+		       has_it(core, c, c->names) ||
+		       (c->park_ms > 0 && park_matters(core, c) &&
+			   !doubts(core, c, c->names));
 	struct token_name *n;
 
 	for (n = c->names; n < c->names + c->n; n++)
@@ -32,9 +59,10 @@ either_begin(struct core *core, struct token_call *c)
  * asked about for ever.
  */
 static void
-turn(struct token_name *n)
+turn(const struct core *core, const struct token_call *c, struct token_name *n)
 {
-	bool meant = n->kind == TOKEN_HELD && (n->whose & 1) != 0;
+	bool meant =
+	    n->kind == TOKEN_HELD && (n->whose & 1) != 0 && !doubts(core, c, n);
 
 	if (n->status == OUTCOME_BUSY && meant && !n->extended)
 		n->extends = true;
@@ -72,7 +100,7 @@ either_goes_on(struct core *core, struct token_call *c)
 
 	for (n = c->names; n < c->names + c->n; n++)
 		if (n->settled)
-			turn(n);
+			turn(core, c, n);
 	n = &c->names[0];
 	if (c->park_ms == 0 || n->claimed ||
 	    (n->status != OUTCOME_GONE && n->status != OUTCOME_LOST))

@@ -49,6 +49,9 @@ call_refuse(struct core *core, struct token_call *c, enum err_code code,
 	c->result = RESULT_REFUSED;
 	give_back(core, c);
 	emit_error(core, c->session, c->ref, code, "%s", why);
+	/* What was taken of several names is given back only now. */
+	if (!c->broken && c->n == 1)
+		emit_undone(core);
 	call_drop(core, c);
 }
 

@@ -290,6 +290,14 @@ park_others_first(const struct core *core, const struct token_call *c)
 	return false;
 }
 
+bool
+park_asks(const struct core *core, const struct token_call *c)
+{
+	const struct stand *st = stand_of(core, c);
+
+	return st != NULL && st->asked_for != 0;
+}
+
 /* If there is no place left, the token polls as it would with Redis alone. */
 void
 park_refused(struct core *core, struct token_call *c)

@@ -51,6 +51,9 @@ bool park_others_first(const struct core *core, const struct token_call *c);
 bool park_comes_before(
     const struct core *core, const char *name, size_t len, uint64_t came);
 
+/* Has an operation been sent that may grant its name to a token here? */
+bool park_asks(const struct core *core, const struct token_call *c);
+
 /* The call was refused: its token gets a place, if there is one left. */
 void park_refused(struct core *core, struct token_call *c);
 

@@ -53,7 +53,8 @@ static void
 set_how(struct token_call *c, const struct token_request *rq)
 {
 	static const char ops[TOKEN_OP_MAX] = { 'e', 'e', 'r', 'q' };
-	static const char matches[TOKEN_MATCH_MAX] = { 'x', 'p', 'n', 'a' };
+	static const char matches[TOKEN_MATCH_MAX] = { 'x', 'p', 'n', 'a',
+		'c' };
 	static const char bounds[TOKEN_BOUND_MAX] = { 'r', 'a', 'b', 'u', 'l',
 		's' };
 
@@ -66,16 +67,19 @@ set_how(struct token_call *c, const struct token_request *rq)
 		c->how[1] = '-';
 }
 
+typedef char *text_fn(const char *token, size_t token_len, const char *user);
+
 /* Sets which holds the call means, and what they become.  The texts have the
  * user in them, so that a call never means the hold of another user. */
 static void
 set_clients(struct token_call *c, const struct token_request *rq,
     const struct owner *asker)
 {
-	char *token = rq->awaits
-			  ? client_kept(asker->user)
-			  : client_text(rq->token, rq->token_len, asker->user);
-	char *meant = client_text(rq->token,
+	text_fn *text =
+	    rq->match == TOKEN_COUNTED ? client_counted : client_text;
+	char *token = rq->awaits ? client_kept(asker->user)
+				 : text(rq->token, rq->token_len, asker->user);
+	char *meant = text(rq->token,
 	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len,
 	    asker->user);
 
@@ -200,8 +204,10 @@ token_take(
 	struct token_call *c;
 
 	assert(rq->nnames > 0 && rq->nnames <= CORE_NAMES_MAX);
-	assert(rq->ttl_ms >= (rq->op == TOKEN_EXTEND ? -TOKEN_MS_MAX : 0) &&
+	assert(rq->ttl_ms >= (rq->op == TOKEN_ACQUIRE ? 0 : -TOKEN_MS_MAX) &&
 	       rq->ttl_ms <= TOKEN_MS_MAX);
+	assert(rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED ||
+	       rq->either);
 	assert(rq->token_len <= TOKEN_MAX_BYTES &&
 	       rq->new_token_len <= TOKEN_MAX_BYTES);
 	if (!allowed(core, asker, rq))

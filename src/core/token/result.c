@@ -68,19 +68,23 @@ is_made(const struct token_name *n)
  * Returns the token if the client may see it, which is of the same user then;
  * else NULL.  The caller frees it.  `len` is its length, or that of what
  * n->text may show instead: the token of a lease, or the value of a plain
- * client.
+ * client.  `depth` is that of a hold that is counted, now or before it ended.
  */
 static char *
-shown(const struct token_call *c, const struct token_name *n, size_t *len)
+shown(const struct token_call *c, const struct token_name *n, size_t *len,
+    uint64_t *depth)
 {
+	const char *text = NULL;
+
 	if (n->status == OUTCOME_GRANTED)
-		return client_token(c->op == TOKEN_EXTEND && c->other[0] != '\0'
-					? c->other
-					: c->client,
-		    len);
-	if (n->status == OUTCOME_RENEWED ||
-	    (n->kind == TOKEN_HELD && (n->whose & 2) != 0))
-		return client_token(n->text, len);
+		text = c->op == TOKEN_EXTEND && c->other[0] != '\0' ? c->other
+								    : c->client;
+	else if (n->status == OUTCOME_RENEWED ||
+		 (n->kind == TOKEN_HELD && (n->whose & 2) != 0))
+		text = n->text;
+	*depth = text == NULL ? 0 : client_depth(text);
+	if (text != NULL)
+		return client_token(text, len);
 	*len = 0;
 	if (n->text != NULL && n->kind != TOKEN_HELD)
 		*len = strlen(n->text);
@@ -120,10 +124,11 @@ result_emit(
 {
 	const struct token_name *n = telling(c, how);
 	struct token_result *r;
+	uint64_t depth;
 	char *token;
 	size_t len;
 
-	token = shown(c, n, &len);
+	token = shown(c, n, &len, &depth);
 	r = emit_token(
 	    core, c->session, c->ref, token != NULL ? token : n->text, len);
 	free(token);
@@ -135,6 +140,7 @@ result_emit(
 	r->kind = is_made(n) ? TOKEN_HELD : (enum token_kind)n->kind;
 	r->own = is_made(n) || (n->whose & 2) != 0;
 	r->matches = is_made(n) || (n->whose & 1) != 0;
+	r->depth = depth - (depth > 0 && n->status == OUTCOME_ENDED);
 	r->fence = n->fence;
 	r->left_ms = how == TOKEN_DONE ? least_ms(c) : n->left_ms;
 	if (r->left_ms < 0)

@@ -99,8 +99,10 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 		ward_stray(core, n);
 	}
 	if (o->status == OUTCOME_UNKNOWN &&
-	    (c->op == TOKEN_EXTEND || n->extends))
+	    (c->op == TOKEN_EXTEND || n->extends || c->how[1] == 'c'))
 		ward_doubt(core, n->name, n->len);
+	c->broken |=
+	    o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_REFUSED;
 	/* The call ends when the other names are answered. */
 	if (call_in_flight(c)) {
 		n->settled = true;

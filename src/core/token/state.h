@@ -31,6 +31,7 @@ struct token_name {
 	bool asked;	/* the operation is in flight */
 	bool extends;	/* the next operation extends a hold; see either.c */
 	bool extended, claimed; /* an operation has tried that */
+	bool passed;		/* a PASS was in vain */
 	bool settled;		/* Redis has answered it, and how: */
 	enum outcome_status status;
 	uint64_t fence;
@@ -151,6 +152,16 @@ char *client_text(const char *token, size_t token_len, const char *user);
 /* Returns what stands there while the name is kept for a user (park.h): no
  * token is written so.  The caller frees it. */
 char *client_kept(const char *user);
+
+/* Returns the same of a hold that is counted, with a depth of 1.  The caller
+ * frees it. */
+char *client_counted(const char *token, size_t token_len, const char *user);
+
+/* Returns the depth of the hold; 0: it is not counted. */
+uint64_t client_depth(const char *text);
+
+/* Are both counted, and of the same token and user? */
+bool client_same_counted(const char *a, const char *b);
 
 /* Returns the token of such a text, as it was.  The caller frees it. */
 char *client_token(const char *text, size_t *len);

@@ -4,6 +4,9 @@
  * A client's token has any bytes.  Those that could be mistaken in a key
  * (blanks, control characters, beyond ASCII, `|`, `%`) are written as %XX.  So
  * two tokens never have one text, and the scripts compare texts.
+ *
+ * The depth of a hold that is counted stands behind its token, as %xDEPTH: no
+ * byte of a token is written so.
  */
 #include "config.h"
 
@@ -14,7 +17,8 @@
 #include "base/xmalloc.h"
 #include "core/token/state.h"
 
-#define ESCAPED 3 /* %XX */
+#define ESCAPED 3  /* %XX */
+#define DEPTH "%x" /* and its number */
 
 static bool
 is_plain(unsigned char c)
@@ -41,12 +45,14 @@ escape(char *to, const char *p, size_t n)
 	return to;
 }
 
-char *
-client_text(const char *token, size_t token_len, const char *user)
+static char *
+text_of(
+    const char *token, size_t token_len, const char *depth, const char *user)
 {
 	size_t user_len = user != NULL ? strlen(user) : 0;
-	char *text = xmalloc(ESCAPED * (token_len + user_len) + 2);
-	char *end = escape(text, token, token_len);
+	char *text =
+	    xmalloc(ESCAPED * (token_len + user_len) + strlen(depth) + 2);
+	char *end = stpcpy(escape(text, token, token_len), depth);
 
 	if (user_len > 0) {
 		*end++ = '|';
@@ -54,6 +60,18 @@ client_text(const char *token, size_t token_len, const char *user)
 	}
 	*end = '\0';
 	return text;
+}
+
+char *
+client_text(const char *token, size_t token_len, const char *user)
+{
+	return text_of(token, token_len, "", user);
+}
+
+char *
+client_counted(const char *token, size_t token_len, const char *user)
+{
+	return text_of(token, token_len, DEPTH "1", user);
 }
 
 char *
@@ -71,14 +89,46 @@ digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : tolower(c) - 'a' + 10;
 }
 
+/* Returns where the depth stands behind the token; NULL: it has none. */
+static const char *
+find_depth(const char *text)
+{
+	const char *p = strstr(text, DEPTH);
+
+	return p != NULL && memchr(text, '|', (size_t)(p - text)) == NULL
+		   ? p
+		   : NULL;
+}
+
+uint64_t
+client_depth(const char *text)
+{
+	const char *p = find_depth(text);
+
+	return p == NULL ? 0 : strtoull(p + strlen(DEPTH), NULL, 10);
+}
+
+/* Compares what stands before the depths, and then the users. */
+bool
+client_same_counted(const char *a, const char *b)
+{
+	const char *x = find_depth(a), *y = find_depth(b);
+
+	if (x == NULL || y == NULL || x - a != y - b ||
+	    memcmp(a, b, (size_t)(x - a)) != 0)
+		return false;
+	return strcmp(strchrnul(x, '|'), strchrnul(y, '|')) == 0;
+}
+
 /* Also reads texts that no broker has written so, since keys may hold
  * anything. */
 char *
 client_token(const char *text, size_t *len)
 {
 	char *token = xmalloc(strlen(text) + 1), *to = token;
+	const char *depth = find_depth(text);
 
-	for (; *text != '\0' && *text != '|'; text++) {
+	for (; *text != '\0' && *text != '|' && text != depth; text++) {
 		if (text[0] == '%' && isxdigit((unsigned char)text[1]) &&
 		    isxdigit((unsigned char)text[2])) {
 			*to++ = (char)(digit(text[1]) << 4 | digit(text[2]));

@@ -47,6 +47,11 @@ enum token_match {
 	TOKEN_PREFIX, /* the first `prefix` bytes of both are the same */
 	TOKEN_NOT,    /* its token is not `token` (IFNE) */
 	TOKEN_ANY,    /* its token does not matter: DEL, SET XX, PEXPIRE */
+	/* Its token is `token`, and it is counted: a hold has a depth, which
+	 * begins with 1.  ACQUIRE (with `either`) makes a hold that is counted,
+	 * or adds 1 to its depth; RELEASE takes 1 from it, and ends the hold
+	 * at 0, or else gives it the bound ttl_ms. */
+	TOKEN_COUNTED,
 	TOKEN_MATCH_MAX
 };
 
@@ -77,8 +82,8 @@ struct token_request {
 	size_t prefix;	       /* TOKEN_PREFIX; not more than token_len */
 	const char *new_token; /* EXTEND: from now on; NULL: as it was */
 	size_t new_token_len;
-	/* ACQUIRE, EXTEND; 0: no bound, and below 0: over, so that an EXTEND
-	 * ends the hold (DONE).  TOKEN_ADD: of any sign.  At most TOKEN_MS_MAX,
+	/* ACQUIRE, EXTEND, RELEASE of COUNTED; 0: no bound, and below 0: over,
+	 * so that an EXTEND ends the hold (DONE).  TOKEN_ADD: of any sign.  At most TOKEN_MS_MAX,
 	 * either way.  The core cuts it to locks.max_hold; an ACQUIRE without a
 	 * bound gets locks.default_hold. */
 	int64_t ttl_ms;
@@ -127,6 +132,8 @@ struct token_result {
 	enum token_kind kind;
 	bool own;	 /* HELD: by the same user */
 	bool matches;	 /* HELD: the hold matches the request */
+	uint64_t depth;	 /* HELD: of a hold that is counted; RELEASE: what is
+			    left of it; else 0 */
 	uint64_t fence;	 /* HELD, and NATIVE if it is known; else 0 */
 	int64_t left_ms; /* what is left of the bound; -1: it has none; of
 			    several names the least */

@@ -371,6 +371,19 @@ find_asked(struct core *core, const struct slot *slot)
 	return NULL;
 }
 
+bool
+ward_strays(const struct core *core, const char *name, size_t len)
+{
+	const struct ward *w;
+
+	TAILQ_FOREACH (w, &core->tokens->strays, link) {
+		core_visit(core, 1);
+		if (w->name_len == len && memcmp(w->name, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The key is later than the ward if nobody heard of an extension.  Otherwise the
  * ward knows its bound best: the key's is that of the server's clock. */
 static void

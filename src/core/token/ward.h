@@ -10,6 +10,10 @@
 
 #include "core/token/state.h"
 
+/* May the name have a hold that this broker is about to end, since nobody was
+ * told of it? */
+bool ward_strays(const struct core *core, const char *name, size_t len);
+
 /* Guards (guard_listener). */
 void ward_guard_changed(struct core *core, uint32_t shard);
 void ward_history_changed(struct core *core, uint32_t shard);

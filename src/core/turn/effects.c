@@ -143,6 +143,15 @@ emit_error(struct core *core, uint64_t session, uint64_t ref,
 }
 
 void
+emit_undone(struct core *core)
+{
+	struct effects *fx = core->fx;
+
+	assert(fx->v[fx->n - 1].kind == EFFECT_REPLY);
+	fx->v[fx->n - 1].undone = true;
+}
+
+void
 emit_notice(struct core *core, enum notice_id id)
 {
 	add_effect(core, EFFECT_LOG, 0)->notice = id;

@@ -14,6 +14,7 @@ void emit_reply(
 void emit_error(struct core *core, uint64_t session, uint64_t ref,
     enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+void emit_undone(struct core *core); /* said of the last error */
 void emit_event(struct core *core, uint64_t session, enum event_id event,
     const char *name, size_t name_len);
 

@@ -279,6 +279,8 @@ write_effect(struct story *st, const struct effect *e)
 		if (e->status == STATUS_ERR)
 			buf_addf(st->out, " %s %.*s", err_word(e->code),
 			    (int)e->text_len, text + e->text);
+		if (e->undone)
+			buf_adds(st->out, " (undone)");
 	}
 	write_fields(st, st->fx.fields + e->field, e->nfields, text);
 	buf_addc(st->out, '\n');

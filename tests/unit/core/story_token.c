@@ -3,7 +3,7 @@
  *
  *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
  *		[new=T] [px=D] [park=D] [either] [all] [awaits]
- *		[match=exact|prefix|not|any] [prefix=N]
+ *		[match=exact|prefix|not|any|counted] [prefix=N]
  *		[bound=replace|add|bound|unbound|longer|shorter]
  */
 #include "config.h"
@@ -14,7 +14,8 @@
 #include "story_state.h"
 
 static const char *const ops[] = { "acquire", "extend", "release", "query" };
-static const char *const matches[] = { "exact", "prefix", "not", "any" };
+static const char *const matches[] = { "exact", "prefix", "not", "any",
+	"counted" };
 static const char *const bounds[] = { "replace", "add", "bound", "unbound",
 	"longer", "shorter" };
 static const char *const answers[] = { "done", "busy", "absent", "others",
@@ -106,6 +107,8 @@ story_write_token(struct story *st, const struct effect *e)
 		buf_addf(st->out, " fence=%" PRIu64, r->fence);
 	if (r->left_ms >= 0)
 		buf_addf(st->out, " left=%" PRId64, r->left_ms);
+	if (r->depth > 0)
+		buf_addf(st->out, " depth=%" PRIu64, r->depth);
 	if (r->token_len > 0)
 		buf_addf(st->out, " token=%.*s", (int)r->token_len,
 		    buf_data(&st->fx.text) + r->token);

@@ -41,6 +41,7 @@ static const char *const subjects[] = {
 	"voters",
 	"brokers",
 	"tokens",
+	"counted",
 	"semaphores",
 	"latches",
 	"barriers",

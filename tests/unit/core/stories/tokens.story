@@ -226,7 +226,7 @@ config debug
 80 down
 90 token 1 @2 release a token=t1
 5000 until
-> 2090 1 @2 ERR unavailable Redis can't be used
+> 2090 1 @2 ERR unavailable Redis can't be used (undone)
 
 == tokens: a broker that stops leaves them, and says so
 0 ready 2
@@ -313,7 +313,7 @@ config quorum=3
 2020 until
 2030 down
 2040 < gone a
-> 1 ERR unavailable Redis can't be used
+> 1 ERR unavailable Redis can't be used (undone)
 
 == tokens: found and extended, and told too late
 0 ready 1
@@ -632,7 +632,7 @@ config quorum=3
 30 down
 40 token 2 acquire a token=t2 px=30s park=80
 200 until
-> 120 2 ERR unavailable Redis can't be used
+> 120 2 ERR unavailable Redis can't be used (undone)
 
 == parking: a broker that stops
 0 ready 3
@@ -647,7 +647,7 @@ config quorum=3
 > 1 !SHUTDOWN
 > 2 !SHUTDOWN
 > 3 !SHUTDOWN
-> 2 ERR shutdown the broker is stopping; try another one
+> 2 ERR shutdown the broker is stopping; try another one (undone)
 > op token a seq=2 how=u--
 60 < ended a
 > op idle
