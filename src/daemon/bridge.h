@@ -21,6 +21,7 @@ struct config;
 struct identity;
 struct monitor;
 struct resp;
+struct latches;
 struct scripts;
 struct succession;
 struct user;
@@ -56,6 +57,7 @@ struct broker {
 	struct scripts *scripts; /* texts that RESP clients have sent */
 	uint64_t scripts_unknown;
 	struct quiet scripts_quiet;
+	struct latches *latches;	   /* resp_redisson.c */
 	LIST_HEAD(, resp) mutex_listeners; /* resp_mutex.c */
 	TAILQ_HEAD(, wanted) wanted;	   /* names to be awaited */
 	uint64_t last_wanted;

@@ -83,12 +83,23 @@ node_texts(const struct config_nodes *nodes)
 	return v;
 }
 
+static void
+init_resp(struct broker *b, const struct resp_scripts *more)
+{
+	b->scripts = scripts_new();
+	scripts_configure(b->scripts, more);
+	b->latches = resp_latches_new();
+	LIST_INIT(&b->mutex_listeners);
+	TAILQ_INIT(&b->wanted);
+}
+
 /* What is made before all else. */
 static void
 free_first(struct broker *b)
 {
 	succession_free(b->succession);
 	effects_fini(&b->effects);
+	resp_latches_free(b->latches);
 	scripts_free(b->scripts);
 	free(b);
 }
@@ -112,11 +123,8 @@ broker_new(
 	b->succession = succession_new(b, notify);
 	effects_init(&b->effects);
 	buf_init(&b->rows);
-	b->scripts = scripts_new();
-	scripts_configure(b->scripts, &config->resp.scripts);
+	init_resp(b, &config->resp.scripts);
 	TAILQ_INIT(&b->jobs);
-	LIST_INIT(&b->mutex_listeners);
-	TAILQ_INIT(&b->wanted);
 	core_settings(&core_config, config);
 	core_config.instance = random[0];
 	core_config.seed[0] = random[1];

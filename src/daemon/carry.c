@@ -20,6 +20,7 @@ bridge_answer(
 	char mem[TAG_MAX_BYTES + 1];
 
 	if (resp_mutex_woken(b, c, ref, NULL) ||
+	    resp_part_told(c, ref, NULL, reply) ||
 	    !conn_answered(c, ref, mem, reply))
 		return false;
 	if (!resp_told(b, c, reply))
@@ -79,6 +80,7 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 	(void)bridge_answer(b, c, e->ref,
 	    &(struct wire_reply){ .status = e->status,
 		.code = e->code,
+		.undone = e->undone,
 		.text = error_text(b, c, e, text),
 		.fields = b->effects.fields + e->field,
 		.nfields = e->nfields,

@@ -47,6 +47,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp_conn.c \
 	src/daemon/resp_keys.c \
 	src/daemon/resp_mutex.c \
+	src/daemon/resp_redisson.c \
 	src/daemon/resp_scripts.c \
 	src/daemon/resp_server.c \
 	src/daemon/resumption.c \

@@ -47,6 +47,8 @@ resp_free(struct broker *b, struct resp *rs)
 	free(rs->new_name);
 	free(rs->mine);
 	free(rs->mutex);
+	free(rs->latch);
+	free(rs->parts);
 	free(rs);
 }
 
@@ -120,7 +122,11 @@ refuse(
 		.names = names };
 	unsigned first, i;
 
-	need.nnames = resp_names(id, r->nwords, &first);
+	/* A latch is no lock; whoever knows its name has made it. */
+	if (resp_is_latch(id, r))
+		need.right = RIGHT_USER;
+	else
+		need.nnames = resp_names(id, r->nwords, &first);
 	for (i = 0; i < need.nnames; i++)
 		names[i] = ask_lock_of(
 		    r->words[first + i * (unsigned)resp_rows[id].step]);
@@ -151,7 +157,10 @@ resp_command(void *arg, struct conn *c, const struct request *r)
 		resp_null(conn_output(c), resp_three(c));
 	else if (!refuse(b, c, r, id)) {
 		resp_of(c)->id = id;
-		handlers[id](b, c, r);
+		if (resp_is_latch(id, r))
+			resp_del_latch(b, c, r);
+		else
+			handlers[id](b, c, r);
 	}
 	buf_fini(&why);
 }

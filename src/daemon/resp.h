@@ -19,6 +19,7 @@
 #include "daemon/bridge.h"
 #include "resp/ask.h"
 #include "resp/commands.h"
+#include "resp/scripts.h"
 #include "wire/resp.h"
 
 /* Libraries look at this version to see which commands they may use. */
@@ -54,6 +55,11 @@ struct resp {
 	size_t mine_len;
 	LIST_HEAD(, channel) channels;
 	unsigned nchannels;
+
+	/* resp_redisson.c */
+	char *latch; /* owned: the result is noted under it; NULL: it is not */
+	int64_t latch_ms;
+	struct parts *parts; /* owned: the request of many names; NULL: none */
 
 	/* resp_mutex.c */
 	char *mutex; /* owned: the name that a SET of its locks takes; NULL */
@@ -113,6 +119,31 @@ void resp_mutex_run(struct broker *b);
 bool resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t);
 void resp_mutex_gone(struct broker *b, struct resp *rs);
+
+/* resp_redisson.c: the results of requests that clients may send twice. */
+struct latches *resp_latches_new(void);
+void resp_latches_free(struct latches *l);
+
+/* Is it a DEL of the note about such a request?  Then the answer is written. */
+bool resp_is_latch(enum resp_id id, const struct request *r);
+void resp_del_latch(struct broker *b, struct conn *c, const struct request *r);
+
+/* Was the request carried out before?  Then the answer is written. */
+bool resp_latched(struct broker *b, struct conn *c, const struct ask *a);
+
+/* A request on a lock of Redisson is sent to the core, and its answer. */
+void resp_redisson_asks(struct resp *rs, const struct ask *a);
+void resp_redisson_told(
+    struct broker *b, struct resp *rs, const struct token_result *t);
+
+/* A script for many names. */
+void resp_ask_each(struct broker *b, struct conn *c, const struct request *r,
+    enum script_id id);
+
+/* Takes the answer for one of them; an error if t is NULL.  Returns false if
+ * `ref` is of another request. */
+bool resp_part_told(struct conn *c, uint64_t ref, const struct token_result *t,
+    const struct wire_reply *reply);
 
 /* The handlers of the table. */
 typedef void resp_handler(

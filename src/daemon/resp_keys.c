@@ -52,6 +52,7 @@ resp_ask(
 		 a->form != ASK_OLD_OR_NIL)
 		a->rq.park_ms = b->config->resp.park_ms;
 	resp_mutex_asks(rs, a);
+	resp_redisson_asks(rs, a);
 	rs->form = a->form;
 	free(rs->mine);
 	rs->mine = xstrndup(a->token.n > 0 ? a->token.p : "", a->token.n);
@@ -70,10 +71,11 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	char mem[TAG_MAX_BYTES + 1];
 	struct wire_reply reply;
 
-	if (resp_mutex_woken(b, c, ref, t) ||
+	if (resp_mutex_woken(b, c, ref, t) || resp_part_told(c, ref, t, NULL) ||
 	    !conn_answered(c, ref, mem, &reply))
 		return;
 	resp_mutex_told(b, c, t);
+	resp_redisson_told(b, rs, t);
 	ask_write(t, (struct span){ text + t->token, t->token_len }, rs->form,
 	    (struct span){ rs->mine, rs->mine_len }, resp_three(c),
 	    conn_output(c));

@@ -88,12 +88,17 @@ run(struct broker *b, struct conn *c, const struct request *r,
 	struct ask a;
 	struct buf why;
 
+	if (scripts_each(id, r->words + 2, r->nwords - 2) > 0) {
+		resp_ask_each(b, c, r, id);
+		return;
+	}
 	buf_init(&why);
 	if (!scripts_ask(&a, id, r->words + 2, r->nwords - 2,
 		resp_clock_ms(b, r->words[r->nwords > 3 ? 3 : 0]), &why))
 		resp_error(conn_output(c),
 		    (struct span){ buf_data(&why), buf_len(&why) });
-	else if (!resp_refuse_names(b, c, r, "eval", &a))
+	else if (!resp_refuse_names(b, c, r, "eval", &a) &&
+		 !resp_latched(b, c, &a))
 		resp_ask(b, c, r, &a);
 	buf_fini(&why);
 }

@@ -4,10 +4,16 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "resp/ask.h"
 #include "wire/resp.h"
+
+#define WRONG_TYPE                                                    \
+	"WRONGTYPE Operation against a key holding the wrong kind of" \
+	" value"
 
 static bool
 is_there(const struct token_result *t)
@@ -24,11 +30,15 @@ visible(const struct token_result *t, struct span token)
 	return t->kind == TOKEN_HELD && !t->own ? others : token;
 }
 
+/* A hold that is counted is a hash, and no string. */
 static void
 write_token(const struct token_result *t, struct span token, bool three,
     struct buf *out)
 {
-	if (is_there(t))
+	if (is_there(t) && t->depth > 0)
+		resp_error(
+		    out, (struct span){ WRONG_TYPE, strlen(WRONG_TYPE) });
+	else if (is_there(t))
 		resp_bulk(out, visible(t, token));
 	else
 		resp_null(out, three);
@@ -63,6 +73,37 @@ write_one(bool yes, bool three, struct buf *out)
 		resp_null(out, three);
 }
 
+static const char *
+type(const struct token_result *t)
+{
+	if (!is_there(t))
+		return "none";
+	return t->depth > 0 ? "hash" : "string";
+}
+
+static void
+write_length(const struct token_result *t, struct span token, bool three,
+    struct buf *out)
+{
+	if (is_there(t) && t->depth > 0)
+		write_token(t, token, three, out);
+	else
+		resp_int(out, is_there(t) ? (int64_t)visible(t, token).n : 0);
+}
+
+static void
+write_depth(
+    const struct token_result *t, bool mine, bool three, struct buf *out)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, t->depth);
+	if (mine && t->depth > 0)
+		resp_word(out, text);
+	else
+		resp_null(out, three);
+}
+
 /*
  * Writes answers to GET and the like.  Returns false if the form is none of
  * these.
@@ -76,10 +117,10 @@ write_query(const struct token_result *t, struct span token, enum ask_form form,
 		write_token(t, token, three, out);
 		return true;
 	case ASK_TYPE:
-		resp_simple(out, is_there(t) ? "string" : "none");
+		resp_simple(out, type(t));
 		return true;
 	case ASK_LENGTH:
-		resp_int(out, is_there(t) ? (int64_t)visible(t, token).n : 0);
+		write_length(t, token, three, out);
 		return true;
 	case ASK_LEFT_MS:
 		resp_int(out, is_there(t) ? t->left_ms : -2);
@@ -173,6 +214,61 @@ write_odd(const struct token_result *t, enum ask_form form, struct buf *out)
 	}
 }
 
+/*
+ * Answers to Redisson.  Who is refused sleeps for so long, unless it is told to
+ * come: -1 would be for ever, and 0 not at all.
+ */
+static int64_t
+sleep_ms(const struct token_result *t)
+{
+	int64_t ms = t->left_ms;
+
+	if (ms < 0 || ms > ASK_SLEEP_MS || (ms == 0 && t->kind != TOKEN_HELD))
+		return ASK_SLEEP_MS;
+	return ms > 0 ? ms : 1;
+}
+
+/* Returns false if the form is none of these. */
+static bool
+write_counted(const struct token_result *t, struct span token,
+    enum ask_form form, struct span mine, bool three, struct buf *out)
+{
+	bool done = t->answer == TOKEN_DONE;
+	/* A hold that was over at once was made and has ended. */
+	bool refused = !done && t->answer != TOKEN_ABSENT;
+
+	switch (form) {
+	case ASK_HAS_DEPTH:
+		resp_int(out, is_mine(t, token, mine) && t->depth > 0);
+		return true;
+	case ASK_DEPTH:
+		write_depth(t, is_mine(t, token, mine), three, out);
+		return true;
+	case ASK_NIL_OR_LEFT:
+		if (refused)
+			resp_int(out, sleep_ms(t));
+		else
+			resp_null(out, three);
+		return true;
+	case ASK_FENCE_OR_LEFT:
+		resp_array(out, 2);
+		resp_int(out, refused ? sleep_ms(t) : -1);
+		resp_int(out, refused ? -1 : (int64_t)t->fence);
+		return true;
+	case ASK_DEPTH_LEFT:
+	case ASK_DEPTH_OR_GONE:
+		if (done)
+			resp_int(out, t->depth == 0);
+		else if (form == ASK_DEPTH_OR_GONE && t->answer == TOKEN_ABSENT)
+			resp_int(out, 1);
+		else
+			resp_null(out, three);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void
 write_signal(bool done, struct span key, bool three, struct buf *out)
 {
@@ -191,7 +287,8 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 {
 	bool done = t->answer == TOKEN_DONE;
 
-	if (write_query(t, token, form, mine, three, out))
+	if (write_query(t, token, form, mine, three, out) ||
+	    write_counted(t, token, form, mine, three, out))
 		return;
 	switch (form) {
 	case ASK_OK_OR_NIL:
@@ -219,7 +316,7 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 		if (done)
 			resp_null(out, three);
 		else
-			resp_bulk(out, visible(t, token));
+			write_token(t, token, three, out);
 		break;
 	default:
 		write_odd(t, form, out);

@@ -377,6 +377,14 @@ parse_fence(struct ask *a, struct span token, struct buf *why)
 	return query(a, ASK_FENCE) && ask_token(token, why);
 }
 
+/* The token is a field of the hash that a lock of Redisson is in Redis. */
+static bool
+parse_field(struct ask *a, enum ask_form form, struct span token)
+{
+	a->token = token;
+	return query(a, form);
+}
+
 bool
 ask_is(enum resp_id id)
 {
@@ -485,6 +493,10 @@ parse_command(struct ask *a, enum resp_id id, const struct span *words,
 		return parse_persist(a);
 	case RESP_BLPOP:
 		return parse_blpop(a, words, nwords, why);
+	case RESP_HEXISTS:
+		return parse_field(a, ASK_HAS_DEPTH, words[2]);
+	case RESP_HGET:
+		return parse_field(a, ASK_DEPTH, words[2]);
 	case RESP_LB_FENCE:
 		return parse_fence(a, words[2], why);
 	default:

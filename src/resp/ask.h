@@ -46,6 +46,12 @@ enum ask_form {
 	ASK_ONE_OR_NIL,	     /* 1, or nil */
 	ASK_ONE_IF_MINE,     /* 1, if the token is the one in `token`; nil */
 	ASK_NIL,	     /* nil, whatever was done */
+	ASK_NIL_OR_LEFT,     /* nil done; else ms, at least 1 */
+	ASK_FENCE_OR_LEFT,   /* [-1, fence] done; else [ms, -1] */
+	ASK_DEPTH_LEFT,	     /* 1: released; 0: a depth is left; nil */
+	ASK_DEPTH_OR_GONE,   /* the same; 1: free */
+	ASK_HAS_DEPTH,	     /* 1: `token` has it, and it is counted; 0 */
+	ASK_DEPTH,	     /* the depth of that, as a string; nil */
 	ASK_SIGNAL	     /* [`token`, "1"], or a nil array */
 };
 
@@ -56,6 +62,9 @@ struct ask {
 	enum ask_form form;
 	struct span token; /* the token that an answer is compared with */
 	bool mutex;	   /* of simple-redis-mutex */
+	bool repeats;	   /* a client told TRYAGAIN asks again by itself */
+	struct span latch; /* see SCRIPT_FLAG_LATCH; of 0 bytes: none */
+	int64_t latch_ms;
 	char made[NAME_MAX_BYTES + 1]; /* a name that is not in the request */
 };
 
@@ -86,6 +95,12 @@ int64_t ask_until(int64_t ms);
  */
 void ask_write(const struct token_result *t, struct span token,
     enum ask_form form, struct span mine, bool three, struct buf *out);
+
+#define ASK_LATCH_MAX 512 /* bytes */
+
+/* How long a client whose form has LEFT sleeps at most, before it comes again
+ * by itself. */
+#define ASK_SLEEP_MS 500
 
 /* Is the command one on token holds? */
 bool ask_is(enum resp_id id);

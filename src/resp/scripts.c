@@ -30,7 +30,11 @@ enum script_flag {
 	SCRIPT_FLAG_ADDS = 8,
 	SCRIPT_FLAG_IF_YES = 16,
 	SCRIPT_FLAG_PREFIX = 32,
-	SCRIPT_FLAG_SET = 64
+	SCRIPT_FLAG_SET = 64,
+	SCRIPT_FLAG_LATCH = 128,
+	SCRIPT_FLAG_TELLS = 256,
+	SCRIPT_FLAG_REPEATS = 512,
+	SCRIPT_FLAG_EACH = 1024
 };
 
 enum script_keys { SCRIPT_KEYS_FIRST, SCRIPT_KEYS_REST, SCRIPT_KEYS_ALL };
@@ -348,10 +352,15 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 }
 
 static bool
+says(struct span word, const char *text)
+{
+	return word.n == strlen(text) && memcmp(word.p, text, word.n) == 0;
+}
+
+static bool
 is_third(const struct args *args, const char *word)
 {
-	return args->n > 2 && args->v[2].n == strlen(word) &&
-	       memcmp(args->v[2].p, word, args->v[2].n) == 0;
+	return args->n > 2 && says(args->v[2], word);
 }
 
 static bool
@@ -388,6 +397,12 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	    n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
 		return wrong(why, "value is not an integer or out of range");
 	n *= s->unit;
+	/* A lock of Redisson is taken and expires at once, whatever its depth:
+	 * the token has it no more. */
+	if (n <= 0 && s->match == TOKEN_COUNTED && a->rq.either) {
+		a->rq.op = TOKEN_EXTEND;
+		a->rq.either = false;
+	}
 	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either ||
 			  (s->flags & SCRIPT_FLAG_SET) != 0))
 		return wrong(why, "invalid expire time in 'set' command");
@@ -401,12 +416,56 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	return true;
 }
 
+/* In ARGV, from 1. */
+static unsigned
+place_of_command(const struct script *s)
+{
+	return s->token > 1 ? s->token + 1 : 2;
+}
+
 static unsigned
 args_needed(const struct script *s)
 {
 	unsigned n = s->token > s->number ? s->token : s->number;
 
+	if (s->flags & SCRIPT_FLAG_TELLS)
+		n = place_of_command(s);
+	if (s->flags & SCRIPT_FLAG_LATCH)
+		n++;
 	return s->flags & (SCRIPT_FLAG_ADDS | SCRIPT_FLAG_IF_YES) ? 3 : n;
+}
+
+/*
+ * The broker remembers what it answered to such a request under its last key
+ * for the time in its last argument: a client that has not heard the answer
+ * sends the request again, and must not do twice what it asked for once.
+ */
+static bool
+take_latch(struct ask *a, const struct script *s, const struct span *keys,
+    const struct args *args, struct buf *why)
+{
+	struct span last = args->v[-1], time = args->v[args_needed(s) - 1];
+
+	if (&args->v[-1] == keys)
+		return wrong(why, "this script takes more keys");
+	if (last.n == 0 || last.n > ASK_LATCH_MAX)
+		return wrong(why, "the name of this latch has a wrong length");
+	a->latch = last;
+	if (!ask_number(time, &a->latch_ms) || a->latch_ms <= 0)
+		return wrong(why, "value is not an integer or out of range");
+	a->latch_ms = ask_bounded(a->latch_ms);
+	return true;
+}
+
+/* The command by which a script tells others stands behind all else. */
+static bool
+tells(const struct script *s, const struct args *args, struct buf *why)
+{
+	struct span word = args->v[place_of_command(s) - 1];
+
+	if (says(word, "PUBLISH") || says(word, "SPUBLISH"))
+		return true;
+	return wrong(why, "lockbroker takes this script only with PUBLISH");
 }
 
 bool
@@ -433,6 +492,37 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 		a->rq.op = TOKEN_EXTEND;
 		a->rq.either = false;
 	}
-	return take_token(a, s, &args, why) &&
+	a->repeats = (s->flags & SCRIPT_FLAG_REPEATS) != 0;
+	return ((s->flags & SCRIPT_FLAG_TELLS) == 0 || tells(s, &args, why)) &&
+	       ((s->flags & SCRIPT_FLAG_LATCH) == 0 ||
+		   take_latch(a, s, words + 1, &args, why)) &&
+	       take_token(a, s, &args, why) &&
 	       take_number(a, s, &args, clock_ms, why);
+}
+
+unsigned
+scripts_each(enum script_id id, const struct span *words, unsigned nwords)
+{
+	int64_t n;
+
+	if ((table[id].flags & SCRIPT_FLAG_EACH) == 0 ||
+	    !ask_number(words[0], &n) || n <= 0 || n > (int64_t)nwords - 1)
+		return 0;
+	return (unsigned)n;
+}
+
+bool
+scripts_ask_one(struct ask *a, enum script_id id, const struct span *words,
+    unsigned nwords, unsigned i, int64_t clock_ms, struct buf *why)
+{
+	unsigned n = scripts_each(id, words, nwords);
+	struct span one[4] = { { "1", 1 } };
+
+	assert(i < n);
+	if (nwords < 2 + 2 * n)
+		return wrong(why, "this script takes more arguments");
+	one[1] = words[1 + i];
+	one[2] = words[1 + n];
+	one[3] = words[2 + n + i];
+	return scripts_ask(a, id, one, 4, clock_ms, why);
 }

@@ -62,4 +62,15 @@ bool scripts_ask(struct ask *a, enum script_id id, const struct span *words,
     unsigned nwords, int64_t clock_ms, struct buf *why)
     __attribute__((warn_unused_result));
 
+/*
+ * Some scripts are for many names, each with an argument of its own.  Returns
+ * for how many, 0 if it is no such script; scripts_ask_one() reads the part for
+ * the one with that number, from 0 on.
+ */
+unsigned scripts_each(
+    enum script_id id, const struct span *words, unsigned nwords);
+bool scripts_ask_one(struct ask *a, enum script_id id, const struct span *words,
+    unsigned nwords, unsigned i, int64_t clock_ms, struct buf *why)
+    __attribute__((warn_unused_result));
+
 #endif

@@ -37,6 +37,7 @@ EXTRA_DIST += \
 	tests/system/lib/proc.py \
 	tests/system/lib/proxy.py \
 	tests/system/lib/redisd.py \
+	tests/system/lib/redisson.py \
 	tests/system/lib/resp.py \
 	tests/system/lib/sends.py \
 	tests/system/lib/sentinel.py \
@@ -89,6 +90,7 @@ EXTRA_DIST += \
 	tests/system/test_resp_libraries.py \
 	tests/system/test_resp_replays.py \
 	tests/system/test_resp_numbers.py \
+	tests/system/test_resp_redisson.py \
 	tests/system/test_resp_scripts.py \
 	tests/system/test_resp_tokens.py \
 	tests/system/test_redis_restarts.py \

@@ -1,0 +1,393 @@
+"""What a JVM with Redisson does about its locks, as its sources have it: the scripts, the channel
+of a lock, and the threads that wait for it."""
+
+import contextlib
+import queue
+import socket
+import threading
+import uuid
+
+from .resp import RedisError, Resp
+from .wait import now, patience
+
+# The scripts by what they do, and by the release that brought them: the sha1 that Redisson sends,
+# and a text that does the same in a layout of our own.
+SCRIPTS = {
+    "TAKE": ("149c5a8bf18676fd99e9e6e24923bd64d9b62f94", """
+    if ((redis.call("exists", KEYS[1]) == 0) or (redis.call("hexists", KEYS[1], ARGV[2]) == 1)) then
+    redis.call("hincrby", KEYS[1], ARGV[2], 1)
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return nil
+    end
+    return redis.call("pttl", KEYS[1])
+"""),
+    "TAKE_3_15": ("dad0f8d619e548e04f21fb48d50be5034df3adae", """
+    if (redis.call("exists", KEYS[1]) == 0) then
+    redis.call("hincrby", KEYS[1], ARGV[2], 1)
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return nil
+    end
+    if (redis.call("hexists", KEYS[1], ARGV[2]) == 1) then
+    redis.call("hincrby", KEYS[1], ARGV[2], 1)
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return nil
+    end
+    return redis.call("pttl", KEYS[1])
+"""),
+    "TAKE_3_2": ("9401052d872adfd0179ef8c8e8c028512707629a", """
+    if (redis.call("exists", KEYS[1]) == 0) then
+    redis.call("hset", KEYS[1], ARGV[2], 1)
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return nil
+    end
+    if (redis.call("hexists", KEYS[1], ARGV[2]) == 1) then
+    redis.call("hincrby", KEYS[1], ARGV[2], 1)
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return nil
+    end
+    return redis.call("pttl", KEYS[1])
+"""),
+    "UNLOCK": ("6866459238a13a701d42f4971f12d9f3a50e2442", """
+    local val = redis.call("get", KEYS[3])
+    if val ~= false then
+    return tonumber(val)
+    end
+    if (redis.call("hexists", KEYS[1], ARGV[3]) == 0) then
+    return nil
+    end
+    local counter = redis.call("hincrby", KEYS[1], ARGV[3], -1)
+    if (counter > 0) then
+    redis.call("pexpire", KEYS[1], ARGV[2])
+    redis.call("set", KEYS[3], 0, "px", ARGV[5])
+    return 0
+    else redis.call("del", KEYS[1])
+    redis.call(ARGV[4], KEYS[2], ARGV[1])
+    redis.call("set", KEYS[3], 1, "px", ARGV[5])
+    return 1
+    end
+"""),
+    "UNLOCK_3_22": ("778cea8aada230ae060b432fc333adaec85f2f4c", """
+    if (redis.call("hexists", KEYS[1], ARGV[3]) == 0) then
+    return nil
+    end
+    local counter = redis.call("hincrby", KEYS[1], ARGV[3], -1)
+    if (counter > 0) then
+    redis.call("pexpire", KEYS[1], ARGV[2])
+    return 0
+    else redis.call("del", KEYS[1])
+    redis.call(ARGV[4], KEYS[2], ARGV[1])
+    return 1
+    end
+    return nil
+"""),
+    "UNLOCK_3_10": ("3ffe249c16dee540ac8ab32e39bd408626b9aff7", """
+    if (redis.call("hexists", KEYS[1], ARGV[3]) == 0) then
+    return nil
+    end
+    local counter = redis.call("hincrby", KEYS[1], ARGV[3], -1)
+    if (counter > 0) then
+    redis.call("pexpire", KEYS[1], ARGV[2])
+    return 0
+    else redis.call("del", KEYS[1])
+    redis.call("publish", KEYS[2], ARGV[1])
+    return 1
+    end
+    return nil
+"""),
+    "UNLOCK_3_2": ("93cfc048f82624d1670a310aa0ad58918c0824a5", """
+    if (redis.call("exists", KEYS[1]) == 0) then
+    redis.call("publish", KEYS[2], ARGV[1])
+    return 1
+    end
+    if (redis.call("hexists", KEYS[1], ARGV[3]) == 0) then
+    return nil
+    end
+    local counter = redis.call("hincrby", KEYS[1], ARGV[3], -1)
+    if (counter > 0) then
+    redis.call("pexpire", KEYS[1], ARGV[2])
+    return 0
+    else redis.call("del", KEYS[1])
+    redis.call("publish", KEYS[2], ARGV[1])
+    return 1
+    end
+    return nil
+"""),
+    "FORCE": ("605e338249a7a1d40df83b04f7658354f883b41b", """
+    if (redis.call("del", KEYS[1]) == 1) then
+    redis.call(ARGV[2], KEYS[2], ARGV[1])
+    return 1
+    else
+    return 0 end
+"""),
+    "FORCE_3_2": ("7e9c80b3d786b95d5d4aaf8fd73adb9775fa6fb1", """
+    if (redis.call("del", KEYS[1]) == 1) then
+    redis.call("publish", KEYS[2], ARGV[1])
+    return 1
+    else
+    return 0 end
+"""),
+    "RENEW_3_2": ("8e19a1ddbdee9138df9f32a480c57addab4353d1", """
+    if (redis.call("hexists", KEYS[1], ARGV[2]) == 1) then
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return 1
+    end
+    return 0
+"""),
+    "RENEW": ("6a3d31570dc6f4b0bd32bcdc8e75667747c6f635", """
+    local result = {} for i = 1, #KEYS, 1 do
+    if (redis.call("hexists", KEYS[i], ARGV[i + 1]) == 1) then
+    redis.call("pexpire", KEYS[i], ARGV[1])
+    table.insert(result, 1)
+    else table.insert(result, 0)
+    end
+    end
+    return result
+"""),
+    "SPIN_UNLOCK": ("73ac2729af29ea9a975f95e8097f7ee9a74cce3d", """
+    local val = redis.call("get", KEYS[2])
+    if val ~= false then
+    return tonumber(val)
+    end
+    if (redis.call("hexists", KEYS[1], ARGV[2]) == 0) then
+    return nil
+    end
+    local counter = redis.call("hincrby", KEYS[1], ARGV[2], -1)
+    if (counter > 0) then
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    redis.call("set", KEYS[2], 0, "px", ARGV[3])
+    return 0
+    else redis.call("del", KEYS[1])
+    redis.call("set", KEYS[2], 1, "px", ARGV[3])
+    return 1
+    end
+"""),
+    "SPIN_UNLOCK_3_15": ("5b9e58d1bcb8498e14aa1d5b49a1ca5b90748946", """
+    if (redis.call("hexists", KEYS[1], ARGV[2]) == 0) then
+    return nil
+    end
+    local counter = redis.call("hincrby", KEYS[1], ARGV[2], -1)
+    if (counter > 0) then
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return 0
+    else redis.call("del", KEYS[1])
+    return 1
+    end
+    return nil
+"""),
+    "SPIN_FORCE": ("51b433c3cc9a6ca991b3aefec63d23490c246318", """
+    if (redis.call("del", KEYS[1]) == 1) then
+    return 1
+    else
+    return 0 end
+"""),
+    "FENCED_TAKE": ("46b5551ba403d6152a7a6eca122e08728d6c8c66", """
+    if ((redis.call("exists", KEYS[1]) == 0) or (redis.call("hexists", KEYS[1], ARGV[2]) == 1)) then
+    redis.call("incr", KEYS[2])
+    redis.call("hincrby", KEYS[1], ARGV[2], 1)
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return nil
+    end
+    return redis.call("pttl", KEYS[1])
+"""),
+    "FENCED_TAKE_TOKEN": ("49babb5a1e6a0c5f188c2ae62b93b51cdfd63e45", """
+    if (redis.call("exists", KEYS[1]) == 0 or (redis.call("hexists", KEYS[1], ARGV[2]) == 1)) then
+    local token = redis.call("incr", KEYS[2])
+    redis.call("hincrby", KEYS[1], ARGV[2], 1)
+    redis.call("pexpire", KEYS[1], ARGV[1])
+    return {-1, token}
+    end
+    return {redis.call("pttl", KEYS[1]), -1}
+"""),
+}
+
+WATCHDOG = 30.0  # lockWatchdogTimeout, in seconds
+BATCH = 100  # lockWatchdogBatchSize
+
+
+def prefixed(prefix, name):
+    """RedissonObject.prefixName."""
+    return f"{prefix}:{name}" if "{" in name else f"{prefix}:{{{name}}}"
+
+
+class Entry:
+    """RedissonLockEntry: the one subscription of a JVM for a lock, and its semaphore."""
+
+    def __init__(self):
+        self.users = 0
+        self.subscribed = threading.Event()
+        self.latch = threading.Semaphore(0)
+
+
+class Jvm:
+    """A RedissonClient in single-server mode: a pool of connections, one of them for messages."""
+
+    def __init__(self, connect, pool=8, watchdog=WATCHDOG, timeout=3.0):
+        self.connect, self.watchdog, self.timeout = connect, watchdog, timeout
+        self.id = str(uuid.uuid4())
+        self.pool = queue.Queue()
+        for _ in range(pool):
+            self.pool.put(None)
+        self.guard = threading.Lock()
+        self.entries, self.holds = {}, {}
+        self.listener = None
+        self.done = threading.Event()
+        self.threads = [threading.Thread(target=self.renew_all, daemon=True)]
+        self.threads[0].start()
+
+    def close(self):
+        self.done.set()
+        if self.listener:
+            with contextlib.suppress(OSError):
+                self.listener.sock.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join(patience(10))
+        while not self.pool.empty():
+            client = self.pool.get()
+            if client:
+                client.close()
+        if self.listener:
+            self.listener.close()
+
+    # Requests.
+
+    def command(self, *words):
+        """On any connection of the pool.  What is answered TRYAGAIN is sent again."""
+        for attempt in range(5):
+            client = self.pool.get()
+            try:
+                client = client or self.connect()
+                reply = client(*words)
+                self.pool.put(client)
+                return reply
+            except RedisError as error:
+                self.pool.put(client)
+                if attempt == 4 or not str(error).startswith(("TRYAGAIN", "LOADING")):
+                    raise
+            except OSError:
+                if client:
+                    client.close()
+                self.pool.put(None)
+                if attempt == 4:
+                    raise
+            self.done.wait(1)
+        raise AssertionError
+
+    def script(self, name, keys, *args):
+        """EVALSHA; the text only if the server doesn't know it."""
+        sha = SCRIPTS[name][0]
+        return self.command("EVALSHA", sha, len(keys), *keys, *args)
+
+    def token(self, thread):
+        return f"{self.id}:{thread}"
+
+    def take(self, name, thread, lease):
+        ms = int((lease or self.watchdog) * 1000)
+        ttl = self.script("TAKE", [name], ms, self.token(thread))
+        if ttl is None and lease is None:
+            with self.guard:
+                self.holds.setdefault(name, []).append(thread)
+        return ttl
+
+    # RLock.
+
+    def lock(self, name, thread, lease=None, wait=None):
+        """RedissonLock.lock() and tryLock(); returns whether it has the lock."""
+        end = now() + wait if wait is not None else None
+        if self.take(name, thread, lease) is None:
+            return True
+        if end is not None and now() >= end:
+            return False
+        entry = self.subscribe(name)
+        try:
+            while True:
+                ttl = self.take(name, thread, lease)
+                if ttl is None:
+                    return True
+                assert ttl >= 0, ttl
+                sleep = ttl / 1000
+                if end is not None:
+                    if now() >= end:
+                        return False
+                    sleep = min(sleep, end - now())
+                entry.latch.acquire(timeout=max(sleep, 0))
+                if end is not None and now() >= end:
+                    return False
+        finally:
+            self.unsubscribe(name, entry)
+
+    def unlock(self, name, thread):
+        """Raises if this thread doesn't have the lock."""
+        latch = prefixed("redisson_unlock_latch", name) + ":" + uuid.uuid4().hex
+        result = self.script(
+            "UNLOCK", [name, prefixed("redisson_lock__channel", name), latch],
+            "0", int(self.watchdog * 1000), self.token(thread), "PUBLISH", 16000)
+        self.command("DEL", latch)
+        with self.guard:
+            threads = self.holds.get(name, [])
+            if thread in threads:
+                threads.remove(thread)
+            if not threads:
+                self.holds.pop(name, None)
+        if result is None:
+            raise RuntimeError("attempt to unlock lock, not locked by current thread")
+        return result
+
+    def depth(self, name, thread):
+        return int(self.command("HGET", name, self.token(thread)) or 0)
+
+    # LockPubSub.
+
+    def subscribe(self, name):
+        with self.guard:
+            if self.listener is None:
+                self.listener = self.connect()
+                self.listener.sock.settimeout(None)
+                self.threads.append(threading.Thread(target=self.listen, daemon=True))
+                self.threads[-1].start()
+            entry = self.entries.setdefault(name, Entry())
+            entry.users += 1
+            if entry.users == 1:
+                self.listener.send("SUBSCRIBE", prefixed("redisson_lock__channel", name))
+        assert entry.subscribed.wait(patience(self.timeout))
+        return entry
+
+    def unsubscribe(self, name, entry):
+        with self.guard:
+            entry.users -= 1
+            if entry.users == 0:
+                del self.entries[name]
+                self.listener.send("UNSUBSCRIBE", prefixed("redisson_lock__channel", name))
+
+    def listen(self):
+        """Messages, and the answers to subscriptions."""
+        while not self.done.is_set():
+            try:
+                word, channel, text = self.listener.read()
+            except (OSError, ValueError):
+                return
+            with self.guard:
+                entry = next((entry for name, entry in self.entries.items()
+                              if prefixed("redisson_lock__channel", name) == channel), None)
+            if entry and word == "subscribe":
+                entry.subscribed.set()
+            elif entry and word == "message" and text == "0":
+                entry.latch.release()
+
+    # LockTask.
+
+    def renew_all(self):
+        while not self.done.wait(self.watchdog / 3):
+            with self.guard:
+                holds = [(name, threads[0]) for name, threads in self.holds.items()]
+            for i in range(0, len(holds), BATCH):
+                part = holds[i:i + BATCH]
+                try:
+                    kept = self.script("RENEW", [name for name, _ in part],
+                                       int(self.watchdog * 1000),
+                                       *(self.token(thread) for _, thread in part))
+                except (RedisError, OSError):
+                    continue
+                with self.guard:
+                    for (name, _), one in zip(part, kept):
+                        if not one:
+                            self.holds.pop(name, None)
