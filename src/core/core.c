@@ -608,7 +608,7 @@ core_check(const struct core *core)
 	sync_check(core);
 	token_check(core);
 	status_check(core);
-	job_check(core, JOB_STOP, !stop_all_over(core));
+	job_check(core, JOB_STOP, stop_has_more(core));
 }
 
 void

@@ -26,6 +26,12 @@
 
 #define STOP_GIVE_BACK_MS 1000
 
+/*
+ * So many sessions are told in a millisecond that the broker leaves: each of
+ * them is a write, and the others are served meanwhile.
+ */
+#define STOP_TELLS 50
+
 /* The walks over all sessions.  When the broker leaves: it tells them.  When it
  * stops: it refuses requests; it releases what nobody counts on; and after a
  * second, the rest. */
@@ -34,7 +40,10 @@ enum stop_walk { STOP_NONE, STOP_LEAVE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
 struct stop {
 	enum stop_walk walk; /* under way; how far: sessions.stop_next */
 	bool again;	     /* STOP_LEAVE: there is one more to turn away */
-	struct timer timer;  /* armed for the second that clients have */
+	bool paused;	     /* STOP_LEAVE: enough were told for now */
+	unsigned told;	     /* since the last pause */
+	struct timer
+	    timer; /* armed for the second that clients have, or paused */
 };
 
 void
@@ -101,6 +110,7 @@ tell_leaving(struct core *core, struct session *s)
 		if (core->leave_ms < INT64_MAX)
 			emit_num(core, FIELD_LEFT,
 			    left_ms > 0 ? (uint64_t)left_ms : 0);
+		core->stop->told++;
 	}
 	s->leaving = true;
 }
@@ -149,7 +159,25 @@ walk(struct core *core, enum stop_walk which)
 {
 	core->stop->walk = which;
 	core->stop->again = false;
+	core->stop->paused = false;
+	core->stop->told = 0;
 	core->sessions->stop_next = TAILQ_FIRST(&core->sessions->all);
+}
+
+bool
+stop_has_more(const struct core *core)
+{
+	return !stop_all_over(core) && !core->stop->paused;
+}
+
+static void
+pause_telling(struct core *core)
+{
+	if (core->stop->walk != STOP_LEAVE || core->stop->told < STOP_TELLS)
+		return;
+	core->stop->paused = true;
+	core->stop->told = 0;
+	core_arm(core, &core->stop->timer, core->now_ms + 1);
 }
 
 /* Moves on behind a session only if nothing is left to refuse there; else the
@@ -161,7 +189,8 @@ stop_on(struct core *core)
 
 	if (core->stop->walk == STOP_NONE && core->stop->again)
 		walk(core, STOP_LEAVE);
-	while (work_left(core) && core->stop->walk != STOP_NONE) {
+	while (work_left(core) && core->stop->walk != STOP_NONE &&
+	       !core->stop->paused) {
 		s = core->sessions->stop_next;
 		if (s == NULL) {
 			if (core->stop->walk == STOP_REFUSE)
@@ -175,8 +204,9 @@ stop_on(struct core *core)
 		if (core->stop->walk <= STOP_REFUSE)
 			core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 		core_visit(core, 1);
+		pause_telling(core);
 	}
-	return !stop_all_over(core);
+	return stop_has_more(core);
 }
 
 void
@@ -199,13 +229,14 @@ stop_bare(struct core *core, const struct owner *owner)
 	if (!core->stopping &&
 	    owner->nwaiting + owner->nclaims + owner->nuntold_waiters > 0) {
 		core->stop->again = true;
-		job_set(core, JOB_STOP, true);
+		job_set(core, JOB_STOP, stop_has_more(core));
 	}
 }
 
 void
 stop_begin(struct core *core)
 {
+	core_disarm(core, &core->stop->timer);
 	walk(core, STOP_REFUSE);
 	job_run(core, JOB_STOP);
 }
@@ -214,6 +245,9 @@ void
 stop_timer(struct core *core, struct timer *t)
 {
 	(void)t;
-	walk(core, STOP_REST);
+	if (core->stop->paused)
+		core->stop->paused = false;
+	else
+		walk(core, STOP_REST);
 	job_run(core, JOB_STOP);
 }

@@ -10,8 +10,9 @@
 void stop_init(struct core *core);
 void stop_fini(struct core *core);
 
-/* Is no walk over the sessions under way? */
+/* Is no walk over the sessions under way?  Has one more to do at once? */
 bool stop_all_over(const struct core *core);
+bool stop_has_more(const struct core *core);
 
 /*
  * The broker leaves: tells all sessions.  While it is drained, refuses the

@@ -215,6 +215,22 @@ class Replaced(SystemTest):
         client.ok("QUIT")
         self.assertEqual(old.wait(), 0)
 
+    def test_token_holds_pass_to_the_new_process(self):
+        """Which looks after them then: they are there also if Redis forgets them."""
+        b = self.replaceable(locks={"lease": "1s"})
+        resp = Resp(f"unix:{b.unix_path}")
+        resp("SET", "token", "mine", "NX", "PX", "600000")
+        resp.close()
+        old = b.replace()
+        self.assertEqual(old.wait(), 0)
+        watcher = self.client(b)
+        eventually(lambda: watcher.stats()["token_holds"] == "1", 10, "it is taken up")
+        resp = Resp(f"unix:{b.unix_path}")
+        self.addCleanup(resp.close)
+        self.assertEqual(resp("GET", "token"), "mine")
+        resp("DEL", "token")
+        self.assertEqual(watcher.ok("STATUS token")["state"], "free")
+
     # Refused beforehand.
 
     def refused(self, b, pattern):
