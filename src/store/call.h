@@ -46,10 +46,11 @@ enum call_row { ROW_NONE, ROW_KEEP, ROW_GRAB, ROW_DROP };
 
 #define CALL_OPS_MAX 64	      /* of any kind */
 #define CALL_RENEWALS_MAX 100 /* if there are only renewals */
+#define CALL_OP_KEYS_MAX 5    /* of one operation; of a renewal 3 */
 
 #define CALL_HEAD 3    /* EVALSHA, sha, numkeys */
 #define CALL_COMMON 11 /* ARGV before the first operation */
-#define CALL_KEYS_MAX (2 + 3 * CALL_RENEWALS_MAX)
+#define CALL_KEYS_MAX (2 + CALL_OP_KEYS_MAX * CALL_OPS_MAX)
 #define CALL_ARGS_MAX (CALL_COMMON + 6 * CALL_RENEWALS_MAX)
 #define CALL_ARGV_MAX (CALL_HEAD + CALL_KEYS_MAX + CALL_ARGS_MAX)
 

@@ -11,15 +11,16 @@
 #include "store/put.h"
 
 /* The keys of a class: the part between PREFIX and NAME. */
-#define KEYS_PER_OP 5
-
-static const char *const keys_of[KEYS_MAX][KEYS_PER_OP + 1] = {
+static const char *const keys_of[KEYS_MAX][CALL_OP_KEYS_MAX + 1] = {
 	[KEYS_LEASE] = { "", "@queue:", "@shared:" },
 	[KEYS_LOOK] = { "", "@shared:", "@sem:", "@latch:", "@barrier:" },
 	[KEYS_SEMAPHORE] = { "@sem:" },
 	[KEYS_LATCH] = { "@latch:" },
 	[KEYS_BARRIER] = { "@barrier:" },
 };
+
+_Static_assert(2 + 3 * CALL_RENEWALS_MAX <= CALL_KEYS_MAX,
+    "a call of renewals must have room for its keys");
 
 static void
 arg_add(struct call *call, const char *s, size_t n)
@@ -258,7 +259,7 @@ call_put(struct call *call, const struct shard_keys *s, const struct op *op,
 	const struct op_row *kind = &op_rows[op->kind];
 	const char *const *middles = keys_of[kind->keys];
 	enum call_row row = row_of(op, rows);
-	size_t i, n = row == ROW_KEEP ? 2 : KEYS_PER_OP;
+	size_t i, n = row == ROW_KEEP ? 2 : CALL_OP_KEYS_MAX;
 
 	for (i = 0; middles[i] != NULL && i < n; i++)
 		key_build(call, s, middles[i], op);

@@ -223,6 +223,28 @@ START_TEST(calls_have_a_bound)
 }
 END_TEST
 
+/* As many operations of one kind as clients ask for in one turn. */
+START_TEST(calls_have_room_for_each_kind)
+{
+	enum op_kind kind = (enum op_kind)_i;
+	char name[16];
+	uint64_t id;
+	unsigned i;
+
+	if (kind == OP_ENLIST)
+		return; /* the only one of its call */
+	store_begin_plain();
+	for (id = 1; id <= 3 * CALL_RENEWALS_MAX; id++) {
+		snprintf(name, sizeof(name), "n%u", (unsigned)id);
+		store_add(kind, id, name);
+	}
+	store_flush();
+	for (i = 0; i < store_seen.ncalls; i++)
+		gather_drop(store, store_seen.calls[i]);
+	gather_free(store);
+}
+END_TEST
+
 /* The longest possible call: nothing is cut, nothing moves. */
 START_TEST(long_names_fit)
 {
@@ -239,7 +261,7 @@ START_TEST(long_names_fit)
 	store_flush();
 	ck_assert_uint_eq(store_seen.ncalls, 1);
 	ck_assert_int_eq(store_seen.calls[0]->argc,
-	    CALL_HEAD + CALL_KEYS_MAX + CALL_ARGS_MAX);
+	    CALL_HEAD + 2 + 3 * CALL_RENEWALS_MAX + CALL_ARGS_MAX);
 	for (i = 0; i < CALL_RENEWALS_MAX; i++) {
 		const char *key =
 		    store_seen.calls[0]->argv[CALL_HEAD + 2 + 3 * i];
@@ -317,6 +339,7 @@ store_cases(void)
 	tcase_add_test(tc, names_are_bytes);
 	tcase_add_test(tc, keys_of_a_cluster_have_a_tag);
 	tcase_add_test(tc, what_keeps_goes_first);
+	tcase_add_loop_test(tc, calls_have_room_for_each_kind, 0, OP_MAX);
 	tcase_add_loop_test(tc, calls_have_a_bound, 0, COUNT(size_rows));
 	tcase_add_test(tc, long_names_fit);
 	tcase_add_test(tc, a_name_keeps_its_lane);
