@@ -34,7 +34,9 @@ enum script_flag {
 	SCRIPT_FLAG_LATCH = 128,
 	SCRIPT_FLAG_TELLS = 256,
 	SCRIPT_FLAG_REPEATS = 512,
-	SCRIPT_FLAG_EACH = 1024
+	SCRIPT_FLAG_EACH = 1024,
+	SCRIPT_FLAG_WHEN = 2048,
+	SCRIPT_FLAG_ONE = 4096
 };
 
 enum script_keys { SCRIPT_KEYS_FIRST, SCRIPT_KEYS_REST, SCRIPT_KEYS_ALL };
@@ -339,6 +341,8 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 				  " of args");
 	if (n == 0)
 		return wrong(why, "this script takes the name of a lock");
+	if (n > 1 && (s->flags & SCRIPT_FLAG_ONE) != 0)
+		return wrong(why, "lockbroker takes this script with one key");
 	args->v = words + 1 + n;
 	args->n = nwords - 1 - (unsigned)n;
 	if (s->keys == SCRIPT_KEYS_REST) {
@@ -423,6 +427,31 @@ place_of_command(const struct script *s)
 	return s->token > 1 ? s->token + 1 : 2;
 }
 
+/* As the option of a PEXPIRE. */
+static bool
+take_when(struct ask *a, const struct args *args, struct buf *why)
+{
+	static const struct {
+		const char *word;
+		enum token_bound bound;
+	} options[] = {
+		{ "", TOKEN_REPLACE },
+		{ "NX", TOKEN_IF_UNBOUND },
+		{ "XX", TOKEN_IF_BOUND },
+		{ "GT", TOKEN_IF_LONGER },
+		{ "LT", TOKEN_IF_SHORTER },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (!says(args->v[1], options[i].word))
+			continue;
+		a->rq.bound = options[i].bound;
+		return true;
+	}
+	return wrong(why, "lockbroker does not know this option");
+}
+
 static unsigned
 args_needed(const struct script *s)
 {
@@ -430,7 +459,7 @@ args_needed(const struct script *s)
 
 	if (s->flags & SCRIPT_FLAG_TELLS)
 		n = place_of_command(s);
-	if (s->flags & SCRIPT_FLAG_LATCH)
+	if (s->flags & (SCRIPT_FLAG_LATCH | SCRIPT_FLAG_WHEN))
 		n++;
 	return s->flags & (SCRIPT_FLAG_ADDS | SCRIPT_FLAG_IF_YES) ? 3 : n;
 }
@@ -496,6 +525,8 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 	return ((s->flags & SCRIPT_FLAG_TELLS) == 0 || tells(s, &args, why)) &&
 	       ((s->flags & SCRIPT_FLAG_LATCH) == 0 ||
 		   take_latch(a, s, words + 1, &args, why)) &&
+	       ((s->flags & SCRIPT_FLAG_WHEN) == 0 ||
+		   take_when(a, &args, why)) &&
 	       take_token(a, s, &args, why) &&
 	       take_number(a, s, &args, clock_ms, why);
 }

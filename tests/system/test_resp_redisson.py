@@ -124,6 +124,19 @@ class Scripts(RespTest):
         self.assertGreater(self.one("PTTL", "n99"), 50000)
         self.assertEqual(self.run_script("RENEW", 2, "n0", "n1", 60000, "x", tokens[1]), [0, 1])
 
+    def test_another_time(self):
+        self.assertEqual(self.run_script("EXPIRE", 1, "a", 60000, ""), 0)
+        self.run_script("TAKE", 1, "a", 5000, ONE)
+        for ms, when, answered in ((60000, "NX", 0), (4000, "GT", 0), (60000, "LT", 0),
+                                   (60000, "GT", 1), (70000, "XX", 1), (80000, "", 1)):
+            self.assertEqual(self.run_script("EXPIRE", 1, "a", ms, when), answered, when)
+        self.assertGreater(self.one("PTTL", "a"), 70000)
+        self.assertEqual(self.run_script("EXPIRE_3_13", 1, "a", 90000), 1)
+        self.assertGreater(self.one("PTTL", "a"), 80000)
+        self.assertIn("one key", self.one.error(
+            "EVALSHA", SCRIPTS["EXPIRE_3_13"][0], 2, "a", "b", 90000))
+        self.assertIn("option", self.one.error("EVALSHA", SCRIPTS["EXPIRE"][0], 1, "a", 1, "ZZ"))
+
     def test_a_fence(self):
         first = self.run_script("FENCED_TAKE_TOKEN", 2, "a", "redisson_lock_token:{a}", 30000, ONE)
         self.assertEqual(first, [-1, self.one("LB.FENCE", "a", ONE)])
@@ -221,7 +234,7 @@ class Oracle(RespTest):
     def step(self, rng, serial):
         name, token = rng.choice("ab"), rng.choice((ONE, OTHER))
         ms = rng.choice((60000, 60000, 60000, 0, -1))
-        kind = rng.randrange(12)
+        kind = rng.randrange(13)
         if kind < 4:
             return rng.choice(TAKES), [1, name, ms, token]
         if kind < 8:
@@ -235,6 +248,8 @@ class Oracle(RespTest):
         if kind == 10:
             script = rng.choice(FORCES)
             return script, force(script, name)
+        if kind == 11:
+            return "EXPIRE", [1, name, ms, rng.choice(("", "", "NX", "XX", "GT", "LT"))]
         return None, rng.choice((["HGET", name, token], ["HEXISTS", name, token], ["TYPE", name],
                                  ["EXISTS", "a", "b"], ["GET", name],
                                  ["DEL", latch(name, max(serial - 1, 1))]))

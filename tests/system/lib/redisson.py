@@ -180,6 +180,31 @@ SCRIPTS = {
     else
     return 0 end
 """),
+    "EXPIRE": ("3fd750e0b43af99dbd223e5523718f18cded3664", """
+    local result = 0
+    for j = 1, #KEYS, 1 do
+    local expireSet
+    if ARGV[2] ~= "" then
+    expireSet = redis.call("pexpire", KEYS[j], ARGV[1], ARGV[2])
+    else
+    expireSet = redis.call("pexpire", KEYS[j], ARGV[1])
+    end
+    if expireSet == 1 then
+    result = expireSet
+    end
+    end
+    return result
+"""),
+    "EXPIRE_3_13": ("3adcab8843f28538b47f67950913e2a88189dddd", """
+    local result = 0
+    for j = 1, #KEYS, 1 do
+    local expireSet = redis.call("pexpire", KEYS[j], ARGV[1])
+    if expireSet == 1 then
+    result = expireSet
+    end
+    end
+    return result
+"""),
     "FENCED_TAKE": ("46b5551ba403d6152a7a6eca122e08728d6c8c66", """
     if ((redis.call("exists", KEYS[1]) == 0) or (redis.call("hexists", KEYS[1], ARGV[2]) == 1)) then
     redis.call("incr", KEYS[2])
