@@ -211,7 +211,7 @@ static const struct sync_listener of_syncs = {
 	.permits_leave = listing_leave_permits,
 };
 
-/* Times that follow from the lease (ARCHITECTURE, "The guard"). */
+/* Times that follow from the lease (core/guard/DESIGN). */
 static void
 set_times(struct core *core, int64_t lease_ms)
 {

@@ -1,5 +1,5 @@
 -- The guard: may this server, with its present history, grant anything?
--- Included first by every script (ARCHITECTURE, "The guard").
+-- Included first by every script (core/guard/DESIGN).
 --
 -- KEYS[1] is the guard, a hash:
 --   id    master_replid of the history that is blessed

@@ -6,7 +6,7 @@
  * Redis side and the simulator turn operations into script calls (gather.h) and
  * replies into outcomes (decode.c).
  *
- * A *shard* is what one guard watches over (ARCHITECTURE, "Data in Redis"):
+ * A *shard* is what one guard watches over (lua/DESIGN):
  * the whole server, one of the buckets of a cluster, or one node of a quorum.
  */
 #ifndef LOCKBROKER_STORE_OP_H

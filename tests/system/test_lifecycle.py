@@ -77,7 +77,7 @@ class Stopping(SystemTest):
         holder.ok("UNLOCK x")
 
     def test_the_next_broker_grants_at_once(self):
-        """The idle mark of the last broker's clean stop (ARCHITECTURE, "The guard")."""
+        """The idle mark of the last broker's clean stop (core/guard/DESIGN)."""
         server = self.redis()
         first = self.broker(server, trust_new=True, lease=3)
         fence = self.client(first).lock("x")

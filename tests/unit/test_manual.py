@@ -372,5 +372,22 @@ class Daemon(unittest.TestCase):
                 self.assertIn(event, heads)
 
 
+class Designs(unittest.TestCase):
+    """What a newcomer reads: ARCHITECTURE.md, and the DESIGN of a folder."""
+
+    def test_each_folder_has_one(self):
+        for folder in {path.parent for path in (TOP / "src").rglob("*.[ch]")}:
+            files = [path for path in folder.iterdir() if path.suffix in (".c", ".h")]
+            if len(files) > 5:
+                with self.subTest(folder=str(folder)):
+                    self.assertTrue((folder / "DESIGN").exists())
+
+    def test_they_are_short(self):
+        for path, most in ((TOP / "ARCHITECTURE.md", 350),
+                           *((path, 200) for path in (TOP / "src").rglob("DESIGN"))):
+            with self.subTest(path=str(path)):
+                self.assertLessEqual(len(path.read_text(encoding="utf-8").splitlines()), most)
+
+
 if __name__ == "__main__":
     unittest.main()

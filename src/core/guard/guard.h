@@ -1,6 +1,6 @@
 /*
  * Guards: may a server grant anything, with the history that it has now?
- * (ARCHITECTURE, "The guard"; as the grace period of NFSv4, RFC 7530, 9.5.)
+ * (core/guard/DESIGN; as the grace period of NFSv4, RFC 7530, 9.5.)
  */
 #ifndef LOCKBROKER_CORE_GUARD_GUARD_H
 #define LOCKBROKER_CORE_GUARD_GUARD_H

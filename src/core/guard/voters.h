@@ -1,5 +1,5 @@
 /*
- * Which servers make up a quorum (ARCHITECTURE, "Who votes").
+ * Which servers make up a quorum (core/guard/DESIGN).
  */
 #ifndef LOCKBROKER_CORE_GUARD_VOTERS_H
 #define LOCKBROKER_CORE_GUARD_VOTERS_H
