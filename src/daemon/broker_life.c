@@ -271,8 +271,11 @@ leave(struct broker *b)
 	struct core_event ev = { .kind = CORE_LEAVE };
 	int64_t most_ms = b->config->broker.leave_ms;
 
-	b->leaving_ms = now_ms();
-	b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
+	/* One that was replaced may be drained, too: its time runs on. */
+	if (b->leaving_ms == 0) {
+		b->leaving_ms = now_ms();
+		b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
+	}
 	close_places(b);
 	redis_leave(b->redis);
 	ev.u.leave.until_ms = b->leave_ms;
@@ -316,9 +319,10 @@ broker_drain(struct broker *b)
 {
 	struct broker_counts n = broker_counts(b);
 
-	if (b->leaving_ms > 0 || b->stopping)
+	if (b->draining || b->stopping)
 		return;
 	b->draining = true;
+	succession_drain(b->succession);
 	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks),
 	    LOG_N("waiters", (long long)n.waiters));
@@ -338,7 +342,8 @@ broker_left(const struct broker *b)
 		return false;
 	return now_ms() >= b->leave_ms ||
 	       (core_left(b->core) &&
-		   (b->draining || front_count(b->front) == 0));
+		   (b->draining ? succession_stopped(b->succession)
+				: front_count(b->front) == 0));
 }
 
 void

@@ -514,6 +514,8 @@ on_after(struct succession *s, const struct packet *p)
 {
 	if (packet_is(p, "stop", 0))
 		s->stop = true;
+	else if (packet_is(p, "drain", 0))
+		broker_drain(s->broker);
 }
 
 static void
@@ -569,8 +571,8 @@ succession_told_to_stop(const struct succession *s)
 	return s->stop;
 }
 
-void
-succession_stop(struct succession *s)
+static void
+tell_leaving(struct succession *s, const char *word)
 {
 	const struct peer *peer;
 
@@ -578,7 +580,19 @@ succession_stop(struct succession *s)
 		on_over(s, "the broker is stopping");
 	LIST_FOREACH (peer, &s->leaving, link)
 		if (s->before == NULL)
-			say(peer, "stop");
+			say(peer, word);
+}
+
+void
+succession_stop(struct succession *s)
+{
+	tell_leaving(s, "stop");
+}
+
+void
+succession_drain(struct succession *s)
+{
+	tell_leaving(s, "drain");
 }
 
 bool

@@ -54,7 +54,10 @@ bool succession_told_to_stop(const struct succession *s);
 /* Ends the process that is to replace this one, and stops those that leave. */
 void succession_stop(struct succession *s);
 
-/* Have all ended that were to stop? */
+/* Drains those that leave, too. */
+void succession_drain(struct succession *s);
+
+/* Have all ended that leave? */
 bool succession_stopped(const struct succession *s);
 
 /* Tells all that leave; returns how many were told. */

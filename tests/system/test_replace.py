@@ -333,6 +333,19 @@ class Replaced(SystemTest):
         for old in b.replaced:
             self.assertTrue(pid_gone(old.pid) or old.wait() == 0)
 
+    def test_a_drain_waits_for_those_that_leave(self):
+        b = self.replaceable()
+        holder, idle = self.client(b), self.client(b)
+        holder.lock("a")
+        old = b.replace()
+        self.client(b).ok("DRAIN")
+        idle.err("LOCK b", "shutdown")
+        holder.ok("PING")
+        self.assertTrue(old.alive and b.process.alive)
+        holder.ok("UNLOCK a")
+        self.assertEqual(old.wait(), 0)
+        self.assertEqual(b.process.wait(), 0)
+
     def test_a_crash_harms_nobody_else(self):
         b = self.replaceable()
         holder = self.client(b)
