@@ -377,14 +377,6 @@ parse_fence(struct ask *a, struct span token, struct buf *why)
 	return query(a, ASK_FENCE) && ask_token(token, why);
 }
 
-/* The token is a field of the hash that a lock of Redisson is in Redis. */
-static bool
-parse_field(struct ask *a, enum ask_form form, struct span token)
-{
-	a->token = token;
-	return query(a, form);
-}
-
 bool
 ask_is(enum resp_id id)
 {
@@ -423,13 +415,32 @@ parse_timeout(struct span word, int64_t *ms, struct buf *why)
 	return true;
 }
 
-/* The broker knows the command only of the key that the library uses. */
+/* The broker knows the command only as the library sends it. */
 static bool
 unknown(const struct span *words, unsigned nwords, struct buf *why)
 {
 	buf_adds(why, "ERR ");
 	resp_unknown(words, nwords, why);
 	return false;
+}
+
+/*
+ * The token is a field of the hash that a lock of Redisson is in Redis:
+ * CLIENT:THREAD.  Other hashes are no locks.
+ */
+static bool
+parse_field(struct ask *a, enum ask_form form, const struct span *words,
+    unsigned nwords, struct buf *why)
+{
+	const struct span field = words[2];
+	size_t n = field.n;
+
+	while (n > 0 && field.p[n - 1] >= '0' && field.p[n - 1] <= '9')
+		n--;
+	if (n == field.n || n < 2 || field.p[n - 1] != ':')
+		return unknown(words, nwords, why);
+	a->token = field;
+	return query(a, form);
 }
 
 static bool
@@ -494,9 +505,9 @@ parse_command(struct ask *a, enum resp_id id, const struct span *words,
 	case RESP_BLPOP:
 		return parse_blpop(a, words, nwords, why);
 	case RESP_HEXISTS:
-		return parse_field(a, ASK_HAS_DEPTH, words[2]);
+		return parse_field(a, ASK_HAS_DEPTH, words, nwords, why);
 	case RESP_HGET:
-		return parse_field(a, ASK_DEPTH, words[2]);
+		return parse_field(a, ASK_DEPTH, words, nwords, why);
 	case RESP_LB_FENCE:
 		return parse_fence(a, words[2], why);
 	default:

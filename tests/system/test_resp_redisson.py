@@ -211,6 +211,8 @@ class Scripts(RespTest):
         self.assertIn("bad-name", self.one.error("EVALSHA", SCRIPTS["TAKE"][0], 1, "a b", 1, ONE))
         self.assertIn("arguments", self.one.error("EVALSHA", SCRIPTS["RENEW"][0], 2, "a", "b", 1))
         self.assertEqual(self.one("CLIENT", "CAPA", "redirect"), "OK")
+        for field in ("definition", "1", ":1", "a:", "a:x"):
+            self.assertTrue(self.one.error("HGET", "a", field).startswith("ERR unknown command "))
 
     def test_rights_are_those_of_the_name(self):
         broker = self.broker(auth={"users": [{"name": "j", "hash": HASH, "lock": ["job-*"]}]},
