@@ -326,12 +326,6 @@ link_is_up(const struct link *l)
 	return l->state == LINK_UP && !l->doomed;
 }
 
-const char *
-link_state_word(const struct link *l)
-{
-	return words[l->state];
-}
-
 const struct info *
 link_info(const struct link *l)
 {

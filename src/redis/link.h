@@ -119,7 +119,6 @@ void link_retry_now(struct link *l);
 void link_move(struct link *l, const char *why);
 
 bool link_is_up(const struct link *l);
-const char *link_state_word(const struct link *l);
 
 /* These are of the present connection, or of the last one. */
 const struct info *link_info(const struct link *l);

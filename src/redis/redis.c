@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +36,8 @@ struct redis {
 
 static const struct mode {
 	const char *name;
-	const struct topology_ops *ops; /* NULL: not built yet */
-	unsigned shards;		/* 0: one for each node */
+	const struct topology_ops *ops;
+	unsigned shards; /* 0: one for each node */
 	bool tagged;
 } modes[] = {
 	[CONFIG_MODE_EMBEDDED] = { "embedded", &topo_standalone, 1, false },
@@ -91,11 +92,7 @@ redis_new(struct event_base *base, const struct config *config,
 	const struct mode *mode = &modes[config->redis.mode];
 	struct redis *r;
 
-	if (mode->ops == NULL) {
-		snprintf(why, why_size, "redis.mode %s is not supported yet",
-		    mode->name);
-		return NULL;
-	}
+	assert(mode->ops != NULL);
 	r = xcalloc(1, sizeof(*r));
 	r->handler = *handler;
 	r->ops = mode->ops;

@@ -77,14 +77,6 @@ struct relay {
 	struct relay_stats stats;
 };
 
-bool
-relay_exists(void)
-{
-	char path[SPAWN_PATH_SIZE];
-
-	return spawn_find(path) != NULL;
-}
-
 static void
 restart_later(struct relay *r)
 {

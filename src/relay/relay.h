@@ -68,9 +68,6 @@ struct relay_stats {
 	int64_t until; /* first expiry of a certificate, s; 0: none */
 };
 
-/* Is the program installed? */
-bool relay_exists(void);
-
 /*
  * Starts the process. base: NULL if only relay_connect() is used, and nothing
  * must be done when the process dies. handler: NULL if it has no places.
