@@ -40,7 +40,7 @@ monitor_readyz(
 	struct core_gauges gauges;
 	struct redis_stats redis;
 	struct span unused;
-	struct buf body;
+	struct buf body, grants;
 	char why[64];
 	bool stopping =
 	    broker_stopping(m->broker) || broker_draining(m->broker);
@@ -58,7 +58,11 @@ monitor_readyz(
 		    gauges.ready ||
 			(redis.nodes > 0 && redis.up == redis.nodes),
 		    "redis", why);
-		add_check(&body, gauges.ready, "grants", gauges.why);
+		buf_init(&grants);
+		broker_why(&gauges, &grants);
+		buf_addc(&grants, '\0');
+		add_check(&body, gauges.ready, "grants", buf_data(&grants));
+		buf_fini(&grants);
 		buf_addf(&body, "readyz check %s\n",
 		    gauges.ready ? "passed" : "failed");
 	} else {

@@ -77,7 +77,8 @@ class Paths(Web):
         verbose = web.get("/readyz?verbose")
         self.assertEqual(verbose.status, 503)
         self.assertIn("[-]redis failed: 0 of 1 servers can be reached\n", verbose.text)
-        self.assertRegex(verbose.text, r"\[-\]grants failed: .+\nreadyz check failed\n\Z")
+        self.assertRegex(verbose.text, r"\[-\]grants failed: .+; no new locks since [\d:]{8} UTC "
+                         r"\(.+\)\nreadyz check failed\n\Z")
         self.assertEqual(web.get("/livez").status, 200)
         self.assertEqual(web.get("/status.json").json["ready"], False)
         self.assertEqual(web.metrics()["lockbrokerd_grants_ready"], 0)
