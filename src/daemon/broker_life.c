@@ -220,7 +220,9 @@ broker_listen(struct broker *b, int first, size_t n)
 	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED)
 		b->accept_ms = now_ms() + ACCEPT_MS;
 	held_back = !broker_accepts(b);
-	broker_hold_back(b, held_back);
+	/* The process that speaks TLS is told when all is there. */
+	front_hold_back(b->front, held_back);
+	monitor_hold_back(b->monitor, held_back);
 	for (i = 0; ok && i < n; i++)
 		ok = front_listen_fd(b->front, first + (int)i, &why);
 	while (ok && (fd = handed_next(HANDED_PASSED)) >= 0)
