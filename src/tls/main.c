@@ -83,6 +83,8 @@ wiping_free(void *p, const char *file, int line)
 {
 	(void)file;
 	(void)line;
+	if (p == NULL)
+		return;
 	explicit_bzero(p, malloc_usable_size(p));
 	free(p);
 }
