@@ -268,6 +268,7 @@ class EmbeddedData(SystemTest):
         self.assert_held()
         self.kill()
         self.again()
+        self.client().lock("m", timeout=20)
         self.assert_held()
         self.assertFalse(self.first.log_lines("redis-server-(doubt|aside|cut)"))
 

@@ -251,7 +251,13 @@ class Oracle(RespTest):
             script = rng.choice(FORCES)
             return script, force(script, name)
         if kind == 11:
-            return "EXPIRE", [1, name, ms, rng.choice(("", "", "NX", "XX", "GT", "LT"))]
+            when = rng.choice(("", "", "NX", "XX", "GT", "LT"))
+            # No time that is compared is one that was set: a millisecond would decide.
+            if when == "GT" and ms > 0:
+                ms = rng.choice((20000, 60000 + 1000 * serial))
+            elif when == "LT" and ms > 0:
+                ms = rng.choice((40000, 10000000))
+            return "EXPIRE", [1, name, ms, when]
         return None, rng.choice((["HGET", name, token], ["HEXISTS", name, token], ["TYPE", name],
                                  ["EXISTS", "a", "b"], ["GET", name],
                                  ["DEL", latch(name, max(serial - 1, 1))]))
