@@ -223,12 +223,24 @@ class Tls(TlsTest):
 
     def test_the_name_is_told_beforehand(self):
         """SNI: a server of many names learns which one is meant; an address is none."""
+        for host, name in (("localhost", "localhost"), ("127.0.0.1", None)):
+            # Each broker has a listener of its own: one that has stopped may
+            # have left connections that wait to be accepted.
+            told, port = self.listen_for_names()
+            broker = self.join(f"{host}:{port}")
+            self.assertEqual(eventually(lambda: told[:1]), [name])
+            broker.stop()
+
+    def listen_for_names(self):
+        """Shakes hands with who comes; returns the names they say, and its port."""
         told = []
         how = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         how.load_cert_chain(self.file("server.crt"), self.file("server.key"))
         how.sni_callback = lambda sock, name, context: told.append(name)
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
+        # It must not block in accept() for ever.
+        self.addCleanup(listener.shutdown, socket.SHUT_RDWR)
 
         def serve():
             while True:
@@ -242,14 +254,7 @@ class Tls(TlsTest):
                     sock.close()
 
         threading.Thread(target=serve, daemon=True).start()
-        port = listener.getsockname()[1]
-        for host, name in (("localhost", "localhost"), ("127.0.0.1", None)):
-            del told[:]
-            broker = self.join(f"{host}:{port}")
-            self.assertEqual(eventually(lambda: told[:1]), [name])
-            broker.stop()
-        # It must not block in accept() for ever.
-        listener.shutdown(socket.SHUT_RDWR)
+        return told, listener.getsockname()[1]
 
     def test_behind_sentinels(self):
         """Servers and Sentinels, all over TLS."""

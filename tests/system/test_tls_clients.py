@@ -492,8 +492,8 @@ class Strangers(ClientsTest, Users):
         self.tls().ok("PING", timeout=20)
         held.ok("STATUS x")
         self.assertLess(len(os.listdir(f"/proc/{pid}/fd")), 1024 + 50)
-        # Some 60 KB for each connection whose first message OpenSSL has seen.
-        self.assertLess(rss_bytes(pid) - before, (400 if is_sanitized() else 100) << 20)
+        # 60 KB for each whose first message OpenSSL has seen; sanitizers keep 256 MB freed.
+        self.assertLess(rss_bytes(pid) - before, (700 if is_sanitized() else 100) << 20)
         for sock in half:
             sock.close()
         eventually(lambda: len(os.listdir(f"/proc/{pid}/fd")) < 50, 20)
