@@ -72,14 +72,6 @@ struct table_link *table_next(struct table_walk *walk);
 void table_rewind(const struct table *t, struct table_walk *walk);
 struct table_link *table_go_on(struct table_walk *walk);
 
-/* Makes the walk rest, and visit the chain of the present object again. */
-static inline void
-table_stay(struct table_walk *walk)
-{
-	walk->head--;
-	walk->next = NULL;
-}
-
 static inline bool
 table_rests(const struct table_walk *walk)
 {

@@ -28,8 +28,7 @@
 #include "core/turn/slot.h"
 #include "core/turn/work.h"
 
-#define RETRY_MS 100	      /* after a refusal, or an unknown outcome */
-#define OWN_BLESS_PAUSE_MS 20 /* between looks whether all is written again */
+#define RETRY_MS 100 /* after a refusal, or an unknown outcome */
 #define REMIND_MS (INT64_C(5) * 60 * 1000) /* of a state that goes on */
 
 static struct guard *
@@ -99,20 +98,6 @@ tell_link_up(struct core *core)
 	for (to = core->guard_listeners; *to != NULL; to++)
 		if ((*to)->link_up != NULL)
 			(*to)->link_up(core);
-}
-
-/* Asks all listeners: some look at only a part of what they have each time. */
-static bool
-is_reclaimed(struct core *core, const struct guard *g)
-{
-	const struct guard_listener *const *to;
-	bool all = true;
-
-	for (to = core->guard_listeners; *to != NULL; to++)
-		if ((*to)->reclaimed != NULL &&
-		    !(*to)->reclaimed(core, guard_index(core, g)))
-			all = false;
-	return all;
 }
 
 bool
@@ -279,9 +264,7 @@ plan_others(struct core *core, const struct guard *g)
 
 /*
  * A bless is asked for when the grace period is over: what was not written
- * again by then has run out.  A guard that may be blessed at once has had no
- * such period, so all that is held must have been written again first.  To look
- * at all of that may take many steps.
+ * again by then has run out.
  *
  * Until then, and in any other state, the guard gets heartbeats, which keep the
  * pending epoch alive: a stall would begin a new one.
@@ -294,19 +277,10 @@ guard_timer(struct core *core, struct timer *t)
 	journal_tell(core);
 	if (!g->up || g->busy)
 		return;
-	if (g->state != GUARD_PENDING ||
-	    core->now_ms < guard_bless_ms(core, g)) {
+	if (g->state != GUARD_PENDING || core->now_ms < guard_bless_ms(core, g))
 		submit(core, g, OP_HEARTBEAT);
-	} else if (!guard_at_once(core, g) || is_reclaimed(core, g)) {
+	else
 		submit(core, g, OP_BLESS);
-	} else if (core->now_ms >= beat_due_ms(core, g) ||
-		   beat_must_say(core, g)) {
-		submit(core, g, OP_HEARTBEAT);
-	} else {
-		core_arm(core, &g->timer,
-		    core->now_ms + (work_left(core) ? OWN_BLESS_PAUSE_MS : 1));
-		return;
-	}
 	plan(core, g);
 }
 
@@ -366,6 +340,19 @@ cause_of(const struct core *core, const struct guard *g,
 	return core->config.failover ? CAUSE_MASTER : CAUSE_RESTARTED;
 }
 
+/* Has this broker used the server, or a majority without it?  Then it may hold
+ * something of which the server must know. */
+static bool
+is_known(const struct core *core, const struct guard *g)
+{
+	uint32_t i, first = quorum_first(core, guard_index(core, g));
+	unsigned n = 0;
+
+	for (i = first; i < first + core->span; i++)
+		n += core->guards[i].known;
+	return g->known || n >= quorum_majority(core);
+}
+
 /*
  * From now on all that was confirmed before is in doubt.  The epoch is counted
  * before the modules above hear of it, because they compare what they have with
@@ -381,7 +368,7 @@ begin_epoch(
 	n = n < sizeof(g->pend) ? n : sizeof(g->pend) - 1;
 	memcpy(g->pend, report->text, n);
 	g->pend[n] = '\0';
-	g->fresh = report->fresh && !g->known;
+	g->fresh = report->fresh && !is_known(core, g);
 	g->cause = cause_of(core, g, report);
 	g->epoch++;
 	g->epoch_ms = core->now_ms;

@@ -112,8 +112,6 @@ struct guard_listener {
 	void (*changed)(struct core *core, uint32_t shard);
 	/* All that was confirmed there is in doubt: write it again. */
 	void (*history_changed)(struct core *core, uint32_t shard);
-	/* Has all that is held there been written again? */
-	bool (*reclaimed)(struct core *core, uint32_t shard);
 	/* Some server can be reached again. */
 	void (*link_up)(struct core *core);
 	/* Stopping: has everything been given back? */

@@ -70,23 +70,14 @@ others_first(const struct core *core, const struct guard *g)
 }
 
 /*
- * A server that no broker has used has nothing to forget, if people say that
- * they trust it to be new.
- */
-bool
-guard_at_once(const struct core *core, const struct guard *g)
-{
-	return g->fresh && core->config.trust_new;
-}
-
-/*
  * The grace period counts from when this broker heard of the epoch, so it waits
- * for no less than G, whoever has heard of it earlier.
+ * for no less than G, whoever has heard of it earlier.  A server that no broker
+ * has used has nothing to forget, if people say that they trust it to be new.
  */
 int64_t
 guard_bless_ms(const struct core *core, const struct guard *g)
 {
-	if (guard_at_once(core, g))
+	if (g->fresh && core->config.trust_new)
 		return g->epoch_ms;
 	return g->epoch_ms +
 	       core->recovery_ms * (others_first(core, g) ? 2 : 1);

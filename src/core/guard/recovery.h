@@ -9,9 +9,6 @@
 /* When this broker may bless a pending guard. */
 int64_t guard_bless_ms(const struct core *core, const struct guard *g);
 
-/* May this broker bless it without waiting for the grace period? */
-bool guard_at_once(const struct core *core, const struct guard *g);
-
 /*
  * A server of a quorum is about to be blessed: logs it if only the clocks of
  * the brokers ensure now that fences rise.

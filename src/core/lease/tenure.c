@@ -260,10 +260,8 @@ tenure_confirm(
 void
 tenure_prove(struct core *core, struct tenure *t)
 {
-	if (t->epoch == guard_epoch(core, t->shard))
-		return;
-	t->wake_ms = core->now_ms;
-	tenant_of(core, t)->unproved(core, t);
+	if (t->epoch != guard_epoch(core, t->shard))
+		t->wake_ms = core->now_ms;
 }
 
 bool

@@ -64,8 +64,6 @@ struct tenure_tenant {
 	void (*lost)(struct core *core, struct tenure *t);
 	/* It has become at risk, or is safe again. */
 	void (*risk_changed)(struct core *core, struct tenure *t);
-	/* It must be written again, and was not when the tenant looked last. */
-	void (*unproved)(struct core *core, struct tenure *t);
 };
 
 /* A slice of time, and the renewals planned for it (pace.c). */

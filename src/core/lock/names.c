@@ -37,10 +37,8 @@ names_init(struct core *core, const struct lock_listener *above)
 	TAILQ_INIT(&locks->losing);
 	TAILQ_INIT(&locks->warning);
 	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));
-	for (i = 0; i < core->config.shards; i++) {
+	for (i = 0; i < core->config.shards; i++)
 		table_init(&locks->names[i].table, lock_name);
-		lock_unproved(core, i);
-	}
 }
 
 void
@@ -202,14 +200,6 @@ names_remove(struct core *core, struct lock *l)
 	lease_fini(core, &l->lease);
 	free(l->more);
 	free(l);
-}
-
-void
-lock_unproved(struct core *core, uint32_t shard)
-{
-	struct names *names = names_of(core, shard);
-
-	table_rewind(&names->table, &names->proof);
 }
 
 /* Names that were touched: a ring, in the order of touching.  Its size is a

@@ -70,7 +70,4 @@ size_t names_left_behind(const struct core *core);
 /* Does the guard have no names? */
 bool names_has_nothing(const struct core *core, uint32_t shard);
 
-/* A lease must be written again: sweep_reclaimed() begins from the start. */
-void lock_unproved(struct core *core, uint32_t shard);
-
 #endif

@@ -234,7 +234,6 @@ struct names {
 	TAILQ_ENTRY(names) in_sweeping;
 	struct table_walk sweep; /* how far a sweep over them has come */
 	unsigned sweeping;	 /* enum sweep, or'ed; 0: there is none */
-	struct table_walk proof; /* all before this are written again */
 };
 
 /*

@@ -101,7 +101,6 @@ sweep_blocked(struct core *core, uint32_t shard)
 void
 sweep_history(struct core *core, uint32_t shard)
 {
-	lock_unproved(core, shard);
 	begin(core, names_of(core, shard), SWEEP_RECLAIM);
 }
 
@@ -112,26 +111,4 @@ sweep_look(struct core *core)
 
 	for (i = 0; i < core->config.shards; i++)
 		begin(core, &core->locks->names[i], SWEEP_LOOK);
-}
-
-/*
- * A lease that was written again in an epoch stays so: each call goes on where
- * the last one has stopped.
- */
-bool
-sweep_reclaimed(struct core *core, uint32_t shard)
-{
-	struct names *n = names_of(core, shard);
-	struct table_link *link = table_go_on(&n->proof);
-
-	for (; link != NULL; link = table_next(&n->proof)) {
-		core_visit(core, 1);
-		if (lease_needs_reclaim(core, &lock_of(link)->lease)) {
-			table_stay(&n->proof);
-			return false;
-		}
-		if (!work_left(core) && table_rests(&n->proof))
-			return false;
-	}
-	return true;
 }

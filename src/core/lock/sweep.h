@@ -18,10 +18,6 @@ void sweep_history(struct core *core, uint32_t shard);
  * spread over time. */
 void sweep_look(struct core *core);
 
-/* Has this broker written again everything that it holds there?  May have to
- * be asked in several steps. */
-bool sweep_reclaimed(struct core *core, uint32_t shard);
-
 /* A job: goes on with the walks. */
 bool sweep_run(struct core *core);
 

@@ -402,17 +402,10 @@ risk_changed(struct core *core, struct tenure *t)
 	    core, lock_of_lease(t), at_risk ? EVENT_ATRISK : EVENT_SAFE);
 }
 
-static void
-unproved(struct core *core, struct tenure *t)
-{
-	lock_unproved(core, t->shard);
-}
-
 const struct tenure_tenant lock_of_tenure = {
 	.name = name_of,
 	.in_use = always,
 	.users = users,
 	.lost = run_out,
 	.risk_changed = risk_changed,
-	.unproved = unproved,
 };

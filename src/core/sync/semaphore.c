@@ -586,19 +586,13 @@ semaphore_message(struct core *core, struct sync *y, const char *word)
 		m->y.look_ms = at_ms;
 }
 
-static bool
-semaphore_needs_reclaim(const struct core *core, const struct sync *y)
-{
-	const struct semaphore *m = container_of_const(y, struct semaphore, y);
-
-	return m->used > 0 && tenure_needs_reclaim(core, &m->tenure);
-}
-
 static void
 semaphore_reclaim(struct core *core, struct sync *y)
 {
-	if (semaphore_needs_reclaim(core, y))
-		(void)pace_room(core, &semaphore_of(y)->tenure);
+	struct semaphore *m = semaphore_of(y);
+
+	if (m->used > 0 && tenure_needs_reclaim(core, &m->tenure))
+		(void)pace_room(core, &m->tenure);
 }
 
 static void
@@ -638,7 +632,6 @@ const struct sync_class semaphore_class = {
 	.take_back = permits_take_back,
 	.untold = permits_untold,
 	.check = semaphore_check,
-	.needs_reclaim = semaphore_needs_reclaim,
 	.reclaim = semaphore_reclaim,
 };
 

@@ -144,10 +144,8 @@ struct sync_class {
 	bool (*untold)(struct claim *c);
 	/* Checks the kind's own rules.  For tests; aborts on a fault. */
 	void (*check)(const struct core *core, const struct sync *y);
-	/* Must the broker write something again that it holds here, since the
-	 * server's history has changed? */
-	bool (*needs_reclaim)(const struct core *core, const struct sync *y);
-	/* The history has changed: plans to do that. */
+	/* The server's history has changed: plans to write again what the
+	 * broker holds here. */
 	void (*reclaim)(struct core *core, struct sync *y);
 };
 
@@ -181,8 +179,6 @@ struct syncs {
 	struct sync_shard *shards;	  /* one a guard; owned */
 	struct sync_walk sweep;		  /* one walk, for all guards */
 	unsigned rounds;	   /* that `sweep` still has to go; 0: none */
-	struct sync_walk proof;	   /* all objects before it are reclaimed ... */
-	uint32_t proof_shard;	   /* ... of this guard */
 	struct claim_list granted; /* the FLUSH tells them */
 	struct table permits;	   /* by owner and semaphore */
 	struct table by_ref;	   /* waiting claims, for CANCEL */
@@ -238,9 +234,6 @@ void sync_look_all(struct core *core);
 void sync_unblock(struct core *core, uint32_t shard);
 void sync_reclaim(struct core *core, uint32_t shard);
 
-/* Has the broker written again all that it holds under the guard? */
-bool sync_reclaimed(struct core *core, uint32_t shard);
-
 /* Is no object left? */
 bool sync_all_over(const struct core *core);
 bool sync_has_nothing(const struct core *core, uint32_t shard);
@@ -248,11 +241,7 @@ bool sync_has_nothing(const struct core *core, uint32_t shard);
 /* A job: goes on with the walk. */
 bool sync_sweep_on(struct core *core);
 
-/* An owner now holds something that the broker may have written in an earlier
- * epoch: sync_reclaimed() looks at all objects again. */
-void sync_unproved(struct core *core);
-
-/* The object is about to be freed: the walks step past it. */
+/* The object is about to be freed: the walk steps past it. */
 void sync_sweep_leave(struct core *core, const struct sync *y);
 
 /* Checks that lists and counters agree.  For tests; aborts on a fault. */

@@ -47,8 +47,6 @@ sync_sweep_leave(struct core *core, const struct sync *y)
 {
 	if (core->syncs->sweep.next == y)
 		advance(core, &core->syncs->sweep);
-	if (core->syncs->proof.next == y)
-		advance(core, &core->syncs->proof);
 }
 
 /* Does for an object what the walk is for, as far as its guard has asked for
@@ -135,38 +133,5 @@ void
 sync_reclaim(struct core *core, uint32_t shard)
 {
 	core->syncs->shards[shard].sweep |= SWEEP_RECLAIM;
-	sync_unproved(core);
 	begin(core);
-}
-
-void
-sync_unproved(struct core *core)
-{
-	rewind_walk(core, &core->syncs->proof);
-}
-
-/*
- * An object that is written again stays so for the rest of the epoch, so each
- * call goes on where the last one stopped.  It looks at one object at least,
- * even if the step has no work left: else small steps would never get to the
- * end.
- */
-bool
-sync_reclaimed(struct core *core, uint32_t shard)
-{
-	struct syncs *syncs = core->syncs;
-	const struct sync *y;
-
-	if (syncs->proof_shard != shard)
-		sync_unproved(core);
-	syncs->proof_shard = shard;
-	while ((y = syncs->proof.next) != NULL) {
-		if (y->shard == shard && y->class->needs_reclaim != NULL &&
-		    y->class->needs_reclaim(core, y))
-			return false;
-		advance(core, &syncs->proof);
-		if (!work_left(core) && syncs->proof.next != NULL)
-			return false;
-	}
-	return true;
 }

@@ -86,18 +86,10 @@ risk_changed(struct core *core, struct tenure *t)
 	    core, semaphore_with(t), at_risk ? EVENT_ATRISK : EVENT_SAFE);
 }
 
-static void
-unproved(struct core *core, struct tenure *t)
-{
-	(void)t;
-	sync_unproved(core);
-}
-
 const struct tenure_tenant semaphore_of_tenure = {
 	.name = name_of,
 	.in_use = in_use,
 	.users = users,
 	.lost = lost,
 	.risk_changed = risk_changed,
-	.unproved = unproved,
 };

@@ -112,11 +112,9 @@ struct tokens {
 	unsigned ntaken;
 	struct adoption *adoptions; /* adopt.c: for each guard */
 	size_t nleft;	     /* stopping: wards that were left to Redis */
-	unsigned nproving;   /* wards with an operation in flight */
 	struct table stands; /* park.c: by name */
 	unsigned nplaces;
 	struct ward *sweep; /* the next that may have to be written again */
-	struct ward *proof; /* all before it have been written again */
 };
 
 /* When a token first came for a name, and not only this time. */

@@ -89,7 +89,7 @@ note_more(struct core *core)
 	job_set(core, JOB_WARDS, has_more(core));
 }
 
-/* Also moves on the walks that would come to it next. */
+/* Also moves on the walk that would come to it next. */
 static void
 free_one(struct core *core, struct ward *w)
 {
@@ -97,8 +97,6 @@ free_one(struct core *core, struct ward *w)
 
 	if (all->sweep == w)
 		all->sweep = TAILQ_NEXT(w, link);
-	if (all->proof == w)
-		all->proof = TAILQ_NEXT(w, link);
 	if (w->stray) {
 		TAILQ_REMOVE(&all->strays, w, link);
 		all->nstrays--;
@@ -110,7 +108,6 @@ free_one(struct core *core, struct ward *w)
 		share_give(core, &w->share);
 		token_holds_not(core, w);
 	}
-	all->nproving -= w->asked;
 	core_disarm(core, &w->timer);
 	free(w->client);
 	free(w->peer);
@@ -252,7 +249,6 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 		w = make(core, n, false);
 		w->waited_ms = n->waited_ms;
 	}
-	core->tokens->nproving -= w->asked;
 	w->asked = false; /* an answer about the old hold no longer counts */
 	w->seq = n->seq;
 	w->fence = n->fence;
@@ -281,7 +277,6 @@ ask(struct core *core, struct ward *w, enum op_kind kind)
 	assert(!w->asked);
 	w->asked = true;
 	w->asked_epoch = guard_epoch(core, w->shard);
-	core->tokens->nproving++;
 	note_more(core);
 	op = slot_submit(
 	    core, &slot, kind, SLOT_WARD, w->shard, w->name, w->name_len);
@@ -411,7 +406,6 @@ ward_outcome(
 	if (w == NULL)
 		return;
 	w->asked = false;
-	core->tokens->nproving--;
 	note_more(core);
 	switch (o->status) {
 	case OUTCOME_RENEWED:
@@ -446,7 +440,6 @@ static void
 begin(struct core *core)
 {
 	core->tokens->sweep = TAILQ_FIRST(&core->tokens->wards);
-	core->tokens->proof = core->tokens->sweep;
 	note_more(core);
 }
 
@@ -488,27 +481,6 @@ ward_history_changed(struct core *core, uint32_t shard)
 {
 	(void)shard;
 	begin(core);
-}
-
-/*
- * A ward that is confirmed in an epoch stays so, and wards that come later are
- * of that epoch.  Each call looks at one ward at least, even if the step has no
- * work left.
- */
-bool
-ward_reclaimed(struct core *core, uint32_t shard)
-{
-	struct tokens *all = core->tokens;
-
-	while (all->proof != NULL &&
-	       (all->proof->shard != shard ||
-		   all->proof->epoch == guard_epoch(core, shard))) {
-		core_visit(core, 1);
-		all->proof = TAILQ_NEXT(all->proof, link);
-		if (!work_left(core))
-			break;
-	}
-	return all->proof == NULL;
 }
 
 /*
@@ -594,7 +566,7 @@ void
 ward_check(const struct core *core)
 {
 	const struct tokens *all = core->tokens;
-	unsigned n = 0, nasked = 0, nstrays = 0;
+	unsigned n = 0, nstrays = 0;
 	const struct ward *w;
 
 	TAILQ_FOREACH (w, &all->wards, link) {
@@ -602,18 +574,16 @@ ward_check(const struct core *core)
 		assert(ward_find(core, w->name, w->name_len) == w);
 		assert(timer_armed(&w->timer));
 		n++;
-		nasked += w->asked;
 	}
 	TAILQ_FOREACH (w, &all->strays, link) {
 		assert(w->stray && timer_armed(&w->timer));
 		nstrays++;
-		nasked += w->asked;
 	}
 	assert(n == all->nwards && n == all->by_name.n);
 	assert(n == core->owners->ntokens);
 	assert(shares_sum(core) <= core->owners->ncounted +
 				       core->owners->nmade +
 				       core->owners->ntokens);
-	assert(nstrays == all->nstrays && nasked == all->nproving);
+	assert(nstrays == all->nstrays);
 	job_check(core, JOB_WARDS, has_more(core));
 }

@@ -17,7 +17,6 @@ bool ward_strays(const struct core *core, const char *name, size_t len);
 /* Guards (guard_listener). */
 void ward_guard_changed(struct core *core, uint32_t shard);
 void ward_history_changed(struct core *core, uint32_t shard);
-bool ward_reclaimed(struct core *core, uint32_t shard);
 
 void ward_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);

@@ -21,7 +21,6 @@
 /* What the modules above were told. */
 static struct {
 	unsigned changed, history, link_up;
-	bool reclaimed; /* what they answer */
 } told;
 
 static void
@@ -40,14 +39,6 @@ history_changed(struct core *core, uint32_t shard)
 	told.history++;
 }
 
-static bool
-reclaimed(struct core *core, uint32_t shard)
-{
-	(void)core;
-	(void)shard;
-	return told.reclaimed;
-}
-
 static void
 link_up(struct core *core)
 {
@@ -58,7 +49,6 @@ link_up(struct core *core)
 static const struct guard_listener all = {
 	.changed = changed,
 	.history_changed = history_changed,
-	.reclaimed = reclaimed,
 	.link_up = link_up,
 };
 
@@ -81,7 +71,7 @@ struct rig {
 };
 
 static void
-setup(struct rig *r, bool trust_new)
+setup(struct rig *r)
 {
 	struct core *core = &r->core;
 
@@ -90,7 +80,6 @@ setup(struct rig *r, bool trust_new)
 	core->config.lease_ms = LEASE_MS;
 	core->config.shards = core->config.lanes = 1;
 	core->config.reply_timeout_ms = 1000;
-	core->config.trust_new = trust_new;
 	core->pad_ms = core->stall_ms = times_pad_ms(LEASE_MS);
 	core->recovery_ms = times_recovery_ms(LEASE_MS);
 	core->address = core->broker;
@@ -134,10 +123,9 @@ at(struct rig *r, int64_t now_ms)
 static void
 report(struct rig *r, enum guard_state state, const char *pend)
 {
-	struct guard_report report = { .state = state,
-		.text = pend,
-		.text_len = strlen(pend),
-		.fresh = r->core.config.trust_new };
+	struct guard_report report = {
+		.state = state, .text = pend, .text_len = strlen(pend)
+	};
 
 	guard_report(&r->core, 0, r->core.now_ms, &report);
 }
@@ -157,7 +145,7 @@ START_TEST(a_link_is_told_and_greeted)
 {
 	struct rig r;
 
-	setup(&r, false);
+	setup(&r);
 	ck_assert(!guard_up(&r.core, 0));
 	guard_link(&r.core, 0, true, NULL);
 	ck_assert(guard_up(&r.core, 0) && !guard_ready(&r.core, 0));
@@ -175,7 +163,7 @@ START_TEST(a_new_history_is_told_and_blessed_after_the_grace_period)
 {
 	struct rig r;
 
-	setup(&r, false);
+	setup(&r);
 	guard_link(&r.core, 0, true, NULL);
 	report(&r, GUARD_PENDING, "0123456789abcdef:1");
 	ck_assert_uint_eq(told.history, 1);
@@ -193,46 +181,6 @@ START_TEST(a_new_history_is_told_and_blessed_after_the_grace_period)
 }
 END_TEST
 
-/* A new server is blessed as soon as everything is written again. */
-START_TEST(a_new_server_is_blessed_when_all_is_reclaimed)
-{
-	struct rig r;
-
-	setup(&r, true);
-	guard_link(&r.core, 0, true, NULL);
-	report(&r, GUARD_PENDING, "0123456789abcdef:1");
-	at(&r, START_MS + 1);
-	at(&r, START_MS + 100);
-	ck_assert(!was_sent(&r, OP_BLESS));
-	told.reclaimed = true;
-	at(&r, START_MS + 200);
-	ck_assert(was_sent(&r, OP_BLESS));
-	teardown(&r);
-}
-END_TEST
-
-/* Without a call in a stall, the epoch would begin again and again. */
-START_TEST(a_new_server_is_called_until_all_is_reclaimed)
-{
-	struct rig r;
-	int64_t called_ms = START_MS, now_ms;
-
-	setup(&r, true);
-	guard_link(&r.core, 0, true, NULL);
-	report(&r, GUARD_PENDING, "0123456789abcdef:1");
-	for (now_ms = START_MS + 1; now_ms < START_MS + 3 * r.core.stall_ms;
-	     now_ms++) {
-		at(&r, now_ms);
-		if (was_sent(&r, OP_HEARTBEAT)) {
-			called_ms = now_ms;
-			report(&r, GUARD_PENDING, "0123456789abcdef:1");
-		}
-		ck_assert_int_lt(now_ms - called_ms, r.core.stall_ms / 2);
-	}
-	teardown(&r);
-}
-END_TEST
-
 static TCase *
 guard_cases(void)
 {
@@ -241,8 +189,6 @@ guard_cases(void)
 	tcase_add_test(tc, a_link_is_told_and_greeted);
 	tcase_add_test(
 	    tc, a_new_history_is_told_and_blessed_after_the_grace_period);
-	tcase_add_test(tc, a_new_server_is_blessed_when_all_is_reclaimed);
-	tcase_add_test(tc, a_new_server_is_called_until_all_is_reclaimed);
 	return tc;
 }
 

@@ -262,13 +262,6 @@ risk_changed(struct core *core, struct tenure *t)
 	tenant_of_tenure(t)->at_risk = t->state == TENURE_ATRISK;
 }
 
-static void
-unproved(struct core *core, struct tenure *t)
-{
-	(void)core;
-	(void)t;
-}
-
 static uint64_t
 no_users(const struct tenure *t)
 {
@@ -282,7 +275,6 @@ static const struct tenure_tenant of_lease = {
 	.users = no_users,
 	.lost = run_out,
 	.risk_changed = risk_changed,
-	.unproved = unproved,
 };
 
 /* Permits: a tenure whose tenant does nothing but note what it is told. */
@@ -290,7 +282,7 @@ struct permits {
 	struct tenure tenure;
 	bool in_use, lost;
 	uint64_t users;
-	unsigned nrisks, nunproved;
+	unsigned nrisks;
 };
 
 static struct permits *
@@ -333,20 +325,12 @@ permits_risk_changed(struct core *core, struct tenure *t)
 	permits_of(t)->nrisks++;
 }
 
-static void
-permits_unproved(struct core *core, struct tenure *t)
-{
-	(void)core;
-	permits_of(t)->nunproved++;
-}
-
 static const struct tenure_tenant of_permits = {
 	.name = permits_name,
 	.in_use = permits_in_use,
 	.users = permits_users,
 	.lost = permits_lost,
 	.risk_changed = permits_risk_changed,
-	.unproved = permits_unproved,
 };
 
 static const struct tenure_tenant *const tenure_tenants[TENURE_KINDS] = {
@@ -653,7 +637,6 @@ START_TEST(a_tenure_is_written_again_in_a_new_epoch)
 	tenure_confirm(&r.core, t, r.core.now_ms, 1);
 	pace_plan(&r.core, t, false);
 	ck_assert_int_eq(t->wake_ms, r.core.now_ms);
-	ck_assert_uint_eq(r.p.nunproved, 1);
 	tenure_confirm(&r.core, t, r.core.now_ms, 2);
 	ck_assert(!tenure_needs_reclaim(&r.core, t));
 	teardown(&r);

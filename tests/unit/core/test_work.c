@@ -157,28 +157,6 @@ START_TEST(all_names_are_looked_at)
 }
 END_TEST
 
-/* Other work in a step may have used up the step's share each time. */
-START_TEST(something_is_looked_at_without_any_work_left)
-{
-	struct core_request rq = work_request(VERB_ACQUIRE);
-	struct work_rig r;
-	unsigned steps = 0;
-
-	work_init(&r, 1);
-	rq.number = rq.limit = 1;
-	work_ask(&r, 1, &rq, "s");
-	work_ask(&r, 1, &rq, "t");
-	work_settle(&r);
-	sync_unproved(r.core);
-	work_begin(r.core);
-	ck_assert(!work_left(r.core));
-	while (!sync_reclaimed(r.core, 0))
-		ck_assert_uint_lt(++steps, 2);
-	ck_assert_uint_eq(steps, 1);
-	work_fini(&r);
-}
-END_TEST
-
 /* The time of all waiters is up in the same millisecond; renewals go first. */
 START_TEST(all_waiters_time_out_at_once)
 {
@@ -590,7 +568,6 @@ work_cases(void)
 	    tc, a_session_that_does_not_ping_is_looked_at_less_often);
 	tcase_add_test(tc, what_is_overdue_is_lost_first);
 	tcase_add_test(tc, all_names_are_looked_at);
-	tcase_add_test(tc, something_is_looked_at_without_any_work_left);
 	tcase_add_test(tc, all_waiters_time_out_at_once);
 	tcase_add_test(tc, tries_behind_a_long_queue);
 	tcase_add_test(tc, very_many_of_several_names);
