@@ -680,7 +680,8 @@ class Ready(CommandTest):
         self.assertEqual(json.loads(err)["code"], "unavailable")
 
     def test_how_long_it_lasts(self):
-        self.broker(self.redis(), lease=5)
+        broker = self.broker(self.redis(), lease=5)
+        eventually(lambda: broker.log_lines("guard-pending"), what="it knows how long")
         status, _, err = self.run_it("ping", "--ready")
         self.assertEqual(status, 69)
         self.assertRegex(err, r"\d s\b")

@@ -9,7 +9,7 @@ import unittest
 from lib import chromium, http
 from lib.case import SystemTest
 from lib.resp import Resp
-from lib.wait import eventually
+from lib.wait import eventually, patience
 
 HOSTILE = "<script>alert('name')</script>"
 LABEL = "<svg/onload>"
@@ -191,7 +191,7 @@ class Sent(Page):
 
     def test_token_holds(self):
         """Holds of Redis clients are told, too, also after another broker has taken over."""
-        web = self.web()
+        web = self.web(locks={"lease": "1s"})
         conn = Resp("unix:" + self.brokers[0].unix_path)
         self.addCleanup(conn.close)
         conn("CLIENT", "SETNAME", "cron")
@@ -206,7 +206,9 @@ class Sent(Page):
         self.brokers[0].start()
         line = self.brokers[0].log_lines("protocol=http")[-1]
         web = http.Http(int(http.PORT.search(line).group(1)))
-        eventually(lambda: "job/nightly" in web.get("/status.json").text, 10, "it is there")
+        # Ten seconds at a lease of 1 s.
+        eventually(lambda: "job/nightly" in web.get("/status.json").text, patience(10),
+                   "it is taken up")
         answer = web.get("/status.json?name=job/nightly")
         self.assertEqual(answer.json["asked"]["history"][0]["end"], "held")
         self.assertNotIn("secret", answer.text)
