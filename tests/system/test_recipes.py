@@ -229,17 +229,21 @@ class Readme(ShellTest):
         self.control.lock("nightly-report")
         self.assertEqual(self.end(self.shell(second.removeprefix("$ build/"))), (1, said + "\n"))
 
+    def run_program(self, text):
+        env = {**os.environ, "LOCKBROKER": self.brokers[0].unix_path,
+               "PYTHONPATH": os.path.join(SOURCE, "clients", "python")}
+        return subprocess.run([sys.executable, "-c", text], check=False, timeout=patience(20),
+                              env=env, capture_output=True, text=True)
+
     def test_a_program(self):
-        text = self.block("import socket").replace("5625", str(self.brokers[0].port))
-        done = subprocess.run([sys.executable, "-c", text], check=False, timeout=patience(20),
-                              capture_output=True, text=True)
-        self.assertEqual(done.stdout, "here we work\n", done.stderr)
-        eventually(lambda: "state=free" in self.control.ok("STATUS nightly-report").text, 5)
-        # Whatever is not OK is no lock.
-        done = subprocess.run([sys.executable, "-c", text.replace("LOCK night", "LOCK @night")],
-                              check=False, timeout=patience(20), capture_output=True, text=True)
-        self.assertEqual((done.stdout, done.returncode), ("", 1))
-        self.assertRegex(done.stderr, "^ERR bad-name ")
+        text = self.block("import lockbroker")
+        done = self.run_program(text)
+        self.assertRegex(done.stdout, r"^here we work \d+\n$", done.stderr)
+        self.assertEqual(self.control.ok("STATUS nightly-report")["state"], "free")
+        # It does not work without its lock.
+        self.control.lock("nightly-report")
+        done = self.run_program(text.replace("wait=10", "wait=0.1"))
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
 
     def test_brokers_elsewhere(self):
         self.program("report", "echo reported >>did")

@@ -185,6 +185,7 @@ class Hold:
         self.session = session
         self.kind = kind
         self.names = names
+        self.keys: Set[Tuple[str, str]] = set()  # what its session has for it
         self.fences: Tuple[int, ...] = ()
         self.permits = 0
         self.until = 0.0  # by now(); 0: no PING has covered it yet
@@ -528,7 +529,7 @@ class Broker:
         if self.closed:
             raise Error("this Broker is closed", "closed")
         for session in self.sessions:
-            if session.open and not session.busy & keys:
+            if session.open and suits(session.busy, keys):
                 session.busy |= keys
                 return session
         session = await self._connect(until)
@@ -553,7 +554,7 @@ class Broker:
         """Sends `line(rest of wait)` to some session until it is answered, and
         returns what `granted` makes of the answer.  If the caller is cancelled,
         so is the request, and a grant that comes all the same is undone."""
-        keys = {(kind, name) for name in names}
+        keys = keys_of(kind, names, line(None))
         start = now()
         end = None if wait is None else start + wait
         again = True  # the first session may be one that was gone already
@@ -616,6 +617,7 @@ class Broker:
 
         async def granted(session: Session, reply: Reply) -> Hold:
             hold = Hold(session, kind, names, lambda h: told and on_lost(h))
+            hold.keys = keys_of(kind, names, line(None))
             hold.fences = tuple(
                 int(f) for f in reply.words.get("fence", "").split(",") if f)
             hold.permits = reply.number("permits")
@@ -648,7 +650,7 @@ class Broker:
     async def release(self, hold: Hold, line: str) -> None:
         """Raises Lost if it was lost before."""
         session = hold.session
-        keys = {(hold.kind, name) for name in hold.names}
+        keys = hold.keys
         if hold.over:
             self.let_go(session, keys)
             if hold.reason is not None:
@@ -710,6 +712,24 @@ class Broker:
 
 
 Words = Tuple[str, Tuple[str, ...], str, str]  # kind, names, request, release
+
+
+# What ends by `hold=` bounds the `valid=` of all that its session has, so that it
+# gets a session of its own.
+ALONE = ("alone", "")
+
+
+def keys_of(kind: str, names: Tuple[str, ...],
+            request: str) -> Set[Tuple[str, str]]:
+    """What a session has to do with a request."""
+    keys = {(kind, name) for name in names}
+    return keys | {ALONE} if " hold=" in request else keys
+
+
+def suits(busy: Set[Tuple[str, str]], keys: Set[Tuple[str, str]]) -> bool:
+    if ALONE in keys:
+        return not busy
+    return ALONE not in busy and not busy & keys
 
 
 def wait_word(rest: Optional[float]) -> str:

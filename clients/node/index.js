@@ -1,0 +1,470 @@
+'use strict';
+/*
+ * Distributed locks from lockbroker, in the shape of Web Locks.
+ *
+ *	const { Broker } = require('lockbroker');
+ *	const broker = new Broker();
+ *	await broker.request('nightly-report', { wait: 10000 }, async (lock) => {
+ *	  await report({ fence: lock.fence, signal: lock.signal });
+ *	});
+ *
+ * How it works: a session is one connection to a broker.  What it holds is safe
+ * until the last `valid=` that the broker told it has run out, by this host's
+ * own clock and counted from when the question was sent.  So each grant is
+ * followed by a PING before the function is called, and each session asks again
+ * every third of what it was told.  On one session there is at most one hold or
+ * request for a name; a further one takes another session.
+ *
+ * All times are milliseconds.
+ */
+
+const fs = require('fs');
+const net = require('net');
+const os = require('os');
+const {
+  Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
+  again, duration, durations, field, now, sleep,
+} = require('./session.js');
+
+const LOCAL_SOCKET = '/run/lockbrokerd/lockbrokerd.sock';
+const PORT = 5625;
+const IDLE = 8; // so many sessions without work are kept
+// The key of what ends by `hold=`: that bounds the `valid=` of all that its
+// session has, so that it gets a session of its own.
+const ALONE = 'alone';
+
+// Words of the protocol.
+
+function word(text, code = 'bad-name') {
+  const bad = code === 'bad-name' ? /[\x00-\x20\x7f=\p{Cs}]/u : /[\x00-\x20\x7f\p{Cs}]/u;
+  if (typeof text !== 'string' || text === '' || bad.test(text))
+    throw new LockError(code, `not a word: ${JSON.stringify(text)}`);
+  return text;
+}
+
+function count(value, what) {
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new LockError('bad-option', `${what} is not a number: ${value}`);
+  return value;
+}
+
+// Where brokers are.
+
+/* HOST:PORT, :PORT, HOST, or the path of a Unix socket; tls://HOST:PORT. */
+function address(given) {
+  const text = given.replace(/^(tcp:\/\/|unix:(\/\/)?)/, '');
+  if (text.startsWith('/')) return { text: given, path: text, failed: -Infinity };
+  const secure = text.startsWith('tls://');
+  const [, bracketed, plain, port] =
+    /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(secure ? text.slice(6) : text) ||
+    (net.isIPv6(text) ? [text, text] : []);
+  if ((bracketed ?? plain) === undefined || port > 65535)
+    throw new LockError('bad-option', `not an address: ${given}`);
+  return { text: given, secure, host: bracketed || plain || '127.0.0.1',
+    port: port === undefined ? PORT : +port, failed: -Infinity };
+}
+
+function addresses(given) {
+  const split = (list) => list.flatMap((one) => one.split(',')).filter(Boolean);
+  let texts = split(given);
+  if (!texts.length) texts = split([process.env.LOCKBROKER || '']);
+  if (!texts.length) texts = [LOCAL_SOCKET, `127.0.0.1:${PORT}`];
+  return texts.map(address);
+}
+
+/* PEM itself, or the file that has it. */
+function pem(given) {
+  if (given == null || typeof given !== 'string' || given.includes('-----BEGIN'))
+    return given ?? undefined;
+  return fs.readFileSync(given);
+}
+
+/* What functions see of a hold. */
+class Lock {
+  #hold;
+
+  constructor(hold) {
+    this.#hold = hold;
+    this.names = [...hold.want.names];
+    this.name = this.names[0];
+    this.mode = hold.want.mode;
+    this.fence = hold.fences[0];
+    this.fences = hold.fences;
+  }
+
+  get signal() {
+    return this.#hold.signal;
+  }
+
+  get valid() {
+    return this.#hold.valid;
+  }
+
+  /* Throws if it is lost, or no longer safe by this host's own clock. */
+  check() {
+    if (this.#hold.valid === 0)
+      throw this.#hold.error || new LockError('lost', 'given back');
+  }
+}
+
+/* The promise, unless the signal is aborted before. */
+function abortable(promise, signal) {
+  if (!signal) return promise;
+  return new Promise((done, fail) => {
+    const abort = () => fail(signal.reason);
+    const end = (how) => (value) => {
+      signal.removeEventListener('abort', abort);
+      how(value);
+    };
+    promise.then(end(done), end(fail));
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+  });
+}
+
+/* What is asked for: its words, and those that give it back. */
+function want(kind, given, line, more = {}) {
+  const names = [].concat(given).map((name) => word(name));
+  if (!names.length) throw new LockError('bad-request', 'a lock has a name');
+  const keys = names.map((name) => `${kind} ${name}`);
+  const text = line(names.join(' '));
+  const busy = text.includes(' hold=') ? [...keys, ALONE] : keys;
+  return { kind, names, keys, busy, line: text, ...more };
+}
+
+const MODES = { exclusive: '', shared: ' mode=shared' };
+
+function wantLock(names, options) {
+  const { mode = 'exclusive' } = options;
+  if (!Object.hasOwn(MODES, mode)) throw new LockError('bad-option', `no mode: ${mode}`);
+  const rest = MODES[mode] + durations(options, 'hold', 'keep', 'delay');
+  return want('lock', names, (all) => `LOCK ${all}${rest}`,
+    { mode, hold: options.hold, undo: (all) => `UNLOCK ${all}` });
+}
+
+/* The arguments of a request, of which the options may be left out. */
+function split(options, fn) {
+  const [given, call] = fn === undefined ? [{}, options] : [options || {}, fn];
+  if (typeof call !== 'function') throw new TypeError('a lock needs a function');
+  if (given.steal) throw new LockError('unsupported', 'a lock can not be stolen');
+  if (given.wait != null) duration(given.wait, 'wait');
+  return [given, call];
+}
+
+/* Sessions to whichever of the addresses answers first. */
+class Broker {
+  constructor(...given) {
+    const last = given.length - 1;
+    const options = typeof given[last] === 'object' && !Array.isArray(given[last]) ?
+      given.pop() || {} : {};
+    this.addresses = addresses([...given, options.addresses || []].flat());
+    for (const key of ['user', 'password', 'label'])
+      if (options[key] != null) word(options[key], 'bad-option');
+    this.options = options;
+    this.sessions = new Set();
+    this.waiting = new Set(); // what is asked for
+    this.closed = false;
+  }
+
+  context({ host }) {
+    const { ca, cert, key } = this.options;
+    this.files = this.files || { ca: pem(ca), cert: pem(cert), key: pem(key) };
+    return { ...this.files, host, servername: net.isIP(host) ? '' : host };
+  }
+
+  /* What did not answer a moment ago comes last. */
+  places() {
+    const bad = (place) => now() < place.failed + PATIENCE;
+    return [...this.addresses].sort((a, b) => bad(a) - bad(b));
+  }
+
+  /* Gives back all that is held; functions that still run are told before. */
+  async close() {
+    this.closed = true;
+    await Promise.all([...this.sessions].map((session) => {
+      for (const hold of [...session.holds]) hold.lose('closed');
+      return session.drop('closed');
+    }));
+  }
+
+  // Sessions.
+
+  /* One that has nothing to do with these keys, which are entered there. */
+  async session(keys, until, signal) {
+    for (;;) {
+      if (this.closed) throw new LockError('closed', 'this Broker is closed');
+      const session = this.free(keys) || new Session(this);
+      this.sessions.add(session);
+      for (const key of keys) session.busy.add(key);
+      session.refer(true);
+      try {
+        await abortable(session.ready, signal);
+        if (session.state === 'open') return session;
+        this.letGo(session, keys);
+      } catch (error) {
+        this.letGo(session, keys);
+        const again = error instanceof Gone || (error.code === 'unavailable' &&
+          now() + TRY_AGAIN < until);
+        if (!again) throw error;
+        await abortable(sleep(TRY_AGAIN), signal);
+      }
+    }
+  }
+
+  free(keys) {
+    const suits = ({ busy }) => (keys.includes(ALONE) ? !busy.size :
+      !busy.has(ALONE) && !keys.some((key) => busy.has(key)));
+    for (const session of this.sessions)
+      if ((session.state === 'open' || session.state === 'new') && suits(session))
+        return session;
+    return undefined;
+  }
+
+  letGo(session, keys) {
+    for (const key of keys) session.busy.delete(key);
+    if (session.busy.size) return;
+    const idle = [...this.sessions].filter((one) => !one.busy.size);
+    if (idle.length > IDLE) session.shut();
+    session.settle();
+  }
+
+  // Requests.
+
+  /*
+   * Asks until there is an answer: `one` asks once, at a session.  What a
+   * broker that has gone did not answer is asked again, and so is what was lost
+   * before anybody had it, unless its bound was over.
+   */
+  async ask(what, options, one) {
+    const { signal } = options;
+    const end = options.wait == null ? Infinity : now() + options.wait;
+    for (let tries = 1, last = what.once; ; tries++, last = now() >= end) {
+      if (signal) signal.throwIfAborted();
+      if (tries > 2) await abortable(sleep(TRY_AGAIN), signal);
+      const session = await this.session(
+        what.busy, Math.min(end, now() + PATIENCE), signal);
+      try {
+        return await one(session, what.line + (end === Infinity ? '' :
+          ' ' + duration(Math.max(0, end - now()), 'wait')));
+      } catch (error) {
+        if (last || !(error instanceof LockError && error[again])) throw error;
+      }
+    }
+  }
+
+  /* The reply to a request that gives nothing to hold. */
+  answer(what, options = {}) {
+    return this.ask(what, options, async (session, line) => {
+      const said = session.send(line);
+      try {
+        return (await abortable(said, options.signal)).check();
+      } finally {
+        this.takeBack(session, what, said);
+      }
+    });
+  }
+
+  /* What is held, and safe for some time. */
+  async hold(what, options) {
+    this.waiting.add(what);
+    try {
+      return await this.grant(what, options);
+    } finally {
+      this.waiting.delete(what);
+    }
+  }
+
+  grant(what, options) {
+    return this.ask(what, options, async (session, line) => {
+      let hold;
+      const said = session.send(line, (reply) => {
+        if (reply.status !== 'OK') return;
+        hold = new Hold(session, what, reply);
+        session.holds.add(hold);
+      });
+      try {
+        (await abortable(said, options.signal)).check();
+        await abortable(session.ping([hold]), options.signal);
+        if (!hold.over && hold.until > now()) return hold;
+        hold.lose('unreachable');
+        hold.error[again] = hold.reason !== 'hold';
+        throw hold.error;
+      } catch (error) {
+        this.takeBack(session, what, said);
+        throw error;
+      }
+    });
+  }
+
+  /* Ends a request, and gives back what it was granted, or is granted yet. */
+  async takeBack(session, what, said) {
+    try {
+      if (session.calls.has(said.tag)) await session.send(`CANCEL ${said.tag}`);
+      const reply = await said;
+      for (const hold of [...session.holds])
+        if (hold.want === what) hold.leave();
+      if (reply.status === 'OK' && what.undo) await this.undo(session, what);
+      if (reply.error && reply.error[again]) session.shut();
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error;
+    } finally {
+      this.letGo(session, what.busy);
+    }
+  }
+
+  /* Where one of several names was lost, the others are still held. */
+  async undo(session, { names, undo }) {
+    await Promise.all(names.map((name) => session.send(undo(name))));
+  }
+
+  /* Throws if it was lost before. */
+  async release(hold) {
+    const { session, want } = hold;
+    try {
+      if (hold.valid === 0) {
+        if (want.names.length > 1) await this.undo(session, want);
+        throw hold.error;
+      }
+      hold.leave();
+      const { error } = await session.send(want.undo(want.names.join(' ')));
+      if (!error) return;
+      throw error.code === 'not-held' ? new LockError('lost', error.message) : error;
+    } catch (error) {
+      // If the connection is gone, the broker ends it: it was held until now.
+      if (hold.error) throw hold.error;
+      if (!(error instanceof Gone)) throw error;
+    } finally {
+      this.letGo(session, want.busy);
+    }
+  }
+
+  /* Calls the function with what is held, and gives it back. */
+  async run(what, options, fn) {
+    const { ifAvailable } = options;
+    let hold;
+    try {
+      hold = await this.hold(what, ifAvailable ? { ...options, wait: 0 } : options);
+    } catch (error) {
+      if (ifAvailable && error.code === 'busy') return fn(null);
+      throw error;
+    }
+    let value, failure;
+    try {
+      value = await fn(new Lock(hold));
+    } catch (error) {
+      failure = { error };
+    }
+    try {
+      await this.release(hold);
+    } catch (error) {
+      // What fails because its signal was aborted fails for that reason.
+      if (!failure || failure.error === error ||
+          (failure.error && failure.error.cause === error)) throw error;
+    }
+    if (failure) throw failure.error;
+    return value;
+  }
+
+  // What there is.
+
+  /* Calls fn with the lock of a name, or of several, all or none. */
+  async request(names, ...rest) {
+    const [options, fn] = split(...rest);
+    return this.run(wantLock(names, options), options, fn);
+  }
+
+  /* Calls fn once it leads. */
+  async elect(name, ...rest) {
+    return this.request(name, ...rest);
+  }
+
+  /* Calls fn with permits of a semaphore of which `limit` may be out. */
+  async semaphore(name, ...rest) {
+    const [options, fn] = split(...rest);
+    const permits = count(options.permits ?? 1, 'permits');
+    const words = ` limit=${count(options.limit, 'limit')} permits=${permits}` +
+      durations(options, 'hold');
+    return this.run(want('semaphore', name, (all) => `ACQUIRE ${all}${words}`, {
+      hold: options.hold,
+      undo: (all) => `RELEASE ${all} permits=${permits}`,
+    }), options, fn);
+  }
+
+  /* Opens for all when it has been counted down to 0. */
+  latch(name) {
+    const ask = async (line, more, options) =>
+      +(await this.answer(want('latch', name, line, more), options)).get('count');
+    return {
+      create: (number, options = {}) => ask((all) =>
+        `LATCH ${all} count=${count(number, 'count')}${durations(options, 'ttl')}`,
+      { once: true }),
+      countDown: (by = 1) => ask((all) =>
+        `COUNTDOWN ${all} by=${count(by, 'by')}`, { once: true }),
+      wait: async (options) => {
+        await ask((all) => `AWAIT ${all}`, {}, options);
+      },
+    };
+  }
+
+  /* Lets all parties go when the last of them has come. */
+  barrier(name, parties) {
+    return {
+      /* Resolves with how many were still to come: 0 to the last. */
+      wait: async (options) => +(await this.answer(want('barrier', name,
+        (all) => `BARRIER ${all} parties=${count(parties, 'parties')}`,
+        { once: true }), options)).get('index'),
+    };
+  }
+
+  /*
+   * Who holds locks, and who waits for them, through the same broker: what this
+   * object does, and what the broker knows of others.
+   */
+  async query(pattern = '*') {
+    const found = { held: [], pending: [] };
+    const clientId = this.options.label || `${os.hostname()}:${process.pid}`;
+    const enter = (list, { kind, names, mode }) => {
+      for (const name of kind === 'lock' ? names : [])
+        if (matches(name, pattern)) list.push({ name, mode, clientId });
+    };
+    for (const session of this.sessions)
+      for (const hold of session.holds)
+        if (hold.until) enter(found.held, hold.want);
+    for (const one of this.waiting) enter(found.pending, one);
+    const rows = await this.rows(pattern);
+    const mine = new Set([...this.sessions].map((session) => session.id));
+    for (const [name, row] of rows) {
+      const [role, ...words] = row.split(' ');
+      const known = field(words, 'session') === undefined ?
+        found.held.some((one) => one.name === name) :
+        mine.has(field(words, 'session'));
+      if (known) continue;
+      found[role === 'holder' ? 'held' : 'pending'].push({
+        name, mode: field(words, 'mode'), clientId: field(words, 'label') ||
+          field(words, 'peer') || field(words, 'broker') });
+    }
+    return found;
+  }
+
+  /* [name, row of QUEUE] of all locks. */
+  async rows(pattern) {
+    const list = async (line, key) => (await this.answer(
+      want('query', key, () => line))).rows;
+    const names = (await list(`NAMES ${word(pattern)} limit=1000`, 'names'))
+      .map((row) => row.split(' '))
+      .filter((words) => !field(words, 'kind')).map(([name]) => name);
+    const queues = await Promise.all(names.map(async (name) =>
+      (await list(`QUEUE ${name} limit=1000`, name)).map((row) => [name, row])));
+    return queues.flat();
+  }
+}
+
+function matches(name, pattern) {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) :
+    name === pattern;
+}
+
+if (Symbol.asyncDispose)
+  Broker.prototype[Symbol.asyncDispose] = Broker.prototype.close;
+
+module.exports = { Broker, LockError };

@@ -1,0 +1,545 @@
+'use strict';
+/*
+ * A session: one connection to a broker, what is asked and held there, and the
+ * clock by which it is safe.  See index.js.
+ */
+
+const net = require('net');
+const os = require('os');
+const tls = require('tls');
+
+const TRY_AGAIN = 100; // between attempts to find a broker
+const PATIENCE = 10000; // so long a broker is looked for, however long one may wait
+const FROZEN = 5000; // a broker that says nothing for so long is given up
+const CONNECT = 3000; // for one address
+const BRIEF = 1000; // an answer is older than its arrival by less
+const QUIT = 1000; // so long an answer to QUIT is waited for
+
+class LockError extends Error {
+  constructor(code, text) {
+    super(text || code);
+    this.code = code;
+  }
+}
+LockError.prototype.name = 'LockError';
+
+/* Is it to be asked again? */
+const again = Symbol('again');
+
+/* The connection is gone, and with it what was asked over it. */
+class Gone extends LockError {
+  constructor() {
+    super('unavailable', 'the broker does not answer');
+    this[again] = true;
+  }
+}
+
+/*
+ * A clock that nobody sets.  performance.now() stands still while the host is
+ * suspended and os.uptime() does not, but costs a file; so it is read only when
+ * the time of day has moved against the other clock.
+ */
+const started = os.uptime() * 1000 - performance.now();
+let apart = Date.now() - performance.now();
+let asleep = 0;
+
+function now() {
+  const awake = performance.now();
+  const moved = Date.now() - awake - apart;
+  if (moved > 20 || moved < -20) {
+    apart += moved;
+    asleep = Math.max(asleep, os.uptime() * 1000 - awake - started);
+  }
+  return awake + asleep;
+}
+
+function sleep(ms) {
+  return new Promise((done) => setTimeout(done, ms));
+}
+
+// Words of the protocol.
+
+function duration(value, what) {
+  if (typeof value !== 'number' || !(value >= 0) || value === Infinity)
+    throw new LockError('bad-option', `${what} is not a time in ms: ${value}`);
+  return `${what}=${Math.ceil(value)}ms`;
+}
+
+/* The words of those of the options that are given. */
+function durations(options, ...keys) {
+  return keys.filter((key) => options[key] != null)
+    .map((key) => ' ' + duration(options[key], key)).join('');
+}
+
+const UNITS = { ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5 };
+
+function milliseconds(text) {
+  const [, digits, unit] = /^(\d+)([a-z]*)$/.exec(text) || [];
+  return digits * (UNITS[unit] || 1) || 0;
+}
+
+/* A reply, taken apart. */
+class Reply {
+  constructor(text) {
+    const at = text.indexOf(' ');
+    this.status = at < 0 ? text : text.slice(0, at);
+    this.text = at < 0 ? '' : text.slice(at + 1);
+    this.rows = [];
+  }
+
+  get(key) {
+    return field(this.text.split(' '), key);
+  }
+
+  /* undefined if it is OK, else the error that it is. */
+  get error() {
+    switch (this.status) {
+      case 'OK':
+        return undefined;
+      case 'BUSY':
+        return new LockError('busy', 'held by another');
+      case 'TIMEOUT':
+        return new LockError('timeout', 'not granted in time');
+      case 'CANCELLED':
+        return new LockError('cancelled');
+      default: {
+        const [code] = this.text.split(' ', 1);
+        const error = new LockError(code || 'internal',
+          this.text.slice(code.length + 1));
+        error[again] = code === 'shutdown';
+        return error;
+      }
+    }
+  }
+
+  /* Itself if it is OK, or throws the error that it is. */
+  check() {
+    const error = this.error;
+    if (error) throw error;
+    return this;
+  }
+}
+
+function field(words, key) {
+  for (const one of words)
+    if (one.startsWith(key + '=')) return one.slice(key.length + 1);
+  return undefined;
+}
+
+/* What a session has been granted: locks, or permits of a semaphore. */
+class Hold {
+  constructor(session, want, reply) {
+    this.session = session;
+    this.want = want;
+    this.fences = (reply.get('fence') || '').split(',').filter(Boolean).map(Number);
+    this.ends = now() + (want.hold ?? Infinity); // by `hold=`, or earlier
+    this.until = 0; // by now(); 0: no PING has covered it yet
+    this.over = false; // lost, or given back
+    this.reason = this.error = undefined; // why it was lost
+    this.controller = undefined; // made when somebody asks for its signal
+  }
+
+  lose(reason) {
+    if (this.over) return;
+    this.leave();
+    this.reason = reason;
+    this.error = new LockError('lost',
+      `${this.want.names.join(', ')} lost (${reason})`);
+    if (this.controller) this.controller.abort(this.error);
+  }
+
+  leave() {
+    this.over = true;
+    this.session.holds.delete(this);
+  }
+
+  /* For so long nobody else can have it; with 0 it is lost. */
+  get valid() {
+    if (this.over) return 0;
+    const left = this.until - now();
+    if (left > 0) return left;
+    this.session.drop(this.why());
+    return 0;
+  }
+
+  /* Why the last `valid=` is over: `hold=` bounded it, or no other came. */
+  why() {
+    return this.ends - this.until < BRIEF ? 'hold' : 'unreachable';
+  }
+
+  /*
+   * A program that was stopped goes on where it was before any timer runs, so
+   * that `aborted` looks at the clock first.
+   */
+  get signal() {
+    if (!this.controller) {
+      const controller = this.controller = new AbortController();
+      const aborted = () => this.valid === 0 && this.error !== undefined;
+      Object.defineProperty(controller.signal, 'aborted', { get: aborted });
+      if (this.error) controller.abort(this.error);
+    }
+    return this.controller.signal;
+  }
+}
+
+/*
+ * One connection, and the session of the broker that belongs to it.  It is
+ * `new`, `open` (takes requests), `shut` (takes no more of them), `away` (its
+ * connection is lost, and it may come back with its holds) or `gone`.
+ */
+class Session {
+  constructor(broker) {
+    this.broker = broker;
+    this.state = 'new';
+    this.busy = new Set(); // kinds with names that are held or asked for here
+    this.holds = new Set();
+    this.calls = new Map(); // by tag
+    this.tag = 0;
+    this.out = ''; // to be written at the end of this turn
+    this.partial = ''; // of a line
+    this.rows = undefined; // the reply whose rows are being read
+    this.close = () => {}; // ends the connection: 'end', 'reset' or 'destroy'
+    this.refer = () => {}; // does the program go on for it?
+    this.failed = () => {}; // the connection that is being made has failed
+    this.heard = now();
+    this.ready = this.connect();
+    this.ready.catch(() => {});
+  }
+
+  // The connection.
+
+  /* To the first address that answers. */
+  async connect() {
+    const why = [];
+    const { label, grace } = this.broker.options;
+    const hello = 'SESSION' + (label ? ` label=${label}` : '') +
+      durations({ grace: grace || undefined }, 'grace');
+    for (const place of this.broker.places()) {
+      try {
+        const reply = await this.dial(place, hello, CONNECT);
+        this.place = place;
+        this.id = reply.get('id');
+        this.key = reply.get('key');
+        if (this.state === 'new') this.state = 'open';
+        return;
+      } catch (error) {
+        const passing = !(error instanceof LockError) ||
+          ['unavailable', 'shutdown', 'limit'].includes(error.code);
+        if (!passing || this.state === 'gone') {
+          this.drop();
+          throw error;
+        }
+        place.failed = now();
+        why.push(`${place.text}: ${error.message || 'no answer'}`);
+      }
+    }
+    this.drop();
+    throw new LockError('unavailable', `no broker answers (${why.join('; ')})`);
+  }
+
+  /*
+   * A connection to a place, and what is to be said first there.  A frozen
+   * broker is connected, too: only an answer tells.
+   */
+  async dial(place, hello, patience) {
+    const { user, password } = this.broker.options;
+    this.attach(place);
+    const why = new Promise((_, fail) => { this.failed = fail; });
+    why.catch(() => {});
+    const timer = setTimeout(() => this.failed(new Error('no answer')), patience);
+    const { close } = this;
+    try {
+      const login = user && this.say(`AUTH ${user} ${password}`);
+      const said = this.say(hello);
+      said.catch(() => {});
+      if (login) (await Promise.race([login, why])).check();
+      return (await Promise.race([said, why])).check();
+    } catch (error) {
+      close('destroy');
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  attach(place) {
+    const raw = place.path ? net.connect(place.path) :
+      net.connect({ port: place.port, host: place.host, noDelay: true });
+    const socket = place.secure ?
+      tls.connect({ ...this.broker.context(place), socket: raw }) : raw;
+    let why = 'the connection is lost';
+    const failed = (error) => { why = error.message; };
+    raw.on('error', failed);
+    socket.on('error', failed);
+    socket.setEncoding('utf8');
+    this.out = this.partial = '';
+    this.rows = undefined;
+    socket.on('data', (text) => this.socket === socket && this.read(text));
+    socket.on('close', () => this.socket === socket && this.cut(why));
+    this.socket = socket;
+    this.close = (how) => {
+      if (this.socket === socket) this.socket = undefined;
+      if (how === 'end') {
+        socket.end('QUIT\r\n');
+        setTimeout(() => socket.destroy(), QUIT).unref();
+        raw.unref();
+        return new Promise((done) => socket.on('close', done));
+      }
+      if (how === 'reset' && raw.resetAndDestroy && !place.path) {
+        raw.resetAndDestroy();
+      } else {
+        socket.destroy();
+        raw.destroy();
+      }
+      return undefined;
+    };
+    // A program ends if there is nothing left but sessions without work.
+    this.refer = (on) => (on ? raw.ref() : raw.unref());
+  }
+
+  /* The connection has ended. */
+  cut(why) {
+    this.socket = undefined;
+    this.failed(new Error(why));
+    if (this.state === 'new' || this.state === 'away') {
+      this.fail();
+    } else if (this.holds.size && this.key && this.broker.options.grace &&
+        !this.broker.closed) {
+      this.state = 'away';
+      this.fail();
+      this.comeBack().catch(() => this.drop('unreachable'));
+    } else {
+      this.drop(why);
+    }
+  }
+
+  /*
+   * Looks for the session until what it held is over, though all of that may
+   * have been given back meanwhile: the broker was not told.
+   */
+  async comeBack() {
+    const end = Math.max(...[...this.holds].map((hold) => hold.until));
+    for (; now() < end; await sleep(TRY_AGAIN)) {
+      for (const place of this.broker.addresses) {
+        try {
+          await this.dial(place, `RESUME key=${this.key}`,
+            Math.min(Math.max(end - now(), 1), CONNECT));
+          await this.sort();
+          return;
+        } catch (error) {
+          if (this.state !== 'away') return;
+        }
+      }
+    }
+    this.drop('unreachable');
+  }
+
+  /*
+   * What was asked for when the connection was lost may have been granted, and
+   * what is held here may have been lost: the broker lists what there is.
+   */
+  async sort() {
+    const { rows } = (await this.say('LIST')).check();
+    const listed = new Map(rows.map((row) => row.split(' '))
+      .map(([kind, name, ...words]) => [`${kind} ${name}`, words]));
+    for (const hold of [...this.holds])
+      if (hold.want.keys.every((key) => listed.has(key)))
+        hold.want.keys.forEach((key) => listed.delete(key));
+      else
+        hold.lose('unreachable');
+    for (const [key, words] of listed) {
+      const [kind, name] = key.split(' ');
+      if (kind === 'lock') await this.say(`UNLOCK ${name}`);
+      if (kind === 'semaphore')
+        await this.say(`RELEASE ${name} permits=${field(words, 'permits')}`);
+    }
+    await this.ping([...this.holds]);
+    if (this.state === 'away') this.state = 'open';
+    this.settle();
+  }
+
+  /*
+   * Gives the session up, and with it all that it has.  Returns a promise of the
+   * end of its connection.
+   */
+  drop(reason) {
+    if (this.state === 'gone') return undefined;
+    // Who still holds something may go on until that is over: a reset, unlike
+    // an end, keeps it from others until then.
+    const promised = [...this.holds].some((hold) => hold.until > now());
+    this.state = 'gone';
+    for (const hold of [...this.holds]) hold.lose(reason);
+    clearTimeout(this.timer);
+    this.broker.sessions.delete(this);
+    const ended = this.close(promised ? 'reset' : 'end');
+    this.fail();
+    return ended;
+  }
+
+  /* All calls fail. */
+  fail() {
+    const calls = [...this.calls.values()];
+    this.calls.clear();
+    for (const call of calls) call.fail(new Gone());
+  }
+
+  // What the broker says.
+
+  read(text) {
+    this.heard = now();
+    const lines = (this.partial + text).split('\n');
+    this.partial = lines.pop();
+    for (const line of lines) this.line(line.endsWith('\r') ? line.slice(0, -1) : line);
+  }
+
+  line(line) {
+    if (this.rows) {
+      this.rows.reply.rows.push(line);
+      if (--this.rows.left === 0) this.done();
+    } else if (line[0] === '!') {
+      this.event(line.slice(1).split(' '));
+    } else if (line[0] === '@') {
+      const at = line.indexOf(' ');
+      const reply = new Reply(line.slice(at + 1));
+      const left = reply.status === 'OK' ? +(reply.get('lines') || 0) : 0;
+      this.rows = { reply, left, tag: line.slice(1, at) };
+      if (!left) this.done();
+    }
+  }
+
+  done() {
+    const { reply, tag } = this.rows;
+    const call = this.calls.get(tag);
+    this.rows = undefined;
+    this.calls.delete(tag);
+    if (call) call.done(reply);
+  }
+
+  event([what, name, ...words]) {
+    if (what === 'LOST') {
+      const key = `${field(words, 'kind') || 'lock'} ${name}`;
+      const fence = +field(words, 'fence');
+      for (const hold of [...this.holds]) {
+        const at = hold.want.keys.indexOf(key);
+        if (at >= 0 && !(fence < hold.fences[at]))
+          hold.lose(field(words, 'reason'));
+      }
+    } else if (what === 'SHUTDOWN' || what === 'LEAVING') {
+      this.shut();
+      if (what === 'SHUTDOWN')
+        for (const hold of [...this.holds]) hold.lose('shutdown');
+      this.settle();
+    }
+  }
+
+  /* Takes no more requests. */
+  shut() {
+    if (this.state === 'gone') return;
+    this.state = 'shut';
+    if (this.place) this.place.failed = now();
+  }
+
+  /* Ends it if there is nothing left to do. */
+  settle() {
+    if (this.busy.size || this.calls.size) return;
+    if (this.state === 'shut') this.drop();
+    else this.refer(false);
+  }
+
+  // Its own clock.
+
+  /* How long what it has is safe: the least of it. */
+  left() {
+    let least = Infinity;
+    for (const hold of this.holds)
+      if (hold.until > 0) least = Math.min(least, hold.until);
+    return least - now();
+  }
+
+  /* Has the timer come in so many ms at the latest. */
+  arm(pause) {
+    const at = now() + Math.max(Math.ceil(pause), 1);
+    if (this.timer && this.due <= at) return;
+    clearTimeout(this.timer);
+    this.due = at;
+    this.timer = setTimeout(() => this.tick(), Math.max(Math.ceil(pause), 1));
+    this.timer.unref();
+  }
+
+  /*
+   * Asks how long what it has is safe, and says when that is over.  A broker
+   * that says nothing is given up, as it may be frozen.
+   */
+  tick() {
+    this.timer = undefined;
+    const left = this.left();
+    if (now() > this.due + FROZEN / 2) this.heard = now(); // it was this program
+    const frozen = this.calls.size && now() - this.heard > FROZEN;
+    if (left <= 0 || (frozen && !this.holds.size)) {
+      const over = [...this.holds].find((hold) => hold.until && hold.until <= now());
+      this.drop(over ? over.why() : 'unreachable');
+      return;
+    }
+    if (!this.holds.size && !this.calls.size) return;
+    if (this.state !== 'away') this.ping([...this.holds]).catch(() => {});
+    this.arm(Math.min(Math.max(Math.min(left, FROZEN) / 3, 20), left));
+  }
+
+  /* What was granted before this is safe for as long as the broker says. */
+  ping(holds) {
+    const sent = now();
+    return this.say('PING', (reply) => {
+      const valid = milliseconds(reply.get('valid') || '');
+      if (!valid) return;
+      for (const hold of holds) hold.until = Math.max(hold.until, sent + valid);
+      this.arm(sent + Math.min(valid, FROZEN) / 3 - now());
+    });
+  }
+
+  // Requests.
+
+  send(line, at) {
+    return this.state === 'away' ? Promise.reject(new Gone()) : this.say(line, at);
+  }
+
+  /*
+   * Resolves with the reply, whatever it says.  `at` is called with it before
+   * anything that the broker says later is looked at.
+   */
+  say(line, at) {
+    const tag = String(++this.tag);
+    const promise = new Promise((done, fail) => {
+      if (!this.socket) {
+        fail(new Gone());
+        return;
+      }
+      this.calls.set(tag, { fail, done: (reply) => {
+        if (at) at(reply);
+        done(reply);
+      } });
+      this.write(`@${tag} ${line}\r\n`);
+    });
+    promise.tag = tag;
+    return promise;
+  }
+
+  /* All that is said in one turn is written at once. */
+  write(text) {
+    if (!this.out) {
+      process.nextTick(() => {
+        if (this.socket && this.out) this.socket.write(this.out);
+        this.out = '';
+      });
+    }
+    this.out += text;
+    if (this.timer) return;
+    this.heard = now();
+    this.arm(FROZEN / 3);
+  }
+}
+
+
+module.exports = {
+  Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
+  again, duration, durations, field, now, sleep,
+};
