@@ -1,0 +1,26 @@
+# packaging: how lockbroker gets to where it runs. `make deb` leaves packages in
+# the folder deb of the build directory.
+EXTRA_DIST += packaging/deb \
+	packaging/debian/changelog \
+	packaging/debian/control \
+	packaging/debian/copyright \
+	packaging/debian/lockbroker.install \
+	packaging/debian/lockbrokerd.install \
+	packaging/debian/lockbrokerd.lintian-overrides \
+	packaging/debian/lockbrokerd.postinst \
+	packaging/debian/lockbrokerd.postrm \
+	packaging/debian/lockbrokerd.prerm \
+	packaging/debian/lockbrokerd.yaml \
+	packaging/debian/node-lockbroker.docs \
+	packaging/debian/node-lockbroker.install \
+	packaging/debian/not-installed \
+	packaging/debian/python3-lockbroker.docs \
+	packaging/debian/rules \
+	packaging/debian/source/format \
+	packaging/debian/tests/control \
+	packaging/debian/tests/lock
+
+# The version stands in configure.ac; the script gets it from here.
+deb:
+	$(srcdir)/packaging/deb $(PACKAGE_VERSION) .
+.PHONY: deb
