@@ -6,6 +6,7 @@
 #include "base/now.h"
 #include "cli/ask.h"
 #include "cli/exit.h"
+#include "cli/login.h"
 #include "cli/say.h"
 
 /* A broker that is up but takes longer to answer a question is of no use. */
@@ -68,7 +69,7 @@ ask_open(struct cli *cli, struct client *c)
 	struct message hello;
 	int status;
 
-	client_init(c);
+	client_init(c, login_line());
 	status = cli_open(cli, c, &hello);
 	if (status == CLI_EXIT_OK)
 		message_fini(&hello);

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "cli/addresses.h"
-#include "cli/client.h"
+#include "client/addresses.h"
+#include "client/client.h"
 
 /* What every handler gets. Lives on the stack of cli_main(). */
 struct cli {

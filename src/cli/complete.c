@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/complete.h"
 #include "cli/exit.h"
+#include "cli/login.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
 #include "cli/verb_words.h"
@@ -208,7 +209,7 @@ offer_names(struct cli *cli, const struct typed *t, const char *typed)
 			return;
 	}
 	address_list_trust(&cli->addresses, &t->files);
-	client_init(&c);
+	client_init(&c, login_line());
 	buf_init(&errors);
 	probe.deadline_ms = now_ms() + NAMES_MS;
 	if (client_open(&c, &cli->addresses, &probe, &m, &errors) ==

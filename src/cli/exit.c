@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "cli/exit.h"
-#include "cli/message.h"
+#include "client/message.h"
 
 static const int status_of[ERR_MAX] = {
 	[ERR_UNKNOWN_COMMAND] = CLI_EXIT_USAGE,

@@ -10,9 +10,10 @@
 
 #include "base/now.h"
 #include "base/xmalloc.h"
-#include "cli/client.h"
 #include "cli/holder.h"
+#include "cli/login.h"
 #include "cli/say.h"
+#include "client/client.h"
 
 /* The answer only adds details: a host that is gone must not cost more time. */
 #define FOLLOW_MS 1000
@@ -76,7 +77,7 @@ far_answer(const struct address_list *list, const char *name, const char *near)
 
 	snprintf(question, sizeof(question), "STATUS %s", name);
 	probe.line = question;
-	client_init(&c);
+	client_init(&c, login_line());
 	buf_init(&errors);
 	if (client_open(&c, list, &probe, &m, &errors) == CLIENT_MESSAGE) {
 		if (message_status(&m) == STATUS_OK)

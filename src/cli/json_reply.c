@@ -9,7 +9,7 @@
 #include "base/field.h"
 #include "base/parse.h"
 #include "cli/json_reply.h"
-#include "cli/message.h"
+#include "client/message.h"
 
 /*
  * How the broker writes its fields, and `top` its numbers. All other values are

@@ -1,16 +1,14 @@
 # src/cli: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/cli/libcli.a
 src_cli_libcli_a_SOURCES = \
-	src/cli/addresses.c \
-	src/cli/addresses.h \
+	src/client/addresses.h \
 	src/cli/ask.c \
 	src/cli/ask.h \
 	src/cli/child.c \
 	src/cli/child.h \
 	src/cli/cli.c \
 	src/cli/cli.h \
-	src/cli/client.c \
-	src/cli/client.h \
+	src/client/client.h \
 	src/cli/commands.c \
 	src/cli/commands.h \
 	src/cli/complete.c \
@@ -24,8 +22,7 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/json_reply.h \
 	src/cli/login.c \
 	src/cli/login.h \
-	src/cli/message.c \
-	src/cli/message.h \
+	src/client/message.h \
 	src/cli/options.c \
 	src/cli/options.h \
 	src/cli/progress.c \
@@ -57,12 +54,11 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/top.h \
 	src/cli/top_lines.c \
 	src/cli/users.c \
-	src/cli/validity.c \
-	src/cli/validity.h \
+	src/client/validity.h \
 	src/cli/verb_words.c \
 	src/cli/verb_words.h
 
 bin_PROGRAMS += lockbroker
 lockbroker_SOURCES = src/cli/main.c
-lockbroker_LDADD = $(LIB_CLI) $(LIB_RELAY) $(LIB_WIRE) $(LIB_AUTH) \
+lockbroker_LDADD = $(LIB_CLI) $(LIB_WIRE) $(LIB_AUTH) \
 	$(LIB_BASE) $(AUTH_LIBS)

@@ -13,6 +13,7 @@
 
 #include "base/now.h"
 #include "base/parse.h"
+#include "cli/login.h"
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
@@ -30,8 +31,8 @@ void
 progress_init(struct progress *p)
 {
 	memset(p, 0, sizeof(*p));
-	client_init(&p->client);
-	client_init(&p->far);
+	client_init(&p->client, login_line());
+	client_init(&p->far, login_line());
 	p->next_ms = NEVER_MS;
 }
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/client.h"
+#include "client/client.h"
 
 #define PROGRESS_TEXT_MAX 384
 

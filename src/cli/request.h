@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "cli/message.h"
+#include "client/message.h"
 
 /* A wait without end. */
 #define REQUEST_FOREVER (-1)

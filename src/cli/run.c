@@ -21,6 +21,7 @@
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "cli/exit.h"
+#include "cli/login.h"
 #include "cli/run.h"
 #include "cli/say.h"
 
@@ -401,7 +402,7 @@ run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
 	run.options = &options;
 	run.cli = cli;
 	run.names = request_names(&options.request);
-	client_init(&run.client);
+	client_init(&run.client, login_line());
 	progress_init(&run.progress);
 	run.timer_fd =
 	    timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);

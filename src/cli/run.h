@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/run_options.h"
 #include "cli/signals.h"
-#include "cli/validity.h"
+#include "client/validity.h"
 
 struct run_state;
 

@@ -18,7 +18,7 @@
 #include "cli/exit.h"
 #include "cli/json_reply.h"
 #include "cli/login.h"
-#include "cli/message.h"
+#include "client/message.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 

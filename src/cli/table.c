@@ -9,7 +9,7 @@
 
 #include "base/parse.h"
 #include "cli/json_reply.h"
-#include "cli/message.h"
+#include "client/message.h"
 #include "cli/table.h"
 #include "cli/timespan.h"
 

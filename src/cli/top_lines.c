@@ -11,7 +11,7 @@
 
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "cli/message.h"
+#include "client/message.h"
 #include "cli/top.h"
 
 #define LINE_BYTES 512

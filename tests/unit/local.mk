@@ -103,7 +103,7 @@ tests_unit_test_config_LDADD = $(LIB_CONFIG) $(LIB_AUTH) $(LIB_BASE) \
 
 tests_unit_test_cli_SOURCES = tests/unit/cli/test_cli.c $(UNIT_SUITE)
 tests_unit_test_cli_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_RELAY) $(LIB_BASE) $(CHECK_LIBS)
+tests_unit_test_cli_LDADD = $(LIB_CLI) $(LIB_BASE) $(CHECK_LIBS)
 # The front's tests have clients and sockets, and a handler of their own.
 tests_unit_test_front_SOURCES = $(UNIT_SUITE) \
 	tests/unit/front/front_rig.c \

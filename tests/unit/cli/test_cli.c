@@ -11,13 +11,13 @@
 #include "base/err.h"
 #include "base/now.h"
 #include "base/xmalloc.h"
-#include "cli/addresses.h"
+#include "client/addresses.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"
-#include "cli/message.h"
+#include "client/message.h"
 #include "cli/request.h"
 #include "cli/timespan.h"
-#include "cli/validity.h"
+#include "client/validity.h"
 #include "suite.h"
 
 /* Durations. */

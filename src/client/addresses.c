@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "cli/addresses.h"
+#include "client/addresses.h"
 
 #ifndef LOCKBROKER_SOCKET
 #define LOCKBROKER_SOCKET "/run/lockbrokerd/lockbrokerd.sock"

@@ -2,8 +2,8 @@
  * Where brokers are: HOST:PORT, [V6]:PORT, HOST, tls://HOST:PORT, or /PATH of a
  * Unix socket, separated by commas. Knows the text only; client.c connects.
  */
-#ifndef LOCKBROKER_CLI_ADDRESSES_H
-#define LOCKBROKER_CLI_ADDRESSES_H
+#ifndef LOCKBROKER_CLIENT_ADDRESSES_H
+#define LOCKBROKER_CLIENT_ADDRESSES_H
 
 #include <stdbool.h>
 #include <stddef.h>

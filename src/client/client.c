@@ -22,8 +22,7 @@
 #include "base/tcp.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
-#include "cli/client.h"
-#include "cli/login.h"
+#include "client/client.h"
 #include "relay/spawn.h"
 
 /* No broker sends a line nearly as long. */
@@ -32,9 +31,10 @@
 #define READS_MAX 64
 
 void
-client_init(struct client *c)
+client_init(struct client *c, const char *login)
 {
 	memset(c, 0, sizeof(*c));
+	c->login = login;
 	c->fd = -1;
 	buf_init(&c->in);
 	buf_init(&c->out);
@@ -78,13 +78,13 @@ client_ended(struct client *c, const char *why)
 		snprintf(c->why, sizeof(c->why), "%s", why);
 }
 
-/* Sends the first line of every connection, if there is a user. */
+/* Sends the first line of every connection, if there is one. */
 static void
 client_log_in(struct client *c)
 {
-	if (login_line() == NULL)
+	if (c->login == NULL)
 		return;
-	buf_adds(&c->out, login_line());
+	buf_adds(&c->out, c->login);
 	buf_addc(&c->out, '\n');
 	c->auth_due = true;
 }

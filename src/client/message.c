@@ -10,7 +10,7 @@
 
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "cli/message.h"
+#include "client/message.h"
 
 /*
  * No reply of a sane broker has more lines; a wrong one must not fill memory.

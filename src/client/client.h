@@ -7,8 +7,8 @@
  * Sockets never block and are closed on exec. The caller waits: either in its
  * own poll(2) with client_events() and client_pump(), or in client_wait().
  */
-#ifndef LOCKBROKER_CLI_CLIENT_H
-#define LOCKBROKER_CLI_CLIENT_H
+#ifndef LOCKBROKER_CLIENT_CLIENT_H
+#define LOCKBROKER_CLIENT_CLIENT_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -17,8 +17,8 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
-#include "cli/addresses.h"
-#include "cli/message.h"
+#include "client/addresses.h"
+#include "client/message.h"
 #include "relay/relay.h"
 
 /* A broker that takes longer to answer the first line doesn't answer. */
@@ -41,6 +41,7 @@ struct client {
 	struct sockaddr_storage peer;
 	socklen_t peer_len;
 	const struct place *address; /* borrowed from the list */
+	const char *login;	     /* borrowed; NULL: there is no user */
 	bool auth_due;		     /* our AUTH is not answered yet */
 	bool refused;		     /* it ended because of this */
 	bool heard;		     /* something has come from the broker */
@@ -52,7 +53,8 @@ struct client {
 	const volatile sig_atomic_t *stop;
 };
 
-void client_init(struct client *c);
+/* `login`: the AUTH that begins each connection, or NULL; borrowed. */
+void client_init(struct client *c, const char *login);
 void client_fini(struct client *c);
 void client_close(struct client *c);
 

@@ -2,8 +2,8 @@
  * One reply or event of the broker (lockbroker-protocol(7)), taken apart as
  * far as the command needs it. These functions do no I/O.
  */
-#ifndef LOCKBROKER_CLI_MESSAGE_H
-#define LOCKBROKER_CLI_MESSAGE_H
+#ifndef LOCKBROKER_CLIENT_MESSAGE_H
+#define LOCKBROKER_CLIENT_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
