@@ -11,3 +11,33 @@ EXTRA_DIST += \
 	clients/python/lockbroker/aio.py \
 	clients/python/lockbroker/py.typed \
 	clients/python/pyproject.toml
+
+# The library for programs in C: what the command has of a connection, and
+# lockbroker.c, in one shared object that exports what lockbroker.map lists. Its
+# number rises where a program would have to be compiled again.
+include_HEADERS = clients/c/lockbroker.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = clients/c/lockbroker.pc
+soname = liblockbroker.so.0
+liblockbrokerdir = $(libdir)
+liblockbroker_PROGRAMS = clients/c/liblockbroker.so.0
+clients_c_liblockbroker_so_0_SOURCES = \
+	clients/c/lockbroker.c \
+	$(src_client_libclient_a_SOURCES) \
+	$(src_relay_librelay_a_SOURCES) \
+	$(src_base_libbase_a_SOURCES)
+clients_c_liblockbroker_so_0_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+clients_c_liblockbroker_so_0_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
+clients_c_liblockbroker_so_0_LDFLAGS = -shared -Wl,-soname,$(soname) \
+	-Wl,--version-script=$(srcdir)/clients/c/lockbroker.map \
+	-Wl,-z,relro -Wl,-z,now -Wl,--gc-sections $(SANITIZE)
+EXTRA_clients_c_liblockbroker_so_0_DEPENDENCIES = clients/c/lockbroker.map
+EXTRA_DIST += \
+	clients/c/README.md \
+	clients/c/lockbroker.map
+
+install-exec-hook:
+	cd $(DESTDIR)$(libdir) && $(LN_S) -f $(soname) liblockbroker.so
+
+uninstall-hook:
+	rm -f $(DESTDIR)$(libdir)/liblockbroker.so

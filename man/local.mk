@@ -1,6 +1,7 @@
 # man: mdoc pages, clean under `mandoc -T lint -W warning`.
 dist_man_MANS +=
 dist_man_MANS += man/lockbroker.1
+dist_man_MANS += man/lockbroker.3
 dist_man_MANS += man/lockbroker-metrics.7
 dist_man_MANS += man/lockbroker-protocol.7
 dist_man_MANS += man/lockbroker-recipes.7

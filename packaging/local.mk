@@ -4,6 +4,10 @@ EXTRA_DIST += packaging/deb \
 	packaging/debian/changelog \
 	packaging/debian/control \
 	packaging/debian/copyright \
+	packaging/debian/liblockbroker-dev.docs \
+	packaging/debian/liblockbroker-dev.install \
+	packaging/debian/liblockbroker0.install \
+	packaging/debian/liblockbroker0.symbols \
 	packaging/debian/lockbroker.install \
 	packaging/debian/lockbrokerd.install \
 	packaging/debian/lockbrokerd.lintian-overrides \

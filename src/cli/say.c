@@ -18,9 +18,9 @@
 #include "cli/exit.h"
 #include "cli/json_reply.h"
 #include "cli/login.h"
-#include "client/message.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
+#include "client/message.h"
 
 #define SAY_MAX 1024
 

@@ -9,9 +9,9 @@
 
 #include "base/parse.h"
 #include "cli/json_reply.h"
-#include "client/message.h"
 #include "cli/table.h"
 #include "cli/timespan.h"
+#include "client/message.h"
 
 #define COLUMNS_MAX 14
 #define CELL_MAX 320

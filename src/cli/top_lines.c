@@ -11,8 +11,8 @@
 
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "client/message.h"
 #include "cli/top.h"
+#include "client/message.h"
 
 #define LINE_BYTES 512
 

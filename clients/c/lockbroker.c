@@ -1,0 +1,957 @@
+/*
+ * Distributed locks from lockbroker.
+ *
+ * All requests are tagged, so that a PING is answered while another request
+ * waits.  A hold is safe for as long as the broker said in answer to a PING that
+ * was sent after its grant, counted from that sending; no lock is told before it
+ * is.  A connection on which nothing is heard any more is given up, and with it
+ * all that is held.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/now.h"
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "client/client.h"
+#include "clients/c/lockbroker.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* So long a broker is looked for, however long one may wait. */
+#define PATIENCE_MS 10000
+/* Between attempts to find one. */
+#define AGAIN_MS 100
+/* A broker that says nothing for so long is given up. */
+#define FROZEN_MS 5000
+/* PINGs don't come closer together. */
+#define ASK_MIN_MS 20
+
+#define ERROR_SIZE 512
+
+/* What has been granted: a lock, or permits of a semaphore. */
+struct hold {
+	TAILQ_ENTRY(hold) link;
+	const char *kind; /* "lock" or "semaphore" */
+	char *name;
+	uint64_t fence;
+	int64_t until_ms; /* by now_ms(); 0: no PING has covered it yet */
+	bool asked;	  /* the PING under way covers it */
+	bool lost;
+};
+
+TAILQ_HEAD(hold_list, hold);
+
+struct lockbroker {
+	struct client link;
+	struct address_list places;
+	struct tls_files files; /* its strings are ours */
+	char *login;
+	char *hello;
+	pid_t owner;
+	struct hold_list holds;
+	uint64_t tag;	 /* of the last request */
+	uint64_t wanted; /* the tag of the reply that is waited for, or 0 */
+	struct message reply; /* that reply, once it is there */
+	uint64_t ping;	      /* the tag of the PING under way, or 0 */
+	int64_t pinged_ms;    /* when the last one was sent */
+	int64_t heard_ms;
+	bool leaving; /* the broker wants us to go */
+	bool lost;    /* something was, and lockbroker_process() has to say */
+	lockbroker_lost_fn *on_lost;
+	void *on_lost_arg;
+	char error[ERROR_SIZE];
+};
+
+/* Errors. */
+
+static const struct {
+	const char *code; /* of an ERR */
+	enum lockbroker_code means;
+} codes[] = {
+	{ "denied", LOCKBROKER_DENIED },
+	{ "auth", LOCKBROKER_DENIED },
+	{ "deadlock", LOCKBROKER_DEADLOCK },
+	{ "unavailable", LOCKBROKER_UNAVAILABLE },
+	{ "shutdown", LOCKBROKER_UNAVAILABLE },
+	{ "bad-request", LOCKBROKER_INVALID },
+	{ "bad-option", LOCKBROKER_INVALID },
+	{ "bad-name", LOCKBROKER_INVALID },
+	{ "not-held", LOCKBROKER_LOST },
+};
+
+static const char *const meanings[] = {
+	[LOCKBROKER_OK] = "no error",
+	[LOCKBROKER_BUSY] = "held by another",
+	[LOCKBROKER_TIMEOUT] = "not granted in time",
+	[LOCKBROKER_LOST] = "lost",
+	[LOCKBROKER_UNAVAILABLE] = "no broker can grant it now",
+	[LOCKBROKER_DENIED] = "not permitted",
+	[LOCKBROKER_DEADLOCK] = "sessions would wait for each other",
+	[LOCKBROKER_INVALID] = "not a valid argument",
+	[LOCKBROKER_FORKED] = "the handle belongs to the parent process",
+	[LOCKBROKER_FAILED] = "failed",
+};
+
+EXPORT const char *
+lockbroker_strerror(int code)
+{
+	const size_t n = sizeof(meanings) / sizeof(meanings[0]);
+
+	return code >= 0 && (size_t)code < n ? meanings[code] : "unknown code";
+}
+
+EXPORT const char *
+lockbroker_error(const struct lockbroker *lb)
+{
+	return lb->error;
+}
+
+static int
+fail(struct lockbroker *lb, int code, const char *why)
+{
+	snprintf(lb->error, sizeof(lb->error), "%s",
+	    why != NULL ? why : lockbroker_strerror(code));
+	return code;
+}
+
+/* What a reply means; notes the broker's words. */
+static int
+judge(struct lockbroker *lb, const struct message *reply)
+{
+	const size_t n = sizeof(codes) / sizeof(codes[0]);
+	size_t i;
+
+	switch (message_status(reply)) {
+	case STATUS_OK:
+		return LOCKBROKER_OK;
+	case STATUS_BUSY:
+		return fail(lb, LOCKBROKER_BUSY, NULL);
+	case STATUS_TIMEOUT:
+		return fail(lb, LOCKBROKER_TIMEOUT, NULL);
+	default:
+		break;
+	}
+	for (i = 0; i < n; i++)
+		if (message_error_is(reply, codes[i].code))
+			return fail(lb, codes[i].means, message_error(reply));
+	return fail(lb, LOCKBROKER_FAILED, reply->text);
+}
+
+/* Holds. */
+
+static struct hold *
+find(const struct lockbroker *lb, const char *kind, const char *name, size_t n)
+{
+	struct hold *h;
+
+	TAILQ_FOREACH (h, &lb->holds, link)
+		if ((kind == NULL || strcmp(h->kind, kind) == 0) &&
+		    strlen(h->name) == n && memcmp(h->name, name, n) == 0)
+			return h;
+	return NULL;
+}
+
+static void
+forget(struct lockbroker *lb, struct hold *h)
+{
+	TAILQ_REMOVE(&lb->holds, h, link);
+	free(h->name);
+	free(h);
+}
+
+static void
+lose(struct lockbroker *lb, struct hold *h, const char *reason)
+{
+	if (h->lost)
+		return;
+	h->lost = true;
+	lb->lost = true;
+	if (lb->on_lost != NULL && h->until_ms != 0)
+		lb->on_lost(lb->on_lost_arg, h->name, reason);
+}
+
+static bool
+holds_any(const struct lockbroker *lb)
+{
+	const struct hold *h;
+
+	TAILQ_FOREACH (h, &lb->holds, link)
+		if (!h->lost)
+			return true;
+	return false;
+}
+
+/* When the first of what is held is no longer safe; NEVER_MS: none is. */
+static int64_t
+safe_until(const struct lockbroker *lb)
+{
+	const struct hold *h;
+	int64_t least = NEVER_MS;
+
+	TAILQ_FOREACH (h, &lb->holds, link)
+		if (!h->lost && h->until_ms != 0)
+			least = min_ms(least, h->until_ms);
+	return least;
+}
+
+EXPORT int64_t
+lockbroker_valid_ms(const struct lockbroker *lb, const char *name)
+{
+	const struct hold *h;
+	int64_t left;
+
+	if (lb->owner != getpid())
+		return 0;
+	if (name != NULL) {
+		h = find(lb, NULL, name, strlen(name));
+		left = h == NULL || h->lost ? 0 : h->until_ms - now_ms();
+	} else {
+		left = safe_until(lb);
+		left = left == NEVER_MS ? 0 : left - now_ms();
+	}
+	return left > 0 ? left : 0;
+}
+
+/* The connection. */
+
+/* Gives the connection up, and with it what is held. */
+static void
+drop(struct lockbroker *lb, const char *reason)
+{
+	struct hold *h;
+
+	client_close(&lb->link);
+	lb->ping = 0;
+	lb->leaving = false;
+	TAILQ_FOREACH (h, &lb->holds, link)
+		lose(lb, h, reason);
+}
+
+/* Connects, unless there is a connection that takes requests. */
+static int
+connect_by(struct lockbroker *lb, int64_t deadline_ms)
+{
+	struct client_probe probe = { lb->hello, 0, deadline_ms };
+	struct message reply;
+	struct buf why;
+	enum client_got got;
+	int code;
+
+	if (lb->leaving && !holds_any(lb))
+		drop(lb, "leaving");
+	if (lb->link.fd >= 0)
+		return LOCKBROKER_OK;
+	buf_init(&why);
+	got = client_open(&lb->link, &lb->places, &probe, &reply, &why);
+	if (got == CLIENT_MESSAGE) {
+		code = judge(lb, &reply);
+		message_fini(&reply);
+	} else {
+		buf_addc(&why, '\0');
+		code = fail(lb,
+		    got == CLIENT_REFUSED ? LOCKBROKER_DENIED
+					  : LOCKBROKER_UNAVAILABLE,
+		    buf_data(&why));
+	}
+	buf_fini(&why);
+	if (code != LOCKBROKER_OK)
+		client_close(&lb->link);
+	lb->heard_ms = now_ms();
+	return code;
+}
+
+static void
+sleep_ms(int64_t ms)
+{
+	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+/* The same, again and again until then. */
+static int
+find_broker(struct lockbroker *lb, int64_t deadline_ms)
+{
+	int code;
+
+	for (;;) {
+		code = connect_by(lb, deadline_ms);
+		if (code != LOCKBROKER_UNAVAILABLE ||
+		    now_ms() + AGAIN_MS >= deadline_ms)
+			return code;
+		sleep_ms(AGAIN_MS);
+	}
+}
+
+/* What the broker says. */
+
+static void
+take_pong(struct lockbroker *lb, const struct message *m)
+{
+	struct hold *h;
+	int64_t valid_ms;
+	const bool told = pair_find_ms(m->text, "valid", &valid_ms);
+
+	lb->ping = 0;
+	TAILQ_FOREACH (h, &lb->holds, link) {
+		if (h->asked && told && lb->pinged_ms + valid_ms > h->until_ms)
+			h->until_ms = lb->pinged_ms + valid_ms;
+		h->asked = false;
+	}
+}
+
+static void
+take_lost(struct lockbroker *lb, const struct message *m)
+{
+	const char *cursor = m->text;
+	struct pair word, name, kind, why;
+	char reason[64] = "lost";
+	struct hold *h;
+
+	if (!pair_next(&cursor, &word) || !pair_next(&cursor, &name))
+		return;
+	if (pair_find(m->text, "reason", &why))
+		snprintf(reason, sizeof(reason), "%.*s", (int)why.value_len,
+		    why.value);
+	h = find(lb, pair_find(m->text, "kind", &kind) ? "semaphore" : "lock",
+	    name.value, name.value_len);
+	if (h != NULL)
+		lose(lb, h, reason);
+}
+
+static void
+take(struct lockbroker *lb, struct message *m)
+{
+	const uint64_t tag = m->event ? 0 : strtoull(m->tag, NULL, 10);
+	struct hold *h;
+
+	lb->heard_ms = now_ms();
+	if (tag != 0 && tag == lb->wanted) {
+		lb->reply = *m;
+		lb->wanted = 0;
+		return;
+	}
+	if (tag != 0 && tag == lb->ping) {
+		take_pong(lb, m);
+	} else if (m->event && message_is(m, "!LOST")) {
+		take_lost(lb, m);
+	} else if (m->event && message_is(m, "!SHUTDOWN")) {
+		lb->leaving = true;
+		TAILQ_FOREACH (h, &lb->holds, link)
+			lose(lb, h, "shutdown");
+	} else if (m->event && message_is(m, "!LEAVING")) {
+		lb->leaving = true;
+	}
+	message_fini(m);
+}
+
+/* Its own clock. */
+
+static int64_t
+ping_due(const struct lockbroker *lb)
+{
+	const int64_t until = safe_until(lb);
+	int64_t every = FROZEN_MS / 3;
+
+	if (lb->link.fd < 0 || (!holds_any(lb) && lb->wanted == 0))
+		return NEVER_MS;
+	if (until != NEVER_MS)
+		every = min_ms(every, (until - lb->pinged_ms) / 3);
+	return lb->pinged_ms + (every > ASK_MIN_MS ? every : ASK_MIN_MS);
+}
+
+static void
+ping(struct lockbroker *lb)
+{
+	struct hold *h;
+
+	lb->ping = ++lb->tag;
+	lb->pinged_ms = now_ms();
+	TAILQ_FOREACH (h, &lb->holds, link)
+		h->asked = !h->lost;
+	client_send(&lb->link, "@%" PRIu64 " PING", lb->ping);
+}
+
+/* When tick() has something to do. */
+static int64_t
+next_due(const struct lockbroker *lb)
+{
+	int64_t due = safe_until(lb);
+
+	if (lb->ping == 0)
+		return min_ms(due, ping_due(lb));
+	return min_ms(due, lb->pinged_ms + FROZEN_MS);
+}
+
+/* Asks for more time where it is due, and gives up what is no longer safe. */
+static void
+tick(struct lockbroker *lb)
+{
+	const int64_t now = now_ms();
+
+	if (lb->link.fd < 0)
+		return;
+	if (safe_until(lb) <= now)
+		drop(lb, "unreachable");
+	else if (lb->ping != 0 && now >= lb->pinged_ms + FROZEN_MS &&
+		 lb->heard_ms < lb->pinged_ms)
+		drop(lb, "unreachable");
+	else if (lb->ping == 0 && now >= ping_due(lb))
+		ping(lb);
+}
+
+/* Takes all messages that are there.  Returns false if there were none. */
+static bool
+take_all(struct lockbroker *lb)
+{
+	struct message m;
+	enum client_got got;
+	bool any = false;
+
+	while ((got = client_next(&lb->link, &m)) == CLIENT_MESSAGE) {
+		take(lb, &m);
+		any = true;
+	}
+	if (got == CLIENT_GARBAGE)
+		drop(lb, "unreachable");
+	return any;
+}
+
+/*
+ * Goes on for a moment, until then at most: reads what there is, and does what
+ * is due.  A deadline that is over reads without waiting.
+ */
+static void
+go_on(struct lockbroker *lb, int64_t deadline_ms)
+{
+	struct pollfd fd = { .fd = lb->link.fd,
+		.events = client_events(&lb->link) };
+	const int64_t now = now_ms();
+	const int64_t until =
+	    min_ms(min_ms(deadline_ms, next_due(lb)), now + 1000);
+	bool open = true;
+
+	if (!take_all(lb) && lb->link.fd >= 0) {
+		(void)poll(&fd, 1, until > now ? (int)(until - now) : 0);
+		if (fd.revents != 0)
+			open = client_pump(&lb->link);
+		(void)take_all(lb);
+	}
+	if (!open || lb->link.fd < 0)
+		drop(lb, "unreachable");
+	tick(lb);
+}
+
+/* Requests. */
+
+/*
+ * Sends a request and waits for its reply, which becomes *reply.  Returns
+ * LOCKBROKER_UNAVAILABLE if the connection ends before.
+ */
+static int
+ask(struct lockbroker *lb, const char *line, struct message *reply)
+{
+	lb->wanted = ++lb->tag;
+	if (!holds_any(lb))
+		lb->pinged_ms = lb->heard_ms = now_ms();
+	client_send(&lb->link, "@%" PRIu64 " %s", lb->wanted, line);
+	while (lb->wanted != 0 && lb->link.fd >= 0)
+		go_on(lb, NEVER_MS);
+	if (lb->wanted != 0) {
+		lb->wanted = 0;
+		return fail(lb, LOCKBROKER_UNAVAILABLE,
+		    "the broker does not answer any more");
+	}
+	*reply = lb->reply;
+	return judge(lb, reply);
+}
+
+/* Is it one line, and has it no words that are ours to give? */
+static bool
+is_line(const char *text)
+{
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)text; *p != '\0'; p++)
+		if (*p < ' ' || *p == 0x7f)
+			return false;
+	return true;
+}
+
+static int
+may(struct lockbroker *lb, const char *text, const char *more)
+{
+	if (lb->owner != getpid())
+		return fail(lb, LOCKBROKER_FORKED, NULL);
+	if (!is_line(text) || (more != NULL && !is_line(more)))
+		return fail(lb, LOCKBROKER_INVALID, "a control character");
+	return LOCKBROKER_OK;
+}
+
+/* Calls f with each word; stops and returns false where f does. */
+static bool
+each_word(struct lockbroker *lb, const char *words,
+    bool (*f)(struct lockbroker *lb, const char *word, size_t n))
+{
+	size_t n;
+
+	for (; words += strspn(words, " "), *words != '\0'; words += n) {
+		n = strcspn(words, " ");
+		if (!f(lb, words, n))
+			return false;
+	}
+	return true;
+}
+
+static bool
+is_free_lock(struct lockbroker *lb, const char *word, size_t n)
+{
+	const struct hold *h = find(lb, "lock", word, n);
+
+	return memchr(word, '=', n) == NULL && (h == NULL || h->lost);
+}
+
+static void
+add(struct lockbroker *lb, const char *kind, const char *name, size_t n,
+    uint64_t fence)
+{
+	struct hold *h = find(lb, kind, name, n);
+
+	if (h != NULL)
+		forget(lb, h);
+	h = xcalloc(1, sizeof(*h));
+	h->kind = kind;
+	h->name = xstrndup(name, n);
+	h->fence = fence;
+	TAILQ_INSERT_TAIL(&lb->holds, h, link);
+}
+
+/* Enters what a reply grants: names, and their fences with commas between. */
+static void
+enter(struct lockbroker *lb, const char *kind, const char *names,
+    const struct message *reply)
+{
+	struct pair fences;
+	const char *f = "";
+	size_t n;
+	char *end;
+
+	if (pair_find(reply->text, "fence", &fences))
+		f = fences.value;
+	for (; names += strspn(names, " "), *names != '\0'; names += n) {
+		n = strcspn(names, " ");
+		add(lb, kind, names, n, strtoull(f, &end, 10));
+		f = *end == ',' ? end + 1 : end;
+	}
+}
+
+/* What is granted is told once it is safe: after an answer to a PING. */
+static bool
+becomes_safe(struct lockbroker *lb, const char *kind, const char *name)
+{
+	const size_t n = strcspn(name, " ");
+	const struct hold *h = find(lb, kind, name, n);
+
+	/* The one under way was sent before the grant. */
+	while (lb->ping != 0 && lb->link.fd >= 0)
+		go_on(lb, NEVER_MS);
+	if (lb->link.fd >= 0)
+		ping(lb);
+	while (lb->ping != 0 && lb->link.fd >= 0)
+		go_on(lb, NEVER_MS);
+	return h != NULL && !h->lost && h->until_ms > now_ms();
+}
+
+/* Gives names back.  What was lost is forgotten, and tells on the code. */
+static int
+give_back(struct lockbroker *lb, const char *kind, const char *line,
+    const char *names)
+{
+	struct message reply = { 0 };
+	struct hold *h;
+	bool lost = false;
+	size_t n;
+	int code = LOCKBROKER_OK;
+
+	if (lb->link.fd >= 0) {
+		code = ask(lb, line, &reply);
+		message_fini(&reply);
+	}
+	for (; names += strspn(names, " "), *names != '\0'; names += n) {
+		n = strcspn(names, " ");
+		h = find(lb, kind, names, n);
+		if (h == NULL)
+			continue;
+		lost = lost || h->lost;
+		forget(lb, h);
+	}
+	return lost ? fail(lb, LOCKBROKER_LOST, NULL) : code;
+}
+
+/* A request for something to hold, and what gives it back. */
+struct want {
+	const char *kind;
+	const char *names;
+	const char *line; /* without wait= */
+	const char *undo;
+	int64_t wait_ms;
+};
+
+static int
+try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
+{
+	struct message reply = { 0 };
+	struct buf line;
+	int code;
+
+	buf_init(&line);
+	buf_adds(&line, w->line);
+	if (end_ms != NEVER_MS)
+		buf_addf(&line, " wait=%" PRId64 "ms",
+		    end_ms > now_ms() ? end_ms - now_ms() : 0);
+	buf_addc(&line, '\0');
+	code = ask(lb, buf_data(&line), &reply);
+	buf_fini(&line);
+	if (code == LOCKBROKER_OK)
+		enter(lb, w->kind, w->names, &reply);
+	message_fini(&reply);
+	if (code != LOCKBROKER_OK || becomes_safe(lb, w->kind, w->names))
+		return code;
+	(void)give_back(lb, w->kind, w->undo, w->names);
+	return fail(lb, LOCKBROKER_LOST, "lost as soon as it was granted");
+}
+
+/*
+ * Asks until there is an answer.  What a broker that has gone did not answer is
+ * asked again, and so is what was lost before anybody had it.
+ */
+static int
+grant(struct lockbroker *lb, const struct want *w)
+{
+	const int64_t begin = now_ms();
+	const int64_t end = w->wait_ms < 0 ? NEVER_MS : begin + w->wait_ms;
+	bool again = true;
+	int code;
+
+	for (;;) {
+		code = find_broker(lb, min_ms(end, now_ms() + PATIENCE_MS));
+		if (code != LOCKBROKER_OK)
+			return code;
+		code = try_grant(lb, w, end);
+		if ((code != LOCKBROKER_UNAVAILABLE || lb->link.fd >= 0) &&
+		    code != LOCKBROKER_LOST)
+			return code;
+		if (!again)
+			return code;
+		again = now_ms() < end;
+	}
+}
+
+EXPORT int
+lockbroker_lock(struct lockbroker *lb, const char *names, const char *options,
+    int64_t wait_ms, uint64_t *fence)
+{
+	struct buf line, undo;
+	struct want w = { .kind = "lock", .names = names, .wait_ms = wait_ms };
+	int code = may(lb, names, options);
+
+	if (code != LOCKBROKER_OK)
+		return code;
+	if (names[strspn(names, " ")] == '\0')
+		return fail(lb, LOCKBROKER_INVALID, "a lock has a name");
+	if (!each_word(lb, names, is_free_lock))
+		return fail(lb, LOCKBROKER_INVALID,
+		    "a name that this handle has, or that is none");
+	buf_init(&line);
+	buf_addf(&line, "LOCK %s %s", names, options != NULL ? options : "");
+	buf_addc(&line, '\0');
+	buf_init(&undo);
+	buf_addf(&undo, "UNLOCK %s", names);
+	buf_addc(&undo, '\0');
+	w.line = buf_data(&line);
+	w.undo = buf_data(&undo);
+	code = grant(lb, &w);
+	buf_fini(&line);
+	buf_fini(&undo);
+	names += strspn(names, " ");
+	if (code == LOCKBROKER_OK && fence != NULL)
+		*fence = find(lb, "lock", names, strcspn(names, " "))->fence;
+	return code;
+}
+
+static bool
+is_held(struct lockbroker *lb, const char *word, size_t n)
+{
+	return find(lb, "lock", word, n) != NULL;
+}
+
+EXPORT int
+lockbroker_unlock(struct lockbroker *lb, const char *names)
+{
+	struct buf line;
+	int code = may(lb, names, NULL);
+
+	if (code != LOCKBROKER_OK)
+		return code;
+	if (!each_word(lb, names, is_held))
+		return fail(lb, LOCKBROKER_INVALID, "not held by this handle");
+	buf_init(&line);
+	buf_addf(&line, "UNLOCK %s", names);
+	buf_addc(&line, '\0');
+	code = give_back(lb, "lock", buf_data(&line), names);
+	buf_fini(&line);
+	return code;
+}
+
+EXPORT int
+lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
+    unsigned permits, int64_t wait_ms)
+{
+	struct buf line, undo;
+	struct want w = {
+		.kind = "semaphore", .names = name, .wait_ms = wait_ms
+	};
+	const struct hold *h;
+	int code = may(lb, name, NULL);
+
+	if (code != LOCKBROKER_OK)
+		return code;
+	h = find(lb, "semaphore", name, strlen(name));
+	if (name[0] == '\0' || strpbrk(name, " =") != NULL ||
+	    (h != NULL && !h->lost))
+		return fail(lb, LOCKBROKER_INVALID,
+		    "a name that this handle has, or that is none");
+	buf_init(&line);
+	buf_addf(&line, "ACQUIRE %s limit=%u permits=%u", name, limit, permits);
+	buf_addc(&line, '\0');
+	buf_init(&undo);
+	buf_addf(&undo, "RELEASE %s permits=%u", name, permits);
+	buf_addc(&undo, '\0');
+	w.line = buf_data(&line);
+	w.undo = buf_data(&undo);
+	code = grant(lb, &w);
+	buf_fini(&line);
+	buf_fini(&undo);
+	return code;
+}
+
+EXPORT int
+lockbroker_release(struct lockbroker *lb, const char *name, unsigned permits)
+{
+	struct buf line;
+	int code = may(lb, name, NULL);
+
+	if (code != LOCKBROKER_OK)
+		return code;
+	if (find(lb, "semaphore", name, strlen(name)) == NULL)
+		return fail(lb, LOCKBROKER_INVALID, "not held by this handle");
+	buf_init(&line);
+	buf_addf(&line, "RELEASE %s permits=%u", name, permits);
+	buf_addc(&line, '\0');
+	code = give_back(lb, "semaphore", buf_data(&line), name);
+	buf_fini(&line);
+	return code;
+}
+
+/* The whole reply as one text. */
+static char *
+text_of(const struct message *m)
+{
+	struct buf text;
+	char *copy;
+	size_t i;
+
+	buf_init(&text);
+	buf_adds(&text, m->text);
+	for (i = 0; i < m->lines_n; i++)
+		buf_addf(&text, "\n%s", m->lines[i]);
+	copy = xstrndup(buf_data(&text), buf_len(&text));
+	buf_fini(&text);
+	return copy;
+}
+
+EXPORT int
+lockbroker_request(struct lockbroker *lb, const char *line, char **reply)
+{
+	struct message m = { 0 };
+	int code = may(lb, line, NULL);
+
+	if (reply != NULL)
+		*reply = NULL;
+	if (code == LOCKBROKER_OK && (line[0] == '\0' || line[0] == '@'))
+		code = fail(lb, LOCKBROKER_INVALID, "not a request");
+	if (code == LOCKBROKER_OK)
+		code = find_broker(lb, now_ms() + PATIENCE_MS);
+	if (code != LOCKBROKER_OK)
+		return code;
+	code = ask(lb, line, &m);
+	if (reply != NULL && m.text != NULL)
+		*reply = text_of(&m);
+	message_fini(&m);
+	return code;
+}
+
+/* Event loops. */
+
+EXPORT void
+lockbroker_on_lost(struct lockbroker *lb, lockbroker_lost_fn *lost, void *arg)
+{
+	lb->on_lost = lost;
+	lb->on_lost_arg = arg;
+}
+
+EXPORT int
+lockbroker_fd(const struct lockbroker *lb)
+{
+	return lb->link.fd;
+}
+
+EXPORT short
+lockbroker_events(const struct lockbroker *lb)
+{
+	return client_events(&lb->link);
+}
+
+EXPORT int
+lockbroker_timeout_ms(const struct lockbroker *lb)
+{
+	const int64_t due = next_due(lb);
+	const int64_t left = due - now_ms();
+
+	if (lb->link.fd < 0 || due == NEVER_MS)
+		return -1;
+	if (left <= 0)
+		return 0;
+	return left < FROZEN_MS ? (int)left : FROZEN_MS;
+}
+
+EXPORT int
+lockbroker_process(struct lockbroker *lb)
+{
+	if (lb->owner != getpid())
+		return fail(lb, LOCKBROKER_FORKED, NULL);
+	if (lb->link.fd >= 0)
+		go_on(lb, 0);
+	if (lb->lost) {
+		lb->lost = false;
+		return fail(lb, LOCKBROKER_LOST, NULL);
+	}
+	return lb->link.fd >= 0 ? LOCKBROKER_OK
+				: fail(lb, LOCKBROKER_UNAVAILABLE, NULL);
+}
+
+/* Life. */
+
+static char *
+copy(const char *text)
+{
+	return text != NULL && text[0] != '\0' ? xstrndup(text, strlen(text))
+					       : NULL;
+}
+
+static char *
+join(const char *a, const char *b, const char *c)
+{
+	struct buf text;
+	char *joined;
+
+	buf_init(&text);
+	buf_addf(&text, "%s%s%s", a, b, c != NULL ? c : "");
+	joined = xstrndup(buf_data(&text), buf_len(&text));
+	buf_fini(&text);
+	return joined;
+}
+
+/* A word of the protocol, so that it can't become more than that. */
+static bool
+is_word(const char *text)
+{
+	return text == NULL || (is_line(text) && strchr(text, ' ') == NULL);
+}
+
+static int
+set_up(struct lockbroker *lb, const char *addresses,
+    const struct lockbroker_options *o)
+{
+	const char *why;
+	char *login;
+
+	if (!is_word(o->user) || !is_word(o->password) || !is_word(o->label))
+		return fail(lb, LOCKBROKER_INVALID, "an option is no word");
+	if (addresses == NULL || addresses[0] == '\0')
+		addresses = getenv("LOCKBROKER");
+	if (addresses == NULL || addresses[0] == '\0')
+		address_list_local(&lb->places);
+	else if (!address_list_parse(&lb->places, addresses, &why))
+		return fail(lb, LOCKBROKER_INVALID, why);
+	lb->files.ca = copy(o->ca);
+	lb->files.cert = copy(o->cert);
+	lb->files.key = copy(o->key);
+	address_list_trust(&lb->places, &lb->files);
+	if (o->user != NULL) {
+		login = join("AUTH ", o->user, " ");
+		lb->login =
+		    join(login, o->password != NULL ? o->password : "", NULL);
+		explicit_bzero(login, strlen(login));
+		free(login);
+		lb->link.login = lb->login;
+	}
+	lb->hello = o->label != NULL ? join("SESSION label=", o->label, NULL)
+				     : copy("SESSION");
+	return LOCKBROKER_OK;
+}
+
+EXPORT int
+lockbroker_open(struct lockbroker **out, const char *addresses,
+    const struct lockbroker_options *options)
+{
+	struct lockbroker *lb = xcalloc(1, sizeof(*lb));
+	struct lockbroker_options o = { 0 };
+	int code;
+
+	*out = lb;
+	client_init(&lb->link, NULL);
+	TAILQ_INIT(&lb->holds);
+	lb->owner = getpid();
+	if (options != NULL)
+		memcpy(&o, options,
+		    options->size < sizeof(o) ? options->size : sizeof(o));
+	code = set_up(lb, addresses, &o);
+	if (code != LOCKBROKER_OK)
+		return code;
+	return connect_by(lb, now_ms() + PATIENCE_MS);
+}
+
+EXPORT void
+lockbroker_close(struct lockbroker *lb)
+{
+	struct hold *h;
+
+	if (lb == NULL)
+		return;
+	if (lb->link.fd >= 0 && lb->owner == getpid())
+		client_send(&lb->link, "QUIT");
+	client_fini(&lb->link);
+	while ((h = TAILQ_FIRST(&lb->holds)) != NULL)
+		forget(lb, h);
+	address_list_fini(&lb->places);
+	free((char *)(uintptr_t)lb->files.ca);
+	free((char *)(uintptr_t)lb->files.cert);
+	free((char *)(uintptr_t)lb->files.key);
+	if (lb->login != NULL)
+		explicit_bzero(lb->login, strlen(lb->login));
+	free(lb->login);
+	free(lb->hello);
+	free(lb);
+}

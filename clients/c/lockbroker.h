@@ -1,0 +1,134 @@
+/*
+ * Distributed locks from lockbroker; see lockbroker(3).
+ *
+ *	struct lockbroker *lb;
+ *	uint64_t fence;
+ *
+ *	if (lockbroker_open(&lb, NULL, NULL) == LOCKBROKER_OK &&
+ *	    lockbroker_lock(lb, "nightly-report", NULL, 10000, &fence) ==
+ *		LOCKBROKER_OK) {
+ *		report(fence);
+ *		lockbroker_unlock(lb, "nightly-report");
+ *	}
+ *	lockbroker_close(lb);
+ *
+ * A handle is one session at one broker.  One thread at a time may use it; there
+ * is no other state, so that each thread may have its own.  What it holds is safe
+ * until lockbroker_valid_ms() is over by this host's own clock, which is put off
+ * as long as somebody calls: lockbroker_process() from an event loop, or any
+ * function that waits.
+ */
+#ifndef LOCKBROKER_H
+#define LOCKBROKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum lockbroker_code {
+	LOCKBROKER_OK = 0,
+	LOCKBROKER_BUSY = 1,	    /* held by another */
+	LOCKBROKER_TIMEOUT = 2,	    /* not granted in time */
+	LOCKBROKER_LOST = 3,	    /* it was held, and is not any more */
+	LOCKBROKER_UNAVAILABLE = 4, /* no broker answers, or it can't grant */
+	LOCKBROKER_DENIED = 5,	    /* the user, or what the user may */
+	LOCKBROKER_DEADLOCK = 6,    /* sessions would wait for each other */
+	LOCKBROKER_INVALID = 7,	    /* an argument; see lockbroker_error() */
+	LOCKBROKER_FORKED = 8,	    /* the handle belongs to the parent */
+	LOCKBROKER_FAILED = 9	    /* else; see lockbroker_error() */
+};
+
+struct lockbroker;
+
+/* Set `size` to sizeof(struct lockbroker_options), the rest as needed; 0 and
+ * NULL stand for "none".  All is copied. */
+struct lockbroker_options {
+	size_t size;
+	const char *user;
+	const char *password;
+	const char *ca; /* PEM files, for tls:// */
+	const char *cert;
+	const char *key;
+	const char *label; /* what operators see */
+};
+
+/*
+ * Connects to the first broker that answers: HOST:PORT, tls://HOST:PORT, /PATH,
+ * with commas between them; NULL: $LOCKBROKER, else the local one.  Waits for
+ * some seconds at most.  *lb is never NULL: also after a failure it tells why,
+ * and has to be closed.
+ */
+int lockbroker_open(struct lockbroker **lb, const char *addresses,
+    const struct lockbroker_options *options);
+
+/* Gives back what is held.  In a child of fork() it harms nothing of the
+ * parent's.  NULL is no handle, and nothing happens. */
+void lockbroker_close(struct lockbroker *lb);
+
+/*
+ * Takes the lock of a name, or of several with spaces between them, all or none.
+ * `options`: words of LOCK in lockbroker-protocol(7), such as "mode=shared" or
+ * "hold=10s keep=5s"; or NULL.  Waits for `wait_ms` at most; 0: not at all; -1:
+ * for ever.  *fence, if it is not NULL, becomes that of the first name.
+ */
+int lockbroker_lock(struct lockbroker *lb, const char *names,
+    const char *options, int64_t wait_ms, uint64_t *fence);
+
+/* Gives names back.  LOCKBROKER_LOST: one of them was lost before. */
+int lockbroker_unlock(struct lockbroker *lb, const char *names);
+
+/* The same for permits of a semaphore of which `limit` may be out. */
+int lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
+    unsigned permits, int64_t wait_ms);
+int lockbroker_release(
+    struct lockbroker *lb, const char *name, unsigned permits);
+
+/*
+ * Makes any other request of the protocol that gives nothing to hold.  *reply,
+ * if it is not NULL, becomes the whole reply, its lines separated by '\n'; the
+ * caller frees it.
+ */
+int lockbroker_request(struct lockbroker *lb, const char *line, char **reply);
+
+/*
+ * For so many ms nobody else can have what the name stands for; 0: it is not
+ * held, or lost.  NULL: the least of all that is held.  Asks the clock only.
+ */
+int64_t lockbroker_valid_ms(const struct lockbroker *lb, const char *name);
+
+/* Is called for each name that is lost, out of a function of this handle; it
+ * must not call one itself, but for lockbroker_valid_ms(). */
+typedef void lockbroker_lost_fn(
+    void *arg, const char *name, const char *reason);
+void lockbroker_on_lost(
+    struct lockbroker *lb, lockbroker_lost_fn *lost, void *arg);
+
+/*
+ * For event loops: wait until the descriptor has one of the events of poll(2),
+ * or for lockbroker_timeout_ms() (-1: for ever), then call
+ * lockbroker_process(), which doesn't block.  The descriptor may change with
+ * each call of a function of this handle; -1: there is none.
+ *
+ * lockbroker_process() returns LOCKBROKER_LOST if something was lost since the
+ * last call, and LOCKBROKER_UNAVAILABLE while there is no connection; the next
+ * request makes one.
+ */
+int lockbroker_fd(const struct lockbroker *lb);
+short lockbroker_events(const struct lockbroker *lb);
+int lockbroker_timeout_ms(const struct lockbroker *lb);
+int lockbroker_process(struct lockbroker *lb);
+
+/* What the last function that failed has to say; never NULL. */
+const char *lockbroker_error(const struct lockbroker *lb);
+
+/* What a code means; never NULL. */
+const char *lockbroker_strerror(int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

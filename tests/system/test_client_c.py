@@ -1,0 +1,289 @@
+"""The library for C (clients/c), as programs use it."""
+
+import hashlib
+import os
+import queue
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from lib.broker import find_program
+from lib.case import SystemTest
+from lib.proxy import Proxy
+from lib.wait import eventually, hang
+from test_tls_clients import ClientsTest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("LOCKBROKER_SRC") or os.path.join(HERE, "..", "..")
+FOLDER = os.path.join(SOURCE, "clients", "c")
+BUILT = os.path.join(os.environ.get("top_builddir", "."), "clients", "c")
+OK, BUSY, TIMEOUT, LOST, UNAVAILABLE, DENIED = range(6)
+INVALID, FORKED = 7, 8
+
+
+class Driver:
+    """A running program that is linked with the library."""
+
+    def __init__(self, program, *arguments, ca=""):
+        library = os.path.dirname(program)
+        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "LD_LIBRARY_PATH": library, "DRIVER_CA": ca})
+        self.said = queue.Queue()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.said.put(line.rstrip("\n"))
+
+    def next(self, timeout=20):
+        try:
+            return self.said.get(timeout=hang(timeout))
+        except queue.Empty:
+            raise AssertionError(f"it says nothing: {self.process.poll()}") from None
+
+    def tell(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def call(self, line, timeout=20):
+        """The code that the call returns."""
+        self.tell(line)
+        return int(self.next(timeout).split()[0])
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(hang(20))
+        return self.process.returncode
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        for stream in (self.process.stdin, self.process.stdout):
+            stream.close()
+
+
+@unittest.skipIf(shutil.which("cc") is None, "no C compiler is installed")
+class Client(SystemTest):
+    limit = 60
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        library = os.path.join(cls.folder, "liblockbroker.so")
+        shutil.copy(os.path.join(BUILT, "liblockbroker.so.0"), library + ".0")
+        os.symlink("liblockbroker.so.0", library)
+        cls.program = os.path.join(cls.folder, "driver")
+        # The library finds it beside the program, or where it is installed.
+        os.symlink(find_program("lockbroker-tls"), os.path.join(cls.folder, "lockbroker-tls"))
+        with open(library, "rb") as file:
+            sanitized = b"__asan_init" in file.read()
+        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread",
+                        *(["-fsanitize=address,undefined"] if sanitized else []),
+                        f"-I{FOLDER}", os.path.join(SOURCE, "tests", "system", "c", "driver.c"),
+                        f"-L{cls.folder}", "-llockbroker", "-o", cls.program], check=True)
+
+    def prepare(self, lease=10, **settings):
+        self.server = self.redis()
+        self.main = self.broker(self.server, lease=lease, trust_new=True, **settings)
+        self.control = self.client()
+
+    def start(self, *arguments):
+        driver = Driver(self.program, *(arguments or [f"127.0.0.1:{self.main.port}"]))
+        self.addCleanup(driver.close)
+        return driver
+
+    def open(self, *arguments):
+        driver = self.start(*arguments)
+        self.assertEqual(driver.next(), "0 ")
+        return driver
+
+
+class Calls(Client):
+    def test_what_is_exported(self):
+        with open(os.path.join(FOLDER, "lockbroker.h"), encoding="utf-8") as file:
+            declared = set(re.findall(r"\b(lockbroker_[a-z_]+)\(", file.read()))
+        declared.remove("lockbroker_lost_fn")
+        listed = subprocess.run(["nm", "-D", "--defined-only", self.folder + "/liblockbroker.so"],
+                                check=True, stdout=subprocess.PIPE, text=True).stdout
+        exported = set(re.findall(r" [TD] (\w+)", listed))
+        self.assertEqual(exported, declared)
+
+    def test_a_lock(self):
+        self.prepare()
+        driver = self.open()
+        driver.tell("lock a|5000")
+        code, fence = map(int, driver.next().split())
+        status = self.control.ok("STATUS a")
+        self.assertEqual((code, status["state"], status.fence), (OK, "held", fence))
+        valid = driver.call("valid a")
+        self.assertTrue(1000 < valid <= 10000)
+        self.assertLessEqual(driver.call("valid"), valid)
+        self.assertEqual(driver.call("lock a|0"), INVALID)
+        self.assertEqual(driver.call("unlock a"), OK)
+        self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+        self.assertEqual(driver.call("valid a"), 0)
+        self.assertEqual(driver.call("unlock a"), INVALID)
+        self.control.lock("a")
+        self.assertEqual(driver.call("lock a|0"), BUSY)
+        self.assertEqual(driver.call("lock a|100"), TIMEOUT)
+        self.assertEqual(driver.end(), 0)
+
+    def test_several_names_shared_semaphores(self):
+        self.prepare()
+        one, other = self.open(), self.open()
+        self.assertEqual(one.call("lock a b|0"), OK)
+        self.assertEqual(other.call("lock b|0"), BUSY)
+        self.assertEqual(one.call("unlock a b"), OK)
+        for driver in (one, other):
+            self.assertEqual(driver.call("lock s|0 mode=shared"), OK)
+            self.assertEqual(driver.call("acquire p|0"), OK)
+        third = self.open()
+        self.assertEqual(third.call("acquire p|0"), BUSY)
+        self.assertEqual(one.call("release p"), OK)
+        self.assertEqual(third.call("acquire p|1000"), OK)
+        self.assertEqual(one.call("request STATUS s"), OK)
+        self.assertEqual(one.call("lock a=b|0"), INVALID)
+
+    def test_a_bound_is_told_in_an_event_loop(self):
+        self.prepare()
+        driver = self.open()
+        self.assertEqual(driver.call("lock h|0 hold=300ms"), OK)
+        driver.tell("loop 20000")
+        self.assertRegex(driver.next(), "^lost h (hold|unreachable)$")
+        self.assertEqual(driver.next(), "3 lost")
+        self.assertEqual(driver.call("valid h"), 0)
+        self.assertEqual(driver.call("unlock h"), LOST)
+        self.assertEqual(driver.call("lock h|1000"), OK)
+
+    def test_a_loop_keeps_it(self):
+        self.prepare(lease=1.5)
+        driver = self.open()
+        self.assertEqual(driver.call("lock a|0"), OK)
+        self.assertEqual(driver.call("loop 4000"), OK)
+        self.assertGreater(driver.call("valid a"), 0)
+        self.assertEqual(driver.call("unlock a"), OK)
+
+    def test_a_child_harms_nothing(self):
+        self.prepare()
+        driver = self.open()
+        self.assertEqual(driver.call("lock a|0"), OK)
+        self.assertEqual(driver.call("fork b"), OK)
+        self.assertEqual(driver.call("loop 300"), OK)
+        self.assertGreater(driver.call("valid a"), 0)
+        self.assertEqual(self.control.ok("STATUS b")["state"], "free")
+        self.assertEqual(driver.call("unlock a"), OK)
+
+    def test_users(self):
+        secret = "s" * 43
+        users = os.path.join(self.directory, "users")
+        with open(users, "w", encoding="utf-8") as file:
+            file.write("deploy:sha256:" + hashlib.sha256(secret.encode()).hexdigest() + "\n")
+        os.chmod(users, 0o600)
+        self.prepare(auth={"users": [{"name": "deploy", "lock": ["deploy/*"]}],
+                           "users_file": users}, ready=False)
+        eventually(lambda: self.main.log_lines("guard-ready"), 10, "it grants")
+        address = f"127.0.0.1:{self.main.port}"
+        driver = self.open(address, "deploy", secret)
+        self.assertEqual(driver.call("lock deploy/web|0"), OK)
+        self.assertEqual(driver.call("lock other|0"), DENIED)
+        self.assertEqual(int(self.start(address, "deploy", "wrong").next().split()[0]), DENIED)
+
+    def test_nobody_is_there(self):
+        self.prepare()
+        driver = self.start("127.0.0.1:1")
+        self.assertRegex(driver.next(), "^4 127.0.0.1:1: Connection refused$")
+        self.assertEqual(driver.call("lock a|100"), UNAVAILABLE)
+
+
+class Faults(Client):
+    def test_a_cut_connection(self):
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        driver = self.open(f"127.0.0.1:{net.port}")
+        self.assertEqual(driver.call("lock a|0"), OK)
+        driver.tell("loop 20000")
+        net.cut()
+        self.assertEqual([driver.next(), driver.next()], ["lost a unreachable", "3 lost"])
+        self.assertEqual(driver.call("valid"), 0)
+        # The next request makes a connection.
+        self.assertEqual(driver.call("lock b|5000"), OK)
+        self.assertEqual(driver.call("unlock a"), LOST)
+
+    def test_a_frozen_broker(self):
+        self.prepare(lease=1.5)
+        second = self.broker(self.server, lease=1.5, name="b2")
+        driver = self.open(f"127.0.0.1:{self.main.port},127.0.0.1:{second.port}")
+        self.assertEqual(driver.call("lock a|0"), OK)
+        self.main.freeze()
+        self.addCleanup(self.main.thaw)
+        other = second.client()
+        other.send("LOCK a wait=20s")
+        driver.tell("loop 20000")
+        # Nobody else has it before the program was told.
+        self.assertEqual([driver.next(), driver.next()], ["lost a unreachable", "3 lost"])
+        told = time.monotonic()
+        self.assertEqual(other.reply(20).status, "OK")
+        self.assertGreaterEqual(time.monotonic(), told)
+        self.assertEqual(driver.call("lock b|20000", 30), OK)
+        self.main.thaw()
+
+    def test_a_program_that_does_not_call(self):
+        """Its clock says that it is over, whatever the broker would renew."""
+        self.prepare(lease=1.5)
+        driver = self.open()
+        self.assertEqual(driver.call("lock a|0"), OK)
+        eventually(lambda: driver.call("valid a") == 0, 10)
+
+    def test_a_broker_that_leaves(self):
+        self.prepare()
+        second = self.broker(self.server, name="b2", lease=10)
+        driver = self.open(f"{self.main.unix_path},{second.unix_path}")
+        self.control.ok("DRAIN")
+        eventually(lambda: not self.main.process.alive, 10)
+        self.assertEqual(driver.call("lock b|10000"), OK)
+        self.assertEqual(second.client().ok("STATUS b")["state"], "held")
+
+    def under_load(self, happens):
+        self.prepare(lease=1.5)
+        driver = self.open(self.main.unix_path)
+        driver.tell("stress 5000")
+        eventually(lambda: int(self.control.stats()["grants_total"]) > 100, 20)
+        happens()
+        words = driver.next(40).split()
+        self.assertEqual(words[:2], ["broken", "0"])
+
+    def test_a_restart_under_load(self):
+        def restart():
+            self.main.stop()
+            self.main.start()
+        self.under_load(restart)
+
+    def test_replacements_under_load(self):
+        def replace():
+            self.control.close()
+            for _ in range(3):
+                self.main.replace()
+        self.under_load(replace)
+
+
+class Tls(ClientsTest, Client):
+    def test_a_lock(self):
+        self.tls_broker()
+        driver = Driver(self.program, f"tls://localhost:{self.port}", ca=self.file("ca.crt"))
+        self.addCleanup(driver.close)
+        self.assertEqual(driver.next(), "0 ")
+        self.assertEqual(driver.call("lock a|5000"), OK)
+        self.assertEqual(self.client().ok("STATUS a")["state"], "held")
+        self.assertEqual(driver.call("unlock a"), OK)
+        stranger = self.start(f"tls://localhost:{self.port}")
+        self.assertRegex(stranger.next(), "^4 .*certificate")
