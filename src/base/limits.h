@@ -9,6 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Names: literal ones, or prefixes with '*' after them. */
+struct name_patterns {
+	char **v;
+	size_t n;
+};
+
 /* `locks`, except for the lease */
 struct lock_limits {
 	unsigned handovers; /* grants in a row while another broker waits */
@@ -18,6 +24,8 @@ struct lock_limits {
 	int64_t max_keep_ms;
 	int64_t max_delay_ms;
 	int64_t max_ttl_ms; /* of latches */
+	int64_t warm_ms;    /* a name stays so long after a release; 0: no */
+	struct name_patterns warm_names; /* which ones */
 };
 
 /* `limits` */

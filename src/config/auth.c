@@ -146,6 +146,14 @@ const struct config_type config_type_AUTH = {
 	.absent = "absent: everybody may do everything",
 };
 
+/* Names, whoever asks for them. */
+
+const struct config_type config_type_PATTERNS = {
+	CONFIG_LIST_OF(struct name_patterns, class_pattern_type),
+	.expected = "a list of names",
+	.noun = "name",
+};
+
 /* Classes. */
 
 static const struct config_field class_keys[] = {

@@ -16,6 +16,7 @@
 #include "config/node.h"
 
 #define ID(name) CONFIG_FIELD_##name
+#define WARM_PART 10 /* locks.warm is at most this part of a lease */
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 void
@@ -221,6 +222,10 @@ config_check(const struct config_draft *draft)
 		config_draft_fault(draft, ID(LOCKS_DEFAULT_HOLD),
 		    ID(LOCKS_MAX_HOLD),
 		    "longer than locks.max_hold, expected at most that");
+	if (limits->warm_ms > draft->config->locks.lease_ms / WARM_PART)
+		config_draft_fault(draft, ID(LOCKS_WARM), ID(LOCKS_LEASE),
+		    "longer than a tenth of locks.lease, expected at most "
+		    "that: a broker that dies keeps the name for its lease");
 }
 
 void

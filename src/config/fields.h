@@ -127,7 +127,8 @@ extern const struct config_type config_type_STRING, config_type_NAME,
     config_type_WORD, config_type_ADDRESS, config_type_URL, config_type_SECRET;
 /* Lists, and the mapping AUTH. */
 extern const struct config_type config_type_LISTEN, config_type_NODES,
-    config_type_AUTH, config_type_CLASSES, config_type_SCRIPTS;
+    config_type_AUTH, config_type_CLASSES, config_type_PATTERNS,
+    config_type_SCRIPTS;
 
 /* The characters of a broker's name. */
 #define CONFIG_NAME_CHARACTERS       \

@@ -42,6 +42,7 @@
 #include "core/lock/tenant.h"
 #include "core/lock/unlock.h"
 #include "core/lock/unowned.h"
+#include "core/lock/warm.h"
 #include "core/lock/watch.h"
 #include "core/lock/watchers.h"
 #include "core/measure/record.h"
@@ -243,6 +244,9 @@ core_new(const struct core_config *config)
 		measure_configure(core->measure, config->metrics);
 	core->config.metrics = NULL; /* copied */
 	names_init(core, &of_locks);
+	warm_init(core);
+	warm_configure(core, &config->locks);
+	core->config.locks.warm_names.v = NULL; /* copied */
 	tenures_init(core, of_tenures);
 	leases_init(core, &lock_tenant);
 	watch_init(core);
@@ -278,6 +282,7 @@ core_free(struct core *core)
 	watch_fini(core);
 	leases_fini(core);
 	tenures_fini(core);
+	warm_fini(core);
 	names_fini(core);
 	measure_free(core->measure);
 	guard_fini(core);
@@ -296,6 +301,9 @@ core_reconfigure(struct core *core, const struct lock_limits *locks,
     bool audit, bool debug)
 {
 	core->config.locks = *locks;
+	warm_configure(core, locks);
+	core->config.locks.warm_names.v = NULL; /* copied */
+	sweep_warm(core);
 	core->config.limits = *limits;
 	measure_configure(core->measure, metrics);
 	core->config.audit = audit;
@@ -550,6 +558,7 @@ on_leave(struct core *core, const struct core_event *ev)
 	core->draining |= ev->u.leave.drain;
 	core->leave_ms = ev->u.leave.until_ms;
 	guard_say_again(core);
+	sweep_warm(core);
 	stop_leave(core);
 }
 
@@ -560,6 +569,7 @@ on_stop(struct core *core, const struct core_event *ev)
 	if (core->stopping)
 		return;
 	core->stopping = true;
+	sweep_warm(core);
 	stop_begin(core);
 	token_stop(core);
 }

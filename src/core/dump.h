@@ -108,6 +108,8 @@ bool core_is_idle(const struct core *core, uint64_t session);
 #define CORE_STATS(STAT) \
 	STAT(grants, "grants_total", COUNTER, "Grants of locks, re-entries not counted.") \
 	STAT(handovers, "handovers_total", COUNTER, "Grants of locks that passed from one session of this broker to the next.") \
+	STAT(warm_grants, "warm_grants_total", COUNTER, "Grants of locks that had stayed here since their release, for which Redis was not asked.") \
+	STAT(warm_recalls, "warm_recalls_total", COUNTER, "Locks that had stayed here since their release and were given back because somebody else asked for them.") \
 	STAT(releases, "releases_total", COUNTER, "Releases of locks.") \
 	STAT(renewals, "renewals_total", COUNTER, "Renewals of leases in Redis.") \
 	STAT(lost, "lost_total", COUNTER, "Locks, and permits of a session, that were lost, or given up.") \

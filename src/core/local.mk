@@ -141,6 +141,8 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/unlock.h \
 	src/core/lock/unowned.c \
 	src/core/lock/unowned.h \
+	src/core/lock/warm.c \
+	src/core/lock/warm.h \
 	src/core/lock/watch.c \
 	src/core/lock/watch.h \
 	src/core/lock/watchers.c \

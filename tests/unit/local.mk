@@ -261,12 +261,14 @@ STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/unowned.story \
 	tests/unit/core/stories/voters.story \
 	tests/unit/core/stories/unknown.story \
+	tests/unit/core/stories/warm.story \
 	tests/unit/core/stories/watch.story
 EXTRA_DIST += $(STORIES)
 if HAVE_CHECK
 tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/story.c \
 	tests/unit/core/story.h \
+	tests/unit/core/story_config.c \
 	tests/unit/core/story_said.c \
 	tests/unit/core/story_session.c \
 	tests/unit/core/story_state.h \

@@ -14,7 +14,7 @@
 #include "core/lease/pace.h"
 #include "core/lease/parts.h"
 
-#define RESERVE_MAX 64 /* fences drawn at once */
+#define RESERVE_MAX 64 /* fences drawn at once, for waiters */
 
 /* One server. */
 
@@ -96,7 +96,8 @@ set_ttl(struct core *core, struct lease *l, struct op *op)
 /*
  * Draws a fence for each waiter, and at least as many as the configuration
  * says, so that handovers need no call; over a quorum only one
- * (lease_way.draws).  A phase of sharing has one fence, however many share.
+ * (lease_way.draws).  A name that is taken again and again has a larger reserve.
+ * A phase of sharing has one fence, however many share.
  */
 static void
 set_reserve(
@@ -108,6 +109,8 @@ set_reserve(
 		n = core->config.fences;
 	if (n > core->leases->way->draws)
 		n = core->leases->way->draws;
+	if (core->leases->way->queues)
+		n = (uint32_t)max_ms(n, core->leases->tenant->reserve(l));
 	if (n == 0 || shared)
 		n = 1;
 	op->reserve = l->pending->reserve = n;

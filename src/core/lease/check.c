@@ -6,8 +6,6 @@
 #include "core/guard/quorum.h"
 #include "core/lease/lease.h"
 
-#define FENCES_MAX 64 /* of a reserve: ask.c */
-
 /* The operation in flight, and what the next ones need.  An end needs to know
  * until when the key may live: then it is over even if nobody answers. */
 static void
@@ -15,10 +13,10 @@ check_asked(const struct lease *l)
 {
 	assert(
 	    !lease_converts(l) || lease_is_held(l) || l->state == LEASE_ENDING);
-	assert(l->pending == NULL || l->pending->reserve <= FENCES_MAX);
+	assert(l->pending == NULL || l->pending->reserve <= LEASE_FENCES_MAX);
 	assert(lease_rare(l)->again_seq == 0 || l->state == LEASE_ENDING);
 	assert(l->state != LEASE_ENDING || l->key_end_ms > 0);
-	assert(l->fences <= FENCES_MAX);
+	assert(l->fences <= LEASE_FENCES_MAX);
 }
 
 /* No lease is forgotten: each waits for something that will come. */

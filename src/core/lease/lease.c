@@ -127,16 +127,21 @@ linger_step_ms(const struct core *core, const struct lease *l)
 /*
  * The next moment at which a lease that is held wants attention: a renewal, a
  * risk, its end; the moment up to which it may be kept for groups while another
- * broker waits; or the end of a keep or delay.
+ * broker waits; the end of a keep or delay; or that of its warmth, for which it
+ * is not renewed.
  */
 void
 lease_arm_held(struct core *core, struct lease *l)
 {
-	int64_t at_ms = tenure_due_ms(core, &l->tenure, l->pending == NULL);
+	int64_t warm_ms = lease_rare(l)->warm_ms;
+	int64_t at_ms =
+	    tenure_due_ms(core, &l->tenure, l->pending == NULL && warm_ms == 0);
 
 	if (lease_contended(l) && lease_rare(l)->idle_ms != 0 &&
 	    lease_rare(l)->idle_ms + IDLE_YIELD_MS > core->now_ms)
 		at_ms = min_ms(at_ms, lease_rare(l)->idle_ms + IDLE_YIELD_MS);
+	if (warm_ms != 0 && l->pending == NULL)
+		at_ms = min_ms(at_ms, warm_ms);
 	arm(core, l, min_ms(at_ms, linger_step_ms(core, l)));
 }
 
@@ -357,10 +362,13 @@ turn_is_over(struct core *core, struct lease *l)
 	return lease_must_yield(core, l) || tenant->gives_way(core, l);
 }
 
-/* The lease is here and nobody has the name: grants it, or lets it go. */
+/* The lease is here and nobody has the name: grants it, keeps it warm, or lets
+ * it go. */
 static bool
 next_free(struct core *core, struct lease *l)
 {
+	if (!is_wanted(core, l) && core->leases->tenant->stays(core, l))
+		return false;
 	if (!is_wanted(core, l) || !tenure_vouched(core, &l->tenure) ||
 	    core->leases->tenant->lingers(core, l) || turn_is_over(core, l))
 		return become(core, l, LEASE_ENDING);

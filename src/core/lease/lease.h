@@ -32,6 +32,9 @@
  *     tenures have run out or been written again (guard/guard.h).
  * (6) Over a quorum, (2) to (5) hold on each server of a majority, and any two
  *     majorities share a server (votes.h; guard/voters.h for who votes).
+ *
+ * None of this asks whether anybody holds the name.  So it is as true of a lease
+ * without a holder: one that is kept for a group, or warm (lock/warm.h).
  */
 #ifndef LOCKBROKER_CORE_LEASE_LEASE_H
 #define LOCKBROKER_CORE_LEASE_LEASE_H
@@ -89,6 +92,8 @@ struct pending_op {
 	bool linger;	  /* END: it leaves a tombstone */
 };
 
+#define LEASE_FENCES_MAX 4096 /* of a reserve */
+
 /*
  * What only few leases need: those that were passed on, that linger, that
  * another broker or a group waits for, or that Redis refused something.
@@ -103,6 +108,7 @@ struct lease_rare {
 	int64_t others_ms;  /* ... nor its last holder before then */
 	int64_t again_ms; /* LINGERING: not before then, as others shared it */
 	int64_t idle_ms;  /* since when it is here for groups only; 0: not */
+	int64_t warm_ms;  /* kept for nobody until then; 0: not */
 	struct contention contention;
 	/* Quorum: tokens, each as its number by backoff_token(). */
 	uint32_t rival;	 /* NONE: of the broker with the name; 0: unknown */
@@ -113,7 +119,7 @@ struct lease_rare {
 struct lease {
 	struct tenure tenure; /* HELD: the broker vouches for it */
 	struct timer timer;   /* when it wants attention next */
-	uint8_t fences;	      /* in reserve */
+	uint16_t fences;      /* in reserve */
 	uint8_t state;	      /* enum lease_state */
 	uint8_t news : 2;     /* enum lease_news */
 	/* tenure.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
@@ -167,6 +173,10 @@ struct lease_tenant {
 	    const struct core *core, const struct lease *l);
 	uint32_t (*nwaiting)(const struct lease *l);
 	bool (*in_use)(const struct lease *l); /* somebody holds it */
+	/* Nobody holds it or waits: does it stay all the same? */
+	bool (*stays)(struct core *core, struct lease *l);
+	/* Fences to draw beyond those for its waiters. */
+	uint32_t (*reserve)(struct lease *l);
 	/* An acquire is about to be sent: does any waiter want to queue up? */
 	bool (*try)(const struct core *core, struct lease *l);
 	/* The name passes on: shall the first waiter queue up again? */

@@ -48,7 +48,7 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 	}
 	if (o->fence != 0) {
 		l->fence_next = o->fence;
-		l->fences = (uint8_t)asked->reserve;
+		l->fences = (uint16_t)asked->reserve;
 	}
 	lease_told_waiting(core, l, o->waiting || l->contended_early);
 	l->contended_early = false;

@@ -12,6 +12,7 @@
 #include "core/lock/force_state.h"
 #include "core/lock/names.h"
 #include "core/lock/sharers.h"
+#include "core/lock/warm.h"
 #include "core/lock/watchers.h"
 #include "core/turn/job.h"
 
@@ -83,6 +84,7 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 {
 	assert(lock_find(core, l->name, l->name_len) == l);
 	lease_check(core, &l->lease, l->touched);
+	warm_check_one(l);
 	check_holders(l);
 	check_queue(l);
 	/* An UNLOCK that waits for an operation has one to wait for. */
@@ -170,6 +172,7 @@ check_jobs(const struct core *core)
 	job_check(core, JOB_LOSE_LOCKS, !TAILQ_EMPTY(&locks->losing));
 	job_check(core, JOB_WARN_LOCKS, !TAILQ_EMPTY(&locks->warning));
 	job_check(core, JOB_SWEEP_LOCKS, !TAILQ_EMPTY(&locks->sweeping));
+	warm_check(core);
 	job_check(core, JOB_TOUCHED_LOCKS, names_touched(core));
 	job_check(core, JOB_FORCE, !TAILQ_EMPTY(&core->forces->touched));
 	job_check(core, JOB_WATCHED, !TAILQ_EMPTY(&core->watches->touched));

@@ -184,11 +184,13 @@ force_request(
 {
 	const struct core_name *name = &rq->names[0];
 	uint32_t shard = guard_shard(core, name->p, name->n);
-	struct lock *l = lock_find(core, name->p, name->n);
+	struct lock *l;
 	bool here;
 	struct force *f;
 	char why[WHY_SIZE];
 
+	lock_recall(core, name->p, name->n);
+	l = lock_find(core, name->p, name->n);
 	if (l != NULL)
 		lock_look(core, l, owner);
 	here = is_here(core, l);

@@ -17,6 +17,7 @@
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
 #include "core/lock/reenter.h"
+#include "core/lock/warm.h"
 
 /*
  * A grant ends all that has waited for one: a linger, the time for which the
@@ -81,6 +82,7 @@ lock_grant(struct core *core, struct waiter *w)
 		h = hold_new(core, w, next_fence(l));
 	l->shared_hold = shared;
 	count_grant(core, l);
+	warm_granted(core, l, shared);
 	reenter_others(core, h, w->group != NULL);
 	if (w->group == NULL) /* else when it has all of it */
 		deadlock_check(core, h->owner);

@@ -24,6 +24,7 @@
 #include "core/lock/notify.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
+#include "core/lock/warm.h"
 #include "core/session/notify.h"
 #include "core/session/valid.h"
 #include "core/turn/emit.h"
@@ -288,11 +289,15 @@ note_lost(
 void
 hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
 {
+	struct lock *l = h->lock;
+
 	if (h->lock->lease.tenure.state == TENURE_ATRISK)
 		note_lost(core, h, NOTIFY_GIVEN_UP, NULL);
 	else
 		measured_ended(core, h, end);
 	hold_end(core, h, clean);
+	if (clean)
+		warm_released(core, l);
 }
 
 /*

@@ -23,6 +23,7 @@
 #include "core/lock/queue.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
+#include "core/lock/warm.h"
 #include "core/lock/watch.h"
 #include "core/lock/withdraw.h"
 #include "core/session/quota.h"
@@ -38,6 +39,7 @@ lock_free(struct core *core, struct lock *l)
 	assert(TAILQ_EMPTY(&l->holders) && l->queue == NULL);
 	core->locks->above->lock_leaves(core, l);
 	sharers_forget(core, l);
+	warm_over(core, l);
 	unowned_forget(core, l);
 	force_leave(core, l);
 	lock_untouch(core, l);
@@ -289,6 +291,8 @@ lock_next(struct core *core, struct lock *l)
 		return false;
 	}
 	unowned_look(core, l);
+	if (!lease_is_held(&l->lease) || l->queue != NULL)
+		warm_over(core, l);
 	if (lease_is_held(&l->lease))
 		lease_arm_held(core, &l->lease);
 	return true;
@@ -316,6 +320,20 @@ lock_contended(struct core *core, const char *name, size_t len)
 	if (l == NULL || !lease_is_held(&l->lease))
 		return;
 	lease_told_waiting(core, &l->lease, true);
+	(void)lock_next(core, l);
+}
+
+void
+lock_recall(struct core *core, const char *name, size_t len)
+{
+	struct lock *l;
+
+	if (!warm_any(core))
+		return;
+	l = lock_find(core, name, len);
+	if (l == NULL || !warm_is(l))
+		return;
+	warm_recall(core, l);
 	(void)lock_next(core, l);
 }
 

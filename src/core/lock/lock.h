@@ -22,6 +22,10 @@ bool lock_run_touched(struct core *core);
 /* The store has said that somebody else waits for the name. */
 void lock_contended(struct core *core, const char *name, size_t len);
 
+/* Somebody who is no session wants the name.  If it is warm, it is given back
+ * before anything that the caller asks the store for after this. */
+void lock_recall(struct core *core, const char *name, size_t len);
+
 /* LOCK and TRYLOCK ("Locks" in lockbroker-protocol(7)). */
 void lock_request(
     struct core *core, struct owner *owner, const struct core_request *rq);

@@ -103,6 +103,7 @@ need_more(struct lock *l)
 	if (l->more != NULL)
 		return l->more;
 	l->more = xcalloc(1, sizeof(*l->more));
+	l->more->lock = l;
 	TAILQ_INIT(&l->more->forces);
 	return l->more;
 }

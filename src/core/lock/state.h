@@ -24,6 +24,7 @@ TAILQ_HEAD(holder_list, hold);	   /* of a lock; the latest comes first */
 TAILQ_HEAD(sharers_list, sharers); /* sharers.c */
 TAILQ_HEAD(names_list, names);
 TAILQ_HEAD(force_list, force); /* force.c */
+TAILQ_HEAD(warm_list, more);   /* warm.c */
 
 /*
  * What was agreed on for a hold beyond the usual.  Most holds have none: hold.c
@@ -136,11 +137,16 @@ struct group {
  * somebody.  Made by need_more(), freed with its lock.
  */
 struct more {
-	uint64_t handovers;	 /* in all */
-	uint32_t gave_way;	 /* lock_gives_way(), since the last grant */
-	uint64_t linger_owner;	 /* may lock it again while it lingers ... */
-	int64_t linger_since_ms; /* ... and was granted it then */
-	int64_t freed_ms;	 /* when its last hold was freed; lock.freed */
+	struct lock *lock;
+	TAILQ_ENTRY(more) in_warm; /* if it is warm */
+	uint64_t handovers;	   /* in all */
+	uint32_t gave_way;	   /* lock_gives_way(), since the last grant */
+	uint32_t reserve;	   /* of fences, at its last draw; warm.c */
+	bool regranted : 1;	   /* while it was warm, since that draw */
+	bool warm : 1;		   /* kept here for nobody: warm.c */
+	uint64_t linger_owner;	   /* may lock it again while it lingers ... */
+	int64_t linger_since_ms;   /* ... and was granted it then */
+	int64_t freed_ms; /* when its last hold was freed; lock.freed */
 	/* Holds and requests with keep= or delay=; holds of clients gone. */
 	uint32_t nbinding, ngone;
 	struct share *share; /* of the user who pays for it; NULL: nobody */
@@ -261,6 +267,7 @@ struct locks {
 	struct waiter_list granted; /* that wait to be told */
 	struct pool holds, waiters, queues;
 	struct table by_ref; /* requests that wait, for CANCEL */
+	struct warm *warm;   /* owned; warm.c */
 	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */
 	struct lock **touched;
 	uint32_t touched_first, touched_end, touched_size;

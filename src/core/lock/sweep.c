@@ -12,6 +12,7 @@
 #include "core/lock/message.h"
 #include "core/lock/names.h"
 #include "core/lock/sweep.h"
+#include "core/lock/warm.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
@@ -21,7 +22,8 @@
 enum sweep {
 	SWEEP_RECLAIM = 1, /* the history has changed: write them again */
 	SWEEP_UNBLOCK = 2, /* the guard is ready: blocked ones go on, once */
-	SWEEP_LOOK = 4	   /* messages were missed: plan a look at the key */
+	SWEEP_LOOK = 4,	   /* messages were missed: plan a look at the key */
+	SWEEP_WARM = 8	   /* warm names may have to be given back */
 };
 
 /* The name may be freed by lock_next(), so nothing looks at it after that. */
@@ -35,6 +37,8 @@ sweep_one(struct core *core, struct lock *l, unsigned what)
 		lease_reclaim(core, &l->lease);
 	if ((what & SWEEP_LOOK) != 0)
 		next = message_missed(core, l);
+	if ((what & SWEEP_WARM) != 0 && warm_is(l))
+		next = true;
 	if ((what & SWEEP_UNBLOCK) != 0 && l->lease.blocked) {
 		lease_unblock(core, &l->lease);
 		next = true;
@@ -78,12 +82,19 @@ sweep_run(struct core *core)
 }
 
 static void
-begin(struct core *core, struct names *n, enum sweep what)
+plan(struct core *core, struct names *n, enum sweep what)
 {
 	if (n->sweeping == 0)
 		TAILQ_INSERT_TAIL(&core->locks->sweeping, n, in_sweeping);
 	n->sweeping |= what;
 	table_rewind(&n->table, &n->sweep);
+	job_set(core, JOB_SWEEP_LOCKS, true);
+}
+
+static void
+begin(struct core *core, struct names *n, enum sweep what)
+{
+	plan(core, n, what);
 	job_run(core, JOB_SWEEP_LOCKS);
 }
 
@@ -96,12 +107,25 @@ sweep_blocked(struct core *core, uint32_t shard)
 
 	if (core->leases->nblocked[quorum_first(core, shard)] > 0)
 		begin(core, n, SWEEP_UNBLOCK);
+	if (warm_any(core) && !guard_ready(core, shard))
+		begin(core, n, SWEEP_WARM);
 }
 
 void
 sweep_history(struct core *core, uint32_t shard)
 {
-	begin(core, names_of(core, shard), SWEEP_RECLAIM);
+	begin(core, names_of(core, shard), SWEEP_RECLAIM | SWEEP_WARM);
+}
+
+void
+sweep_warm(struct core *core)
+{
+	uint32_t i;
+
+	if (!warm_any(core))
+		return;
+	for (i = 0; i < core->config.shards; i++)
+		plan(core, &core->locks->names[i], SWEEP_WARM);
 }
 
 void

@@ -21,6 +21,7 @@
 #include "core/lock/queue.h"
 #include "core/lock/sharers.h"
 #include "core/lock/tenant.h"
+#include "core/lock/warm.h"
 #include "core/lock/watch.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -129,6 +130,18 @@ static bool
 in_use(const struct lease *l)
 {
 	return !TAILQ_EMPTY(&lock_seen(l)->holders);
+}
+
+static bool
+stays(struct core *core, struct lease *l)
+{
+	return warm_stays(core, lock_with(l));
+}
+
+static uint32_t
+reserve(struct lease *l)
+{
+	return warm_reserve(lock_with(l));
 }
 
 /*
@@ -334,6 +347,8 @@ const struct lease_tenant lock_tenant = {
 	.terms = terms,
 	.nwaiting = nwaiting,
 	.in_use = in_use,
+	.stays = stays,
+	.reserve = reserve,
 	.try = try,
 	.queues_again = queues_again,
 	.keeps = keeps,

@@ -13,6 +13,7 @@
 #include "core/lock/queue.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unlock.h"
+#include "core/lock/warm.h"
 #include "core/session/owner.h"
 #include "core/turn/emit.h"
 
@@ -51,8 +52,8 @@ not_held(struct core *core, struct owner *owner, uint64_t ref,
 
 /*
  * Lets one level go; returns the depth that is left.  If the name goes back to
- * the store, the UNLOCK waits for that.  If others here share it, or a waiter
- * here gets it, there is nothing to wait for.  And if nothing was sent, because
+ * the store, the UNLOCK waits for that.  If others here share it, a waiter here
+ * gets it, or it stays warm, there is nothing to wait for.  And if nothing was sent, because
  * Redis can't be reached, the answer says so.
  */
 static uint32_t
@@ -64,7 +65,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 		return hold_depth(h);
 	hold_give_back(core, h, "released", true);
 	if (!lock_next(core, l) || !TAILQ_EMPTY(&l->holders) ||
-	    l->lease.state == LEASE_NONE)
+	    l->lease.state == LEASE_NONE || warm_is(l))
 		return 0;
 	/* A waiter here gets it, unless it is the turn of another broker. */
 	if (l->lease.state != LEASE_ENDING && l->queue != NULL)

@@ -16,6 +16,7 @@
 #include "core/guard/guard.h"
 #include "core/lock/lock.h"
 #include "core/lock/stored.h"
+#include "core/lock/warm.h"
 #include "core/lock/watch.h"
 #include "core/lock/watchers.h"
 #include "core/session/quota.h"
@@ -129,11 +130,13 @@ look_here(
 	return true;
 }
 
-/* Is the lease here?  If nobody holds it, it is granted again, or ends. */
+/* Is the lease here?  If nobody holds it, it is granted again, or ends; or it is
+ * warm, which counts as free. */
 static bool
 between(const struct lock *l)
 {
-	return lease_is_held(&l->lease) || l->lease.state == LEASE_ENDING;
+	return (lease_is_held(&l->lease) && !warm_is(l)) ||
+	       l->lease.state == LEASE_ENDING;
 }
 
 /* When the lease has ended here, may another broker have the name, because it
@@ -314,15 +317,19 @@ watch_timer(struct core *core, struct timer *t)
 
 /*
  * Writes what the key says.  False: the key is a lease of this broker, which is
- * just coming or going, and will touch the name when that is over.
+ * just coming or going, and will touch the name when that is over.  One that is
+ * only warm counts as free.
  */
 static bool
-look_there(
-    const struct core *core, const struct outcome *o, struct snapshot *snapshot)
+look_there(const struct core *core, const struct watched *w,
+    const struct outcome *o, struct snapshot *snapshot)
 {
+	const struct lock *l = lock_find(core, w->name, w->name_len);
 	struct stored v = stored_parse(o->text, o->text_len);
 
 	memset(snapshot, 0, sizeof(*snapshot));
+	if (l != NULL && warm_is(l))
+		return true;
 	snapshot->held = o->text_len > 0;
 	snapshot->fence = v.fence;
 	if (v.broker_len <= sizeof(snapshot->broker)) {
@@ -348,8 +355,8 @@ watch_outcome(
 		refuse_all(core, w, o);
 		return;
 	}
-	if (look_here(core, w, &snapshot) || look_there(core, o, &snapshot) ||
-	    !w->known)
+	if (look_here(core, w, &snapshot) ||
+	    look_there(core, w, o, &snapshot) || !w->known)
 		watchers_change(core, w, &snapshot);
 	watchers_answer(core, w, NULL);
 }

@@ -18,6 +18,7 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
+#include "core/lock/lock.h"
 #include "core/token/call.h"
 #include "core/token/park.h"
 #include "core/token/parts.h"
@@ -66,6 +67,7 @@ submit(struct core *core, struct token_call *c, struct token_name *n,
 	struct slot *slot;
 	struct op *op;
 
+	lock_recall(core, n->name, n->len);
 	op = slot_submit(core, &slot, kind, SLOT_TOKEN,
 	    guard_shard(core, n->name, n->len), n->name, n->len);
 	if (kind == OP_PASS) {

@@ -125,6 +125,10 @@ static const struct good_case good_cases[] = {
 	    "  max_keep: 0\n  max_delay: 365d\n  max_ttl: 1s\n" },
 	{ "locks: {max_hold: 1m, default_hold: 60s}", "  default_hold: 1m\n" },
 	{ "locks: {default_hold: 2h}", "  default_hold: 2h\n" },
+	{ "locks: {warm: 1s}", "  warm: 1s\n  warm_names: [\"*\"]\n" },
+	{ "locks: {lease: 1s, warm: 100ms, warm_names: [\"a/*\", b]}",
+	    "  warm: 100ms\n  warm_names: [\"a/*\", \"b\"]\n" },
+	{ "locks: {warm_names: []}", "  warm_names: []\n" },
 
 	{ "limits: {clients: 1}", "  clients: 1\n" },
 	{ "limits: {line: 64}", "  line: 64\n" },
@@ -727,6 +731,13 @@ static const struct fault_case fault_cases[] = {
 	{ "locks: {max_hold: 1s, default_hold: 2s}",
 	    "t:1:37: locks.default_hold: longer than locks.max_hold, expected "
 	    "at most that\n" },
+	{ "locks: {lease: 5s, warm: 501ms}",
+	    "t:1:26: locks.warm: longer than a tenth of locks.lease, expected "
+	    "at most that: a broker that dies keeps the name for its "
+	    "lease\n" },
+	{ "locks: {warm_names: [\"%u/*\"]}",
+	    "t:1:22: locks.warm_names: '%u/*' has a user in it, expected a "
+	    "name, or the beginning of one with '*' behind it\n" },
 
 	/* limits */
 	{ "limits: {clients: 1.5}",

@@ -38,8 +38,9 @@ static const struct {
 	    9, "" },
 	{ "",
 	    "locks: {handovers: 1, max_grace: 1s, max_hold: 1h, "
-	    "default_hold: 1s, max_keep: 1s, max_delay: 1s, max_ttl: 1s}",
-	    7, "" },
+	    "default_hold: 1s, max_keep: 1s, max_delay: 1s, max_ttl: 1s, "
+	    "warm: 1s}",
+	    8, "" },
 	{ "", "locks: {lease: 5s}", 0, "locks.lease " },
 	{ "broker: {name: a}", "broker: {name: b}", 0, "broker.name " },
 	{ "", "listen: []", 0, "listen " },
@@ -91,14 +92,16 @@ START_TEST(reload)
 }
 END_TEST
 
-/* Classes are exchanged: afterwards `fresh` has the former ones. */
-START_TEST(reload_exchanges_classes)
+/* Lists are exchanged: afterwards `fresh` has the former ones. */
+START_TEST(reload_exchanges_lists)
 {
 	static const char *const texts[] = { "",
 		"metrics: {classes: [{name: a, names: [b]}]}",
 		"metrics: {classes: [{name: a, names: [b, c]}]}",
 		"metrics: {classes: [{name: a, names: [b, d]}]}",
-		"metrics: {classes: [{name: x, names: [b, d]}]}" };
+		"metrics: {classes: [{name: x, names: [b, d]}]}",
+		"metrics: {classes: [{name: x, names: [b, d]}]}\n"
+		"locks: {warm_names: [a]}" };
 	struct config config, fresh;
 	char refused[512] = "";
 	size_t i;
@@ -114,6 +117,7 @@ START_TEST(reload_exchanges_classes)
 	ck_assert_str_eq(refused, "");
 	ck_assert_str_eq(config.metrics.v[0].name, "x");
 	ck_assert_str_eq(config.metrics.v[0].names[1], "d");
+	ck_assert_str_eq(config.locks.limits.warm_names.v[0], "a");
 	config_free(&config);
 }
 END_TEST
@@ -144,7 +148,7 @@ reload_cases(void)
 	TCase *t = tcase_create("reload");
 
 	tcase_add_loop_test(t, reload, 0, COUNT(reloads));
-	tcase_add_test(t, reload_exchanges_classes);
+	tcase_add_test(t, reload_exchanges_lists);
 	tcase_add_test(t, reload_tells_the_values);
 	return t;
 }

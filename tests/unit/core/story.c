@@ -6,7 +6,7 @@
  * Before the first line that drives:
  *	config debug (shows the log lines of holds and sessions)
  *	config lease=10s handovers=2 trust_new max_hold=D quorum=N
- *		fences=N work=N ...
+ *		fences=N work=N warm=D warm_b (only names that begin so) ...
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
@@ -129,14 +129,6 @@ story_option(const struct story *st, const char *key)
 	return NULL;
 }
 
-static int64_t
-option_num(const struct story *st, const char *key, int64_t otherwise)
-{
-	const char *value = story_option(st, key);
-
-	return value == NULL ? otherwise : story_number(st, value);
-}
-
 bool
 story_flag(const struct story *st, const char *word)
 {
@@ -211,7 +203,7 @@ story_step(struct story *st, struct core_event *ev)
 static bool
 concerns(const struct story *st, uint32_t shard)
 {
-	return option_num(st, "on", shard) == (int64_t)shard;
+	return story_option_num(st, "on", shard) == (int64_t)shard;
 }
 
 static void
@@ -270,7 +262,7 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		snprintf(said->text, sizeof(said->text), "%s", text);
 		said->report.state = state;
 		said->report.fresh = fresh;
-		said->report.fence = (uint64_t)option_num(st, "fence", 0);
+		said->report.fence = (uint64_t)story_option_num(st, "fence", 0);
 		said->report.text = said->text;
 		said->report.text_len = strlen(text);
 		said->report.server_ms =
@@ -376,10 +368,10 @@ do_outcome(struct story *st)
 
 	memset(&o, 0, sizeof(o));
 	o.status = (enum outcome_status)FIND(st, outcome_words, word(st, 2));
-	o.fence = (uint64_t)option_num(st, "fence", 0);
-	o.first = (uint64_t)option_num(st, "first", 0);
-	o.second = (uint64_t)option_num(st, "second", 0);
-	o.ttl_ms = option_num(st, "ttl", -1);
+	o.fence = (uint64_t)story_option_num(st, "fence", 0);
+	o.first = (uint64_t)story_option_num(st, "first", 0);
+	o.second = (uint64_t)story_option_num(st, "second", 0);
+	o.ttl_ms = story_option_num(st, "ttl", -1);
 	o.waiting = story_flag(st, "waiting");
 	o.alone = story_flag(st, "alone");
 	o.text = text == NULL ? "" : text;
@@ -398,7 +390,8 @@ do_outcome(struct story *st)
 		return;
 	}
 	ev.u.outcome.op = st->flights[i].id;
-	ev.u.outcome.sent_ms = option_num(st, "sent", st->flights[i].sent_ms);
+	ev.u.outcome.sent_ms =
+	    story_option_num(st, "sent", st->flights[i].sent_ms);
 	ev.u.outcome.outcome = &o;
 	memmove(&st->flights[i], &st->flights[i + 1],
 	    (st->nflights - i - 1) * sizeof(st->flights[0]));
@@ -509,19 +502,19 @@ do_request(struct story *st)
 	rq.names = names;
 	rq.untagged = rq.ref == 0;
 	rq.shared = mode != NULL && strcmp(mode, "shared") == 0;
-	rq.wait_ms = option_num(
+	rq.wait_ms = story_option_num(
 	    st, "wait", strcmp(verb, "TRYLOCK") == 0 ? 0 : CORE_WAIT_FOREVER);
 	rq.has_hold = story_option(st, "hold") != NULL;
-	rq.hold_ms = option_num(st, "hold", 0);
-	rq.keep_ms = option_num(st, "keep", 0);
-	rq.delay_ms = option_num(st, "delay", 0);
-	rq.ttl_ms = option_num(st, "ttl", 0);
-	rq.queue_limit = (uint64_t)option_num(st, "queue", -1);
+	rq.hold_ms = story_option_num(st, "hold", 0);
+	rq.keep_ms = story_option_num(st, "keep", 0);
+	rq.delay_ms = story_option_num(st, "delay", 0);
+	rq.ttl_ms = story_option_num(st, "ttl", 0);
+	rq.queue_limit = (uint64_t)story_option_num(st, "queue", -1);
 	if (story_option(st, "kind") != NULL)
 		rq.kind =
 		    (enum kind)FIND(st, kind_words, story_option(st, "kind"));
-	rq.number = (uint64_t)option_num(st, "n", 1);
-	rq.limit = (uint64_t)option_num(st, "limit", 1);
+	rq.number = (uint64_t)story_option_num(st, "n", 1);
+	rq.limit = (uint64_t)story_option_num(st, "limit", 1);
 	ev.u.request.session = (uint64_t)story_number(st, st->words[1]);
 	ev.u.request.request = &rq;
 	story_step(st, &ev);
@@ -566,41 +559,6 @@ static const struct {
 /* Stories. */
 
 static void
-configure(struct story *st)
-{
-	struct core_config *c = &st->config;
-
-	c->lease_ms = option_num(st, "lease", c->lease_ms);
-	c->locks.handovers =
-	    (unsigned)option_num(st, "handovers", c->locks.handovers);
-	c->locks.max_hold_ms = option_num(st, "max_hold", 0);
-	c->locks.default_hold_ms = option_num(st, "default_hold", 0);
-	c->limits.holds = (unsigned)option_num(st, "holds", c->limits.holds);
-	c->limits.waiters =
-	    (unsigned)option_num(st, "waiters", c->limits.waiters);
-	c->locks.max_keep_ms = option_num(st, "max_keep", c->locks.max_keep_ms);
-	c->locks.max_delay_ms =
-	    option_num(st, "max_delay", c->locks.max_delay_ms);
-	c->locks.max_ttl_ms = option_num(st, "max_ttl", c->locks.max_ttl_ms);
-	c->limits.unowned =
-	    (unsigned)option_num(st, "unowned", c->limits.unowned);
-	c->address = story_option(st, "address");
-	st->away_ms = option_num(st, "away", 0);
-	c->failover = story_flag(st, "failover");
-	c->debug = story_flag(st, "debug");
-	c->trust_new = story_flag(st, "trust_new");
-	c->quorum = story_option(st, "quorum") != NULL;
-	c->shards = (unsigned)option_num(st, "quorum", 1);
-	c->replicas = (unsigned)option_num(st, "replicas", 0);
-	c->fences = (unsigned)option_num(st, "fences", 0);
-	c->work = (unsigned)option_num(st, "work", 0);
-	assert(c->shards <= SHARDS_MAX);
-	if (st->core != NULL)
-		core_reconfigure(st->core, &c->locks, &c->limits,
-		    &(struct metrics_settings){ NULL, 0 }, false, c->debug);
-}
-
-static void
 drive(struct story *st)
 {
 	struct core_event flush = { .kind = CORE_FLUSH };
@@ -608,7 +566,7 @@ drive(struct story *st)
 	size_t i, n = sizeof(drives) / sizeof(drives[0]);
 
 	if (strcmp(st->words[0], "config") == 0) {
-		configure(st);
+		story_configure(st);
 		return;
 	}
 	if (untold)

@@ -49,7 +49,8 @@ struct story {
 	int64_t now_ms;
 	int64_t clock_ms; /* by how much the server's clock was moved */
 	bool stamped;	  /* effects show their time */
-	int64_t away_ms;  /* what heartbeats that ask for it are answered */
+	char warm_name[4], *warm_names; /* locks.warm_names: one pattern */
+	int64_t away_ms; /* what heartbeats that ask for it are answered */
 	struct said said[SHARDS_MAX];
 	char keys[KEYS_MAX][128]; /* of sessions */
 	uint64_t key_of;	  /* the one whose turn is next */
@@ -72,6 +73,13 @@ uint64_t story_id(const struct story *st, size_t i);
  * word. */
 const char *story_option(const struct story *st, const char *key);
 bool story_flag(const struct story *st, const char *word);
+
+/* The same as a number. */
+int64_t story_option_num(
+    const struct story *st, const char *key, int64_t otherwise);
+
+/* Runs a line `config` (story_config.c). */
+void story_configure(struct story *st);
 
 /* Lets the core make a step, and writes what it says. */
 void story_step(struct story *st, struct core_event *ev);

@@ -32,6 +32,7 @@ static const char *const subjects[] = {
 	"turns",
 	"sessions",
 	"resume",
+	"warm",
 	"watch",
 	"force",
 	"outside",

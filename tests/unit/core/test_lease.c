@@ -115,6 +115,13 @@ nobody_else(struct core *core, struct lease *l)
 	return false;
 }
 
+static uint32_t
+no_more(struct lease *l)
+{
+	(void)l;
+	return 0;
+}
+
 static bool
 grant(struct core *core, struct lease *l)
 {
@@ -186,6 +193,8 @@ static const struct lease_tenant tenant = {
 	.terms = terms,
 	.nwaiting = nwaiting,
 	.in_use = in_use,
+	.stays = nobody_else,
+	.reserve = no_more,
 	.try = wants_queue,
 	.queues_again = not_again,
 	.keeps = keeps,

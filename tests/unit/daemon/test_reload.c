@@ -27,7 +27,8 @@ static const char before[] = "redis: {mode: standalone, nodes: [\"r:1\"]}\n";
 static const char after[] =
     "redis: {mode: standalone, nodes: [\"r:1\"]}\n"
     "locks: {handovers: 3, max_grace: 1s, max_hold: 2h, default_hold: 1h, "
-    "max_keep: 3s, max_delay: 4s, max_ttl: 5s}\n"
+    "max_keep: 3s, max_delay: 4s, max_ttl: 5s, warm: 8ms, "
+    "warm_names: [c]}\n"
     "limits: {clients: 11, line: 66, output: 2KB, holds: 12, requests: 13, "
     "waiters: 14, unowned: 15, first_line: 6s, unreachable: 7s}\n"
     "broker: {leave: 1h}\n"

@@ -1,0 +1,375 @@
+/*
+ * Warm names.
+ *
+ *	held --UNLOCK--> warm --LOCK here------------------> held
+ *	                   |
+ *	                   +--time is up, another broker ...--> ending
+ *
+ * A warm name is a lease without a holder, and nothing else: the broker vouches
+ * for it as for any lease, and nobody has it.  It is not renewed while it is
+ * warm, and stays for a tenth of a lease at most, so a broker that dies with it
+ * keeps others away no longer than with a hold.
+ *
+ * It must be worth it.  A name becomes warm only if it was taken twice here
+ * within a second, and nobody else is known to want it.  If somebody asks for
+ * it while it is warm, it is given back at once, and stays *cold* for half a
+ * minute or more: brokers that take turns would only pay for warmth.
+ *
+ * Both are remembered by hash, as most names are forgotten when they are let
+ * go.  Two names in one place make one of them warm later, or cold for longer;
+ * no promise rests on either.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
+#include "core/lock/names.h"
+#include "core/lock/warm.h"
+
+#define AGAIN_MS 1000	/* two grants within this are worth it */
+#define COLD_MS 30000	/* a generation: cold for one, and two at most */
+#define PLACES 16384	/* of names taken lately; a power of two */
+#define COLD_BITS 65536 /* a power of two */
+#define LEASE_PART 10	/* at most lease/10 */
+#define RESERVE_FIRST 64
+#define RESERVE_MAX LEASE_FENCES_MAX
+
+/* A name that was granted here lately. */
+struct taken {
+	uint32_t tag; /* its hash */
+	bool again;   /* that was the second time within AGAIN_MS */
+	int64_t at_ms;
+};
+
+/* Its memory is there only while locks.warm is not 0. */
+struct warm {
+	struct warm_list names; /* the oldest first */
+	size_t n;
+	int64_t most_ms; /* locks.warm; 0: off */
+	char **patterns; /* owned, as its texts */
+	size_t npatterns;
+	struct taken *taken;	/* owned; PLACES of them */
+	unsigned char *cold[2]; /* owned; this generation, the one before */
+	int64_t cold_ms;	/* this one began then */
+};
+
+static void
+forget(struct warm *warm)
+{
+	size_t i;
+
+	for (i = 0; i < warm->npatterns; i++)
+		free(warm->patterns[i]);
+	free(warm->patterns);
+	free(warm->taken);
+	free(warm->cold[0]);
+	free(warm->cold[1]);
+	warm->patterns = NULL;
+	warm->npatterns = 0;
+	warm->taken = NULL;
+	warm->cold[0] = warm->cold[1] = NULL;
+}
+
+void
+warm_init(struct core *core)
+{
+	core->locks->warm = xcalloc(1, sizeof(*core->locks->warm));
+	TAILQ_INIT(&core->locks->warm->names);
+}
+
+void
+warm_fini(struct core *core)
+{
+	assert(core->locks->warm->n == 0);
+	forget(core->locks->warm);
+	free(core->locks->warm);
+}
+
+void
+warm_configure(struct core *core, const struct lock_limits *limits)
+{
+	struct warm *warm = core->locks->warm;
+	size_t i;
+
+	forget(warm);
+	warm->most_ms =
+	    min_ms(limits->warm_ms, core->config.lease_ms / LEASE_PART);
+	/* Over a quorum a lease costs more than a trip, and nobody recalls. */
+	if (quorum_used(core))
+		warm->most_ms = 0;
+	if (warm->most_ms == 0)
+		return;
+	warm->npatterns = limits->warm_names.n;
+	warm->patterns = xcalloc(warm->npatterns + 1, sizeof(char *));
+	for (i = 0; i < warm->npatterns; i++)
+		warm->patterns[i] = xstrdup(limits->warm_names.v[i]);
+	warm->taken = xcalloc(PLACES, sizeof(*warm->taken));
+	warm->cold[0] = xcalloc(COLD_BITS / 8, 1);
+	warm->cold[1] = xcalloc(COLD_BITS / 8, 1);
+	warm->cold_ms = core->now_ms;
+}
+
+bool
+warm_any(const struct core *core)
+{
+	return core->locks->warm->n > 0;
+}
+
+/* What is remembered. */
+
+/* Literal, or the beginning of the name with '*' behind it. */
+static bool
+fits(const char *pattern, const struct lock *l)
+{
+	size_t n = strlen(pattern);
+	bool open = n > 0 && pattern[n - 1] == '*';
+
+	n -= open;
+	return (open ? l->name_len >= n : l->name_len == n) &&
+	       memcmp(l->name, pattern, n) == 0;
+}
+
+static bool
+may_be_warm(const struct warm *warm, const struct lock *l)
+{
+	size_t i;
+
+	for (i = 0; i < warm->npatterns; i++)
+		if (fits(warm->patterns[i], l))
+			return true;
+	return false;
+}
+
+static bool
+bit_of(const unsigned char *bits, uint32_t hash)
+{
+	return (bits[hash % COLD_BITS / 8] >> hash % 8 & 1) != 0;
+}
+
+/* Begins a new generation when it is time; both, if nothing was asked for so
+ * long that even the present one is old. */
+static void
+turn_cold(const struct core *core, struct warm *warm)
+{
+	unsigned char *old = warm->cold[1];
+	int64_t age_ms = core->now_ms - warm->cold_ms;
+
+	if (age_ms < COLD_MS)
+		return;
+	warm->cold[1] = warm->cold[0];
+	warm->cold[0] = old;
+	memset(old, 0, COLD_BITS / 8);
+	if (age_ms >= 2 * COLD_MS)
+		memset(warm->cold[1], 0, COLD_BITS / 8);
+	warm->cold_ms = core->now_ms;
+}
+
+static void
+set_cold(const struct core *core, struct warm *warm, uint32_t hash)
+{
+	turn_cold(core, warm);
+	warm->cold[0][hash % COLD_BITS / 8] |= (unsigned char)(1 << hash % 8);
+}
+
+static bool
+is_cold(const struct core *core, struct warm *warm, uint32_t hash)
+{
+	turn_cold(core, warm);
+	return bit_of(warm->cold[0], hash) || bit_of(warm->cold[1], hash);
+}
+
+static void
+note_taken(const struct core *core, struct warm *warm, const struct lock *l)
+{
+	uint32_t hash = hash_of(l->name, l->name_len);
+	struct taken *t = &warm->taken[hash % PLACES];
+
+	t->again = t->tag == hash && t->at_ms > 0 &&
+		   core->now_ms - t->at_ms <= AGAIN_MS;
+	t->tag = hash;
+	t->at_ms = core->now_ms;
+}
+
+static bool
+is_worth_it(const struct core *core, struct warm *warm, const struct lock *l)
+{
+	uint32_t hash = hash_of(l->name, l->name_len);
+	const struct taken *t = &warm->taken[hash % PLACES];
+
+	return t->tag == hash && t->again &&
+	       core->now_ms - t->at_ms <= AGAIN_MS &&
+	       !is_cold(core, warm, hash);
+}
+
+/* Warm names. */
+
+void
+warm_over(struct core *core, struct lock *l)
+{
+	if (!warm_is(l))
+		return;
+	TAILQ_REMOVE(&core->locks->warm->names, l->more, in_warm);
+	core->locks->warm->n--;
+	l->more->warm = false;
+	l->lease.rare->warm_ms = 0;
+}
+
+void
+warm_recall(struct core *core, struct lock *l)
+{
+	struct warm *warm = core->locks->warm;
+
+	if (!warm_is(l))
+		return;
+	warm_over(core, l);
+	core->stats.warm_recalls++;
+	if (warm->most_ms > 0)
+		set_cold(core, warm, hash_of(l->name, l->name_len));
+}
+
+void
+warm_granted(struct core *core, struct lock *l, bool shared)
+{
+	struct warm *warm = core->locks->warm;
+
+	if (warm_is(l)) {
+		warm_over(core, l);
+		core->stats.warm_grants++;
+		l->more->regranted = true;
+	}
+	if (warm->most_ms > 0 && !shared)
+		note_taken(core, warm, l);
+}
+
+/*
+ * Is the lease one that can stay without a holder?  Not if it is shared, at
+ * risk, or good for a pad only; nor if its key outlives lease and pad, for then
+ * a broker that dies would keep others away for longer than a hold would.
+ */
+static bool
+is_sound(const struct core *core, const struct lock *l)
+{
+	const struct lease *lease = &l->lease;
+	const struct tenure *t = &lease->tenure;
+
+	return lease_is_held(lease) && tenure_vouched(core, t) &&
+	       t->state != TENURE_ATRISK && !t->provisional && !lease->shared &&
+	       !lease->outcome_unknown && !lease_converts(lease) &&
+	       !lease_lingers(core, lease) &&
+	       lease_rare(lease)->delay_ms == 0 &&
+	       lease_rare(lease)->longer_ms == 0;
+}
+
+/* Does the broker serve, and the store remember what it has confirmed? */
+static bool
+is_calm(const struct core *core, const struct lock *l)
+{
+	const struct tenure *t = &l->lease.tenure;
+
+	return core->locks->warm->most_ms > 0 && !core->stopping &&
+	       !core->leaving && guard_ready(core, t->shard) &&
+	       t->epoch == guard_epoch(core, t->shard);
+}
+
+static bool
+is_wanted_elsewhere(const struct lock *l)
+{
+	return lease_contended(&l->lease) || l->lease.contended_early ||
+	       !TAILQ_EMPTY(&l->more->forces);
+}
+
+/* The first of the list has been warm for longest. */
+static void
+make_room(struct core *core, struct warm *warm)
+{
+	struct lock *oldest;
+
+	if (warm->n < WARM_MAX)
+		return;
+	oldest = TAILQ_FIRST(&warm->names)->lock;
+	warm_over(core, oldest);
+	lock_touch(core, oldest);
+}
+
+void
+warm_released(struct core *core, struct lock *l)
+{
+	struct warm *warm = core->locks->warm;
+
+	if (warm->most_ms == 0 || l->queue != NULL ||
+	    !TAILQ_EMPTY(&l->holders) || !is_sound(core, l) ||
+	    !is_calm(core, l) || !is_worth_it(core, warm, l) ||
+	    !may_be_warm(warm, l))
+		return;
+	need_more(l);
+	if (is_wanted_elsewhere(l))
+		return;
+	make_room(core, warm);
+	TAILQ_INSERT_TAIL(&warm->names, l->more, in_warm);
+	warm->n++;
+	l->more->warm = true;
+	lease_need_rare(&l->lease)->warm_ms = core->now_ms + warm->most_ms;
+}
+
+bool
+warm_stays(struct core *core, struct lock *l)
+{
+	if (!warm_is(l))
+		return false;
+	if (is_wanted_elsewhere(l)) {
+		warm_recall(core, l);
+		return false;
+	}
+	if (lease_rare(&l->lease)->warm_ms > core->now_ms && is_calm(core, l) &&
+	    is_sound(core, l))
+		return true;
+	warm_over(core, l);
+	return false;
+}
+
+/* A name that changes hands very often would ask for fences as often, so each
+ * draw of such a name is twice the one before. */
+uint32_t
+warm_reserve(struct lock *l)
+{
+	struct more *m = l->more;
+
+	if (m == NULL || !(m->warm || m->regranted))
+		return 0;
+	m->regranted = false;
+	m->reserve = m->reserve == 0 ? RESERVE_FIRST : 2 * m->reserve;
+	if (m->reserve > RESERVE_MAX)
+		m->reserve = RESERVE_MAX;
+	return m->reserve;
+}
+
+/* A warm name rests on its lease: between two steps it is held, or about to be
+ * looked at. */
+void
+warm_check_one(const struct lock *l)
+{
+	assert(warm_is(l) == (lease_rare(&l->lease)->warm_ms > 0));
+	assert(!warm_is(l) || TAILQ_EMPTY(&l->holders));
+	assert(!warm_is(l) || l->touched ||
+	       (lease_is_held(&l->lease) && l->queue == NULL));
+}
+
+void
+warm_check(const struct core *core)
+{
+	const struct warm *warm = core->locks->warm;
+	const struct more *m;
+	size_t n = 0;
+
+	TAILQ_FOREACH (m, &warm->names, in_warm) {
+		assert(m->warm && m->lock->more == m);
+		n++;
+	}
+	assert(n == warm->n && n <= WARM_MAX);
+}

@@ -1,0 +1,58 @@
+/*
+ * Warm names: they stay with this broker for a moment after the last release,
+ * so that the next LOCK here costs no trip to the store (locks.warm in
+ * lockbrokerd.yaml(5)).
+ */
+#ifndef LOCKBROKER_CORE_LOCK_WARM_H
+#define LOCKBROKER_CORE_LOCK_WARM_H
+
+#include "base/limits.h"
+#include "core/lock/state.h"
+
+#define WARM_MAX 10000 /* names at once; the oldest go first */
+
+void warm_init(struct core *core);
+void warm_fini(struct core *core);
+
+/* Takes over locks.warm and locks.warm_names, which it copies.  Names that are
+ * warm by former settings are swept (sweep_warm()). */
+void warm_configure(struct core *core, const struct lock_limits *limits);
+
+/* The name was granted to one session here.  It is not warm any more. */
+void warm_granted(struct core *core, struct lock *l, bool shared);
+
+/* Its holder has let it go.  Keeps it warm, if that is worth it; lock_next()
+ * must follow in any case. */
+void warm_released(struct core *core, struct lock *l);
+
+/*
+ * The name has neither holder nor waiter.  Does it stay with this broker?  If
+ * its time is up, or somebody else wants it, it is not warm any more.
+ */
+bool warm_stays(struct core *core, struct lock *l);
+
+/* It is not warm any more, if it was. */
+void warm_over(struct core *core, struct lock *l);
+
+/* Somebody else wants the name: it is not warm any more, and does not become so
+ * for a while. */
+void warm_recall(struct core *core, struct lock *l);
+
+/* How many fences to draw at once for a name that was taken again and again
+ * from one reserve; 0: as many as for any other. */
+uint32_t warm_reserve(struct lock *l);
+
+/* Are there any warm names? */
+bool warm_any(const struct core *core);
+
+static inline bool
+warm_is(const struct lock *l)
+{
+	return more_of(l)->warm;
+}
+
+/* Do list and flags agree?  For tests; aborts if not. */
+void warm_check(const struct core *core);
+void warm_check_one(const struct lock *l);
+
+#endif
