@@ -77,12 +77,36 @@ pollers_begin(struct broker *b)
 	}
 }
 
+/*
+ * It has asked to end its hold, or to have it until another time, and nobody has
+ * answered: that may run after what it asks for next, as it may in a server to
+ * which it spoke itself, for a token is all by which Redis knows it.
+ */
+static void
+go_astray(struct poller *p)
+{
+	int64_t now_us = world_now(p->w);
+	int64_t ms = p->op == TOKEN_RELEASE ? 0 : p->px_ms;
+
+	if (p->op == TOKEN_ACQUIRE && !p->either)
+		return;
+	if (p->stray_us > now_us && p->stray_name == p->name &&
+	    p->stray_token == p->token && p->stray_ms < ms)
+		ms = p->stray_ms;
+	p->stray_name = p->name;
+	p->stray_token = p->token;
+	p->stray_ms = ms;
+	p->stray_us = now_us + NAMED_LEASES * p->w->lease_ms * 1000;
+}
+
 /* What it has asked for may be done yet, or was and nobody says so. */
 static void
 unanswered(struct poller *p)
 {
 	struct world *w = p->w;
 
+	if (p->ref != 0 && !p->awaits)
+		go_astray(p);
 	p->ref = 0;
 	p->due = p->here = p->had = p->awaits = false;
 	p->unsure = true;

@@ -66,6 +66,11 @@ struct poller {
 	int ward;	  /* the broker that looks after it; -1: none */
 	bool unsure;	  /* perhaps another one does */
 	bool doubtful;	  /* Redis may have forgotten it, but not the broker */
+	/* What it has asked for of this name and token without an answer may
+	 * run until stray_us, and leave it no more than stray_ms. */
+	int stray_name;
+	unsigned stray_token;
+	int64_t stray_us, stray_ms;
 	struct poller_place places[CHECKER_BROKERS_MAX];
 	uint64_t tick;
 };

@@ -415,6 +415,9 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 {
 	p->fence = fence;
 	p->until_us = p->sent_us + p->px_ms * 990;
+	if (p->stray_us > p->sent_us && p->stray_name == p->name &&
+	    p->stray_token == p->token && p->stray_ms < p->px_ms)
+		p->until_us = p->sent_us + p->stray_ms * 990;
 	p->had = true;
 	p->ward = b->index;
 	p->unsure = p->doubtful = false;
