@@ -1,7 +1,8 @@
 # tests/sim: the simulator, which runs the real core and the real scripts
 # under virtual time (README), the checker of histories, and the comparison of
 # the model of Redis with the real one.
-EXTRA_DIST += tests/sim/README
+EXTRA_DIST += tests/sim/README tests/sim/ledger tests/sim/run.sh \
+	tests/sim/soak.sh
 
 SIM_HISTORY = tests/sim/history.c tests/sim/history.h \
 	tests/sim/history_check.c
@@ -41,7 +42,6 @@ tests_sim_difftest_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
 
 check_PROGRAMS += tests/sim/sim
 TESTS += tests/sim/run.sh
-EXTRA_DIST += tests/sim/run.sh tests/sim/soak.sh tests/sim/ledger
 tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/ablate.c \
 	tests/sim/ablate.h \
