@@ -2,6 +2,9 @@
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	conf/cluster.yaml \
+	conf/compose.yaml \
+	conf/container.yaml \
+	conf/kubernetes.yaml \
 	conf/lockbroker-alerts.yaml \
 	conf/lockbroker-dashboard.json \
 	conf/lockbrokerd.yaml \

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <yaml.h>
 
 #include "config/config.h"
 #include "config/fields.h"
@@ -402,7 +403,7 @@ END_TEST
 /* The examples that the package contains. */
 
 static const char *const examples[] = { "lockbrokerd", "standalone", "sentinel",
-	"cluster", "quorum" };
+	"cluster", "quorum", "container" };
 
 static void
 example_path(char *path, size_t size, const char *name)
@@ -426,6 +427,41 @@ START_TEST(example)
 	ck_assert_msg(ok, "%s", faults.n == 0 ? "" : faults.lines[0]);
 	config_faults_fini(&faults);
 	config_free(&c);
+}
+END_TEST
+
+/* Those that are for other programs: YAML, at least. */
+
+static const char *const others[] = { "compose", "kubernetes",
+	"lockbroker-alerts" };
+
+static bool
+is_yaml(FILE *f)
+{
+	yaml_parser_t parser;
+	yaml_event_t event;
+	bool end = false;
+
+	ck_assert(yaml_parser_initialize(&parser) != 0);
+	yaml_parser_set_input_file(&parser, f);
+	while (!end && yaml_parser_parse(&parser, &event) != 0) {
+		end = event.type == YAML_STREAM_END_EVENT;
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+	return end;
+}
+
+START_TEST(example_for_others)
+{
+	char path[4096];
+	FILE *f;
+
+	example_path(path, sizeof(path), others[_i]);
+	f = fopen(path, "r");
+	ck_assert_msg(f != NULL, "%s", path);
+	ck_assert_msg(is_yaml(f), "%s: not YAML", path);
+	fclose(f);
 }
 END_TEST
 
@@ -470,6 +506,7 @@ config_cases(void)
 	tcase_add_test(t, files);
 	tcase_add_test(t, quoting);
 	tcase_add_loop_test(t, example, 0, COUNT(examples));
+	tcase_add_loop_test(t, example_for_others, 0, COUNT(others));
 	tcase_add_test(t, example_is_the_defaults);
 	return t;
 }
