@@ -7,6 +7,8 @@ list in this file; what the pages say is read from their mdoc source.
 
 import os
 import re
+import shutil
+import subprocess
 import unittest
 from pathlib import Path
 
@@ -336,6 +338,92 @@ class Paths(unittest.TestCase):
         listed = re.findall(r"conf/[\w.-]+\.yaml", source("conf/local.mk"))
         there = [f"conf/{path.name}" for path in (TOP / "conf").glob("*.yaml")]
         self.assertEqual(sorted(listed), sorted(there))
+
+
+BUILD = Path(os.environ.get("top_builddir", TOP / "build/test"))
+
+
+@unittest.skipUnless((BUILD / "Makefile").exists(), "not configured")
+class Made(unittest.TestCase):
+    """What the build makes of the pages."""
+
+    def make(self, *target):
+        done = subprocess.run(["make", "-s", "-C", BUILD, *target], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
+    def test_html(self):
+        self.make("html")
+        made = {path.name: path.read_text(encoding="utf-8")
+                for path in (BUILD / "html").glob("*.html")}
+        pages = {path.name + ".html" for path in (TOP / "man").glob("*.[1-9]")}
+        self.assertEqual(set(made), pages | {"index.html"})
+        for name, text in made.items():
+            links = set(re.findall(r'href="([\w.-]+\.html)"', text))
+            self.assertTrue(links, name)
+            self.assertLessEqual(links, pages, name)
+            anchors = set(re.findall(r'href="#([^"]*)"', text))
+            self.assertLessEqual(anchors, set(re.findall(r' id="([^"]*)"', text)), name)
+        self.assertEqual(set(re.findall(r'href="([\w.-]+\.html)"', made["index.html"])), pages)
+
+    def test_client(self):
+        self.make("man/client.py")
+        text = (BUILD / "man/client.py").read_text(encoding="utf-8")
+        compile(text, "client.py", "exec")
+        self.assertTrue(text.startswith("import "), text)
+        self.assertIn("\nclass Lock", text)
+
+
+class Packed(unittest.TestCase):
+    def test_by_every_build(self):
+        """A build without Check packs the same files as any other."""
+        for path in sorted(TOP.glob("**/local.mk")):
+            depth = 0
+            for line in path.read_text(encoding="utf-8").splitlines():
+                depth += line.startswith("if ") - line.startswith("endif")
+                if depth:
+                    self.assertNotRegex(line, "EXTRA_DIST|^dist_", path)
+
+
+class Containers(unittest.TestCase):
+    """The image and the examples that use it agree on what they have to."""
+
+    def test_user(self):
+        user = re.search(r"^USER (\d+):(\d+)$", source("Containerfile"), flags=re.M).groups()
+        self.assertEqual(user, ("5625", "5625"))
+        for text in ("runAsUser: 5625", "runAsGroup: 5625", '"5625:5625"'):
+            self.assertIn(text, source("conf/kubernetes.yaml"))
+        self.assertIn("uid=5625,gid=5625", source("conf/compose.yaml"))
+
+    def test_commands_are_those_of_the_command(self):
+        page = source("man/lockbroker.1")
+        for path in "Containerfile", "conf/kubernetes.yaml":
+            commands = re.findall(r'\["lockbroker", "(\w+)"', source(path))
+            self.assertTrue(commands, path)
+            for command in commands:
+                self.assertIn(f"\n.It Cm {command} ", page)
+
+    def test_it_can_drain_in_the_time_that_it_has(self):
+        text = source("conf/kubernetes.yaml")
+        leave = int(re.search(r"leave: (\d+)m", text).group(1))
+        grace = int(re.search(r"terminationGracePeriodSeconds: (\d+)", text).group(1))
+        self.assertGreater(grace, leave * 60)
+
+
+class Version(unittest.TestCase):
+    """It is set in configure.ac; what can't be made from that says the same."""
+
+    def test_everywhere(self):
+        version = re.search(r"AC_INIT\(\[lockbroker\], \[(.*?)\]\)",
+                            source("configure.ac")).group(1)
+        for path, pattern in (
+                ("NEWS", r"lockbroker (\S+)"),
+                ("clients/python/lockbroker/__init__.py", r'__version__ = "(.*)"'),
+                ("packaging/debian/changelog", r"lockbroker \((.*)-[^-]*\)")):
+            with self.subTest(path=path):
+                found = re.search(pattern, source(path)).group(1)
+                self.assertEqual(found, version)
 
 
 @unittest.skipUnless((TOP / "man/lockbrokerd.8").exists(), "no page yet")
