@@ -24,8 +24,14 @@ liblockbroker_PROGRAMS = clients/c/liblockbroker.so.0
 clients_c_liblockbroker_so_0_SOURCES = \
 	clients/c/lockbroker.c \
 	$(src_client_libclient_a_SOURCES) \
-	$(src_relay_librelay_a_SOURCES) \
-	$(src_base_libbase_a_SOURCES)
+	src/relay/greeting.c \
+	src/relay/spawn.c \
+	src/base/address.c \
+	src/base/buf.c \
+	src/base/now.c \
+	src/base/parse.c \
+	src/base/tcp.c \
+	src/base/xmalloc.c
 clients_c_liblockbroker_so_0_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 clients_c_liblockbroker_so_0_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
 clients_c_liblockbroker_so_0_LDFLAGS = -shared -Wl,-soname,$(soname) \
