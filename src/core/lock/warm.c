@@ -261,9 +261,7 @@ is_sound(const struct core *core, const struct lock *l)
 	return lease_is_held(lease) && tenure_vouched(core, t) &&
 	       t->state != TENURE_ATRISK && !t->provisional && !lease->shared &&
 	       !lease->outcome_unknown && !lease_converts(lease) &&
-	       !lease_lingers(core, lease) &&
-	       lease_rare(lease)->delay_ms == 0 &&
-	       lease_rare(lease)->longer_ms == 0;
+	       !lease_lingers(core, lease) && lease_rare(lease)->longer_ms == 0;
 }
 
 /* Does the broker serve, and the store remember what it has confirmed? */

@@ -128,18 +128,17 @@ config lease=2s warm=200ms fences=8
 > op acquire a seq=2 ttl=2600 reserve=8 queue
 60 < granted a fence=200
 > 1 OK fence=200 depth=1
-500 until
-> 496 op renew a seq=2 ttl=2600 fence=207
-510 < renewed a
-900 1 UNLOCK a
+400 1 UNLOCK a
 > 1 OK depth=0
-910 1 LOCK a
+590 until
+595 1 LOCK a
+> op renew a seq=2 ttl=2600 fence=207
 > 1 OK fence=201 depth=1
-920 1 UNLOCK a
+600 < renewed a
+610 1 UNLOCK a
 > 1 OK depth=0
-1119 until
-1120 1 LOCK a
-> op end a seq=2
+810 until
+> 810 op end a seq=2
 
 == another broker that waits ends it at once, and it stays cold for a while
 config warm=1s fences=8
@@ -213,6 +212,14 @@ config warm=1s fences=8
 > op end a seq=2 prompt
 80 < ended a
 > 1 OK depth=0
+90 1 LOCK a
+> op acquire a seq=3 ttl=13000 reserve=8 queue
+100 < granted a fence=300
+> 1 OK fence=300 depth=1
+110 1 UNLOCK a
+> 1 OK depth=0
+120 1 LOCK a
+> 1 OK fence=301 depth=1
 
 == a token asks: it goes back before that call
 config warm=1s fences=8
