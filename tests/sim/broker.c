@@ -373,6 +373,7 @@ static void
 broker_make_core(struct broker *b)
 {
 	const char *nodes[WORLD_SERVERS_MAX] = { NULL };
+	static char all_names[] = "*", *warm_names[] = { all_names };
 	struct world *w = b->w;
 	struct core_config core = {
 		.broker = b->name,
@@ -388,6 +389,9 @@ broker_make_core(struct broker *b)
 		.fences = 1u << b->instance % 4,
 		.reply_timeout_ms = w->reply_timeout_ms,
 		.locks.max_grace_ms = 300000,
+		/* Of half of the brokers; the core cuts it to a part. */
+		.locks.warm_ms = (b->instance & 16) != 0 ? w->lease_ms : 0,
+		.locks.warm_names = { warm_names, 1 },
 		.locks.handovers = (unsigned)prng_range(&w->prng, 1, 8),
 		.work = w->work,
 		.check = CHECK_EVERY,
@@ -440,6 +444,8 @@ broker_forget(struct broker *b)
 	pollers_end(b);
 	effects_clear(&b->fx);
 	effects_clear(&b->late);
+	b->w->checker.warm += core_stats(b->core)->warm_grants;
+	b->w->checker.recalls += core_stats(b->core)->warm_recalls;
 	core_free(b->core);
 	b->core = NULL;
 	b->redis = NULL;

@@ -301,7 +301,8 @@ struct checker {
 	int64_t ops_us; /* ... since then */
 	int64_t circle_us; /* since when sessions wait in one; -1: not */
 	uint64_t told, lost, timeouts, unavailable; /* counters for reports */
-	uint64_t excused; /* broken, where only best effort is promised */
+	uint64_t excused;	/* broken, where only best effort is promised */
+	uint64_t warm, recalls; /* grants without a trip; given back then */
 	uint64_t attempts, calls; /* acquires asked for; operations on names */
 	int64_t free_us; /* names were free and wanted so long, after a grant */
 };

@@ -108,6 +108,8 @@ void
 client_plan(struct client *c, int64_t least_us, int64_t most_us)
 {
 	c->tick++;
+	if (c->w->hasty && most_us > least_us)
+		most_us = least_us + (most_us - least_us) / 64;
 	events_at(&c->w->events,
 	    world_now(c->w) + prng_skewed(&c->w->prng, least_us, most_us),
 	    client_on_tick, c, c->tick);

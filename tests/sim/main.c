@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/xmalloc.h"
+#include "core/dump.h"
 #include "lua/scripts.h"
 
 #include "world.h"
@@ -47,6 +48,7 @@ struct tally {
 	uint64_t grants, lost, lines, events;
 	uint64_t hash; /* of the last one, where lines are kept */
 	uint64_t failovers, excused;
+	uint64_t warm, recalls;
 	uint64_t attempts, calls;
 	double free_s;
 	char failure[256]; /* the last one */
@@ -127,6 +129,14 @@ tally_add(struct tally *t, const struct world *w)
 	t->events += w->events.fired;
 	t->failovers += w->sentinels.failovers + w->cluster.failovers;
 	t->excused += w->checker.excused;
+	t->warm += w->checker.warm;
+	t->recalls += w->checker.recalls;
+	for (i = 0; i < w->nbrokers; i++) {
+		if (!w->brokers[i].alive)
+			continue;
+		t->warm += core_stats(w->brokers[i].core)->warm_grants;
+		t->recalls += core_stats(w->brokers[i].core)->warm_recalls;
+	}
 	t->attempts += w->checker.attempts;
 	t->calls += w->checker.calls;
 	t->free_s += (double)w->checker.free_us / 1e6;
@@ -147,6 +157,8 @@ tally_join(struct tally *t, const struct tally *part)
 	t->events += part->events;
 	t->failovers += part->failovers;
 	t->excused += part->excused;
+	t->warm += part->warm;
+	t->recalls += part->recalls;
 	t->attempts += part->attempts;
 	t->calls += part->calls;
 	t->free_s += part->free_s;
@@ -304,12 +316,14 @@ run_seeds(struct sim_options *o, const struct command *cmd)
 				   : run_range(o, cmd, cmd->seeds, &t);
 
 	printf("%s: %llu seeds, %.2f simulated days in %.0f s: %llu grants, "
+	       "%llu of them warm, %llu recalled, "
 	       "%.2f attempts and %.2f operations each, free for %.0f ms, "
 	       "%llu lost, %llu failovers, %llu excused, %llu lines, "
 	       "%llu events: %s\n",
 	    o->topology->word, (unsigned long long)t.runs,
 	    t.simulated_s / 86400, seconds_now() - start,
-	    (unsigned long long)t.grants,
+	    (unsigned long long)t.grants, (unsigned long long)t.warm,
+	    (unsigned long long)t.recalls,
 	    (double)t.attempts / (double)(t.grants + (t.grants == 0)),
 	    (double)t.calls / (double)(t.grants + (t.grants == 0)),
 	    1000 * t.free_s / (double)(t.grants + (t.grants == 0)),

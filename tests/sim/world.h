@@ -98,6 +98,7 @@ struct world {
 	bool groups; /* clients lock several names at once, too */
 	/* Limits of the semaphores that clients use; 0: there is none. */
 	uint64_t permits[CHECKER_SEMAPHORES_MAX];
+	bool hasty;   /* they lock again at once; there are few of them */
 	bool proxies; /* some clients come through proxies */
 	bool circles; /* a client that holds something may wait for ever for
 		       * more */
