@@ -93,10 +93,10 @@ ask_number(struct span word, int64_t *n)
 	uint64_t v;
 
 	if (!parse_number(word.p + negative, word.n - negative,
-		(uint64_t)INT64_MAX, &v) ||
+		(uint64_t)INT64_MAX + negative, &v) ||
 	    (negative && v == 0))
 		return false;
-	*n = negative ? -(int64_t)v : (int64_t)v;
+	*n = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return true;
 }
 

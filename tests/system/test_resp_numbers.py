@@ -8,6 +8,10 @@ from test_resp import RespTest
 
 LONGEST = 2**53 - 1  # of a bound of the broker, in ms
 NUMBERS = ("0", "-1", "1000", "-1000", "-10000", "-20000", "2147483648", "9007199254740991")
+LEAST = str(-2**63)
+# No time that Redis takes.
+REFUSED = ("", "0.5", "1e3", "+1000", " 1000", "01000", "-0", "0x10", "nan", str(2**63 - 1),
+           str(2**63), LEAST, str(-2**63 - 1))
 
 # What each library extends its hold by: the text, and its arguments behind the token.
 ADD = """
@@ -90,6 +94,29 @@ class Numbers(RespTest):
             for word in ("PEXPIRE", "EXPIRE"):
                 for how in ((), ("NX",), ("XX",), ("GT",), ("LT",)):
                     self.check((word, "k", number, *how))
+
+    def test_numbers_that_are_none(self):
+        for number in REFUSED:
+            for word in ("PEXPIRE", "EXPIRE"):
+                self.check((word, "k", number))
+            for how in (("NX",), ("XX",), ("NX", "GET")):
+                for unit in ("PX", "EX", "PXAT", "EXAT"):
+                    self.check(("SET", "k", "t", *how, unit, number))
+
+    def test_the_least_number(self):
+        self.check(("EVAL", EXTEND, 1, "k", "t", LEAST))
+
+    def test_set(self):
+        for number in NUMBERS:
+            for unit in ("PX", "EX"):
+                for how in (("NX",), ("XX",), ("NX", "GET")):
+                    self.check(("SET", "k", "t", *how, unit, number))
+
+    def test_without_a_number(self):
+        for words in (("SETNX", "k", "t"), ("PERSIST", "k"), ("TYPE", "k"), ("EXISTS", "k"),
+                      ("DEL", "k"), ("UNLINK", "k"), ("SET", "k", "t", "NX"),
+                      ("SET", "k", "t", "NX", "GET")):
+            self.check(words)
 
 
 if __name__ == "__main__":
