@@ -42,7 +42,7 @@ EXTRA_DIST += \
 	clients/c/README.md \
 	clients/c/lockbroker.map
 
-install-exec-hook:
+install-data-hook:
 	cd $(DESTDIR)$(libdir) && $(LN_S) -f $(soname) liblockbroker.so
 
 uninstall-hook:
