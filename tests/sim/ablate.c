@@ -113,10 +113,10 @@ const struct ablation ablations[] = {
 		"if false" } } },
 	{ "share-keep", "who shared a name leaves nothing of a keep=", 50,
 	    ABLATE_SCRIPT, 0, USE_KEEPS,
-	    { { "local function end_share|if tonumber(linger) > 0 and n == 1 "
-		"then",
+	    { { "local function end_share|if had and tonumber(linger) > 0 and "
+		"n == 1 then",
 		  "if false then" },
-		{ "local function end_share|if tonumber(linger) > 0 then",
+		{ "local function end_share|if had and tonumber(linger) > 0 then",
 		    "if false then" } } },
 	{ "share-ends", "who waits goes by the marker, not by who shares", 500,
 	    ABLATE_SCRIPT, 0, USE_KEEPS,
