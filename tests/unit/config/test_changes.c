@@ -100,8 +100,8 @@ START_TEST(reload_exchanges_lists)
 		"metrics: {classes: [{name: a, names: [b, c]}]}",
 		"metrics: {classes: [{name: a, names: [b, d]}]}",
 		"metrics: {classes: [{name: x, names: [b, d]}]}",
-		"metrics: {classes: [{name: x, names: [b, d]}]}\n"
-		"locks: {warm_names: [a]}" };
+		("metrics: {classes: [{name: x, names: [b, d]}]}\n"
+		 "locks: {warm_names: [a]}") };
 	struct config config, fresh;
 	char refused[512] = "";
 	size_t i;
