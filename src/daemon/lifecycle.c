@@ -42,7 +42,8 @@ struct lifecycle {
 	struct reread *reread;
 	const struct notify *notify;
 	enum stage stage;
-	bool ready; /* the start is over */
+	bool ready;	/* the start is over */
+	bool signalled; /* a signal has asked for the stop */
 	struct event *term;
 	struct event *interrupt;
 	struct event *hangup;
@@ -101,6 +102,8 @@ tell_stopping(const struct lifecycle *l, const char *signal)
 	    LOG_N("waiters", (long long)n.waiters));
 }
 
+/* The second signal ends the process at once.  The first may come while a broker
+ * that was drained stops by itself. */
 static void
 on_stop(evutil_socket_t number, short what, void *arg)
 {
@@ -110,8 +113,9 @@ on_stop(evutil_socket_t number, short what, void *arg)
 	tell_stopping(l, number == SIGTERM ? "TERM" : "INT");
 	if (l->stage == STAGE_RUNNING)
 		stop(l);
-	else
+	else if (l->signalled)
 		l->stage = STAGE_HURRIED;
+	l->signalled = true;
 }
 
 /* Logs each setting that needs a restart; collects the names of the others. */
