@@ -47,6 +47,7 @@ struct hold {
 	uint64_t fence;
 	int64_t until_ms; /* by now_ms(); 0: no PING has covered it yet */
 	bool asked;	  /* the PING under way covers it */
+	bool told;	  /* somebody works under it */
 	bool lost;
 };
 
@@ -176,8 +177,10 @@ lose(struct lockbroker *lb, struct hold *h, const char *reason)
 	if (h->lost)
 		return;
 	h->lost = true;
+	if (!h->told)
+		return;
 	lb->lost = true;
-	if (lb->on_lost != NULL && h->until_ms != 0)
+	if (lb->on_lost != NULL)
 		lb->on_lost(lb->on_lost_arg, h->name, reason);
 }
 
@@ -558,10 +561,10 @@ enter(struct lockbroker *lb, const char *kind, const char *names,
 
 /* What is granted is told once it is safe: after an answer to a PING. */
 static bool
-becomes_safe(struct lockbroker *lb, const char *kind, const char *name)
+becomes_safe(struct lockbroker *lb, const char *kind, const char *names)
 {
-	const size_t n = strcspn(name, " ");
-	const struct hold *h = find(lb, kind, name, n);
+	struct hold *h;
+	size_t n;
 
 	/* The one under way was sent before the grant. */
 	while (lb->ping != 0 && lb->link.fd >= 0)
@@ -570,7 +573,14 @@ becomes_safe(struct lockbroker *lb, const char *kind, const char *name)
 		ping(lb);
 	while (lb->ping != 0 && lb->link.fd >= 0)
 		go_on(lb, NEVER_MS);
-	return h != NULL && !h->lost && h->until_ms > now_ms();
+	TAILQ_FOREACH (h, &lb->holds, link)
+		if (!h->told && (h->lost || h->until_ms <= now_ms()))
+			return false;
+	for (; names += strspn(names, " "), *names != '\0'; names += n) {
+		n = strcspn(names, " ");
+		find(lb, kind, names, n)->told = true;
+	}
+	return true;
 }
 
 /* Gives names back.  What was lost is forgotten, and tells on the code. */
@@ -606,6 +616,7 @@ struct want {
 	const char *line; /* without wait= */
 	const char *undo;
 	int64_t wait_ms;
+	bool bounded; /* by `hold=` */
 };
 
 static int
@@ -625,6 +636,8 @@ try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 	buf_fini(&line);
 	if (code == LOCKBROKER_OK)
 		enter(lb, w->kind, w->names, &reply);
+	else if (reply.text != NULL && message_error_is(&reply, "shutdown"))
+		lb->leaving = true;
 	message_fini(&reply);
 	if (code != LOCKBROKER_OK || becomes_safe(lb, w->kind, w->names))
 		return code;
@@ -633,28 +646,38 @@ try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 }
 
 /*
- * Asks until there is an answer.  What a broker that has gone did not answer is
- * asked again, and so is what was lost before anybody had it.
+ * Is a request that ended so to be made again?  One that a broker that has gone,
+ * or goes, did not grant; and what was lost before anybody had it, unless its
+ * own bound was over.
  */
+static bool
+is_to_repeat(const struct lockbroker *lb, const struct want *w, int code)
+{
+	if (code == LOCKBROKER_LOST)
+		return !w->bounded;
+	return code == LOCKBROKER_UNAVAILABLE &&
+	       (lb->link.fd < 0 || (lb->leaving && !holds_any(lb)));
+}
+
+/* Asks until there is an answer, at other brokers if need be. */
 static int
 grant(struct lockbroker *lb, const struct want *w)
 {
 	const int64_t begin = now_ms();
 	const int64_t end = w->wait_ms < 0 ? NEVER_MS : begin + w->wait_ms;
-	bool again = true;
-	int code;
+	bool last = false;
+	int code, tries;
 
-	for (;;) {
+	for (tries = 1;; tries++) {
 		code = find_broker(lb, min_ms(end, now_ms() + PATIENCE_MS));
 		if (code != LOCKBROKER_OK)
 			return code;
 		code = try_grant(lb, w, end);
-		if ((code != LOCKBROKER_UNAVAILABLE || lb->link.fd >= 0) &&
-		    code != LOCKBROKER_LOST)
+		if (last || !is_to_repeat(lb, w, code))
 			return code;
-		if (!again)
-			return code;
-		again = now_ms() < end;
+		last = now_ms() >= end;
+		if (tries > 1)
+			sleep_ms(AGAIN_MS);
 	}
 }
 
@@ -681,6 +704,7 @@ lockbroker_lock(struct lockbroker *lb, const char *names, const char *options,
 	buf_addc(&undo, '\0');
 	w.line = buf_data(&line);
 	w.undo = buf_data(&undo);
+	w.bounded = options != NULL && strstr(options, "hold=") != NULL;
 	code = grant(lb, &w);
 	buf_fini(&line);
 	buf_fini(&undo);

@@ -253,6 +253,22 @@ class Faults(Client):
         self.assertEqual(driver.call("lock b|10000"), OK)
         self.assertEqual(second.client().ok("STATUS b")["state"], "held")
 
+    def test_a_broker_that_is_drained_while_others_hold(self):
+        """It answers that it goes; the other broker grants."""
+        self.prepare()
+        second = self.broker(self.server, name="b2", lease=10)
+        driver = self.open(f"{self.main.unix_path},{second.unix_path}")
+        self.control.lock("x")
+        self.control.ok("DRAIN")
+        self.assertEqual(driver.call("lock b|10000"), OK)
+        self.assertEqual(second.client().ok("STATUS b")["state"], "held")
+        self.assertTrue(self.main.process.alive)
+
+    def test_a_bound_that_is_too_short_is_not_tried_for_ever(self):
+        self.prepare()
+        driver = self.open()
+        self.assertIn(driver.call("lock a|-1 hold=1ms"), (OK, LOST))
+
     def under_load(self, happens):
         self.prepare(lease=1.5)
         driver = self.open(self.main.unix_path)
