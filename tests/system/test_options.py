@@ -88,6 +88,8 @@ class CommandLine(SystemTest):
         for field in (f"pid={broker.process.pid}", f"file={broker.config_path}", "mode=quorum",
                       'nodes="127.0.0.1:1,[::1]:1,unix:/r"', "lease_ms=3000"):
             self.assertIn(field.replace('"', ""), line.replace('"', ""))
+        # Before that, a signal ends it as it does any program.
+        eventually(lambda: self.client(broker).ok("PING"), 10, "it answers")
 
     def reached(self, broker):
         try:
