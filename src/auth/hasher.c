@@ -89,6 +89,7 @@ whose_turn(struct hasher *h)
 {
 	struct job *job;
 
+	assert(!TAILQ_EMPTY(&h->jobs));
 	TAILQ_FOREACH (job, &h->jobs, link)
 		if (h->last == NULL || strcmp(job->from, h->last) != 0)
 			break;

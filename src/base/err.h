@@ -6,6 +6,8 @@
 #ifndef LOCKBROKER_BASE_ERR_H
 #define LOCKBROKER_BASE_ERR_H
 
+#include <stddef.h>
+
 #define ERRORS(ERROR)                             \
 	ERROR(UNKNOWN_COMMAND, "unknown-command") \
 	ERROR(BAD_REQUEST, "bad-request")         \
@@ -37,5 +39,8 @@ enum err_code {
 
 /* The word on the wire; "none" for ERR_NONE. */
 const char *err_word(enum err_code code);
+
+/* Returns the code with that word, or ERR_NONE. */
+enum err_code err_find(const char *word, size_t len);
 
 #endif

@@ -105,15 +105,29 @@ take(size_t i)
 	return fd;
 }
 
-int
-handed_next(enum handed_kind kind)
+/* Returns the number of those before the first one of that kind. */
+static size_t
+find(enum handed_kind kind)
 {
 	size_t i;
 
-	for (i = 0; i < ours.n; i++)
-		if (ours.v[i].kind == kind)
-			return take(i);
-	return -1;
+	for (i = 0; i < ours.n && ours.v[i].kind != kind; i++)
+		continue;
+	return i;
+}
+
+bool
+handed_has(enum handed_kind kind)
+{
+	return find(kind) < ours.n;
+}
+
+int
+handed_next(enum handed_kind kind)
+{
+	size_t i = find(kind);
+
+	return i < ours.n ? take(i) : -1;
 }
 
 static uint16_t *
@@ -160,7 +174,7 @@ name_of(int fd, struct sockaddr_storage *out)
 static bool
 is_socket(enum handed_kind kind)
 {
-	return kind != HANDED_CHANNEL && kind != HANDED_LEAVING;
+	return kind >= HANDED_PASSED;
 }
 
 int

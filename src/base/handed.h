@@ -19,6 +19,8 @@
 #define HANDED_KINDS(KIND) \
 	KIND(CHANNEL, "channel") /* to the process that hands over */ \
 	KIND(LEAVING, "leaving") /* to one that it has replaced itself */ \
+	KIND(REDIS, "redis")     /* what keeps an embedded Redis alive */ \
+	KIND(REDIS_DATA, "redis-data") /* the lock of its data */ \
 	KIND(PASSED, "passed")   /* a socket of the service manager */ \
 	KIND(LINES, "lines")     /* listening sockets, by what they speak */ \
 	KIND(TLS, "tls") \
@@ -59,6 +61,9 @@ char *handed_text(const struct handed_list *list);
  * the environment.  Returns false if it makes no sense.
  */
 bool handed_take(void) __attribute__((warn_unused_result));
+
+/* Is there one of that kind which nobody has taken yet? */
+bool handed_has(enum handed_kind kind);
 
 /* Returns a descriptor of that kind, the caller's from now on; or -1. */
 int handed_next(enum handed_kind kind);

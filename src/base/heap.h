@@ -60,4 +60,11 @@ heap_first(const struct heap *h)
 	return h->len > 0 ? h->slots[0].timer : NULL;
 }
 
+/* Its deadline, or INT64_MAX. */
+static inline int64_t
+heap_first_ms(const struct heap *h)
+{
+	return h->len > 0 ? h->slots[0].at_ms : INT64_MAX;
+}
+
 #endif

@@ -64,15 +64,39 @@ ask_on(struct client *c, const char *line, struct message *m)
 }
 
 int
+ask_unreachable(enum client_got got, const struct buf *errors)
+{
+	static const struct {
+		const char *code;
+		int status;
+	} ends[] = {
+		[CLIENT_NOTHING] = { "unreachable", CLI_EXIT_UNREACHABLE },
+		[CLIENT_GARBAGE] = { "protocol", CLI_EXIT_PROTOCOL },
+		[CLIENT_REFUSED] = { "auth", CLI_EXIT_AUTH },
+	};
+
+	say_code(ends[got].code, "no broker answers: %.*s",
+	    (int)buf_len(errors), buf_data(errors));
+	return ends[got].status;
+}
+
+int
 ask_open(struct cli *cli, struct client *c)
 {
+	const struct client_probe probe = { "PING", 0, NEVER_MS };
+	enum client_got got;
 	struct message hello;
-	int status;
+	struct buf errors;
+	int status = CLI_EXIT_OK;
 
 	client_init(c, login_line());
-	status = cli_open(cli, c, &hello);
-	if (status == CLI_EXIT_OK)
+	buf_init(&errors);
+	got = client_open(c, &cli->addresses, &probe, &hello, &errors);
+	if (got == CLIENT_MESSAGE)
 		message_fini(&hello);
+	else
+		status = ask_unreachable(got, &errors);
+	buf_fini(&errors);
 	return status;
 }
 

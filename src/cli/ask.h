@@ -6,8 +6,14 @@
 
 #include "cli/cli.h"
 
-/* Connects. Returns 0, or an exit status after it has said why. */
+/*
+ * Connects to the first broker that answers a PING. Returns 0, or an exit
+ * status after it has said why.
+ */
 int ask_open(struct cli *cli, struct client *c);
+
+/* Says why client_open() found no broker. Returns the exit status for that. */
+int ask_unreachable(enum client_got got, const struct buf *errors);
 
 /* Asks on an open connection, and skips events. */
 enum client_got ask_send(struct client *c, const char *line, struct message *m);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/kind.h"
-#include "base/now.h"
 #include "base/parse.h"
 #include "base/streams.h"
 #include "cli/cli.h"
@@ -62,42 +61,6 @@ limit_set(struct cli *cli, const char *text)
 		return say_usage("--limit: '%s' is not a number", text);
 	cli->limit = text;
 	return 0;
-}
-
-int
-cli_open(struct cli *cli, struct client *c, struct message *reply)
-{
-	const struct client_probe probe = { "PING", 0, NEVER_MS };
-	enum client_got got;
-	struct buf errors;
-
-	buf_init(&errors);
-	got = client_open(c, &cli->addresses, &probe, reply, &errors);
-	if (got != CLIENT_MESSAGE)
-		cli_unreachable(got, &errors);
-	buf_fini(&errors);
-	return got == CLIENT_MESSAGE ? CLI_EXIT_OK : cli_unreachable_exit(got);
-}
-
-void
-cli_unreachable(enum client_got got, const struct buf *errors)
-{
-	static const char *const codes[] = {
-		[CLIENT_NOTHING] = "unreachable",
-		[CLIENT_GARBAGE] = "protocol",
-		[CLIENT_REFUSED] = "auth",
-	};
-
-	say_code(codes[got], "no broker answers: %.*s", (int)buf_len(errors),
-	    buf_data(errors));
-}
-
-int
-cli_unreachable_exit(enum client_got got)
-{
-	if (got == CLIENT_REFUSED)
-		return CLI_EXIT_AUTH;
-	return got == CLIENT_GARBAGE ? CLI_EXIT_PROTOCOL : CLI_EXIT_UNREACHABLE;
 }
 
 /* Takes one option. Sets `*done` if that was all the user asked for. */
@@ -187,8 +150,8 @@ options_read(struct cli *cli, int argc, char **argv, const char *shorts,
 }
 
 /* Finds out where the broker is if -S did not say. */
-int
-cli_servers_default(struct cli *cli)
+static int
+servers_default(struct cli *cli)
 {
 	const char *text = getenv("LOCKBROKER");
 	int rc = 0;
@@ -245,7 +208,7 @@ command_run(
 		if (done)
 			return rc;
 	}
-	rc = cli_servers_default(cli);
+	rc = servers_default(cli);
 	if (rc == 0)
 		rc = login_read();
 	if (rc != 0)

@@ -28,22 +28,6 @@ typedef int (*cli_handler)(struct cli *cli, int argc, char **argv);
 
 int cli_main(int argc, char **argv);
 
-/*
- * Connects to the first broker that answers a PING. Returns 0, or an exit
- * status after it has said why.
- */
-int cli_open(struct cli *cli, struct client *c, struct message *reply);
-
-/* Says why client_open() found no broker. Returns the exit status for that. */
-void cli_unreachable(enum client_got got, const struct buf *errors);
-int cli_unreachable_exit(enum client_got got);
-
-/*
- * Finds out where the broker is if nothing has said so yet. Returns 0 or an
- * exit status.
- */
-int cli_servers_default(struct cli *cli);
-
 /* The handlers, each in the file of its kind. */
 int run_main(struct cli *cli, int argc, char **argv);
 int lock_main(struct cli *cli, int argc, char **argv);

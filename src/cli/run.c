@@ -20,6 +20,7 @@
 #include "base/now.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"
+#include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/login.h"
 #include "cli/run.h"
@@ -243,6 +244,7 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 	int64_t deadline_ms = NEVER_MS;
 	enum client_got got;
 	struct buf errors;
+	int status = CLI_EXIT_OK;
 
 	buf_init(&errors);
 	if (until_ms > now_ms())
@@ -261,9 +263,9 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 	}
 	progress_stop(&run->progress);
 	if (got != CLIENT_MESSAGE)
-		cli_unreachable(got, &errors);
+		status = ask_unreachable(got, &errors);
 	buf_fini(&errors);
-	return got == CLIENT_MESSAGE ? CLI_EXIT_OK : cli_unreachable_exit(got);
+	return status;
 }
 
 /* Until when to look for a broker: as long as we would wait for the lock. */

@@ -20,6 +20,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -54,6 +55,7 @@ waiting_granted(struct run *run, const struct message *m)
 	struct pair p;
 	char waited[TIMESPAN_TEXT_MAX];
 
+	assert(run->state == &run_waiting);
 	free(run->fence);
 	run->fence = NULL;
 	if (pair_find(m->text, "fence", &p))
@@ -252,6 +254,7 @@ checking_start(struct run *run)
 {
 	const struct run_options *o = run->options;
 
+	assert(run->state == &run_checking);
 	run->state = &run_running;
 	/* If we are killed, the command dies a moment later. An older broker
 	 * refuses that, and goes by our close. */

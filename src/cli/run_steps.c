@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 void
 run_finish(struct run *run, int status)
 {
+	assert(run->state != NULL);
 	/* A close alone would be a crash to the broker. */
 	if (run->client.fd >= 0)
 		client_send(&run->client, "QUIT");
@@ -46,6 +48,7 @@ run_give(struct run *run, int status)
 {
 	struct buf line;
 
+	assert(run->state != NULL);
 	run->status = status;
 	if (run->client.fd < 0) {
 		run_finish(run, status);
@@ -68,6 +71,7 @@ run_end(struct run *run, int number)
 {
 	const int64_t now = now_ms(), end_ms = validity_kill_at(&run->validity);
 
+	assert(run->options->kind != RUN_LOCK);
 	run->state = &run_ending;
 	run->deadline_ms = now;
 	if (number == SIGKILL)

@@ -250,7 +250,7 @@ ping_print(const struct cli *cli, const char *address, int64_t took_us)
 	json_end(&j);
 }
 
-/* cli_open() has asked once already, so this measures the bare round trip. */
+/* ask_open() has asked once already, so this measures the bare round trip. */
 int
 show_ping(struct cli *cli, int argc, char **argv)
 {

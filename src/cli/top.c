@@ -56,18 +56,26 @@ const struct option top_longs[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+/* A counter of the broker, and how fast it has grown since the answer before. */
+struct pace {
+	uint64_t total;
+	uint64_t per_s;
+};
+
 /* One run of `top`. Lives on the stack of top_main(). */
 struct top {
 	struct client client;
 	struct top_lines lines;
 	bool json;
 	bool batch;
-	uint64_t count;	  /* 0: without end */
-	int64_t asked_ms; /* of the last answer; 0: none yet */
-	uint64_t up;	  /* Redis servers that the broker reaches */
-	uint64_t heard;	  /* and those whose messages it hears */
-	uint64_t at_risk; /* locks and permits */
-	char *why;	  /* owned; no new locks, and why; NULL: there are */
+	uint64_t count;	      /* 0: without end */
+	int64_t asked_ms;     /* of the last answer; 0: none yet */
+	uint64_t up;	      /* Redis servers that the broker reaches */
+	uint64_t heard;	      /* and those whose messages it hears */
+	uint64_t at_risk;     /* locks and permits */
+	struct pace warm;     /* grants that cost no trip (locks.warm) ... */
+	struct pace recalled; /* ... and names that were given back for it */
+	char *why; /* owned; no new locks, and why; NULL: there are */
 	struct termios before;
 	bool keys;   /* standard input is a terminal, and is ours */
 	bool screen; /* and so is the screen */
@@ -226,9 +234,13 @@ static void
 head_print(const struct top *t)
 {
 	trouble_print(t);
-	printf("%s: %zu%s name%s, %" PRIu64 " held, %" PRIu64 " waiting\n",
+	printf("%s: %zu%s name%s, %" PRIu64 " held, %" PRIu64 " waiting",
 	    t->client.address->text, t->lines.n, t->lines.all ? "" : " busiest",
 	    t->lines.n == 1 ? "" : "s", t->lines.held, t->lines.waiters);
+	if (t->warm.total > 0)
+		printf(", %" PRIu64 "/s warm, %" PRIu64 "/s recalled",
+		    t->warm.per_s, t->recalled.per_s);
+	(void)putchar('\n');
 	if (is_deaf(t))
 		printf("Redis: messages of %" PRIu64 " of %" PRIu64
 		       " servers are heard; waiters may be passed by\n",
@@ -344,12 +356,25 @@ ask_ready(struct top *t)
 	return CLI_EXIT_OK;
 }
 
+static void
+pace_take(struct pace *pace, const struct message *m, const char *name,
+    int64_t elapsed_ms)
+{
+	uint64_t total = top_stat(m->lines, m->lines_n, name);
+
+	pace->per_s = elapsed_ms > 0 && total > pace->total
+			  ? (total - pace->total) * 1000 / (uint64_t)elapsed_ms
+			  : 0;
+	pace->total = total;
+}
+
 static int
 turn(struct top *t)
 {
 	struct message m;
 	char line[64];
-	int64_t now = now_ms();
+	int64_t now = now_ms(),
+		elapsed_ms = t->asked_ms > 0 ? now - t->asked_ms : 0;
 	int status = ask_ready(t);
 
 	if (status == CLI_EXIT_OK)
@@ -360,6 +385,8 @@ turn(struct top *t)
 		     top_stat(m.lines, m.lines_n, "permits_at_risk");
 	t->up = top_stat(m.lines, m.lines_n, "redis_nodes_up");
 	t->heard = top_stat(m.lines, m.lines_n, "redis_nodes_subscribed");
+	pace_take(&t->warm, &m, "warm_grants_total", elapsed_ms);
+	pace_take(&t->recalled, &m, "warm_recalls_total", elapsed_ms);
 	message_fini(&m);
 	snprintf(line, sizeof(line), "NAMES limit=%d", NAMES_LIMIT);
 	status = question(t, line, &m);
@@ -367,7 +394,7 @@ turn(struct top *t)
 		return status;
 	top_lines_take(&t->lines, m.lines,
 	    m.lines_n < NAMES_LIMIT ? m.lines_n : NAMES_LIMIT, NAMES_LIMIT,
-	    t->asked_ms > 0 ? now - t->asked_ms : 0);
+	    elapsed_ms);
 	t->asked_ms = now;
 	message_fini(&m);
 	return CLI_EXIT_OK;

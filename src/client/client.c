@@ -82,6 +82,7 @@ client_ended(struct client *c, const char *why)
 static void
 client_log_in(struct client *c)
 {
+	assert(c->fd >= 0 && buf_len(&c->out) == 0);
 	if (c->login == NULL)
 		return;
 	buf_adds(&c->out, c->login);
@@ -125,9 +126,7 @@ tls_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 		client_log_in(c);
 		return true;
 	}
-	client_ended(c, error == ENOENT
-			    ? "the program lockbroker-tls is not installed"
-			    : strerror(error));
+	client_ended(c, error == ENOENT ? SPAWN_MISSING : strerror(error));
 	client_close(c);
 	return false;
 }
@@ -135,6 +134,7 @@ tls_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 static bool
 client_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 {
+	assert(len <= sizeof(c->peer));
 	client_close(c);
 	c->why[0] = '\0';
 	c->refused = false;
@@ -268,6 +268,7 @@ share_end(const struct client_probe *probe, size_t left)
 {
 	const int64_t now = now_ms();
 
+	assert(left > 0);
 	if (probe->deadline_ms == NEVER_MS)
 		return NEVER_MS;
 	return now + (probe->deadline_ms - now) / (int64_t)left;
@@ -328,6 +329,7 @@ client_open(struct client *c, const struct address_list *list,
 	const struct place *a;
 	size_t i;
 
+	assert(list->n > 0 && probe->line != NULL);
 	for (i = 0; i < list->n; i++) {
 		a = &list->items[(probe->first + i) % list->n];
 		c->address = a;
@@ -482,6 +484,7 @@ partial_add(struct client *c, const char *line, size_t n)
 {
 	struct message *m = &c->partial;
 
+	assert(c->lines_left > 0);
 	/* The array doubles at each power of two. */
 	if ((m->lines_n & (m->lines_n - 1)) == 0)
 		m->lines =

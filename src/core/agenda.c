@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include "base/times.h"
 #include "core/agenda.h"
 #include "core/lease/tenure.h"
 #include "core/turn/job.h"
@@ -58,9 +57,21 @@ tell_losses(struct core *core)
 
 /* All together. */
 
+/* Is there nothing to do before the event?  So it is in most steps. */
+static bool
+is_empty(const struct core *core)
+{
+	return core->jobs == 0 && turn_timer_ms(core) > core->now_ms &&
+	       tenure_first_overdue(core, core->now_ms) == NULL;
+}
+
 void
 agenda_run(struct core *core, bool bare)
 {
+	if (is_empty(core)) {
+		allow(core, own, bare);
+		return;
+	}
 	allow(core, urgent, bare);
 	/* Events to tell again come before new ones, so that they are
 	 * in order. */
@@ -90,7 +101,8 @@ agenda_run(struct core *core, bool bare)
 void
 agenda_settle(struct core *core)
 {
-	if (core_has_losses(core, core->now_ms))
+	if (!jobs_queued(core, JOB_TOUCHED_LOCKS, JOB_FORCE) ||
+	    core_has_losses(core, core->now_ms))
 		return;
 	jobs_run(core, JOB_TOUCHED_LOCKS, JOB_FORCE);
 }
@@ -100,7 +112,8 @@ void
 agenda_tell(struct core *core, bool bare)
 {
 	allow(core, telling, bare);
-	if (core_has_losses(core, core->now_ms))
+	if (!jobs_queued(core, JOB_WARN_LOCKS, JOB_WATCHERS) ||
+	    core_has_losses(core, core->now_ms))
 		return;
 	jobs_run(core, JOB_WARN_LOCKS, JOB_WATCHERS);
 }
@@ -112,6 +125,5 @@ core_deadline(const struct core *core)
 {
 	if (core->jobs != 0)
 		return core->now_ms;
-	return min_ms(turn_timer_ms(core, AGENDA_URGENT),
-	    turn_timer_ms(core, AGENDA_PATIENT));
+	return turn_timer_ms(core);
 }

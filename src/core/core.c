@@ -33,10 +33,11 @@
 #include "core/listing.h"
 #include "core/lock/check.h"
 #include "core/lock/force.h"
+#include "core/lock/grant.h"
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
 #include "core/lock/queue.h"
-#include "core/lock/reenter.h"
+#include "core/lock/recall.h"
 #include "core/lock/sharers.h"
 #include "core/lock/sweep.h"
 #include "core/lock/tenant.h"
@@ -86,6 +87,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_WARD] = { AGENDA_PATIENT, ward_timer },
 	[TIMER_ADOPT] = { AGENDA_PATIENT, adopt_timer },
 	[TIMER_STAND] = { AGENDA_PATIENT, park_timer },
+	[TIMER_RECALL] = { AGENDA_PATIENT, recall_timer },
 	[TIMER_VALID] = { AGENDA_PATIENT, vouched_timer },
 };
 
@@ -151,6 +153,7 @@ static const struct guard_listener tokens_of_guard = {
 	.all_over = token_all_over,
 	.has_nothing = token_has_nothing,
 	.left_behind = token_left_behind,
+	.hands_over = token_hands_over,
 	.broker_gone = adopt_begin,
 };
 
@@ -209,6 +212,37 @@ static const struct sync_listener of_syncs = {
 	.permits_leave = listing_leave_permits,
 };
 
+/* Operations that are sent again when a name has been recalled. */
+
+static const char *
+lease_slot_name(const struct core *core, const struct slot *slot, size_t *len)
+{
+	(void)core;
+	return lock_of_tenure.name(&slot->lease->tenure, len);
+}
+
+static void
+lease_slot_again(struct core *core, const struct slot *slot, int64_t left_ms)
+{
+	(void)left_ms; /* who does not wait has a deadline of its own */
+	lease_again(core, slot->lease);
+}
+
+static const char *
+own_slot_name(const struct core *core, const struct slot *slot, size_t *len)
+{
+	(void)core;
+	*len = slot->name_len;
+	return slot->name;
+}
+
+static const struct recall_row recall_rows[SLOT_MAX] = {
+	[SLOT_LEASE] = { lease_slot_name, lease_slot_again },
+	[SLOT_TOKEN] = { token_slot_name, token_again },
+	[SLOT_ASK] = { own_slot_name, status_again },
+	[SLOT_WATCH] = { own_slot_name, watch_again },
+};
+
 /* Times that follow from the lease (core/guard/DESIGN). */
 static void
 set_times(struct core *core, int64_t lease_ms)
@@ -251,6 +285,7 @@ core_new(const struct core_config *config)
 	leases_init(core, &lock_tenant);
 	watch_init(core);
 	force_init(core);
+	recall_init(core, recall_rows);
 	status_init(core);
 	fleet_init(core);
 	sync_init(core, sync_classes, &of_syncs);
@@ -278,6 +313,7 @@ core_free(struct core *core)
 	sync_fini(core);
 	fleet_fini(core);
 	status_fini(core);
+	recall_fini(core);
 	force_fini(core);
 	watch_fini(core);
 	leases_fini(core);
@@ -302,6 +338,7 @@ core_reconfigure(struct core *core, const struct lock_limits *locks,
 {
 	core->config.locks = *locks;
 	warm_configure(core, locks);
+	guard_say_again(core);
 	core->config.locks.warm_names.v = NULL; /* copied */
 	sweep_warm(core);
 	core->config.limits = *limits;
@@ -490,6 +527,9 @@ on_outcome(struct core *core, const struct core_event *ev)
 	was = *slot;
 	slot->name = NULL;
 	slot_free(core, slot);
+	if (recall_first(
+		core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome))
+		return;
 	if (was.kind == SLOT_VOTE)
 		votes_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
@@ -516,6 +556,8 @@ on_outcome(struct core *core, const struct core_event *ev)
 	else if (was.kind == SLOT_STAND)
 		park_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
+	else if (was.kind == SLOT_RECALL)
+		recall_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_FORCE)
 		on_force(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
@@ -525,16 +567,16 @@ on_outcome(struct core *core, const struct core_event *ev)
 }
 
 /*
- * Words tell which module a message is for, but `given` and `look` may be for a
- * stand of tokens, too: the number in the message tells that.  So locks come
- * last.
+ * Words tell which module a message is for, but `given`, `look` and `took` may
+ * be for a stand of tokens: the number in the message tells that.  So stands
+ * come before wards and locks.
  */
 static void
 on_message(struct core *core, const struct core_event *ev)
 {
 	if (!sync_message(core, ev->u.message.text, ev->u.message.len) &&
-	    !ward_message(core, ev->u.message.text, ev->u.message.len) &&
-	    !park_message(core, ev->u.message.text, ev->u.message.len))
+	    !park_message(core, ev->u.message.text, ev->u.message.len) &&
+	    !ward_message(core, ev->u.message.text, ev->u.message.len))
 		message_take(core, ev->u.message.text, ev->u.message.len,
 		    ev->u.message.history);
 }
@@ -562,6 +604,14 @@ on_leave(struct core *core, const struct core_event *ev)
 	stop_leave(core);
 }
 
+/* It has told Redis by now which token holds it hands over. */
+static void
+on_heir(struct core *core, const struct core_event *ev)
+{
+	(void)ev;
+	guard_say_again(core);
+}
+
 static void
 on_stop(struct core *core, const struct core_event *ev)
 {
@@ -569,6 +619,7 @@ on_stop(struct core *core, const struct core_event *ev)
 	if (core->stopping)
 		return;
 	core->stopping = true;
+	recall_stop(core);
 	sweep_warm(core);
 	stop_begin(core);
 	token_stop(core);
@@ -593,6 +644,7 @@ static void (*const handlers[])(
 	[CORE_MESSAGE] = on_message,
 	[CORE_RESUBSCRIBED] = on_resubscribed,
 	[CORE_LEAVE] = on_leave,
+	[CORE_HEIR] = on_heir,
 	[CORE_STOP] = on_stop,
 };
 

@@ -7,7 +7,7 @@
 #ifndef LOCKBROKER_CORE_FLEET_H
 #define LOCKBROKER_CORE_FLEET_H
 
-#include "core/session/request.h"
+#include "core/session/owner.h"
 #include "core/turn/turn.h"
 
 /* What a server says about a broker; - in place of what it does not know. */

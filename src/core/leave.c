@@ -12,12 +12,12 @@
 #include "core/lease/lease.h"
 #include "core/leave.h"
 #include "core/listing.h"
+#include "core/lock/grant.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/names.h"
 #include "core/lock/notify.h"
 #include "core/lock/queue.h"
-#include "core/lock/reenter.h"
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/lock/withdraw.h"
@@ -88,8 +88,8 @@ leave_withdraw(struct core *core, struct session *s)
 static void
 keep_promise(struct core *core, struct hold *h)
 {
-	hold_keep_until(h, session_of(h->owner)->valid_ms + core->pad_ms +
-			       hold_terms(h)->delay_ms);
+	hold_promise_until(h, session_of(h->owner)->valid_ms + core->pad_ms +
+				  hold_terms(h)->delay_ms);
 }
 
 /* The next waiter may have the name before the next hold of the session

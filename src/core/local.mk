@@ -14,15 +14,12 @@ src_core_turn_libturn_a_SOURCES = \
 	src/core/turn/tally.h \
 	src/core/turn/turn.c \
 	src/core/turn/turn.h \
-	src/core/turn/work.c \
 	src/core/turn/work.h
 
 noinst_LIBRARIES += src/core/measure/libmeasure.a
 src_core_measure_libmeasure_a_SOURCES = \
 	src/core/measure/classes.c \
 	src/core/measure/classes.h \
-	src/core/measure/histogram.c \
-	src/core/measure/histogram.h \
 	src/core/measure/measure.h \
 	src/core/measure/past.c \
 	src/core/measure/past.h \
@@ -42,8 +39,6 @@ src_core_session_libsession_a_SOURCES = \
 	src/core/session/share.h \
 	src/core/session/record.c \
 	src/core/session/record.h \
-	src/core/session/request.c \
-	src/core/session/request.h \
 	src/core/session/valid.c \
 	src/core/session/valid.h
 
@@ -53,7 +48,6 @@ src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/beat.h \
 	src/core/guard/clock.c \
 	src/core/guard/clock.h \
-	src/core/guard/gain.c \
 	src/core/guard/gain.h \
 	src/core/guard/guard.c \
 	src/core/guard/guard.h \
@@ -73,8 +67,6 @@ src_core_guard_libguard_a_SOURCES = \
 noinst_LIBRARIES += src/core/lease/liblease.a
 src_core_lease_liblease_a_SOURCES = \
 	src/core/lease/ask.c \
-	src/core/lease/backoff.c \
-	src/core/lease/backoff.h \
 	src/core/lease/check.c \
 	src/core/lease/lease.c \
 	src/core/lease/lease.h \
@@ -94,8 +86,6 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/admit.h \
 	src/core/lock/check.c \
 	src/core/lock/check.h \
-	src/core/lock/deadlock.c \
-	src/core/lock/deadlock.h \
 	src/core/lock/fit.c \
 	src/core/lock/fit.h \
 	src/core/lock/force.c \
@@ -125,11 +115,8 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/parting.h \
 	src/core/lock/queue.c \
 	src/core/lock/queue.h \
-	src/core/lock/reenter.c \
-	src/core/lock/reenter.h \
 	src/core/lock/sharers.c \
 	src/core/lock/sharers.h \
-	src/core/lock/sharers_list.c \
 	src/core/lock/state.h \
 	src/core/lock/stored.c \
 	src/core/lock/stored.h \
@@ -141,6 +128,8 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/unlock.h \
 	src/core/lock/unowned.c \
 	src/core/lock/unowned.h \
+	src/core/lock/recall.c \
+	src/core/lock/recall.h \
 	src/core/lock/warm.c \
 	src/core/lock/warm.h \
 	src/core/lock/watch.c \

@@ -51,6 +51,7 @@
 	ROW(GUARD_REFUSES, ERROR, "guard-refuses") \
 	ROW(GUARD_FENCES, ERROR, "guard-fences") \
 	ROW(CLOCK_GAINED, WARNING, "clock-gained") \
+	ROW(WARM_REFUSED, WARNING, "warm-refused") \
 	ROW(QUORUM_SERVERS, ERROR, "quorum-servers") \
 	ROW(QUORUM_LOST, ERROR, "quorum-lost") \
 	ROW(QUORUM_BACK, NOTICE, "quorum-back")

@@ -291,6 +291,16 @@ status_cancel_one(struct core *core, struct session *s, bool tell)
 	return true;
 }
 
+void
+status_again(struct core *core, const struct slot *slot, int64_t left_ms)
+{
+	look(core, slot->session, slot->ref,
+	    (struct question){
+		(enum verb_id)slot->verb, (enum kind)slot->about, slot->limit },
+	    slot->name, slot->name_len)
+	    ->timeout_ms = left_ms;
+}
+
 /*
  * Can the broker answer from memory?  It can if it knows who has the lock and
  * the client asks for nothing else, as over a quorum there is nothing else; or

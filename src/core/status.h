@@ -33,6 +33,9 @@ void status_check(const struct core *core);
 bool status_cancel_one(struct core *core, struct session *s, bool tell);
 
 /* Redis has answered a LOOK, or has not. */
+/* The name was recalled: asks again. */
+void status_again(struct core *core, const struct slot *slot, int64_t left_ms);
+
 void status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 

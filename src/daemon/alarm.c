@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
@@ -77,6 +78,7 @@ alarm_set(struct alarm *a, int64_t at_ms)
 {
 	struct itimerspec spec;
 
+	assert(a->fd >= 0 && a->event != NULL);
 	if (at_ms >= a->at_ms)
 		return;
 	a->at_ms = at_ms;

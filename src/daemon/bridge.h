@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/quiet.h"
+#include "base/table.h"
 #include "core/core.h"
 #include "core/dump.h"
 #include "front/front.h"
@@ -17,6 +18,7 @@
 #include "relay/relay.h"
 
 struct alarm;
+struct broker;
 struct config;
 struct identity;
 struct monitor;
@@ -25,12 +27,14 @@ struct latches;
 struct scripts;
 struct succession;
 struct user;
+struct views;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
 struct client {
 	uint64_t session;	 /* of this connection; 0: resumed by another */
 	bool quit;		 /* said QUIT */
 	bool asking;		 /* an AUTH is under way */
+	bool serves_view;	 /* a process of this broker is the client */
 	uint8_t via;		 /* enum via */
 	const struct user *user; /* owned by the configuration; NULL: none */
 	struct resp *resp;	 /* owned; NULL: no RESP state to keep */
@@ -38,8 +42,25 @@ struct client {
 
 TAILQ_HEAD(job_list, job); /* lists.c */
 
+/* What bridge.c calls of the parts above it. */
+struct bridge_hooks {
+	/* Carries out the effects of a step; steps the core no further. */
+	void (*carry_out)(struct broker *b);
+
+	/* Takes the answer to a request that no client has made.  Returns false
+	 * if `ref` is a client's. */
+	bool (*takes)(struct broker *b, struct conn *c, uint64_t ref,
+	    const struct wire_reply *reply);
+
+	/* Writes the answer to a command of Redis.  Returns false if the
+	 * connection waits for a verb. */
+	bool (*told)(
+	    struct broker *b, struct conn *c, const struct wire_reply *reply);
+};
+
 /* The broker of a process.  Owned by daemon_main(). */
 struct broker {
+	const struct bridge_hooks *hooks;
 	struct event_base *base; /* not owned */
 	const struct config *config;
 	struct core *core;
@@ -50,6 +71,7 @@ struct broker {
 	struct relay *relay;	 /* speaks TLS; NULL: no TLS */
 	struct alarm *alarm;	 /* core_deadline() */
 	struct succession *succession;
+	struct views *views;
 	int64_t start_ms;
 	int64_t accept_ms; /* accepts clients by then; 0: does already */
 	uint64_t clients_total;
@@ -61,6 +83,8 @@ struct broker {
 	LIST_HEAD(, resp) mutex_listeners; /* resp_mutex.c */
 	TAILQ_HEAD(, wanted) wanted;	   /* names to be awaited */
 	uint64_t last_wanted;
+	struct table audiences; /* resp_audience.c */
+	uint64_t last_channel;
 	struct buf rows;      /* scratch of the list verbs */
 	struct job_list jobs; /* lists that are being made */
 	bool failed;
@@ -82,20 +106,22 @@ int64_t bridge_valid_ms(struct broker *b, const struct conn *c);
 /* Has the core tell and give back what has run out by now. */
 void bridge_catch_up(struct broker *b);
 
-/* What the front, Redis and the alarm call; the argument is the broker. */
+/* The session on whose behalf a connection makes requests. */
+uint64_t bridge_session(const struct conn *c);
+
+/* As conn_answer(), whatever protocol the client speaks. */
+bool bridge_answer(
+    struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply);
+
+/* What the front, Redis, the alarm and bridge.c call; the argument is the
+ * broker. */
+extern const struct bridge_hooks bridge_hooks;
 extern const struct front_handler bridge_front_handler;
 extern const struct redis_handler bridge_redis_handler;
 void bridge_on_alarm(void *arg);
 
 /* carry.c: carries out the effects of a step. */
 void bridge_carry_out(struct broker *b);
-
-/* As conn_answer(), whatever protocol the client speaks. */
-bool bridge_answer(
-    struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply);
-
-/* The session on whose behalf a connection makes requests. */
-uint64_t bridge_session(const struct conn *c);
 
 /* handlers.c: a request that passed the gate */
 void handler_request(void *arg, struct conn *c, const struct request *r);

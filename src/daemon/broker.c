@@ -1,7 +1,7 @@
 /*
  * Tells the core what happens: events from the front and from Redis, and the
  * time; and ends each turn.  carry.c carries out what the core decides,
- * broker_life.c starts and stops all of it.
+ * broker_life.c makes and frees all of it.
  *
  * A session has the id of the connection that it began with, and may go on over
  * another connection.  Only ids cross from one turn to the next.
@@ -22,54 +22,12 @@
 #include "daemon/succession.h"
 #include "daemon/tls.h"
 
-static void
-step(struct broker *b, struct core_event *ev)
-{
-	ev->now_ms = now_ms();
-	core_step(b->core, ev, &b->effects);
-	bridge_carry_out(b);
-}
-
-/* Has the core tell all losses before the event, however many there are. */
-void
-bridge_step(struct broker *b, struct core_event *ev)
-{
-	struct core_event time = { .kind = CORE_TIME };
-
-	while (core_has_losses(b->core, now_ms()))
-		step(b, &time);
-	step(b, ev);
-}
-
-void
-bridge_catch_up(struct broker *b)
-{
-	struct core_event ev = { .kind = CORE_TIME };
-
-	if (core_deadline(b->core) <= now_ms())
-		bridge_step(b, &ev);
-}
-
 /* From the front. */
 
 static void
 on_catch_up(void *arg)
 {
 	bridge_catch_up(arg);
-}
-
-uint64_t
-bridge_session(const struct conn *c)
-{
-	const struct client *client = conn_data(c);
-
-	return client->session;
-}
-
-int64_t
-bridge_valid_ms(struct broker *b, const struct conn *c)
-{
-	return core_ping(b->core, now_ms(), bridge_session(c));
 }
 
 static void
@@ -143,6 +101,24 @@ const struct front_handler bridge_front_handler = {
 	.gone = on_gone,
 	.reloaded = on_reloaded,
 	.reload_over = on_reload_over,
+};
+
+/* From parts below. */
+
+/* Is it the answer to a request that the broker has made for a client? */
+static bool
+takes(struct broker *b, struct conn *c, uint64_t ref,
+    const struct wire_reply *reply)
+{
+	return resp_mutex_woken(b, c, ref, NULL) ||
+	       resp_audience_told(b, c, ref, NULL, NULL) ||
+	       resp_part_told(c, ref, NULL, reply);
+}
+
+const struct bridge_hooks bridge_hooks = {
+	.carry_out = bridge_carry_out,
+	.takes = takes,
+	.told = resp_told,
 };
 
 /* From Redis. */
@@ -241,26 +217,6 @@ set_alarm(struct broker *b)
 	alarm_set(b->alarm, at_ms);
 }
 
-static void
-accept_when_ready(struct broker *b)
-{
-	struct core_gauges gauges;
-
-	core_gauges(b->core, now_ms(), &gauges);
-	/* If the length of the wait is known, clients may as well hear it. */
-	if (!gauges.ready && gauges.grace_ms == 0 && now_ms() < b->accept_ms)
-		return;
-	b->accept_ms = 0;
-	if (broker_accepts(b))
-		broker_hold_back(b, false);
-}
-
-bool
-broker_accepts(const struct broker *b)
-{
-	return b->accept_ms == 0 && !succession_pending(b->succession);
-}
-
 #define GRANTS_US 500 /* for telling grants in a turn */
 
 /*
@@ -293,8 +249,7 @@ tell_grants(struct broker *b)
 void
 broker_turn(struct broker *b)
 {
-	if (b->accept_ms > 0)
-		accept_when_ready(b);
+	broker_accept_when_ready(b);
 	bridge_catch_up(b);
 	front_hurry(b->front);
 	front_run(b->front);

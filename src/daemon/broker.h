@@ -47,14 +47,18 @@ bool broker_listen(struct broker *b, int first, size_t n)
  */
 bool broker_accepts(const struct broker *b);
 
+/* Lets clients in once that moment is over, or Redis is there. */
+void broker_accept_when_ready(struct broker *b);
+
 /* Ends the turn.  To be called after every round of events. */
 void broker_turn(struct broker *b);
 
 /*
  * Takes the settings that may change from the changed configuration.  Frees
- * `was`, its users of before, once no client points to them any more.
+ * `was`, its users of before, once no client points to them any more.  Returns
+ * true if certificates are read again, too.
  */
-void broker_reload(
+bool broker_reload(
     struct broker *b, const struct config *config, struct users *was);
 
 /* Who replaces it, and whom it has replaced; never NULL. */
@@ -71,6 +75,8 @@ void broker_take_over(struct broker *b);
 
 /* There is a successor: serves the clients that it has until they go. */
 void broker_leave(struct broker *b);
+/* That has left a moment ago: takes over its token holds. */
+void broker_inherit(struct broker *b);
 
 /*
  * Without a successor: takes no more clients, turns those away that hold

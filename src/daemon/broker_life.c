@@ -1,18 +1,16 @@
 /*
- * The life of a broker: makes its parts from the configuration, opens the
- * places where it listens, hands on a new configuration, and stops.
+ * Makes the parts of a broker from the configuration, opens the places where it
+ * listens, hands on a new configuration, and frees all.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
+#include "base/handed.h"
 #include "base/hash.h"
-#include "base/human.h"
 #include "base/log.h"
 #include "base/now.h"
 #include "base/xmalloc.h"
@@ -25,6 +23,7 @@
 #include "daemon/resp.h"
 #include "daemon/succession.h"
 #include "daemon/tls.h"
+#include "daemon/views.h"
 #include "resp/scripts.h"
 
 #define ACCEPT_MS 3000 /* the longest that clients wait for our own Redis */
@@ -91,6 +90,7 @@ init_resp(struct broker *b, const struct resp_scripts *more)
 	b->latches = resp_latches_new();
 	LIST_INIT(&b->mutex_listeners);
 	TAILQ_INIT(&b->wanted);
+	resp_audiences_init(b);
 }
 
 /* What is made before all else. */
@@ -99,9 +99,53 @@ free_first(struct broker *b)
 {
 	succession_free(b->succession);
 	effects_fini(&b->effects);
+	resp_audiences_fini(b);
 	resp_latches_free(b->latches);
 	scripts_free(b->scripts);
 	free(b);
+}
+
+static void
+hand_over(struct broker *b, struct handed_list *out)
+{
+	front_hand_over(b->front, out);
+	monitor_hand_over(b->monitor, out);
+	redis_hand_over(b->redis, out);
+}
+
+static const struct succession_hooks succession_hooks = {
+	.hold_back = broker_hold_back,
+	.take_over = broker_take_over,
+	.leave = broker_leave,
+	.drain = broker_drain,
+	.inherit = broker_inherit,
+	.hand_over = hand_over,
+	.serve = views_serve,
+};
+
+/* An embedded server of the new process would be another Redis: it is not even
+ * made. */
+static bool
+fits(const struct broker *b)
+{
+	return b->config->redis.mode != CONFIG_MODE_EMBEDDED ||
+	       !succession_pending(b->succession) || handed_has(HANDED_REDIS);
+}
+
+static struct redis *
+make_redis(struct broker *b, uint64_t instance)
+{
+	const struct config *config = b->config;
+	char why[256] = SUCCESSION_OTHER_REDIS;
+	struct redis *redis = NULL;
+
+	if (fits(b))
+		redis = redis_new(b->base, config,
+		    config->redis.tls ? b->relay : NULL, config->broker.name,
+		    instance, &bridge_redis_handler, b, why, sizeof(why));
+	if (redis == NULL)
+		LOG(ERROR, "redis-impossible", LOG_S("why", why));
+	return redis;
 }
 
 struct broker *
@@ -112,7 +156,6 @@ broker_new(
 	struct core_config core_config;
 	const char **nodes = NULL;
 	uint64_t random[4];
-	char why[256];
 
 	draw(random, sizeof(random));
 	hash_seed(random[0], random[1]);
@@ -120,7 +163,9 @@ broker_new(
 	b->base = base;
 	b->config = config;
 	b->start_ms = now_ms();
-	b->succession = succession_new(b, notify);
+	b->hooks = &bridge_hooks;
+	b->succession = succession_new(b, notify, &succession_hooks);
+	b->views = views_new(b);
 	effects_init(&b->effects);
 	buf_init(&b->rows);
 	init_resp(b, &config->resp.scripts);
@@ -148,12 +193,9 @@ broker_new(
 		broker_free(b);
 		return NULL;
 	}
-	b->redis = redis_new(base, config, config->redis.tls ? b->relay : NULL,
-	    config->broker.name, random[0], &bridge_redis_handler, b, why,
-	    sizeof(why));
+	b->redis = make_redis(b, random[0]);
 	if (b->redis != NULL)
 		return b;
-	LOG(ERROR, "redis-impossible", LOG_S("why", why));
 	broker_free(b);
 	return NULL;
 }
@@ -174,6 +216,7 @@ broker_free(struct broker *b)
 	if (b == NULL)
 		return;
 	lists_fini(b);
+	views_free(b->views);
 	monitor_free(b->monitor);
 	identity_free(b->identity);
 	front_each(b->front, free_client, b);
@@ -248,7 +291,7 @@ broker_listen(struct broker *b, int first, size_t n)
 
 /* Afterwards. */
 
-void
+bool
 broker_reload(struct broker *b, const struct config *config, struct users *was)
 {
 	core_reconfigure(b->core, &config->locks.limits, &config->limits,
@@ -257,169 +300,5 @@ broker_reload(struct broker *b, const struct config *config, struct users *was)
 	scripts_configure(b->scripts, &config->resp.scripts);
 	front_set_limits(b->front, &config->limits);
 	identity_load(b->identity, config->users, was);
-	tls_reload(b);
-}
-
-static void
-close_places(struct broker *b)
-{
-	front_stop_listening(b->front);
-	tls_stop_listening(b);
-}
-
-static void
-leave(struct broker *b)
-{
-	struct core_event ev = { .kind = CORE_LEAVE };
-	int64_t most_ms = b->config->broker.leave_ms;
-
-	/* One that was replaced may be drained, too: its time runs on. */
-	if (b->leaving_ms == 0) {
-		b->leaving_ms = now_ms();
-		b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
-	}
-	close_places(b);
-	redis_leave(b->redis);
-	ev.u.leave.until_ms = b->leave_ms;
-	ev.u.leave.drain = b->draining;
-	bridge_step(b, &ev);
-}
-
-struct succession *
-broker_succession(const struct broker *b)
-{
-	return b->succession;
-}
-
-void
-broker_hold_back(struct broker *b, bool hold)
-{
-	front_hold_back(b->front, hold);
-	tls_accept(b, !hold);
-	monitor_hold_back(b->monitor, hold);
-}
-
-void
-broker_take_over(struct broker *b)
-{
-	front_share_paths(b->front, false);
-	if (broker_accepts(b))
-		broker_hold_back(b, false);
-}
-
-void
-broker_leave(struct broker *b)
-{
-	front_share_paths(b->front, true);
-	monitor_stop_listening(b->monitor);
-	leave(b);
-}
-
-/* The places of the monitor stay open to the end. */
-void
-broker_drain(struct broker *b)
-{
-	struct broker_counts n = broker_counts(b);
-
-	if (b->draining || b->stopping)
-		return;
-	b->draining = true;
-	succession_drain(b->succession);
-	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
-	    LOG_N("locks", (long long)n.locks),
-	    LOG_N("waiters", (long long)n.waiters));
-	leave(b);
-}
-
-bool
-broker_draining(const struct broker *b)
-{
-	return b->draining;
-}
-
-bool
-broker_left(const struct broker *b)
-{
-	if (b->leaving_ms == 0)
-		return false;
-	return now_ms() >= b->leave_ms ||
-	       (core_left(b->core) &&
-		   (b->draining ? succession_stopped(b->succession)
-				: front_count(b->front) == 0));
-}
-
-void
-broker_tell_left(struct broker *b)
-{
-	struct broker_counts n = broker_counts(b);
-
-	LOG(NOTICE, "left", LOG_N("after_ms", now_ms() - b->leaving_ms),
-	    LOG_N("clients", front_count(b->front)),
-	    LOG_N("locks", (long long)n.locks));
-}
-
-void
-broker_stop(struct broker *b)
-{
-	struct core_event ev = { .kind = CORE_STOP };
-
-	b->stopping = true;
-	close_places(b);
-	bridge_step(b, &ev);
-	/* This may be called between turns. */
-	front_wake(b->front);
-}
-
-bool
-broker_stopped(const struct broker *b)
-{
-	return core_stopped(b->core);
-}
-
-bool
-broker_stopping(const struct broker *b)
-{
-	return b->stopping;
-}
-
-bool
-broker_failed(const struct broker *b)
-{
-	return b->failed;
-}
-
-struct broker_counts
-broker_counts(struct broker *b)
-{
-	struct core_gauges gauges;
-
-	core_gauges(b->core, now_ms(), &gauges);
-	return (struct broker_counts){ gauges.sessions, gauges.locks_held,
-		gauges.waiters };
-}
-
-void
-broker_why(const struct core_gauges *gauges, struct buf *out)
-{
-	time_t since = time(NULL) - (time_t)(gauges->paused_ms / 1000);
-	char at[16] = "", lasts[HUMAN_SIZE];
-	struct tm tm;
-
-	buf_adds(out, gauges->why);
-	if (gauges->paused_ms == 0 || gmtime_r(&since, &tm) == NULL)
-		return;
-	(void)strftime(at, sizeof(at), "%H:%M:%S", &tm);
-	buf_addf(out, "; no new locks since %s UTC (%s)", at,
-	    human_ms(lasts, gauges->paused_ms));
-}
-
-void
-broker_status(struct broker *b, struct buf *out)
-{
-	struct core_gauges gauges;
-
-	core_gauges(b->core, now_ms(), &gauges);
-	buf_addf(out, "%s; %" PRIu64 " locks held, %" PRIu64 " waiters",
-	    gauges.ready ? "Redis up" : gauges.why, gauges.locks_held,
-	    gauges.waiters);
+	return tls_reload(b);
 }

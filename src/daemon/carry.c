@@ -13,23 +13,6 @@
 #include "daemon/monitor.h"
 #include "daemon/resp.h"
 
-bool
-bridge_answer(
-    struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply)
-{
-	char mem[TAG_MAX_BYTES + 1];
-
-	if (resp_mutex_woken(b, c, ref, NULL) ||
-	    resp_part_told(c, ref, NULL, reply) ||
-	    !conn_answered(c, ref, mem, reply))
-		return false;
-	if (!resp_told(b, c, reply))
-		conn_reply(c, reply);
-	/* The tag does not outlive this call. */
-	reply->tag = (struct span){ NULL, 0 };
-	return true;
-}
-
 #define CIRCLE "it would wait for itself"
 
 /*
@@ -73,6 +56,7 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
 
+	assert(e->field + e->nfields <= b->effects.nfields);
 	if (c == NULL) {
 		monitor_take(b->monitor, e, text);
 		return;
@@ -102,6 +86,7 @@ do_event(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
 
+	assert(e->field + e->nfields <= b->effects.nfields);
 	if (c == NULL || !may_hear(b, c, e, text))
 		return;
 	conn_tell(c, &(struct wire_event){ .id = e->event,
@@ -149,6 +134,7 @@ do_token(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
 
+	assert(e->token < b->effects.ntokens);
 	if (c != NULL)
 		resp_answer(b, c, e->ref, &b->effects.tokens[e->token], text);
 }

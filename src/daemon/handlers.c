@@ -19,6 +19,7 @@
 #include "daemon/identity.h"
 #include "daemon/resumption.h"
 #include "daemon/succession.h"
+#include "daemon/views.h"
 #include "wire/resp.h"
 
 #define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* if LATCH gives none */
@@ -276,6 +277,8 @@ handler_request(void *arg, struct conn *c, const struct request *r)
 	const struct broker *b = arg;
 
 	if (identity_refuses(b->identity, c, r) || refuse_in_quorum(b, c, r))
+		return;
+	if (verb_has(r->verb, VERB_FLAG_MERGED) && views_ask(b->views, c, r))
 		return;
 	handlers[r->verb](arg, c, r);
 }

@@ -161,16 +161,19 @@ reload(struct lifecycle *l, struct config *fresh)
 {
 	struct buf names;
 	size_t changed;
+	bool certificates;
 
 	buf_init(&names);
 	changed = config_reload_diff(l->config, fresh, on_changed, &names);
 	log_setup(&l->config->log);
 	settings_fit_descriptors(l->config);
-	broker_reload(l->broker, l->config, fresh->users);
+	certificates = broker_reload(l->broker, l->config, fresh->users);
 	fresh->users = NULL; /* the broker's, as clients point to them */
 	LOG(NOTICE, "reloaded", LOG_N("changed", changed),
 	    LOG_B("settings", buf_len(&names) > 0 ? buf_data(&names) : "",
-		buf_len(&names)));
+		buf_len(&names)),
+	    LOG_S("reread",
+		certificates ? "configuration,certificates" : "configuration"));
 	buf_fini(&names);
 	notify_send(l->notify, "STATUS=Reloaded");
 	buf_clear(&l->said);

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,7 @@ job_answer(struct job *job, struct conn *c)
 {
 	struct field field = { .id = FIELD_WAITERS };
 
+	assert(job->listing != NULL);
 	if (job->reply.verb == VERB_QUEUE) {
 		field.num = core_listing_waiters(job->listing);
 	} else if (job->reply.verb == VERB_NAMES) {
@@ -164,6 +166,7 @@ lists_run(struct broker *b)
 	struct job *job;
 
 	while ((job = TAILQ_FIRST(&b->jobs)) != NULL) {
+		assert(job->broker == b);
 		job_go_on(b, job);
 		if (now_awake_us() >= until_us)
 			break;
@@ -185,6 +188,7 @@ job_new(struct broker *b, struct conn *c, enum verb_id verb, struct span tag,
 {
 	struct job *job = xcalloc(1, sizeof(*job) + name.n);
 
+	assert(tag.n <= TAG_MAX_BYTES);
 	job->broker = b;
 	job->conn = conn_id(c);
 	job->protocol = conn_protocol(c);
@@ -244,6 +248,7 @@ lists_queue(struct broker *b, struct conn *c, const struct wire_reply *reply,
 	if (elsewhere->nfields == 0)
 		return;
 	add_row(job, elsewhere);
+	assert(job->limit > 0);
 	job->limit--;
 }
 

@@ -5,10 +5,12 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/acl.h \
 	src/daemon/alarm.c \
 	src/daemon/alarm.h \
+	src/daemon/bridge.c \
 	src/daemon/bridge.h \
 	src/daemon/broker.c \
 	src/daemon/broker.h \
 	src/daemon/broker_life.c \
+	src/daemon/broker_stages.c \
 	src/daemon/carry.c \
 	src/daemon/daemon.c \
 	src/daemon/daemon.h \
@@ -20,12 +22,17 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/lifecycle.c \
 	src/daemon/lifecycle.h \
 	src/daemon/lists.c \
+	src/daemon/merge.c \
+	src/daemon/merge.h \
+	src/daemon/merge_names.c \
+	src/daemon/merge_names.h \
 	src/daemon/login.c \
 	src/daemon/login.h \
 	src/daemon/loop.c \
 	src/daemon/loop.h \
 	src/daemon/monitor.c \
 	src/daemon/monitor.h \
+	src/daemon/monitor_answer.c \
 	src/daemon/monitor_auth.c \
 	src/daemon/monitor_names.c \
 	src/daemon/monitor_health.c \
@@ -43,6 +50,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/reread.h \
 	src/daemon/resp.c \
 	src/daemon/resp.h \
+	src/daemon/resp_audience.c \
 	src/daemon/resp_channels.c \
 	src/daemon/resp_conn.c \
 	src/daemon/resp_keys.c \
@@ -50,6 +58,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp_redisson.c \
 	src/daemon/resp_scripts.c \
 	src/daemon/resp_server.c \
+	src/daemon/resp_shared.c \
 	src/daemon/resumption.c \
 	src/daemon/resumption.h \
 	src/daemon/settings.c \
@@ -62,7 +71,9 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/succession.c \
 	src/daemon/succession.h \
 	src/daemon/tls.c \
-	src/daemon/tls.h
+	src/daemon/tls.h \
+	src/daemon/views.c \
+	src/daemon/views.h
 
 sbin_PROGRAMS += lockbrokerd
 lockbrokerd_SOURCES = src/main.c

@@ -3,7 +3,6 @@
  */
 #include "config.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,32 +13,6 @@
 #include "config/config.h"
 #include "daemon/monitor_state.h"
 #include "http/path.h"
-
-void
-monitor_send(struct monitor *m, uint64_t request, int status, const char *type,
-    struct buf *body)
-{
-	const struct http_answer answer = {
-		.status = status, .type = type, .challenge = status == 401
-	};
-
-	http_answer(m->http, request, &answer, body);
-}
-
-void
-monitor_say(
-    struct monitor *m, uint64_t request, int status, const char *fmt, ...)
-{
-	struct buf body;
-	va_list ap;
-
-	buf_init(&body);
-	va_start(ap, fmt);
-	buf_addv(&body, fmt, ap);
-	va_end(ap);
-	buf_addc(&body, '\n');
-	monitor_send(m, request, status, NULL, &body);
-}
 
 /* Routes. */
 
@@ -96,8 +69,8 @@ take_name(struct monitor *m, const struct http_request *r,
 	return why == NULL;
 }
 
-void
-monitor_dispatch(
+static void
+dispatch(
     struct monitor *m, const struct http_request *r, const struct user *user)
 {
 	const struct route *route = find_route(r->path);
@@ -126,7 +99,7 @@ on_request(void *arg, const struct http_request *r)
 	struct monitor *m = arg;
 
 	bridge_catch_up(m->broker);
-	monitor_dispatch(m, r, NULL);
+	dispatch(m, r, NULL);
 }
 
 /* Life. */
@@ -151,6 +124,7 @@ monitor_new(struct broker *b)
 		return NULL;
 	m = xcalloc(1, sizeof(*m));
 	m->broker = b;
+	m->dispatch = dispatch;
 	m->http = http_new(b->base, on_request, m);
 	LIST_INIT(&m->questions);
 	m->nodes = xcalloc(redis_shards(b->config), sizeof(*m->nodes));
@@ -205,18 +179,6 @@ monitor_stop_listening(struct monitor *m)
 {
 	if (m != NULL)
 		http_stop_listening(m->http);
-}
-
-void
-monitor_stats(
-    const struct monitor *m, struct http_stats *http, uint64_t *auth_failed)
-{
-	memset(http, 0, sizeof(*http));
-	*auth_failed = 0;
-	if (m == NULL)
-		return;
-	http_stats(m->http, http);
-	*auth_failed = m->auth_failed_total;
 }
 
 void

@@ -40,7 +40,7 @@ on_settled(void *arg, struct login_from from, const char *name,
 	if (r == NULL)
 		return;
 	if (answer == LOGIN_RIGHT)
-		monitor_dispatch(m, r, user);
+		m->dispatch(m, r, user);
 	else if (answer == LOGIN_WRONG)
 		monitor_say(m, r->id, 401, "%s", LOGIN_WRONG_TEXT);
 	else

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,30 +19,6 @@
 
 /* Numbers of connections begin at 1, and never get so high. */
 #define OURS (UINT64_C(1) << 63)
-
-enum { NUM, MS, STR };
-static const struct {
-	const char *key, *suffix;
-	int how;
-} keys[FIELD_MAX] = {
-#define NUM_SUFFIX ""
-#define STR_SUFFIX ""
-#define MS_SUFFIX "_ms"
-#define FIELD(id, key, how) [FIELD_##id] = { key, how##_SUFFIX, how },
-	FIELDS(FIELD)
-#undef FIELD
-};
-
-void
-monitor_add_field(struct json *j, const struct field *f, const char *arena)
-{
-	json_key(
-	    j, keys[f->id].key, strlen(keys[f->id].key), keys[f->id].suffix);
-	if (keys[f->id].how == STR)
-		json_text(j, arena + f->str, f->len);
-	else
-		buf_add_u64(&j->text, f->num);
-}
 
 /* A session may have two requests under way: for the brokers, and, with this
  * bit in its number, for a name. */
@@ -89,11 +66,13 @@ question_begin(
 		ask_core(m, q, VERB_STATUS);
 }
 
-struct question *
+/* Begins a question.  If there is a name, it asks the core. */
+static struct question *
 monitor_ask(struct monitor *m, const struct http_request *r, struct span name)
 {
 	struct question *q = xcalloc(1, sizeof(*q) + name.n);
 
+	assert(m != NULL && r != NULL);
 	if (name.n > 0)
 		memcpy(q->name, name.p, name.n);
 	q->name_len = name.n;
@@ -213,6 +192,7 @@ question_end(struct monitor *m, struct question *q)
 	struct core_event gone = { .kind = CORE_GONE };
 	bool asked = q->asked;
 
+	assert(q->done);
 	gone.u.gone.session = OURS | q->request;
 	gone.u.gone.orderly = true;
 	LIST_REMOVE(q, link);

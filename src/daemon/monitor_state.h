@@ -56,6 +56,10 @@ struct names_list {
 
 struct monitor {
 	struct broker *broker;
+	/* Carries a request out.  user: who asks, if known by now; NULL: the
+	 * request says who. */
+	void (*dispatch)(struct monitor *m, const struct http_request *r,
+	    const struct user *user);
 	struct http_server *http;
 	struct logins *logins;
 	const struct user *asker; /* while a request is dispatched */
@@ -90,7 +94,7 @@ void monitor_say(struct monitor *m, uint64_t request, int status,
 
 /*
  * monitor_auth.c: may the client do this?  If false, the request was answered,
- * or monitor_dispatch() gets it again when the password was compared.
+ * or dispatch() gets it again when the password was compared.
  */
 bool monitor_may(struct monitor *m, const struct http_request *r,
     const struct user *user, enum right right, struct span name);
@@ -99,14 +103,6 @@ bool monitor_shows(const struct monitor *m, const char *user, struct span name);
 void monitor_auth_init(struct monitor *m);
 void monitor_auth_fini(struct monitor *m);
 
-/* user: who asks, if known by now; NULL: the request says who. */
-void monitor_dispatch(
-    struct monitor *m, const struct http_request *r, const struct user *user);
-
-/* Begins a question.  If there is a name, it asks the core. */
-struct question *monitor_ask(
-    struct monitor *m, const struct http_request *r, struct span name);
-
 /* monitor_names.c: takes what a query wants; returns NULL, or what is wrong. */
 const char *monitor_names_wanted(struct names_wanted *w, const char *query);
 /* Goes on with the list.  Returns false until it is what the question wants. */
@@ -114,7 +110,7 @@ bool monitor_names(struct monitor *m, const struct question *q);
 void monitor_names_init(struct monitor *m);
 void monitor_names_fini(struct monitor *m);
 
-/* monitor_lock.c: writes a field of a reply or a row, as /locks/NAME has them. */
+/* Writes a field of a reply or a row, as /locks/NAME has them. */
 void monitor_add_field(
     struct json *j, const struct field *f, const char *arena);
 

@@ -1,12 +1,11 @@
 /*
- * Commands of Redis: from the words to the handler, and what handlers share.
+ * Commands of Redis: from the words to the handler.
  *
  * A RESP connection has one request at a time, so a command that waits keeps
  * its state in fields of the connection's struct resp.
  */
 #include "config.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,60 +22,21 @@ static resp_handler *const handlers[RESP_MAX] = {
 #undef COMMAND
 };
 
-struct resp *
-resp_of(struct conn *c)
-{
-	struct client *client = conn_data(c);
-
-	if (client->resp == NULL) {
-		client->resp = xcalloc(1, sizeof(*client->resp));
-		LIST_INIT(&client->resp->channels);
-		LIST_INIT(&client->resp->wanted);
-	}
-	return client->resp;
-}
-
 void
 resp_free(struct broker *b, struct resp *rs)
 {
 	if (rs == NULL)
 		return;
 	resp_mutex_gone(b, rs);
-	resp_forget_channels(rs);
+	resp_forget_channels(b, rs);
 	free(rs->name);
 	free(rs->new_name);
 	free(rs->mine);
 	free(rs->mutex);
 	free(rs->latch);
+	free(rs->program);
 	free(rs->parts);
 	free(rs);
-}
-
-bool
-resp_three(const struct conn *c)
-{
-	return resp_is_3(conn_protocol(c));
-}
-
-bool
-resp_says(struct span word, const char *other)
-{
-	return verb_same_word(word, (struct span){ other, strlen(other) });
-}
-
-void
-resp_fail(struct conn *c, const char *fmt, ...)
-{
-	struct buf text;
-	va_list ap;
-
-	buf_init(&text);
-	va_start(ap, fmt);
-	buf_addv(&text, fmt, ap);
-	va_end(ap);
-	resp_error(
-	    conn_output(c), (struct span){ buf_data(&text), buf_len(&text) });
-	buf_fini(&text);
 }
 
 bool

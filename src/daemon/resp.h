@@ -35,6 +35,13 @@ typedef void (*resp_then)(
 /* A channel that a client has subscribed to.  Owned by struct resp. */
 struct channel {
 	LIST_ENTRY(channel) link;
+	/* resp_audience.c: of a lock of Redisson, or NULL and nothing more. */
+	struct audience *audience;
+	TAILQ_ENTRY(channel) in_audience;
+	uint64_t id;
+	uint64_t conn;	 /* id */
+	int64_t told_ms; /* when the last message went out */
+	char *told_for;	 /* owned; the program that had its turn; NULL: none */
 	char kind; /* the first letter of the command: s, p; S is of shards */
 	size_t len;
 	char name[];
@@ -60,6 +67,12 @@ struct resp {
 	char *latch; /* owned: the result is noted under it; NULL: it is not */
 	int64_t latch_ms;
 	struct parts *parts; /* owned: the request of many names; NULL: none */
+
+	/* resp_audience.c */
+	char *program; /* owned; which listens here; NULL: it is not known */
+	bool sure;     /* the request in hand is of the program that listens */
+	uint64_t heard, heard_by; /* ids of the channel that was told before it,
+				     and of its connection; 0: of none */
 
 	/* resp_mutex.c */
 	char *mutex; /* owned: the name that a SET of its locks takes; NULL */
@@ -99,8 +112,30 @@ bool resp_refuse_names(struct broker *b, struct conn *c,
 /* Is it a GET that asks about no lock, and is answered nil? */
 bool resp_is_idle_question(enum resp_id id, const struct request *r);
 
-/* Ends all subscriptions. */
-void resp_forget_channels(struct resp *rs);
+/* Ends all subscriptions.  Before that, a client that stays leaves them. */
+void resp_forget_channels(struct broker *b, struct resp *rs);
+void resp_leave_channels(struct broker *b, struct conn *c);
+
+/* resp_audience.c: the client subscribes to a channel, or leaves it. */
+void resp_audiences_init(struct broker *b);
+void resp_audiences_fini(struct broker *b);
+void resp_audience_join(struct broker *b, struct conn *c, struct channel *ch);
+void resp_audience_leave(struct broker *b, struct channel *ch);
+/* Nobody waits for messages there any more. */
+void resp_audience_forget(
+    struct broker *b, struct conn *c, const struct channel *ch);
+
+/* A request is about to be sent to the core: who listens for its client? */
+void resp_audience_asks(struct broker *b, struct conn *c, struct ask *a);
+
+/* The request has been answered. */
+void resp_audience_learns(
+    struct broker *b, struct conn *c, const struct token_result *t);
+
+/* Takes what the core tells the listener; NULL: an error.  Returns false if
+ * `ref` is a client's. */
+bool resp_audience_told(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t, const char *text);
 
 /* resp_mutex.c: a request for a lock of simple-redis-mutex, and its answer. */
 void resp_mutex_asks(struct resp *rs, const struct ask *a);

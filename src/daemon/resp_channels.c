@@ -1,10 +1,11 @@
 /*
  * Subscriptions.  Libraries make some when they connect, and wait for the
- * answer.  The broker publishes nothing but what simple-redis-mutex waits for
- * (resp_mutex.c).
+ * answer.  The broker publishes nothing but what simple-redis-mutex and
+ * Redisson wait for (resp_mutex.c, resp_audience.c).
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,19 +13,29 @@
 #include "base/xmalloc.h"
 #include "daemon/resp.h"
 
-#define CHANNELS_MAX 64 /* of one client */
-#define CHANNEL_BYTES_MAX 255
+#define CHANNELS_MAX 1024 /* of one client */
+#define CHANNEL_BYTES_MAX 1024
 
 void
-resp_forget_channels(struct resp *rs)
+resp_forget_channels(struct broker *b, struct resp *rs)
 {
 	struct channel *ch;
 
 	while ((ch = LIST_FIRST(&rs->channels)) != NULL) {
+		resp_audience_leave(b, ch);
 		LIST_REMOVE(ch, link);
 		free(ch);
 	}
 	rs->nchannels = 0;
+}
+
+void
+resp_leave_channels(struct broker *b, struct conn *c)
+{
+	const struct channel *ch;
+
+	LIST_FOREACH (ch, &resp_of(c)->channels, link)
+		resp_audience_forget(b, c, ch);
 }
 
 /* S, P: of a shard, by pattern; C: a plain channel. */
@@ -88,8 +99,9 @@ word_of(char kind, bool un)
 }
 
 static void
-add(struct resp *rs, char kind, struct span name)
+add(struct broker *b, struct conn *c, char kind, struct span name)
 {
+	struct resp *rs = resp_of(c);
 	struct channel *ch = xcalloc(1, sizeof(*ch) + name.n);
 
 	ch->kind = kind;
@@ -97,6 +109,7 @@ add(struct resp *rs, char kind, struct span name)
 	if (name.n > 0)
 		memcpy(ch->name, name.p, name.n);
 	LIST_INSERT_HEAD(&rs->channels, ch, link);
+	resp_audience_join(b, c, ch);
 	rs->nchannels++;
 }
 
@@ -121,7 +134,7 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 	}
 	for (i = 1; i < r->nwords; i++) {
 		if (find(rs, kind, r->words[i]) == NULL)
-			add(rs, kind, r->words[i]);
+			add(b, c, kind, r->words[i]);
 		if (kind == 'C' && resp_mutex_is_channel(r->words[i]))
 			resp_mutex_listen(b, c, true);
 		tell(c, word_of(kind, false), kind, &r->words[i]);
@@ -134,8 +147,11 @@ drop(struct broker *b, struct conn *c, struct channel *ch)
 	struct resp *rs = resp_of(c);
 	const struct span name = { ch->name, ch->len };
 
+	assert(rs->nchannels > 0);
 	if (ch->kind == 'C' && resp_mutex_is_channel(name))
 		resp_mutex_listen(b, c, false);
+	resp_audience_forget(b, c, ch);
+	resp_audience_leave(b, ch);
 	LIST_REMOVE(ch, link);
 	rs->nchannels--;
 	tell(c, word_of(ch->kind, true), ch->kind, &name);

@@ -325,7 +325,8 @@ resp_reset(struct broker *b, struct conn *c, const struct request *r)
 		return;
 	}
 	resp_mutex_gone(b, rs);
-	resp_forget_channels(rs);
+	resp_leave_channels(b, c);
+	resp_forget_channels(b, rs);
 	free(rs->name);
 	rs->name = NULL;
 	conn_set_protocol(c, &wire_resp2);

@@ -5,9 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/now.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/identity.h"
@@ -15,18 +13,6 @@
 
 /* StackExchange.Redis asks for this key whenever it connects. */
 #define TIE_BREAK "__Booksleeve_TieBreak"
-
-int64_t
-resp_clock_ms(const struct broker *b, struct span name)
-{
-	int64_t ms = core_server_ms(b->core, now_ms(), name.p, name.n);
-	struct timespec ts;
-
-	if (ms > 0)
-		return ms;
-	(void)clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* Limits how long a client waits, as that of a LOCK. */
 static int64_t
@@ -51,6 +37,7 @@ resp_ask(
 	else if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 && !a->mutex &&
 		 a->form != ASK_OLD_OR_NIL)
 		a->rq.park_ms = b->config->resp.park_ms;
+	resp_audience_asks(b, c, a);
 	resp_mutex_asks(rs, a);
 	resp_redisson_asks(rs, a);
 	rs->form = a->form;
@@ -70,14 +57,19 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	struct resp *rs = resp_of(c);
 	char mem[TAG_MAX_BYTES + 1];
 	struct wire_reply reply;
+	struct token_result told = *t;
 
-	if (resp_mutex_woken(b, c, ref, t) || resp_part_told(c, ref, t, NULL) ||
+	if (resp_mutex_woken(b, c, ref, t) ||
+	    resp_audience_told(b, c, ref, t, text) ||
+	    resp_part_told(c, ref, t, NULL) ||
 	    !conn_answered(c, ref, mem, &reply))
 		return;
+	resp_audience_learns(b, c, t);
 	resp_mutex_told(b, c, t);
 	resp_redisson_told(b, rs, t);
-	ask_write(t, (struct span){ text + t->token, t->token_len }, rs->form,
-	    (struct span){ rs->mine, rs->mine_len }, resp_three(c),
+	told.listed &= rs->sure;
+	ask_write(&told, (struct span){ text + t->token, t->token_len },
+	    rs->form, (struct span){ rs->mine, rs->mine_len }, resp_three(c),
 	    conn_output(c));
 }
 
@@ -96,25 +88,6 @@ resp_key(struct broker *b, struct conn *c, const struct request *r)
 	else
 		resp_ask(b, c, r, &a);
 	buf_fini(&why);
-}
-
-/* Names that stand not for themselves among the words need their rights,
- * too. */
-bool
-resp_refuse_names(struct broker *b, struct conn *c, const struct request *r,
-    const char *word, const struct ask *a)
-{
-	struct span names[CORE_NAMES_MAX];
-	struct need need = { .word = word,
-		.right = RIGHT_LOCK,
-		.gives_back = a->rq.op == TOKEN_RELEASE,
-		.names = names,
-		.nnames = a->rq.nnames };
-	unsigned i;
-
-	for (i = 0; i < a->rq.nnames; i++)
-		names[i] = (struct span){ a->names[i].p, a->names[i].n };
-	return identity_refuses_command(b->identity, c, r, &need);
 }
 
 /* python-redis-lock waits for a list with the name of its lock. */

@@ -12,6 +12,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ find(const struct resp *rs, const char *name, size_t len)
 static void
 ask_later(struct broker *b, struct wanted *w)
 {
+	assert(w->len > 0);
 	w->ref = 0;
 	w->again = false;
 	TAILQ_INSERT_TAIL(&b->wanted, w, in_todo);
@@ -156,6 +158,7 @@ want(struct broker *b, struct conn *c, const char *name, size_t len)
 static void
 forget(struct broker *b, struct resp *rs, struct wanted *w)
 {
+	assert(rs->nwanted > 0);
 	if (w->ref == 0)
 		TAILQ_REMOVE(&b->wanted, w, in_todo);
 	LIST_REMOVE(w, link);

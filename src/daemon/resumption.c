@@ -90,6 +90,22 @@ user_of(const struct conn *c)
 	return client->user != NULL ? user_name(client->user) : "";
 }
 
+/* Asks all that leave, under a new number.  Returns false if there are none. */
+static bool
+ask(struct quest *q, const struct conn *c)
+{
+	struct resumption *r = q->of;
+	struct packet p;
+
+	q->number = ++r->last;
+	packet_begin(&p, "has");
+	packet_add_num(&p, (int64_t)q->number);
+	packet_add(&p, q->key);
+	packet_add(&p, user_of(c));
+	q->awaited = succession_ask(r->broker->succession, &p);
+	return q->awaited > 0;
+}
+
 bool
 resumption_asks(
     struct resumption *r, struct conn *c, const struct request *request)
@@ -97,9 +113,7 @@ resumption_asks(
 	const struct timeval late = ms_to_timeval(ANSWER_MS);
 	struct span key = request->str[OPTION_KEY];
 	struct broker *b = r->broker;
-	struct packet p;
 	struct quest *q;
-	unsigned n;
 
 	if (key.n >= KEY_MAX ||
 	    succession_leaving(b->succession).processes == 0 ||
@@ -107,20 +121,13 @@ resumption_asks(
 		return false;
 	q = xcalloc(1, sizeof(*q));
 	memcpy(q->key, key.p, key.n);
-	packet_begin(&p, "has");
-	packet_add_num(&p, (int64_t)++r->last);
-	packet_add(&p, q->key);
-	packet_add(&p, user_of(c));
-	n = succession_ask(b->succession, &p);
-	if (n == 0) {
+	q->of = r;
+	if (!ask(q, c)) {
 		free(q);
 		return false;
 	}
-	q->of = r;
-	q->number = r->last;
 	q->conn = conn_id(c);
 	q->ref = conn_defer(c, request);
-	q->awaited = n;
 	q->late = evtimer_new(b->base, on_late, q);
 	if (q->late == NULL || evtimer_add(q->late, &late) < 0)
 		abort();
@@ -242,14 +249,20 @@ on_answer(struct resumption *r, int peer, uint64_t number, bool yes)
 		not_found(q);
 }
 
+/* Whether it had answered isn't known here: the others are asked again. */
 void
 resumption_gone(struct resumption *r)
 {
 	struct quest *q, *next;
+	const struct conn *c;
 
-	LIST_FOREACH_SAFE (q, &r->quests, link, next)
-		if (--q->awaited == 0)
+	LIST_FOREACH_SAFE (q, &r->quests, link, next) {
+		c = front_find(r->broker->front, q->conn);
+		if (c == NULL)
+			quest_free(q);
+		else if (!ask(q, c))
 			not_found(q);
+	}
 }
 
 /* In the process that has the session. */

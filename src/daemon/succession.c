@@ -20,7 +20,6 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/heir.h"
-#include "daemon/monitor.h"
 #include "daemon/notify.h"
 #include "daemon/resumption.h"
 #include "daemon/succession.h"
@@ -35,6 +34,7 @@ struct peer {
 	int fd; /* owned */
 	struct event *readable;
 	bool left; /* it has said that it ends */
+	unsigned reports;
 	int64_t pid, since_ms;
 	uint64_t clients, locks, waiters;
 	LIST_ENTRY(peer) link; /* if it leaves */
@@ -47,6 +47,7 @@ struct asker {
 
 struct succession {
 	struct broker *broker;
+	const struct succession_hooks *hooks;
 	struct notify *notify;
 	struct peer *before;	   /* we are to replace it */
 	struct peer *after;	   /* it has replaced us */
@@ -188,7 +189,7 @@ take_over(struct succession *s)
 		if (peer->readable == NULL)
 			listen_to(peer);
 	handed_drop();
-	broker_take_over(s->broker);
+	s->hooks->take_over(s->broker);
 }
 
 static void
@@ -230,6 +231,9 @@ on_leaving(struct peer *peer, const struct packet *p)
 		peer->clients = (uint64_t)packet_num(p, 3);
 		peer->locks = (uint64_t)packet_num(p, 4);
 		peer->waiters = (uint64_t)packet_num(p, 5);
+		/* The first comes at once, when Redis does not know yet. */
+		if (++peer->reports == 2)
+			peer->of->hooks->inherit(peer->of->broker);
 	}
 }
 
@@ -254,6 +258,27 @@ succession_ask(struct succession *s, const struct packet *p)
 	LIST_FOREACH (peer, &s->leaving, link)
 		n += tell(peer, p) == PACKET_OK;
 	return n;
+}
+
+bool
+succession_ask_to_serve(int peer, int fd, const char *user, const char *line)
+{
+	struct packet p;
+
+	packet_begin(&p, "serve");
+	packet_add(&p, user);
+	packet_add(&p, line);
+	return !p.full && packet_send(peer, &p, fd) == PACKET_OK;
+}
+
+void
+succession_each(const struct succession *s,
+    void (*fn)(void *arg, int peer, int64_t pid), void *arg)
+{
+	const struct peer *peer;
+
+	LIST_FOREACH (peer, &s->leaving, link)
+		fn(arg, peer->fd, peer->pid);
 }
 
 struct resumption *
@@ -356,7 +381,7 @@ pass_on(struct succession *s)
 	pid_t pid = heir_pid(s->heir);
 	struct packet p;
 
-	broker_hold_back(b, true);
+	s->hooks->hold_back(b, true);
 	s->after = peer_new(s, heir_let_go(s->heir));
 	notify_send(s->notify, "MAINPID=%lld", (long long)pid);
 	packet_begin(&p, "go");
@@ -367,7 +392,7 @@ pass_on(struct succession *s)
 	peer_free(s->after);
 	s->after = NULL;
 	notify_send(s->notify, "MAINPID=%lld", (long long)getpid());
-	broker_hold_back(b, false);
+	s->hooks->hold_back(b, false);
 	return false;
 }
 
@@ -384,7 +409,7 @@ hand_over(struct succession *s)
 		refuse(s, "the new process ended when it was ready");
 		return;
 	}
-	broker_leave(b);
+	s->hooks->leave(b);
 	notify_fini(s->notify);
 	forget_leaving(s);
 	listen_to(s->after);
@@ -411,9 +436,7 @@ unfit(void *arg, const struct heir_state *state, bool *for_good)
 	*for_good = strcmp(buf_data(&mine), state->redis) != 0;
 	buf_fini(&mine);
 	if (*for_good)
-		return "its configuration names another Redis (redis.*), where"
-		       " nobody would see the locks that are held here: stop"
-		       " the broker and start it again";
+		return SUCCESSION_OTHER_REDIS;
 	if (state->ready || state->grace_ms > 0)
 		return NULL;
 	core_gauges(s->broker->core, now_ms(), &gauges);
@@ -472,10 +495,6 @@ obstacle(const struct succession *s)
 	if (is_watched_blindly(s->notify))
 		return "systemd can't be told of the new process: the unit"
 		       " needs Type=notify";
-	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED)
-		return "an embedded Redis ends with the process that started"
-		       " it: set redis.mode and redis.nodes to a server of its"
-		       " own";
 	return NULL;
 }
 
@@ -498,8 +517,7 @@ succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
 	handed.full = false;
 	LIST_FOREACH (peer, &s->leaving, link)
 		handed_add(&handed, HANDED_LEAVING, false, peer->fd);
-	front_hand_over(s->broker->front, &handed);
-	monitor_hand_over(s->broker->monitor, &handed);
+	s->hooks->hand_over(s->broker, &handed);
 	s->heir = heir_start(s->broker->base, &handed, &heir_handler, s, text);
 	if (s->heir == NULL)
 		refuse(s, text);
@@ -510,12 +528,15 @@ succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
 /* The process that has replaced this one. */
 
 static void
-on_after(struct succession *s, const struct packet *p)
+on_after(struct succession *s, struct packet *p)
 {
 	if (packet_is(p, "stop", 0))
 		s->stop = true;
 	else if (packet_is(p, "drain", 0))
-		broker_drain(s->broker);
+		s->hooks->drain(s->broker);
+	else if (packet_is(p, "serve", 2) && p->fd >= 0)
+		s->hooks->serve(s->broker, packet_take_fd(p), packet_text(p, 1),
+		    packet_text(p, 2));
 }
 
 static void
@@ -525,6 +546,9 @@ after_gone(struct succession *s)
 	    LOG_N("clients", front_count(s->broker->front)));
 	peer_free(s->after);
 	s->after = NULL;
+	/* Its server has gone with it, and never comes back. */
+	if (s->broker->config->redis.mode == CONFIG_MODE_EMBEDDED)
+		s->hooks->drain(s->broker);
 }
 
 /* All of them. */
@@ -602,13 +626,15 @@ succession_stopped(const struct succession *s)
 }
 
 struct succession *
-succession_new(struct broker *b, struct notify *notify)
+succession_new(struct broker *b, struct notify *notify,
+    const struct succession_hooks *hooks)
 {
 	struct succession *s = xcalloc(1, sizeof(*s));
 	struct peer *peer;
 	int fd;
 
 	s->broker = b;
+	s->hooks = hooks;
 	s->notify = notify;
 	LIST_INIT(&s->leaving);
 	s->resumption = resumption_new(b);

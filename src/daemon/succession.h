@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct broker;
+struct handed_list;
 struct notify;
 struct packet;
 struct resumption;
@@ -31,10 +32,32 @@ struct succession;
  */
 void succession_failed(const char *why);
 
+/* What it has the broker do; see broker.h. */
+struct succession_hooks {
+	void (*hold_back)(struct broker *b, bool hold);
+	void (*take_over)(struct broker *b);
+	void (*leave)(struct broker *b);
+	void (*drain)(struct broker *b);
+	/* One that leaves has done so for a moment. */
+	void (*inherit)(struct broker *b);
+	/* Adds all sockets to what is handed to another process. */
+	void (*hand_over)(struct broker *b, struct handed_list *out);
+	/* The process that has replaced this one asks for a user: answers the
+	 * line over fd, which it takes. */
+	void (*serve)(
+	    struct broker *b, int fd, const char *user, const char *line);
+};
+
 /* Takes the channels that were handed to this process. */
-struct succession *succession_new(struct broker *b, struct notify *notify);
+struct succession *succession_new(struct broker *b, struct notify *notify,
+    const struct succession_hooks *hooks);
 /* Says why to the old process if this one has not taken over. */
 void succession_free(struct succession *s);
+
+/* Why a process with another Redis can't take over. */
+#define SUCCESSION_OTHER_REDIS                                                 \
+	"its configuration names another Redis (redis.*), where nobody would " \
+	"see the locks that are held here: stop the broker and start it again"
 
 /* Is this process to take over from another, and has not yet? */
 bool succession_pending(const struct succession *s);
@@ -63,6 +86,14 @@ bool succession_stopped(const struct succession *s);
 /* Tells all that leave; returns how many were told. */
 unsigned succession_ask(struct succession *s, const struct packet *p);
 struct resumption *succession_resumption(const struct succession *s);
+
+/* Asks one that leaves to answer a line over fd, which the caller keeps. */
+bool succession_ask_to_serve(
+    int peer, int fd, const char *user, const char *line);
+
+/* Calls fn for each process that leaves, with the end of its channel. */
+void succession_each(const struct succession *s,
+    void (*fn)(void *arg, int peer, int64_t pid), void *arg);
 
 /* The processes that leave, all together. */
 struct succession_leaving {

@@ -192,11 +192,12 @@ tls_stop_listening(struct broker *b)
 		relay_close_places(b->relay);
 }
 
-void
+bool
 tls_reload(struct broker *b)
 {
 	if (b->relay == NULL)
-		return;
+		return false;
 	tell_limits(b);
 	relay_reload(b->relay);
+	return true;
 }

@@ -35,7 +35,8 @@ bool tls_listen(struct broker *b, struct buf *why)
 void tls_accept(struct broker *b, bool on);
 void tls_stop_listening(struct broker *b);
 
-/* To be called when limits have changed, and perhaps certificates. */
-void tls_reload(struct broker *b);
+/* To be called when limits have changed, and perhaps certificates.  Returns
+ * false if there are none. */
+bool tls_reload(struct broker *b);
 
 #endif

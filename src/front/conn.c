@@ -12,6 +12,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -119,7 +120,7 @@ conn_event(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	if (c->stage == CONN_LINGERING) {
 		if (!conn_linger(c))
-			front_close(c);
+			front_end(c, CONN_END_DEAD);
 		return;
 	}
 	if (what & EV_WRITE) {
@@ -190,6 +191,7 @@ conn_new_relayed(struct front *f, const struct front_relayed *client)
 	struct conn *c = conn_make(f, client->fd, true);
 	unsigned i;
 
+	assert(client->peer != NULL);
 	c->relayed = true;
 	c->relay = client->id;
 	c->proxied = client->proxied;
@@ -257,6 +259,7 @@ conn_pass(struct conn *c, struct front_passed *out)
 void
 conn_passed(struct conn *c)
 {
+	assert(c->stage == CONN_LIVE);
 	buf_fini(&c->out);
 	front_end(c, CONN_END_DEAD);
 	conn_arm(c);
@@ -267,9 +270,8 @@ conn_free(struct conn *c)
 {
 	unsigned i;
 
-	conn_forget(c);
-	heartbeat_forget(c);
-	output_forget(c);
+	assert(!c->dirty && !c->timed && c->counted == 0);
+	assert(c->npending == 0 && !timer_armed(&c->beat));
 	if (c->armed)
 		(void)event_del(&c->event);
 	(void)close(c->fd);
@@ -297,6 +299,7 @@ conn_frame(
 void
 conn_frame_done(struct conn *c)
 {
+	assert(c->framed <= buf_len(&c->in));
 	buf_consume(&c->in, c->framed);
 	c->scanned = 0;
 	/* Wait until half of it is free: changing the watched events costs. */

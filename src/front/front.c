@@ -30,11 +30,69 @@
 #include "front/front.h"
 #include "front/gate.h"
 #include "front/listener.h"
+#include "front/sockopt.h"
 #include "front/state.h"
 
 #define LINES_PER_TURN 64 /* of one connection */
 #define SHARE_US 250	  /* of one connection */
 #define TURN_US 1000	  /* of all */
+
+/*
+ * Reloads: each connection takes note of what has changed.
+ *
+ * A connection does so before its next request is handed out; so the new rules
+ * hold from then on, whoever comes first.  For all others a walk comes by,
+ * which looks at a bounded number of connections in a turn, because there may
+ * be very many.  A connection that comes meanwhile has the new rules from its
+ * start.  Another reload makes the walk begin again.
+ */
+
+#define LOOKS_PER_TURN 100
+
+void
+front_set_limits(struct front *f, const struct client_limits *limits)
+{
+	f->reloads++;
+	if (limits->unreachable_ms != f->limits.unreachable_ms)
+		f->unreachable_at = f->reloads;
+	f->limits = *limits;
+	f->reloading = true;
+	table_rewind(&f->conns, &f->reload);
+}
+
+void
+conn_note_reload(struct conn *c)
+{
+	struct front *f = c->front;
+	bool unreachable = c->reloads < f->unreachable_at;
+
+	if (c->reloads == f->reloads)
+		return;
+	c->reloads = f->reloads;
+	if (c->tcp && !c->relayed && unreachable)
+		sockopt_client(c->fd, f->limits.unreachable_ms);
+	timeouts_changed(c);
+	f->handler->reloaded(f->arg, c);
+}
+
+static void
+reload_go_on(struct front *f)
+{
+	struct table_link *link;
+	unsigned looked = 0;
+
+	if (!f->reloading)
+		return;
+	link = table_go_on(&f->reload);
+	for (; link != NULL; link = table_next(&f->reload)) {
+		conn_note_reload(container_of(link, struct conn, by_id));
+		if (++looked >= LOOKS_PER_TURN && table_rests(&f->reload))
+			return;
+	}
+	f->reloading = false;
+	timeouts_sorted(f);
+	f->handler->reload_over(f->arg);
+}
 
 static void
 front_woken(evutil_socket_t fd, short what, void *arg)
@@ -59,13 +117,14 @@ conn_of(struct table_link *link)
 	return link ? container_of(link, struct conn, by_id) : NULL;
 }
 
-struct conn *
+/* The first of all connections, in no order; and the next one. */
+static struct conn *
 front_first(const struct front *f, struct table_walk *walk)
 {
 	return conn_of(table_first(&f->conns, walk));
 }
 
-struct conn *
+static struct conn *
 front_next(struct table_walk *walk)
 {
 	return conn_of(table_next(walk));
@@ -100,32 +159,14 @@ front_new(struct event_base *base, const struct client_limits *limits,
 	return f;
 }
 
-/* The list that a connection with output is on. */
-static struct conn_list *
-front_list_of(const struct conn *c)
-{
-	return c->hurried ? &c->front->hurried : &c->front->dirty;
-}
-
+/* No part of the front has anything of it any more, but for lists of turns. */
 static void
-front_clean(struct conn *c)
+front_forget(struct conn *c)
 {
-	if (!c->dirty)
-		return;
-	TAILQ_REMOVE(front_list_of(c), c, dirty_link);
-	c->dirty = c->hurried = false;
-}
-
-/*
- * The last connection goes first: a grant comes after the answer to the UNLOCK
- * that made it possible, and somebody waits for the grant.
- */
-static struct conn *
-front_next_dirty(const struct front *f)
-{
-	if (!TAILQ_EMPTY(&f->hurried))
-		return TAILQ_FIRST(&f->hurried);
-	return TAILQ_LAST(&f->dirty, conn_list);
+	timeouts_remove(c);
+	heartbeat_forget(c);
+	output_forget(c);
+	conn_forget(c);
 }
 
 static void
@@ -133,6 +174,7 @@ front_drop(struct conn *c)
 {
 	(void)conn_write(c);
 	(void)conn_linger(c);
+	front_forget(c);
 	conn_free(c);
 }
 
@@ -177,114 +219,20 @@ front_free(struct front *f)
 	free(f);
 }
 
-void
-front_set_limits(struct front *f, const struct client_limits *limits)
-{
-	reload_begin(f, limits);
-}
-
-bool
-front_has_room(const struct front *f)
-{
-	return f->nlive + f->nflushing - f->nleaving < f->limits.clients;
-}
-
-bool
-front_may_have_room(const struct front *f)
-{
-	return !front_has_room(f) &&
-	       (f->nunopened > 0 || f->nleaving == LEAVERS_MAX);
-}
-
-void
-front_admit(struct conn *c)
-{
-	struct front *f = c->front;
-
-	table_add(&f->conns, &c->by_id);
-	f->nlive++;
-	f->nunopened++;
-	timeouts_set(c, TIMEOUT_SILENT);
-	front_ready(c);
-	conn_arm(c);
-}
-
-void
-front_accepted(struct front *f, int fd, bool tcp, bool proxied)
-{
-	struct conn *c = conn_new(f, fd, tcp);
-
-	c->proxied = proxied;
-	front_admit(c);
-}
-
-void
-front_rejected(struct front *f, int fd, bool tcp)
-{
-	front_reject(conn_new(f, fd, tcp));
-}
-
-void
-front_reject(struct conn *c)
-{
-	struct front *f = c->front;
-
-	c->stage = CONN_FLUSHING;
-	f->nflushing++;
-	conn_refuse(c, NULL, ERR_LIMIT, FRONT_CROWDED, f->limits.clients);
-}
-
-void
-front_ready(struct conn *c)
-{
-	/* front_serve() itself sees what is left to do. */
-	if (c->ready || c->serving || c->stage != CONN_LIVE)
-		return;
-	c->ready = true;
-	c->front->nready++;
-	TAILQ_INSERT_TAIL(&c->front->ready, c, ready_link);
-}
-
-void
-front_dirty(struct conn *c)
-{
-	if (c->dirty)
-		return;
-	c->dirty = true;
-	TAILQ_INSERT_TAIL(front_list_of(c), c, dirty_link);
-}
-
-void
-conn_hurry(struct conn *c)
-{
-	if (c->hurried)
-		return;
-	front_clean(c);
-	c->hurried = true;
-	front_dirty(c);
-}
-
-void
-front_end(struct conn *c, enum conn_end end)
-{
-	if (c->end < end)
-		c->end = (uint8_t)end;
-	front_ready(c);
-}
-
-/* Takes a connection off every list and frees it. */
-void
+/* Takes a connection that is closing off every list and frees it. */
+static void
 front_close(struct conn *c)
 {
 	struct front *f = c->front;
 
+	assert(f->nflushing + f->nlingering > 0);
 	assert(c->stage != CONN_LIVE && !c->ready);
 	if (c->stage == CONN_FLUSHING)
 		f->nflushing--;
 	else
 		f->nlingering--;
 	front_clean(c);
-	timeouts_remove(c);
+	front_forget(c);
 	conn_free(c);
 }
 
@@ -294,6 +242,8 @@ front_gone(struct conn *c, bool orderly)
 {
 	struct front *f = c->front;
 
+	assert(c->stage == CONN_LIVE && !c->ready && f->nlive > 0);
+	assert(f->nleaving >= c->leaving);
 	f->handler->gone(f->arg, c, orderly);
 	table_remove(&f->conns, &c->by_id);
 	relayed_forget(c);
@@ -413,6 +363,7 @@ front_open(struct conn *c)
 {
 	struct front *f = c->front;
 
+	assert(!c->opened && f->nunopened > 0);
 	c->opened = true;
 	f->nunopened--;
 	f->handler->opened(f->arg, c);
@@ -463,6 +414,7 @@ front_serve_lines(struct conn *c)
 static void
 front_serve(struct conn *c)
 {
+	assert(c->stage == CONN_LIVE);
 	c->serving = true;
 	front_serve_lines(c);
 	if (c->end || front_is_over(c)) {
@@ -493,15 +445,6 @@ front_run(struct front *f)
 	}
 }
 
-void
-front_too_slow(struct conn *c)
-{
-	c->front->ntoo_slow++;
-	LOG(NOTICE, "client-too-slow", LOG_S("peer", c->peer),
-	    LOG_N("client", c->id), LOG_N("bytes", buf_len(&c->out)));
-	front_end(c, CONN_END_DEAD);
-}
-
 /*
  * Throws out a client that does not read.  A single reply may be longer than
  * the limit: a client that goes on reading it is left alone, but no further
@@ -512,6 +455,7 @@ front_flush_live(struct conn *c, bool was_behind)
 {
 	size_t len = buf_len(&c->out);
 
+	assert(c->stage == CONN_LIVE);
 	if (len <= c->front->limits.output) {
 		if (c->timed && c->timeout == TIMEOUT_UNREAD)
 			timeouts_remove(c);
@@ -536,6 +480,7 @@ front_flush_closing(struct conn *c)
 {
 	struct front *f = c->front;
 
+	assert(c->stage == CONN_FLUSHING && f->nflushing > 0);
 	if (c->stuck) {
 		timeouts_set(c, TIMEOUT_FLUSH);
 		conn_arm(c);
@@ -558,11 +503,12 @@ front_flush_one(struct conn *c)
 {
 	bool was_behind = conn_behind(c);
 
+	if (c->stage != CONN_LIVE && c->end == CONN_END_DEAD) {
+		front_close(c);
+		return;
+	}
 	if (!c->stuck && !conn_write(c)) {
-		if (c->stage == CONN_LIVE)
-			front_end(c, CONN_END_DEAD);
-		else
-			front_close(c);
+		front_end(c, CONN_END_DEAD);
 		return;
 	}
 	output_count(c);
@@ -597,17 +543,24 @@ front_hurry(struct front *f)
 		front_flush_hurried(c);
 }
 
-void
-front_flush(struct front *f)
+static void
+front_flush_all(struct front *f)
 {
 	struct conn *c;
 
-	front_hurry(f);
 	while ((c = front_next_dirty(f)) != NULL) {
 		front_clean(c);
 		front_flush_one(c);
 	}
+}
+
+void
+front_flush(struct front *f)
+{
+	front_hurry(f);
+	front_flush_all(f);
 	output_bound(f);
+	front_flush_all(f); /* those that were closing, and are over now */
 	if (f->nready > 0 || f->reloading)
 		front_wake(f);
 }

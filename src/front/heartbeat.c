@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -46,6 +47,7 @@ beat_due(struct conn *c, int64_t now)
 {
 	struct front *f = c->front;
 
+	assert(c->stage == CONN_LIVE && c->heartbeat_ms > 0);
 	heap_remove(&f->beats, &c->beat);
 	if (c->blocked || c->busy || c->eof || c->quit || c->end)
 		return;
@@ -92,12 +94,11 @@ heartbeat_fini(struct front *f)
 }
 
 void
-heartbeat_heard(struct conn *c)
+heartbeat_anew(struct conn *c)
 {
 	struct front *f = c->front;
 
-	if (c->heartbeat_ms <= 0)
-		return;
+	assert(c->heartbeat_ms > 0 && c->stage == CONN_LIVE);
 	c->heard_ms = now_awake_ms();
 	if (timer_armed(&c->beat))
 		return;

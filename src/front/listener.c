@@ -12,6 +12,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -29,7 +30,6 @@
 
 #define ACCEPTS_PER_TURN 64
 #define REFUSALS_PER_TURN 8 /* at each place */
-#define SPELL_MS 10000	    /* after so long, an event is news again */
 #define ACCEPT_AGAIN_MS 100
 
 /* One listening socket.  Owned by the front. */
@@ -74,16 +74,6 @@ accept_again(evutil_socket_t fd, short what, void *arg)
 			(void)event_add(l->event, NULL);
 }
 
-bool
-front_is_news(int64_t *last_ms)
-{
-	int64_t now = now_awake_ms();
-	bool news = *last_ms == 0 || now - *last_ms >= SPELL_MS;
-
-	*last_ms = now;
-	return news;
-}
-
 static void
 reserve(struct front *f)
 {
@@ -117,23 +107,13 @@ accept_exhausted(struct listener *l, int err)
 	reserve(f);
 }
 
-bool
-front_room(struct front *f)
-{
-	bool room = front_has_room(f) || timeouts_make_room(f);
-
-	if (!room && front_is_news(&f->crowded_ms))
-		LOG(WARNING, "clients-exhausted",
-		    LOG_N("limit", f->limits.clients));
-	return room;
-}
-
 /* Returns false if there was no room for the client. */
 static bool
 accept_one(struct listener *l, int fd)
 {
 	struct front *f = l->front;
 
+	assert(fd >= 0);
 	reserve(f);
 	if (front_room(f)) {
 		front_accepted(f, fd, l->tcp, l->proxied);
@@ -330,6 +310,7 @@ listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
 	struct listener *l = xcalloc(1, sizeof(*l));
 	struct stat st;
 
+	assert(fd >= 0 && name != NULL);
 	l->front = f;
 	l->fd = fd;
 	l->tcp = tcp;

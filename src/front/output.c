@@ -7,12 +7,11 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "base/log.h"
-#include "base/now.h"
 #include "front/conn.h"
 #include "front/state.h"
-
-#define SPELL_MS 10000 /* a spell ends after so long without it */
 
 /*
  * All clients may leave so much unread, or if that is more, so many times what
@@ -27,6 +26,7 @@ output_forget(struct conn *c)
 {
 	if (c->counted == 0)
 		return;
+	assert(c->front->output >= c->counted);
 	TAILQ_REMOVE(&c->front->unread, c, unread_link);
 	c->front->output -= c->counted;
 	c->counted = 0;
@@ -55,15 +55,24 @@ most_unread(const struct front *f)
 	return most;
 }
 
+void
+front_too_slow(struct conn *c)
+{
+	assert(c->stage == CONN_LIVE);
+	c->front->ntoo_slow++;
+	LOG(NOTICE, "client-too-slow", LOG_S("peer", c->peer),
+	    LOG_N("client", c->id), LOG_N("bytes", buf_len(&c->out)));
+	front_end(c, CONN_END_DEAD);
+}
+
 /* Drops a client: nothing can be delivered to it any more. */
 static void
 drop(struct conn *c)
 {
-	if (c->stage != CONN_LIVE) {
-		front_close(c);
-		return;
-	}
-	front_too_slow(c);
+	if (c->stage == CONN_LIVE)
+		front_too_slow(c);
+	else
+		front_end(c, CONN_END_DEAD);
 	output_forget(c);
 	buf_fini(&c->out);
 	c->stuck = false;
@@ -109,15 +118,12 @@ void
 output_bound(struct front *f)
 {
 	size_t enough = output_max(f) - output_max(f) / SPARE;
-	int64_t at_ms;
 
 	if (f->output <= output_max(f))
 		return;
-	at_ms = now_awake_ms();
-	if (f->full_ms == 0 || at_ms - f->full_ms > SPELL_MS)
+	if (front_is_news(&f->full_ms))
 		LOG(WARNING, "output-exhausted", LOG_N("bytes", f->output),
 		    LOG_N("limit", output_max(f)));
-	f->full_ms = at_ms;
 	while (f->output > enough)
 		drop_from(f, most_unread(f) / 2 + 1, enough);
 }

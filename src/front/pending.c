@@ -64,6 +64,7 @@ pending_free(struct conn *c, struct pending *p)
 {
 	struct front *f = c->front;
 
+	assert(c->npending > 0 && p->key.conn == c->id);
 	LIST_REMOVE(p, link);
 	table_remove(&f->by_ref, &p->by_ref);
 	table_remove(&f->by_tag, &p->by_tag);

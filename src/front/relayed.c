@@ -6,6 +6,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "base/log.h"
 #include "front/conn.h"
 #include "front/state.h"
@@ -70,6 +72,7 @@ front_relayed_ended(struct front *f, uint64_t id, bool behind)
 	if (link == NULL)
 		return;
 	c = container_of(link, struct conn, by_relay);
+	assert(c->relayed && c->stage == CONN_LIVE);
 	if (!behind) {
 		c->unsigned_end = true;
 		return;

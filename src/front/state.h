@@ -99,41 +99,42 @@ struct front {
 	char *scratch;	 /* FRONT_READ_BYTES that are read into */
 };
 
-/* Takes over the socket of a new client, or of one too many. */
+/* Lines that connections stand in: queue.c. */
+void front_ready(struct conn *c); /* LIVE: in line for front_run() */
+void front_dirty(struct conn *c); /* in line for front_flush() */
+void front_clean(struct conn *c); /* not in line for it any more */
+
+/* Who is the next to be written to?  NULL: nobody has output. */
+struct conn *front_next_dirty(const struct front *f);
+
+/*
+ * Ends a connection in the next front_run(); if it is closing already and DEAD,
+ * frees it in the next front_flush().
+ */
+void front_end(struct conn *c, enum conn_end end);
+
+/* Should the log say it, or has it done so for this spell? */
+bool front_is_news(int64_t *last_ms);
+
+/* Is there room for another client?  front_room() logs it if there is none. */
+bool front_room(struct front *f);
+
+/* Will the next turn of front_run() show whether there is room for more? */
+bool front_may_have_room(const struct front *f);
+
+/* Takes over the socket of a new client, or of one too many: admit.c. */
 void front_accepted(struct front *f, int fd, bool tcp, bool proxied);
 void front_admit(struct conn *c);
 void front_reject(struct conn *c);
 void front_rejected(struct front *f, int fd, bool tcp);
 
-/* Should the log say it, or has it done so for this spell? */
-bool front_is_news(int64_t *last_ms);
-
-/* Will the next turn of front_run() show whether there is room for more? */
-bool front_may_have_room(const struct front *f);
-
-/* Is there room for another client?  front_room() logs it if there is none. */
-bool front_room(struct front *f);
-bool front_has_room(const struct front *f);
-
-/* Puts a LIVE connection in line for front_run(). */
-void front_ready(struct conn *c);
-
-/* Puts a connection in line for front_flush(). */
-void front_dirty(struct conn *c);
-
-/* Ends a connection in the next front_run(). */
-void front_end(struct conn *c, enum conn_end end);
-
-/* Ends a connection whose client does not read, and logs it. */
-void front_too_slow(struct conn *c);
-
-/* Frees a connection that is closing. */
-void front_close(struct conn *c);
-
 /* Bounds the unread output of all clients together: output.c. */
 void output_count(struct conn *c); /* after a write to it */
 void output_forget(struct conn *c);
 void output_bound(struct front *f); /* drops those that read least */
+
+/* Ends a connection whose client does not read, and logs it. */
+void front_too_slow(struct conn *c);
 
 /* Requests whose answers come later: pending.c. */
 void pending_init(struct front *f);
@@ -143,10 +144,6 @@ void pending_fini(struct front *f);
 void relayed_init(struct front *f);
 void relayed_fini(struct front *f);
 void relayed_forget(struct conn *c);
-
-/* The first of all connections, in no order; and the next one. */
-struct conn *front_first(const struct front *f, struct table_walk *walk);
-struct conn *front_next(struct table_walk *walk);
 
 /* Time-outs of connections: timeouts.c. */
 void timeouts_init(struct front *f);
@@ -162,14 +159,18 @@ bool timeouts_make_room(struct front *f);
 void timeouts_changed(struct conn *c); /* limits.first_line may have */
 void timeouts_sorted(struct front *f); /* ... for all connections */
 
-/* What a reload changes for connections: reload.c. */
-void reload_begin(struct front *f, const struct client_limits *limits);
-void reload_go_on(struct front *f); /* some of it, once a turn */
-
 /* Lines that were promised: heartbeat.c. */
 void heartbeat_init(struct front *f);
 void heartbeat_fini(struct front *f);
-void heartbeat_heard(struct conn *c); /* a line came, or a wait is over */
+void heartbeat_anew(struct conn *c);
 void heartbeat_forget(struct conn *c);
+
+/* A line came, or a wait is over. */
+static inline void
+heartbeat_heard(struct conn *c)
+{
+	if (c->heartbeat_ms > 0)
+		heartbeat_anew(c);
+}
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -74,6 +75,7 @@ timeouts_arm(struct front *f, int64_t now)
 static void
 stranger_expire(struct conn *c)
 {
+	assert(c->stage == CONN_LIVE && c->stranger);
 	if (conn_owes(c) && !c->overdue) {
 		c->overdue = true;
 		timeouts_set(c, TIMEOUT_STRANGER);
@@ -91,8 +93,10 @@ stranger_expire(struct conn *c)
 static void
 timeouts_expire(struct conn *c)
 {
+	assert(c->timed);
 	if (c->stage != CONN_LIVE) {
-		front_close(c);
+		timeouts_remove(c);
+		front_end(c, CONN_END_DEAD);
 		return;
 	}
 	if (c->timeout == TIMEOUT_STRANGER) {
@@ -168,6 +172,7 @@ timeouts_set(struct conn *c, enum timeout timeout)
 	int64_t ms = timeout_ms(f, timeout);
 	int64_t now;
 
+	assert(timeout < TIMEOUT_MAX);
 	timeouts_remove(c);
 	if (ms <= 0)
 		return;
@@ -233,6 +238,7 @@ timeouts_make_room(struct front *f)
 	if (c == NULL || !c->stranger || f->nleaving == LEAVERS_MAX)
 		return false;
 	timeouts_remove(c);
+	assert(c->stage == CONN_LIVE && !c->leaving);
 	c->leaving = true;
 	f->nleaving++;
 	front_end(c, CONN_END_DEAD);

@@ -46,6 +46,7 @@ struct limits {
 static void
 visit_free(struct limits *l, struct visit *v)
 {
+	assert(l->n > 0);
 	TAILQ_REMOVE(&l->visits, v, link);
 	l->n--;
 	(void)bufferevent_decref(v->bev);
@@ -97,6 +98,7 @@ look(struct limits *l)
 	int64_t at_ms = now_awake_ms();
 	struct visit *v, *next;
 
+	assert(l->most > 0);
 	TAILQ_FOREACH_SAFE (v, &l->visits, link, next) {
 		if (is_over(v))
 			visit_free(l, v);

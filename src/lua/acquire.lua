@@ -63,15 +63,16 @@ local function queue_up(key, queue, text, holders)
 end
 
 -- Lets a token share a phase that goes on, if nobody waits or if it shares it
--- already.  Returns whether it does.
+-- already.  Returns the fence of the phase, or nil.
 local function join(key, queue, shared, token, ttl)
 	admit(key, queue, shared)
 	if redis.call("EXISTS", queue) == 1
 		and not redis.call("ZSCORE", shared, token) then
-		return false
+		return nil
 	end
+	local fence = joined(key)
 	share(key, shared, token, ttl)
-	return true
+	return fence
 end
 
 -- Takes a name.  Idempotent for one token: if the key holds it already, the
@@ -113,8 +114,10 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 		begin_phase(key, queue, shared, token, ttl)
 		return { "granted", top, 0, waiting }
 	end
-	if shares and phase(value) and join(key, queue, shared, token, ttl) then
-		return { "granted", phase(value), 0, redis.call("EXISTS", queue) }
+	local fence = shares and phase(value)
+		and join(key, queue, shared, token, ttl)
+	if fence then
+		return { "granted", fence, 0, redis.call("EXISTS", queue) }
 	end
 	if owner then
 		holders = { owner }
@@ -133,7 +136,8 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	end
 	return { how == "q" and "queued" or "busy", 0,
 		phase(value) and lasts(shared) or redis.call("PTTL", ends),
-		0, quorum and owner or "" }
+		how ~= "q" and waiting == 0 and keeps_warm(owner) or 0,
+		owner or "" }
 end }
 
 -- Defines the operation on token holds, as far as claim.lua does not carry it

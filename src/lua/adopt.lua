@@ -1,7 +1,10 @@
 -- Holds of brokers that have gone: token holds, and names that are kept for
 -- nobody (keep=, delay=).  Their keys live on, but if Redis forgot one, nobody
 -- would write it again.  So when a broker has gone, one of the others goes
--- through all keys, in steps, and puts its own token into such holds.
+-- through all keys, in steps, and puts its own token into such holds.  The
+-- successor of a process does so with the token holds that this hands over:
+-- those up to a number.  What has a later one, the process may still doubt; it
+-- would end it by its own token.
 --
 -- Keys that end within a lease and a pad are left alone: a server that has
 -- forgotten them grants nothing for longer than that (the grace period).  So is
@@ -55,6 +58,15 @@ local function adopt(key, seq, n, client)
 		.. string.sub(key, cut + 1) .. "\n"
 end
 
+-- Who hands token holds over to this broker: broker, number, time; or nil.
+local function handed()
+	local from, upto, at = string.match(redis.call("HGET", guard,
+		"h:" .. string.match(me, "^(.*)%.")) or "", "^(%S+) (%d+) (%d+)$")
+	if from ~= me then
+		return from, tonumber(upto), tonumber(at)
+	end
+end
+
 -- Goes on with a pass from the cursor.  The holds that it takes up get the
 -- tokens from seq on.  The answer has the next cursor ("0": the pass is over)
 -- in its first line.  It is `gone` if another broker makes the pass.
@@ -71,17 +83,23 @@ op.adopt = { args = 2, run = function(seq, cursor)
 	local next, keys = scan(cursor)
 	local values, lines = values_of(keys), {}
 	local here, ahead = { [me] = true }, {}
+	local from, upto, at = handed()
 	for i, key in ipairs(keys) do
 		local token, n, client = parse(values[i])
-		local broker = token and string.match(token, "^(.*)%.%d+$")
+		local broker, number
+		if token then
+			broker, number = string.match(token, "^(.*)%.(%d+)$")
+		end
 		if broker and here[broker] == nil then
 			local ms = tonumber(redis.call("HGET", guard,
 				"b:" .. broker) or nil)
 			here[broker] = ms and not is_silent(ms) or false
 			ahead[broker] = ms and ms > now_ms
 		end
-		if broker and not here[broker]
-			and (client or not ahead[broker])
+		local given = client and from and broker == from
+			and tonumber(number) <= upto
+		if broker and (given or not here[broker]
+				and (client or not ahead[broker]))
 			and string.sub(key, 1, cut) == string.sub(guard, 1, cut) then
 			lines[#lines + 1] = adopt(key, tonumber(seq) + #lines, n, client)
 		end
@@ -89,6 +107,11 @@ op.adopt = { args = 2, run = function(seq, cursor)
 	if next == "0" then
 		redis.call("HDEL", guard, "pass")
 		redis.call("HSET", guard, "passed", start)
+		-- What was said while the pass went on takes another one.
+		if from and at <= tonumber(start) then
+			redis.call("HDEL", guard,
+				"h:" .. string.match(me, "^(.*)%."))
+		end
 		if tonumber(redis.call("HGET", guard, "left") or "0")
 			<= tonumber(start) then
 			redis.call("HDEL", guard, "left")

@@ -5,6 +5,7 @@
 --   id    master_replid of the history that is blessed
 --   at    server time (ms) of the latest call of any broker
 --   pend  the present unblessed epoch: replid:nonce
+--   epoch its nonce, also when it is blessed: what is shared has that, too
 --   cfg   settings that all brokers must share; grace: their G (ms)
 --   new   set until the first bless of a server never used before
 --   idle  replid under which the last broker left, holding nothing
@@ -18,8 +19,13 @@
 --         goes through all keys for that, as `BROKER STARTED MS`, the time of
 --         the last step; and when the last pass began that went through
 --         (adopt.lua)
+--   h:N   a process of broker N that was replaced and looks after token holds:
+--         `X SEQ MS`; those up to its number SEQ are for its successor, which
+--         goes through all keys for that, and MS is when it said so
 --   a:X   where people reach broker X
 --   i:X   what broker X says about itself, as `VERSION LEASE_MS URL`
+--   w:X   for how long broker X keeps a name warm at most (ms; 0: it does not)
+--   old   set while a broker without that is there: then no name is kept warm
 --   node, set, places, open  in a quorum: the random id of this server; who
 --         votes, as VERSION:ID,ID,...; where those servers were found
 --         (core/guard/voters.c); and while the set is not agreed on yet, k if
@@ -65,7 +71,7 @@ local begun = ARGV[11]
 if begun == "w" and g[1] and g[1] ~= replid or begun == "n" and not g[3] then
 	if not g[1] then
 		at = now_ms
-		redis.call("HSET", guard, "at", at)
+		redis.call("HSET", guard, "at", at, "epoch", nonce)
 	end
 	if idle and idle == g[1] then
 		idle = replid
@@ -175,7 +181,7 @@ end
 if not blessed
 	and (not pend or string.sub(pend, 1, #replid + 1) ~= replid .. ":") then
 	pend = replid .. ":" .. nonce
-	redis.call("HSET", guard, "pend", pend)
+	redis.call("HSET", guard, "pend", pend, "epoch", nonce)
 	-- A bucket of a cluster may return to the history that was blessed, and
 	-- must not count as blessed then.
 	redis.call("HDEL", guard, "id")

@@ -79,8 +79,8 @@ end
 -- Returns for how long this broker may stay away, at most `most` ms, and marks
 -- it until then; 0 if it must call as ever.
 local function stay_away(watch, reached, most)
-	-- The guard has about 10 fields, then two or three for each broker.
-	local brokers = (redis.call("HLEN", guard) - 10) / (reached and 3 or 2)
+	-- The guard has about 10 fields, then three or four for each broker.
+	local brokers = (redis.call("HLEN", guard) - 10) / (reached and 4 or 3)
 	local away = math.min(most, math.floor(brokers / 8) * stall_ms)
 	if away <= stall_ms / 3 then
 		return 0
@@ -123,7 +123,7 @@ local function sweep()
 	end
 	seen[me] = true
 	for i = 1, #all, 2 do
-		local broker = string.match(all[i], "^[ai]:(.*)$")
+		local broker = string.match(all[i], "^[aiw]:(.*)$")
 		if broker and not seen[broker] then
 			gone[#gone + 1] = all[i]
 		end
@@ -156,53 +156,87 @@ end
 
 -- Once a lease, one broker looks whether another one has gone.  Returns 1 if
 -- this broker is to go through all keys (adopt.lua): it is noted for that.  If
--- the one that was noted before is silent, another one begins anew.
-local function look_for_gone()
+-- the one that was noted before is silent, another one begins anew.  An heir is
+-- to do so at once.
+local function look_for_gone(heir)
 	local has = redis.call("HMGET", guard, "looked", "pass", "passed", "left")
 	local who, last = string.match(has[2] or "", "^(%S+) %d+ (%d+)$")
 	if who and math.abs(now_ms - tonumber(last)) < lease_ms then
 		return who == me and 1 or 0
 	end
-	if not blessed or quorum
-		or math.abs(now_ms - tonumber(has[1] or "0")) < lease_ms then
+	if not blessed or quorum or not heir
+		and math.abs(now_ms - tonumber(has[1] or "0")) < lease_ms then
 		return 0
 	end
 	redis.call("HSET", guard, "looked", now_ms)
 	local passed = tonumber(has[3] or "0")
-	if not has_gone(passed <= now_ms and passed or 0, has[4]) then
+	if not heir
+		and not has_gone(passed <= now_ms and passed or 0, has[4]) then
 		return 0
 	end
 	redis.call("HSET", guard, "pass", me .. " " .. now_ms .. " " .. now_ms)
 	return 1
 end
 
-return watchers, stay_away, sweep, look_for_gone
+-- Notes whether a broker is there that knows nothing of warm names: it has no
+-- `w:`.  Such a one would tell its clients that they are taken.
+local function note_old()
+	local all, of, old = redis.call("HGETALL", guard), {}, false
+	for i = 1, #all, 2 do
+		of[all[i]] = all[i + 1]
+	end
+	for field, ms in pairs(of) do
+		local broker = string.match(field, "^b:(.*)$")
+		old = old or broker and not of["w:" .. broker]
+			and not is_silent(tonumber(ms))
+	end
+	if old then
+		redis.call("HSET", guard, "old", 1)
+	elseif of.old then
+		redis.call("HDEL", guard, "old")
+	end
+end
+
+return watchers, stay_away, sweep, look_for_gone, note_old
 
 end
 
 -- The call itself is the heartbeat; here a broker says where people reach it,
--- what else they see of it (`about`, an `i:` of the guard), and for how long it
--- would stay away (ms; 0: it has something).  Now and then a heartbeat sweeps.
--- Brokers with little to do send nothing else, so this operation is defined at
--- once, too.
-op.heartbeat = { args = 3, run = function(address, most, about)
+-- what else they see of it (`about`, an `i:` of the guard), for how long it keeps
+-- names warm (ms; the answer says whether an old broker forbids that), and for
+-- how long it would stay away (ms; 0: it has something).  A process that was
+-- replaced says once up to which number its successor may have its token holds
+-- (0: it says nothing).  Now and then a heartbeat sweeps.  Brokers with little
+-- to do send nothing else, so this operation is defined at once, too.
+op.heartbeat = { args = 5, run = function(address, most, about, warm, given)
+	local hands = "h:" .. string.match(me, "^(.*)%.")
 	local has = redis.call("HMGET", guard, "a:" .. me, "watch", "swept",
-		"i:" .. me)
-	local _, stay_away, sweep, look_for_gone = beat_parts()
+		"i:" .. me, "w:" .. me, hands)
+	local _, stay_away, sweep, look_for_gone, note_old = beat_parts()
 	if address ~= "" and has[1] ~= address then
 		redis.call("HSET", guard, "a:" .. me, address)
 	end
 	if has[4] ~= about then
 		redis.call("HSET", guard, "i:" .. me, about)
 	end
+	if has[5] ~= warm then
+		redis.call("HSET", guard, "w:" .. me, warm)
+		note_old()
+	end
 	if math.abs(now_ms - tonumber(has[3] or "0")) >= 5 * (lease_ms + pad_ms) then
 		redis.call("HSET", guard, "swept", now_ms)
 		sweep()
+		note_old()
 	end
-	local passes = look_for_gone()
+	if given ~= "0" then
+		redis.call("HSET", guard, hands, me .. " " .. given .. " " .. now_ms)
+	end
+	local passes = look_for_gone(has[6]
+		and string.match(has[6], "^%S+") ~= me
+		and not string.find(about, " leaving", 1, true))
 	return { "done", 0, passes == 0 and most ~= "0"
 		and stay_away(has[2], address ~= "", tonumber(most)) or 0, 0, "",
-		passes }
+		passes, warm ~= "0" and redis.call("HGET", guard, "old") and 1 or 0 }
 end }
 
 -- include release.lua
@@ -212,6 +246,16 @@ function define_leases()
 
 -- include lease.lua
 
+-- Renews a share.  On a server that is not blessed the phase becomes one of this
+-- epoch, unless the broker may no longer vouch for it.
+local function renew_share(key, shared, token, ttl, late)
+	if not blessed and not late then
+		write_phase(key, phase(redis.call("GET", key)),
+			math.max(redis.call("PTTL", key), tonumber(ttl)))
+	end
+	share(key, shared, token, ttl)
+end
+
 -- Renews a shared lease.  On a server that is not blessed it compares phases by
 -- their fences: the same phase goes on, and an older one is replaced.  After
 -- `by` (server time, ms; 0: no end) it writes no phase again: the broker no
@@ -219,20 +263,27 @@ function define_leases()
 local function renew_shared(key, queue, shared, token, ttl, held, by)
 	local value = redis.call("GET", key)
 	local owner, stored = parse(value)
-	local at = phase(value)
+	local at, late = phase(value), by > 0 and now_ms > by
 	if owner == token and stored >= held then
 		-- A tombstone, or the reply to a convert was lost.
 		redis.call("PEXPIRE", key, ttl)
-	elseif at == held
-		and (not blessed or redis.call("ZSCORE", shared, token)) then
+	elseif at == held and (not blessed
+			or goes_on(value) and redis.call("ZSCORE", shared, token)) then
+		renew_share(key, shared, token, ttl, late)
+	elseif not blessed and stored == held and not late then
+		-- The other saw nobody else share it, and left a tombstone.
+		local ms = redis.call("PTTL", key)
+		write_phase(key, held, math.max(ms, tonumber(ttl)))
+		redis.call("DEL", shared)
+		share(key, shared, owner, ms)
 		share(key, shared, token, ttl)
 	elseif blessed or value and (at or stored or held) >= held then
 		return { "lost" }
-	elseif by > 0 and now_ms > by then
+	elseif late then
 		return { "late" }
 	else
 		raise(held)
-		write(key, "@shared", held, ttl)
+		write_phase(key, held, ttl)
 		redis.call("DEL", shared)
 		share(key, shared, token, ttl)
 	end
@@ -256,7 +307,7 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 		if (phase(value) or 0) > held
 			and redis.call("ZSCORE", shared, token) then
 			-- The reply to a convert that shared it was lost.
-			share(key, shared, token, ttl)
+			renew_share(key, shared, token, ttl)
 			return { "renewed", 0, 0, redis.call("EXISTS", queue) }
 		end
 		local _, stored = parse(value)
@@ -300,7 +351,8 @@ run = function(key, queue, shared, seq, ttl, n)
 	local at = phase(value)
 	if at then
 		sharers(shared)
-		if not redis.call("ZSCORE", shared, token) then
+		if not goes_on(value)
+			or not redis.call("ZSCORE", shared, token) then
 			return { "lost" }
 		end
 		share(key, shared, token, ttl)
@@ -317,12 +369,15 @@ end }
 -- include end.lua
 
 -- Returns a value as others may see it: a token hold's without the client's
--- token, and the first 200 bytes of a plain client's, which may be of any size.
--- The empty string means that there is no key, and `-` that its value is empty.
+-- token, a phase without its epoch, and the first 200 bytes of a plain client's,
+-- which may be of any size.  The empty string means that there is no key, and `-`
+-- that its value is empty.
 local function shown(value)
 	local token, n, client = parse(value)
 	if client then
 		return token .. "|" .. string.format(whole, n) .. "|"
+	elseif phase(value) then
+		return "@shared|" .. string.format(whole, phase(value))
 	end
 	return value == "" and "-" or string.sub(value or "", 1, 200)
 end
@@ -504,7 +559,8 @@ run = function(key, queue, shared, seq, ttl, n, mode)
 	local value = redis.call("GET", key)
 	local at, owner = phase(value), parse(value)
 	local all = at and sharers(shared) or {}
-	local sharing = at and redis.call("ZSCORE", shared, token)
+	local sharing = at and goes_on(value)
+		and redis.call("ZSCORE", shared, token)
 	if owner ~= token and not sharing then
 		return { "lost" }
 	end
@@ -530,7 +586,26 @@ end }
 -- Tells the value of a name, how long it lasts, and whether anybody waits.
 op.status = { keys = 3, args = 0, run = function(key, queue, shared)
 	local value, left_ms = present(key, shared)
-	return { "value", 0, left_ms, redis.call("EXISTS", queue), shown(value) }
+	local owner, _, client = parse(value)
+	return { "value", 0, left_ms, redis.call("EXISTS", queue), shown(value),
+		not client and keeps_warm(owner) or 0 }
+end }
+
+-- Asks the broker that has a name to give it back, if it keeps it for nobody,
+-- and to say when it has (`recalled`).  Tells for how long that may take at most.
+op.recall = { keys = 3, args = 1, run = function(key, _, _, seq)
+	local owner, _, client = parse(redis.call("GET", key))
+	local ms = owner and not client and warm_of(owner) or 0
+	if ms == 0 or not tell(owner, "recall", key, me .. "." .. seq .. " ") then
+		return { "gone" }
+	end
+	return { "value", 0, ms }
+end }
+
+-- Says so.
+op.recalled = { keys = 3, args = 1, run = function(key, _, _, asker)
+	tell(asker, "recalled", key)
+	return { "done" }
 end }
 
 -- Tells all brokers that the guard knows: a line for each, with its name, how
@@ -577,7 +652,7 @@ end }
 -- only frozen is noted anew when it calls, and so would notice it if the idle
 -- data came back later.
 op.idle = { args = 1, run = function(leaves)
-	redis.call("HDEL", guard, "b:" .. me, "a:" .. me, "i:" .. me)
+	redis.call("HDEL", guard, "b:" .. me, "a:" .. me, "i:" .. me, "w:" .. me)
 	if leaves ~= "0" then
 		redis.call("HSET", guard, "left", now_ms)
 	end
@@ -592,7 +667,7 @@ op.idle = { args = 1, run = function(leaves)
 	end
 	local all, others = redis.call("HGETALL", guard), {}
 	for i = 1, #all, 2 do
-		if string.find(all[i], "^[abi]:") then
+		if string.find(all[i], "^[abiw]:") then
 			others[#others + 1] = all[i]
 		end
 		if string.sub(all[i], 1, 2) == "b:"
@@ -605,7 +680,8 @@ op.idle = { args = 1, run = function(leaves)
 			redis.call("HDEL", guard, other)
 			redis.call("HSET", guard, "left", now_ms)
 		end
-		redis.call("HDEL", guard, "watch", "swept", "looked", "pass")
+		redis.call("HDEL", guard, "watch", "swept", "looked", "pass",
+			"old")
 		redis.call("HSET", guard, "idle", replid)
 	end
 	return { "done" }

@@ -1,7 +1,7 @@
 -- Leases: the string key of a name holds TOKEN|FENCE of the broker that has
--- it, where TOKEN is BROKER.INSTANCE.SEQ, or @shared|FENCE while brokers share
--- it; TOKEN|FENCE|CLIENT is no lease but a token hold (token.lua).  Any other
--- value is a plain client's and is never overwritten.
+-- it, where TOKEN is BROKER.INSTANCE.SEQ, or @shared|FENCE|EPOCH while brokers
+-- share it; TOKEN|FENCE|CLIENT is no lease but a token hold (token.lua).  Any
+-- other value is a plain client's and is never overwritten.
 --
 -- A sorted set beside it holds those who share it: tokens by the server time
 -- (ms) at which each runs out.  The marker lives at least as long as the last.
@@ -26,7 +26,16 @@ end
 
 -- The fence of a phase of sharing; nil for any other value.
 local function phase(value)
-	return value and tonumber(string.match(value, "^@shared|(%d+)$")) or nil
+	return value and tonumber(string.match(value, "^@shared|(%d+)$")
+		or string.match(value, "^@shared|(%d+)|%x+$")) or nil
+end
+
+-- Is this phase known to go on?  Data that went back may have one that ended
+-- since: then nobody of this epoch has begun it or written it again.  One without
+-- an epoch was written before guards had any.
+local function goes_on(value)
+	local epoch = string.match(value, "^@shared|%d+|(%x+)$")
+	return not epoch or epoch == redis.call("HGET", guard, "epoch")
 end
 
 local function write(key, token, n, ttl_ms)
@@ -71,6 +80,26 @@ local function present(key, shared)
 	return value, left_ms
 end
 
+-- Writes a phase as one of this epoch.
+local function write_phase(key, n, ttl_ms)
+	local epoch = redis.call("HGET", guard, "epoch")
+	redis.call("SET", key, "@shared|" .. string.format(whole, n)
+		.. (epoch and "|" .. epoch or ""), "PX", ttl_ms)
+end
+
+-- Returns the fence for whoever joins a phase.  It is new if the phase is not
+-- known to go on, because the name may have had a higher one since; nobody counts
+-- on the old one any more.  What still has the name there is a keep= or delay=.
+local function joined(key)
+	local value = redis.call("GET", key)
+	if goes_on(value) then
+		return phase(value)
+	end
+	local first = draw(1)
+	write_phase(key, first, redis.call("PTTL", key))
+	return first
+end
+
 -- Lets a token share for ttl_ms, without cutting short anybody else's time.
 local function share(key, shared, token, ttl_ms)
 	ttl_ms = tonumber(ttl_ms)
@@ -81,6 +110,22 @@ local function share(key, shared, token, ttl_ms)
 	if redis.call("PTTL", shared) < ttl_ms then
 		redis.call("PEXPIRE", shared, ttl_ms)
 	end
+end
+
+-- The broker of a token, with its instance.
+local function broker_of(token)
+	return string.match(token, "^(.*)%.%d+$")
+end
+
+-- For how long (ms) the broker of a token keeps names for nobody (locks.warm).
+local function warm_of(token)
+	return tonumber(redis.call("HGET", guard, "w:" .. broker_of(token)) or "0")
+end
+
+-- Does it keep any?  Then a name that it has may be free (op.recall in keep.lua):
+-- 1, else 0.
+local function keeps_warm(token)
+	return token and warm_of(token) > 0 and 1 or 0
 end
 
 -- Returns the token of an entry of the queue, and whether it wants to share.
@@ -99,6 +144,7 @@ local function admit(key, queue, shared)
 		end
 		redis.call("LPOP", queue)
 		if tell(token, "grant", key) then
+			joined(key)
 			share(key, shared, token, pad_ms)
 		end
 	end
@@ -106,7 +152,7 @@ end
 
 -- Begins a phase of sharing, with one fence for all of it.
 local function begin_phase(key, queue, shared, token, ttl_ms)
-	write(key, "@shared", draw(1), ttl_ms)
+	write_phase(key, draw(1), ttl_ms)
 	redis.call("DEL", shared)
 	share(key, shared, token, ttl_ms)
 	admit(key, queue, shared)

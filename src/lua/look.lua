@@ -43,8 +43,10 @@ local function look_at(key, shared, sem, latch, barrier, what)
 	local first, second
 	if what == "l" then
 		local value, left_ms = present(key, shared)
-		local broker = string.match(parse(value) or "", "^(.*)%.%d+$")
-		return { "value", 0, left_ms, 0, shown(value),
+		local owner, _, client = parse(value)
+		local broker = owner and broker_of(owner)
+		return { "value", 0, left_ms,
+			not client and keeps_warm(owner) or 0, shown(value),
 			(look_semaphore(sem) and 2 or 0)
 				+ (look_latch(latch) and 4 or 0)
 				+ (look_barrier(barrier) and 8 or 0), 0,

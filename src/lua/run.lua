@@ -31,7 +31,7 @@ while a <= #ARGV do
 		k, a = k + o.keys, a + 1 + o.args
 	else
 		out[#out + 1] = attempt(o.run, ARGV[a + 1], ARGV[a + 2],
-			ARGV[a + 3])
+			ARGV[a + 3], ARGV[a + 4], ARGV[a + 5])
 		a = a + 1 + o.args
 	end
 end

@@ -70,14 +70,16 @@ end
 
 -- Returns an answer that describes a name: free (0), a token hold (1), a
 -- session's (2), or a plain client's (3); then whether it is the hold asked for
--- (1), and whether it is of the same user (2).
+-- (1), and whether it is of the same user (2).  A session's may be kept for
+-- nobody: its fourth number is 1 then.
 local function described(status, key, value, asked, how)
 	local owner, fence, client = parse(value)
 	local kind = client and 1 or (owner or phase(value)) and 2
 		or value and 3 or 0
 	local rest = kind == 1 and lasts_yet(key)
 		or kind == 2 and -1 or redis.call("PTTL", key)
-	return { status, fence or phase(value) or 0, rest, 0,
+	return { status, fence or phase(value) or 0, rest,
+		kind == 2 and keeps_warm(owner) or 0,
 		client or owner or phase(value) and "@shared"
 			or string.sub(value or "", 1, 200), kind,
 		client and (means(client, asked, string.sub(how, 2, 2)) and 1 or 0)

@@ -53,12 +53,13 @@ enum stage { STAGE_ALL, STAGE_CUT, STAGE_NOTHING };
 
 struct data_dir {
 	char *path; /* all paths are owned */
+	char *file; /* the one whose bytes are locked */
 	char *data;
 	char *aside;
 	char *mark;
 	char *fresh; /* the mark while it is written */
 	char boot[BOOT_BYTES];
-	int lock;
+	int lock; /* -1: another process of this broker has the directory */
 	enum stage stage;
 	bool new; /* nothing was written yet */
 	bool whole;
@@ -271,24 +272,51 @@ lock_of(enum lock_byte byte)
 		.l_len = 1 };
 }
 
-/* The lock belongs to the process, and outlives its exec(). */
+/*
+ * The lock of the server belongs to its process, and outlives its exec(); but
+ * not the end of any other descriptor of the file.
+ */
 int
 data_dir_take(const struct data_dir *d)
 {
 	struct flock lock = lock_of(LOCK_SERVER);
+	int fd;
 
-	if (fcntl(d->lock, F_SETLK, &lock) < 0)
+	(void)close(d->lock);
+	fd = open(d->file, O_RDWR | O_NOFOLLOW);
+	if (fd < 0)
+		return errno;
+	if (fcntl(fd, F_SETLK, &lock) < 0)
 		return errno == EACCES ? EAGAIN : errno;
-	return fcntl(d->lock, F_SETFD, 0) < 0 ? errno : 0;
+	return 0;
+}
+
+/* Returns the lock of a server; its type is F_UNLCK if there is none. */
+static struct flock
+find_server(const struct data_dir *d)
+{
+	struct flock lock = lock_of(LOCK_SERVER);
+
+	if (fcntl(d->lock, F_GETLK, &lock) < 0)
+		lock.l_type = F_UNLCK;
+	return lock;
+}
+
+pid_t
+data_dir_server(const struct data_dir *d)
+{
+	struct flock lock = find_server(d);
+
+	return lock.l_type != F_UNLCK && lock.l_pid > 0 ? lock.l_pid : 0;
 }
 
 /* In another namespace, such as a container's, its id is 0 here. */
 void
 data_dir_evict(const struct data_dir *d)
 {
-	struct flock lock = lock_of(LOCK_SERVER);
+	struct flock lock = find_server(d);
 
-	if (fcntl(d->lock, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+	if (lock.l_type == F_UNLCK)
 		return;
 	LOG(WARNING, "redis-server-left", LOG_N("pid", lock.l_pid));
 	if (lock.l_pid > 0)
@@ -331,26 +359,33 @@ find_boot(char out[BOOT_BYTES])
 		read_line(BOOT_ID, out);
 }
 
+/* The lock of the broker belongs to who has this descriptor, or inherits it. */
 static bool
 take_for_broker(struct data_dir *d, char *why, size_t why_size)
 {
 	struct flock lock = lock_of(LOCK_BROKER);
-	char *path = join(d->path, "/lock");
 
-	d->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	free(path);
+	d->lock =
+	    open(d->file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (d->lock < 0) {
 		snprintf(why, why_size, "can't write to %s: %s", d->path,
 		    strerror(errno));
 		return false;
 	}
-	if (fcntl(d->lock, F_SETLK, &lock) == 0)
+	if (fcntl(d->lock, F_OFD_SETLK, &lock) == 0)
 		return true;
 	snprintf(why, why_size,
 	    "another lockbrokerd uses %s; stop it, or give this one another"
 	    " broker.name or $STATE_DIRECTORY",
 	    d->path);
 	return false;
+}
+
+/* Was the mark made since the machine was started? */
+static bool
+is_boot(const struct data_dir *d, const char *last)
+{
+	return d->boot[0] != '\0' && strcmp(last, d->boot) == 0;
 }
 
 /* Finds whether the file is whole; `made`: the directory is new. */
@@ -361,8 +396,7 @@ judge(struct data_dir *d, bool made)
 
 	read_line(d->mark, last);
 	d->new = made;
-	d->whole = made || strcmp(last, CLOSED) == 0 ||
-		   (d->boot[0] != '\0' && strcmp(last, d->boot) == 0);
+	d->whole = made || strcmp(last, CLOSED) == 0 || is_boot(d, last);
 	if (!d->whole && last[0] != '\0' && d->boot[0] != '\0')
 		set_aside(d, "the machine was off while it was in use");
 	else if (!d->whole)
@@ -378,20 +412,12 @@ make(const char *path, bool *made)
 	return *made || errno == EEXIST;
 }
 
-struct data_dir *
-data_dir_open(
-    const char *broker, const char *temporary, char *why, size_t why_size)
+/* Returns d, or frees it. */
+static struct data_dir *
+open_all(struct data_dir *d, char *why, size_t why_size)
 {
-	struct data_dir *d = xcalloc(1, sizeof(*d));
 	bool made, data_made = false;
 
-	d->lock = -1;
-	d->path = find_root(broker, temporary);
-	d->data = join(d->path, "/data");
-	d->aside = join(d->path, "/aside");
-	d->mark = join(d->path, "/boot");
-	d->fresh = join(d->path, "/boot.new");
-	find_boot(d->boot);
 	if (!make(d->path, &made)) {
 		snprintf(why, why_size, "can't make the directory %s: %s",
 		    d->path, strerror(errno));
@@ -403,11 +429,73 @@ data_dir_open(
 		snprintf(why, why_size, "can't make the directory %s: %s",
 		    d->data, strerror(errno));
 	}
+	data_dir_leave(d);
+	data_dir_close(d);
+	return NULL;
+}
+
+static struct data_dir *
+data_dir_new(const char *broker, const char *temporary, int lock)
+{
+	struct data_dir *d = xcalloc(1, sizeof(*d));
+
+	d->lock = lock;
+	d->path = find_root(broker, temporary);
+	d->file = join(d->path, "/lock");
+	d->data = join(d->path, "/data");
+	d->aside = join(d->path, "/aside");
+	d->mark = join(d->path, "/boot");
+	d->fresh = join(d->path, "/boot.new");
+	find_boot(d->boot);
+	return d;
+}
+
+struct data_dir *
+data_dir_open(
+    const char *broker, const char *temporary, char *why, size_t why_size)
+{
+	return open_all(data_dir_new(broker, temporary, -1), why, why_size);
+}
+
+struct data_dir *
+data_dir_inherit(const char *broker, const char *temporary, int lock, char *why,
+    size_t why_size)
+{
+	struct data_dir *d = data_dir_new(broker, temporary, lock);
+	struct stat ours, theirs;
+
+	if (fstat(lock, &theirs) == 0 && stat(d->file, &ours) == 0 &&
+	    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
+		return d;
+	snprintf(why, why_size,
+	    "the embedded Redis does not have its data in %s, where broker.name"
+	    " looks for them: stop the broker and start it again",
+	    d->path);
+	data_dir_close(d);
+	return NULL;
+}
+
+void
+data_dir_own(struct data_dir *d)
+{
+	char last[BOOT_BYTES];
+
+	read_line(d->mark, last);
+	d->whole = is_boot(d, last);
+}
+
+void
+data_dir_leave(struct data_dir *d)
+{
 	if (d->lock >= 0)
 		(void)close(d->lock);
 	d->lock = -1;
-	data_dir_close(d);
-	return NULL;
+}
+
+int
+data_dir_lock(const struct data_dir *d)
+{
+	return d->lock;
 }
 
 const char *
@@ -424,9 +512,9 @@ data_dir_close(struct data_dir *d)
 	if (d->lock >= 0 && d->whole && !d->stuck &&
 	    nftw(d->data, sync_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS) == 0)
 		mark(d, CLOSED);
-	if (d->lock >= 0)
-		(void)close(d->lock);
+	data_dir_leave(d);
 	free(d->path);
+	free(d->file);
 	free(d->data);
 	free(d->aside);
 	free(d->mark);

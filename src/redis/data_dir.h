@@ -33,6 +33,21 @@ struct data_dir;
 struct data_dir *data_dir_open(
     const char *broker, const char *temporary, char *why, size_t why_size);
 
+/*
+ * The same for one that another process of this broker has open, which has
+ * handed its lock to this one: it is only looked at until data_dir_own().  Owns
+ * the lock from now on.
+ */
+struct data_dir *data_dir_inherit(const char *broker, const char *temporary,
+    int lock, char *why, size_t why_size);
+
+/* That process has left it to this one; or this one leaves it to another. */
+void data_dir_own(struct data_dir *d);
+void data_dir_leave(struct data_dir *d);
+
+/* Returns the lock, to be handed to another process. */
+int data_dir_lock(const struct data_dir *d);
+
 /* The server has ended: has the disk take what it wrote.  d may be NULL. */
 void data_dir_close(struct data_dir *d);
 
@@ -45,6 +60,9 @@ bool data_dir_may_cut(const struct data_dir *d);
 /* In the child that becomes the server: locks the directory for it.  Returns
  * an errno; EAGAIN: another server has it. */
 int data_dir_take(const struct data_dir *d);
+
+/* Returns the process that is the server; 0: there is none. */
+pid_t data_dir_server(const struct data_dir *d);
 
 /* Ends a server that a broker before this one has left there. */
 void data_dir_evict(const struct data_dir *d);

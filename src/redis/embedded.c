@@ -1,10 +1,17 @@
 /*
  * fork and exec, and what else the child must do:
  *
- *	PR_SET_PDEATHSIG  die with the parent (and check that it still lives)
  *	setsid            a Ctrl-C in our terminal is for us: we release locks
  *	signals blocked   so is a SIGTERM for all of the service's processes
  *	close_range       keep no descriptor of ours open
+ *	F_SETSIG          have the kernel kill it when it has no owner any more
+ *
+ * Its owner is the process that has the FIFO `life` open for writing: there
+ * is always one, as an owner inherits that from the owner before.  The server
+ * has it open for reading, and asks for SIGKILL (O_ASYNC) when something
+ * happens there: nobody writes, so that is the end of the last writer.  Until
+ * exec() the child has its parent's descriptor, too, so that it can't miss that
+ * end.  PR_SET_PDEATHSIG would end it with the process that has started it.
  *
  * What the server has answered is in its file (data_dir.h), so it may always be
  * ended with SIGKILL.  It writes before it answers with appendfsync no; with
@@ -16,22 +23,19 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <glob.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/handed.h"
 #include "base/log.h"
 #include "base/now.h"
 #include "base/timeval.h"
@@ -40,14 +44,12 @@
 #include "redis/data_dir.h"
 #include "redis/embedded.h"
 #include "redis/io_state.h"
+#include "redis/server_dir.h"
 
 #define RESTART_MS_MIN 20
 #define RESTART_MS_MAX 5000
 #define STEADY_MS 10000 /* after running so long the next pause is short */
 #define LINE_BYTES_MAX 1024
-#define STALE_S 60
-#define DIR_NAME "lockbrokerd-"
-#define SOCKET_NAME "redis.sock"
 
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
@@ -59,105 +61,47 @@ struct embedded {
 	void *arg;
 	char *program;
 	unsigned databases;
-	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct server_dir dir;
 	struct data_dir *data;
+	bool owner; /* we start and stop it; else another process does */
 
-	pid_t pid;	    /* 0: it does not run */
-	struct event *died; /* SIGCHLD */
+	pid_t pid;	    /* 0: it does not run, or we do not look after it */
+	bool child;	    /* and not that of a process before this one */
+	int pidfd;	    /* -1: the kernel has none */
+	struct event *died; /* while pid is not 0 */
 	struct event *restart;
 	bool ready; /* it has read its file */
 	bool ever_ready;
 	int64_t started_ms;
 	int64_t pause_ms;
 
-	int output; /* reading end; -1: none */
 	struct event *readable;
 	struct buf line;
 	char last[160]; /* the last line it wrote */
 };
 
-/* Its directory. */
-
-/*
- * Removes what killed brokers left behind: directories with sockets on which
- * nobody listens.  A young one is left alone, because its server may be about
- * to listen.
- */
-static void
-sweep(const char *parent)
+/* Of a process that was not killed yet. */
+static int
+open_pidfd(pid_t pid)
 {
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	char pattern[256];
-	struct stat st;
-	glob_t found;
-	size_t i;
-	int fd;
-
-	snprintf(
-	    pattern, sizeof(pattern), "%s/" DIR_NAME "*/" SOCKET_NAME, parent);
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return;
-	for (i = 0; i < found.gl_pathc; i++) {
-		char *path = found.gl_pathv[i];
-
-		if (strlen(path) >= sizeof(sun.sun_path) ||
-		    lstat(path, &st) < 0 || st.st_uid != geteuid() ||
-		    !S_ISSOCK(st.st_mode) || time(NULL) - st.st_mtime < STALE_S)
-			continue;
-		strcpy(sun.sun_path, path);
-		fd = socket(
-		    AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-		if (fd >= 0 &&
-		    connect(fd, (struct sockaddr *)&sun, sizeof(sun)) < 0 &&
-		    errno == ECONNREFUSED && unlink(path) == 0) {
-			*strrchr(path, '/') = '\0';
-			data_dir_remove(path);
-		}
-		if (fd >= 0)
-			close(fd);
-	}
-	globfree(&found);
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0U);
+#else
+	(void)pid;
+	errno = ENOSYS;
+	return -1;
+#endif
 }
 
-/* mkdtemp() makes the directory for us alone (0700). */
+/* Can we look after a process that we have not started? */
 static bool
-make_dir(struct embedded *e, const char *parent)
+has_pidfds(void)
 {
-	int n;
+	int fd = open_pidfd(getpid());
 
-	if (parent == NULL || parent[0] != '/')
-		return false;
-	n = snprintf(e->dir, sizeof(e->dir), "%s/" DIR_NAME "XXXXXX", parent);
-	if (n < 0 || (size_t)n + 1 + sizeof(SOCKET_NAME) > sizeof(e->path))
-		return false;
-	sweep(parent);
-	if (!mkdtemp(e->dir))
-		return false;
-	memcpy(e->path, e->dir, (size_t)n);
-	memcpy(e->path + n, "/" SOCKET_NAME, sizeof("/" SOCKET_NAME));
-	return true;
-}
-
-static bool
-make_some_dir(struct embedded *e, char *why, size_t why_size)
-{
-	const char *runtime = getenv("RUNTIME_DIRECTORY");
-	char first[sizeof(e->path)];
-
-	/* systemd lists several with colons between them. */
-	if (runtime != NULL && strcspn(runtime, ":") < sizeof(first)) {
-		snprintf(first, sizeof(first), "%.*s",
-		    (int)strcspn(runtime, ":"), runtime);
-		if (make_dir(e, first))
-			return true;
-	}
-	if (make_dir(e, getenv("TMPDIR")) || make_dir(e, "/tmp"))
-		return true;
-	snprintf(why, why_size,
-	    "can't make a directory for the socket of redis-server: %s",
-	    strerror(errno));
-	return false;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /* Its output. */
@@ -172,18 +116,6 @@ log_line(struct embedded *e, const char *line, size_t len)
 	snprintf(e->last, sizeof(e->last), "%.*s",
 	    len > sizeof(e->last) ? (int)sizeof(e->last) : (int)len, line);
 	LOG(DEBUG, "redis-server", LOG_B("text", line, len));
-}
-
-static void
-output_close(struct embedded *e)
-{
-	if (e->output < 0)
-		return;
-	event_free(e->readable);
-	close(e->output);
-	e->output = -1;
-	log_line(e, buf_data(&e->line), buf_len(&e->line));
-	buf_clear(&e->line);
 }
 
 static void
@@ -203,18 +135,18 @@ output_lines(struct embedded *e)
 	}
 }
 
-/* Returns false at the end of the output. */
+/* Returns whether there was any. */
 static bool
 output_read(struct embedded *e)
 {
 	ssize_t n;
 
 	do
-		n = read(e->output, buf_reserve(&e->line, LINE_BYTES_MAX),
-		    LINE_BYTES_MAX);
+		n = read(e->dir.output_fd,
+		    buf_reserve(&e->line, LINE_BYTES_MAX), LINE_BYTES_MAX);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
-		return n < 0 && errno == EAGAIN;
+		return false;
 	buf_added(&e->line, (size_t)n);
 	output_lines(e);
 	return true;
@@ -223,22 +155,54 @@ output_read(struct embedded *e)
 static void
 on_output(evutil_socket_t fd, short what, void *arg)
 {
-	struct embedded *e = arg;
-
 	(void)fd;
 	(void)what;
-	if (!output_read(e))
-		output_close(e);
+	(void)output_read(arg);
+}
+
+/* The server has ended: takes in all that it has said. */
+static void
+output_end(struct embedded *e)
+{
+	while (output_read(e))
+		continue;
+	log_line(e, buf_data(&e->line), buf_len(&e->line));
+	buf_clear(&e->line);
 }
 
 /* Its life. */
 
+/* Has the kernel kill this process when the server has no owner any more. */
+static bool
+live_with_owner(const struct embedded *e)
+{
+	int fd = open(e->dir.life, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+
+	return fd >= 0 && fcntl(fd, F_SETOWN, getpid()) == 0 &&
+	       fcntl(fd, F_SETSIG, SIGKILL) == 0 &&
+	       fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) == 0;
+}
+
 static void
-child_exec(const struct embedded *e, int output, int status, pid_t parent)
+child_streams(const struct embedded *e)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int output = open(e->dir.output, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (null >= 0)
+		(void)dup2(null, STDIN_FILENO);
+	if (output >= 0) {
+		(void)dup2(output, STDOUT_FILENO);
+		(void)dup2(output, STDERR_FILENO);
+	}
+}
+
+static void
+child_exec(const struct embedded *e, int status)
 {
 	char databases[16];
 	const char *argv[] = { e->program, "--port", "0", "--unixsocket",
-		e->path, "--unixsocketperm", "700", "--save", "",
+		e->dir.socket, "--unixsocketperm", "700", "--save", "",
 		"--appendonly", "yes", "--appendfsync", "no",
 		"--aof-load-truncated",
 		data_dir_may_cut(e->data) ? "yes" : "no",
@@ -247,7 +211,7 @@ child_exec(const struct embedded *e, int output, int status, pid_t parent)
 		"--daemonize", "no", "--logfile", "", "--dir",
 		data_dir_path(e->data), "--timeout", "0", NULL };
 	sigset_t blocked;
-	int null, error;
+	int error;
 
 	snprintf(databases, sizeof(databases), "%u", e->databases);
 	(void)setsid();
@@ -256,17 +220,11 @@ child_exec(const struct embedded *e, int output, int status, pid_t parent)
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGHUP);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
-	null = open("/dev/null", O_RDONLY);
-	if (null >= 0)
-		(void)dup2(null, STDIN_FILENO);
-	(void)dup2(output, STDOUT_FILENO);
-	(void)dup2(output, STDERR_FILENO);
+	child_streams(e);
 #ifdef SYS_close_range
 	(void)syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
 #endif
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
-		_exit(127);
-	error = data_dir_take(e->data);
+	error = live_with_owner(e) ? data_dir_take(e->data) : errno;
 	if (error == 0) {
 		execvp(e->program, (char **)(uintptr_t)argv);
 		error = errno;
@@ -288,51 +246,72 @@ exec_error(int status)
 	return n == (ssize_t)sizeof(error) ? error : 0;
 }
 
+static void on_died(evutil_socket_t fd, short what, void *arg);
+
+/* Looks after a server that runs. */
 static void
-output_open(struct embedded *e, int fd)
+watch(struct embedded *e, pid_t pid, bool child, int pidfd)
 {
-	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
-	e->output = fd;
-	e->readable =
-	    event_new(e->base, fd, EV_READ | EV_PERSIST, on_output, e);
-	if (e->readable == NULL)
+	e->pid = pid;
+	e->child = child;
+	e->pidfd = pidfd;
+	e->died = pidfd >= 0 ? event_new(e->base, pidfd, EV_READ | EV_PERSIST,
+				   on_died, e)
+			     : evsignal_new(e->base, SIGCHLD, on_died, e);
+	if (e->died == NULL || event_add(e->died, NULL) < 0)
 		abort();
-	(void)event_add(e->readable, NULL);
+}
+
+static void
+unwatch(struct embedded *e)
+{
+	event_free(e->died);
+	if (e->pidfd >= 0)
+		close(e->pidfd);
+	e->pid = 0;
 }
 
 static int
 spawn(struct embedded *e)
 {
-	int output[2], status[2], error;
-	pid_t parent = getpid();
+	int status[2], error;
+	pid_t pid;
 
-	if (pipe2(output, O_CLOEXEC) < 0)
+	if (pipe2(status, O_CLOEXEC) < 0)
 		return errno;
-	if (pipe2(status, O_CLOEXEC) < 0) {
-		error = errno;
-		close(output[0]);
-		close(output[1]);
-		return error;
-	}
-	(void)unlink(e->path);
-	e->pid = fork();
-	if (e->pid == 0)
-		child_exec(e, output[1], status[1], parent);
-	error = e->pid < 0 ? errno : 0;
-	close(output[1]);
+	(void)unlink(e->dir.socket);
+	pid = fork();
+	if (pid == 0)
+		child_exec(e, status[1]);
+	error = pid < 0 ? errno : 0;
 	close(status[1]);
 	if (error == 0)
 		error = exec_error(status[0]);
 	close(status[0]);
-	if (error == 0) {
-		output_open(e, output[0]);
-		return 0;
-	}
-	close(output[0]);
-	if (e->pid > 0)
-		(void)waitpid(e->pid, NULL, 0);
-	e->pid = 0;
+	if (error == 0)
+		watch(e, pid, true, open_pidfd(pid));
+	else if (pid > 0)
+		(void)waitpid(pid, NULL, 0);
 	return error;
+}
+
+/* A server that another process of this broker has started. */
+static bool
+adopt(struct embedded *e)
+{
+	pid_t pid = data_dir_server(e->data);
+	int pidfd = pid > 0 ? open_pidfd(pid) : -1;
+
+	if (pidfd < 0)
+		return false;
+	/* Another process might have had its number by then. */
+	if (data_dir_server(e->data) != pid) {
+		close(pidfd);
+		return false;
+	}
+	watch(e, pid, false, pidfd);
+	LOG(INFO, "redis-server-kept", LOG_N("pid", pid));
+	return true;
 }
 
 static void
@@ -359,6 +338,10 @@ on_restart(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (!e->owner || e->pid > 0) {
+		e->handler->started(e->arg, STORE_DOUBTED);
+		return;
+	}
 	e->started_ms = now_ms();
 	e->ready = false;
 	data = data_dir_begin(e->data);
@@ -384,35 +367,50 @@ on_restart(evutil_socket_t fd, short what, void *arg)
 	restart_later(e);
 }
 
-/* By somebody, or because there was no memory: its file is not to blame. */
+/* How the server ended; only its parent is told. */
+struct end {
+	char text[40];
+	/* By somebody, or because there was no memory: its file is not to
+	 * blame. */
+	bool killed;
+};
+
+/* Returns false if it has not. */
 static bool
-was_killed(int status)
+find_end(const struct embedded *e, struct end *out)
 {
-	return WIFSIGNALED(status) &&
-	       (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
+	int status;
+
+	*out = (struct end){ "unknown", true };
+	if (!e->child)
+		return true;
+	if (waitpid(e->pid, &status, WNOHANG) != e->pid)
+		return false;
+	snprintf(out->text, sizeof(out->text), "%s %d",
+	    WIFSIGNALED(status) ? "signal" : "status",
+	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	out->killed = WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL ||
+						 WTERMSIG(status) == SIGTERM);
+	return true;
 }
 
 static void
 on_died(evutil_socket_t fd, short what, void *arg)
 {
 	struct embedded *e = arg;
-	char why[320], how[40];
-	int status;
+	struct end end;
+	char why[320];
 
 	(void)fd;
 	(void)what;
-	if (e->pid <= 0 || waitpid(e->pid, &status, WNOHANG) != e->pid)
+	if (!find_end(e, &end))
 		return;
-	e->pid = 0;
-	errno = 0;
-	while (e->output >= 0 && output_read(e) && errno != EAGAIN)
-		errno = 0;
-	output_close(e);
-	snprintf(how, sizeof(how), "%s %d",
-	    WIFSIGNALED(status) ? "signal" : "status",
-	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	if (!e->ready && !was_killed(status) && data_dir_failed(e->data)) {
-		LOG(WARNING, "redis-server-died", LOG_S("how", how),
+	unwatch(e);
+	if (!e->owner)
+		return;
+	output_end(e);
+	if (!e->ready && !end.killed && data_dir_failed(e->data)) {
+		LOG(WARNING, "redis-server-died", LOG_S("how", end.text),
 		    LOG_S("last", e->last));
 		restart_later(e);
 		return;
@@ -420,13 +418,61 @@ on_died(evutil_socket_t fd, short what, void *arg)
 	if (!e->ever_ready) {
 		snprintf(why, sizeof(why),
 		    "%s ended with %s before it was ready; its last words: %s",
-		    e->program, how, e->last);
+		    e->program, end.text, e->last);
 		e->handler->fatal(e->arg, why);
 		return;
 	}
-	LOG(WARNING, "redis-server-died", LOG_S("how", how),
+	LOG(WARNING, "redis-server-died", LOG_S("how", end.text),
 	    LOG_S("last", e->last));
 	restart_later(e);
+}
+
+/* All ends: ours, and that of what could not be made. */
+
+static void
+end_server(struct embedded *e)
+{
+	struct pollfd end = { .fd = e->pidfd, .events = POLLIN };
+
+	if (!e->owner || e->pid <= 0)
+		return;
+	if (e->child)
+		(void)kill(e->pid, SIGKILL);
+#ifdef SYS_pidfd_send_signal
+	else
+		(void)syscall(
+		    SYS_pidfd_send_signal, e->pidfd, SIGKILL, NULL, 0U);
+#endif
+	if (e->child)
+		(void)waitpid(e->pid, NULL, 0);
+	else
+		while (poll(&end, 1, -1) < 0 && errno == EINTR)
+			continue;
+}
+
+/* Makes or finds the directories. */
+static bool
+open_dirs(
+    struct embedded *e, const struct config *config, char *why, size_t why_size)
+{
+	const char *name = config->broker.name;
+	const char *dir = e->dir.path;
+	int life = handed_next(HANDED_REDIS);
+	int lock = handed_next(HANDED_REDIS_DATA);
+
+	e->owner = life < 0;
+	if (e->owner) {
+		if (server_dir_make(&e->dir, why, why_size))
+			e->data = data_dir_open(name, dir, why, why_size);
+	} else if (!has_pidfds()) {
+		snprintf(why, why_size,
+		    "an embedded Redis can be handed over from Linux 5.3 on"
+		    " only (pidfd_open: %s)",
+		    strerror(errno));
+	} else if (server_dir_inherit(&e->dir, life, why, why_size)) {
+		e->data = data_dir_inherit(name, dir, lock, why, why_size);
+	}
+	return e->data != NULL;
 }
 
 struct embedded *
@@ -436,37 +482,73 @@ embedded_new(struct io *io, const struct config *config,
 {
 	struct embedded *e = xcalloc(1, sizeof(*e));
 
-	if (!make_some_dir(e, why, why_size)) {
-		free(e);
-		return NULL;
-	}
-	e->data = data_dir_open(config->broker.name, e->dir, why, why_size);
-	if (e->data == NULL) {
-		data_dir_remove(e->dir);
-		free(e);
-		return NULL;
-	}
 	e->base = io->base;
 	e->handler = handler;
 	e->arg = arg;
 	e->program = xstrdup(config->redis.server);
 	e->databases = config->redis.database + 1;
-	e->output = -1;
+	server_dir_init(&e->dir);
 	buf_init(&e->line);
-	e->died = evsignal_new(io->base, SIGCHLD, on_died, e);
 	e->restart = evtimer_new(io->base, on_restart, e);
-	if (e->died == NULL || e->restart == NULL)
+	if (e->restart == NULL)
 		abort();
+	if (!open_dirs(e, config, why, why_size)) {
+		embedded_free(e);
+		return NULL;
+	}
+	e->readable = event_new(
+	    io->base, e->dir.output_fd, EV_READ | EV_PERSIST, on_output, e);
+	if (e->readable == NULL)
+		abort();
+	if (e->owner)
+		(void)event_add(e->readable, NULL);
 	return e;
+}
+
+static void
+start_now(struct embedded *e)
+{
+	struct timeval now = { 0, 0 };
+
+	(void)evtimer_add(e->restart, &now);
 }
 
 void
 embedded_start(struct embedded *e)
 {
-	struct timeval now = { 0, 0 };
+	start_now(e);
+}
 
-	(void)evsignal_add(e->died, NULL);
-	(void)evtimer_add(e->restart, &now);
+void
+embedded_hand_over(const struct embedded *e, struct handed_list *out)
+{
+	handed_add(out, HANDED_REDIS, false, e->dir.life_fd);
+	handed_add(out, HANDED_REDIS_DATA, false, data_dir_lock(e->data));
+}
+
+void
+embedded_own(struct embedded *e)
+{
+	if (e->owner)
+		return;
+	e->owner = true;
+	e->ever_ready = true;
+	e->started_ms = now_ms();
+	data_dir_own(e->data);
+	(void)event_add(e->readable, NULL);
+	if (!adopt(e))
+		start_now(e);
+}
+
+void
+embedded_leave(struct embedded *e)
+{
+	e->owner = false;
+	(void)event_del(e->restart);
+	data_dir_leave(e->data);
+	event_free(e->readable);
+	e->readable = NULL;
+	server_dir_close(&e->dir);
 }
 
 void
@@ -479,19 +561,21 @@ embedded_ready(struct embedded *e)
 void
 embedded_wrote(struct embedded *e, bool grants)
 {
-	data_dir_written(e->data, grants);
+	if (e->owner)
+		data_dir_written(e->data, grants);
 }
 
 void
 embedded_stuck(struct embedded *e)
 {
-	data_dir_stuck(e->data);
+	if (e->owner)
+		data_dir_stuck(e->data);
 }
 
 char *
 embedded_path(struct embedded *e)
 {
-	return e->path;
+	return e->dir.socket;
 }
 
 void
@@ -499,15 +583,18 @@ embedded_free(struct embedded *e)
 {
 	if (e == NULL)
 		return;
-	event_free(e->died);
 	event_free(e->restart);
-	if (e->pid > 0) {
-		(void)kill(e->pid, SIGKILL);
-		(void)waitpid(e->pid, NULL, 0);
-	}
-	output_close(e);
+	end_server(e);
+	if (e->pid > 0)
+		unwatch(e);
+	if (e->owner && e->readable != NULL)
+		output_end(e);
+	if (e->readable != NULL)
+		event_free(e->readable);
+	server_dir_close(&e->dir);
 	data_dir_close(e->data);
-	data_dir_remove(e->dir);
+	if (e->owner)
+		server_dir_remove(&e->dir);
 	buf_fini(&e->line);
 	free(e->program);
 	free(e);

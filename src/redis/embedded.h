@@ -3,10 +3,14 @@
  * do.  Its data are in a file, and there again when it is started again
  * (data_dir.h).
  *
- * It dies with this process, even if that is killed by SIGKILL.  If it dies
- * itself, it is started again after a pause that grows.  Its output is logged
- * at level debug.  Requires the main thread: the kernel ends the server when
- * the thread that started it ends.
+ * It dies with its owner, even if that is killed by SIGKILL.  If it dies
+ * itself, its owner starts it again after a pause that grows, and logs its
+ * output at level debug.
+ *
+ * The owner is the process of the broker that made it, until it is replaced
+ * (daemon/succession.h): then the new process is.  One that is not the owner
+ * yet, or no more, uses the server, and follows when it is started again; but
+ * it neither starts nor stops it, and leaves its directories alone.
  */
 #ifndef LOCKBROKER_REDIS_EMBEDDED_H
 #define LOCKBROKER_REDIS_EMBEDDED_H
@@ -18,6 +22,7 @@
 
 struct config;
 struct embedded;
+struct handed_list;
 struct io;
 
 struct embedded_handler {
@@ -29,8 +34,9 @@ struct embedded_handler {
 
 /*
  * Makes the directory of the socket: in $RUNTIME_DIRECTORY if there is one,
- * else in $TMPDIR or /tmp; and opens that of the data.  Returns NULL, with a
- * line in why, if that fails.  config must outlive this call only.
+ * else in $TMPDIR or /tmp; and opens that of the data.  If a server was handed
+ * to this process, uses that, and is not its owner.  Returns NULL, with a line
+ * in why, if that fails.  config must outlive this call only.
  */
 struct embedded *embedded_new(struct io *io, const struct config *config,
     const struct embedded_handler *handler, void *arg, char *why,
@@ -38,6 +44,15 @@ struct embedded *embedded_new(struct io *io, const struct config *config,
 
 /* Starts the server from the loop, which also calls the handlers. */
 void embedded_start(struct embedded *e);
+
+/* Adds to what is handed to another process. */
+void embedded_hand_over(const struct embedded *e, struct handed_list *out);
+
+/* We are the owner from now on: what was handed to us is ours. */
+void embedded_own(struct embedded *e);
+
+/* Another process is the owner from now on. */
+void embedded_leave(struct embedded *e);
 
 /* The server has read its file, and answers. */
 void embedded_ready(struct embedded *e);
@@ -50,7 +65,7 @@ void embedded_stuck(struct embedded *e);
 /* Returns the path of the socket, which lives as long as e. */
 char *embedded_path(struct embedded *e);
 
-/* Stops the server and removes socket and directory. */
+/* The owner stops the server and removes socket and directory. */
 void embedded_free(struct embedded *e);
 
 #endif

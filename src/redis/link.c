@@ -90,6 +90,7 @@ retry_later(struct link *l)
 	uint32_t random;
 	unsigned i;
 
+	assert(l->state == LINK_DOWN);
 	for (i = 0; i < l->attempts && ms < l->config.retry_ms_max; i++)
 		ms *= 2;
 	if (ms > l->config.retry_ms_max)
@@ -108,6 +109,7 @@ link_lost(struct link *l, const char *why, const char *advice)
 
 	if (l->state == LINK_DOWN)
 		return;
+	assert(l->depth == 0);
 	if (why != l->why)
 		snprintf(l->why, sizeof(l->why), "%s", why);
 	if (l->lookup != NULL) {
@@ -187,6 +189,7 @@ connect_to(struct link *l, const char *ip)
 	const struct address *a = l->config.address;
 	redisContext *c;
 
+	assert(l->c == NULL && l->lookup == NULL);
 	link_set_state(l, LINK_CONNECTING);
 	timer_set(l, l->config.connect_timeout_ms);
 	if (l->config.io->relay)
@@ -221,6 +224,7 @@ on_resolved(void *arg, const struct resolved *result, const char *why)
 	struct link *l = arg;
 	char text[160];
 
+	assert(l->state == LINK_RESOLVING);
 	l->lookup = NULL;
 	if (result == NULL) {
 		snprintf(text, sizeof(text), "can't resolve %s: %s",

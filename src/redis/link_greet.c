@@ -97,6 +97,7 @@ link_greet(struct link *l)
 	};
 	size_t i;
 
+	assert(l->state == LINK_CONNECTING && l->c != NULL);
 	snprintf(number, sizeof(number), "%u", l->config.database);
 	memset(&l->info, 0, sizeof(l->info));
 	l->client_id = 0;
@@ -136,6 +137,7 @@ on_script(void *arg, const redisReply *reply)
 
 	if (reply == NULL)
 		return;
+	assert(l->greetings > 0 && l->greetings <= SCRIPT_MAX);
 	l->greetings--;
 	if (reply->type != REDIS_REPLY_STRING ||
 	    (size_t)reply->len != SHA_BYTES) {
@@ -186,6 +188,7 @@ on_subscribe(void *arg, const redisReply *reply)
 
 	if (reply == NULL)
 		return;
+	assert(l->config.channel != NULL && l->greetings > 0);
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
 	    reply->element[0]->type != REDIS_REPLY_STRING ||
 	    strcmp(reply->element[0]->str, "subscribe") != 0) {
@@ -201,6 +204,7 @@ subscribe(struct link *l)
 {
 	const char *words[] = { "SUBSCRIBE", l->config.channel, NULL };
 
+	assert(l->config.channel != NULL);
 	greet_send(l, on_subscribe, words);
 }
 
@@ -213,6 +217,7 @@ greet_second(struct link *l)
 	char text[80];
 	unsigned i;
 
+	assert(l->greetings == 0 && l->state == LINK_GREETING);
 	if (l->config.channel) {
 		subscribe(l);
 		return;

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,6 @@
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
-#include "redis/reader.h"
 
 /* A reply that can be read when it is overdue gets up to 50 x 20 ms more. */
 #define PATIENCE_MS 20
@@ -47,6 +47,47 @@
 
 /* The limit of a reply that is not whole yet; ours are far smaller. */
 #define REPLY_BYTES_MAX ((size_t)4 << 20)
+
+/*
+ * Replies of a bounded size: hiredis allocates an array as soon as it is announced.  2147483647 elements
+ * would take 16 GB, and seconds to walk, even if none of them ever comes.
+ */
+
+#define READER_ELEMENTS_MAX 65536 /* in one array */
+
+#ifdef HAVE_REDISREADER_MAXELEMENTS
+
+static void
+reader_limit(redisReader *reader)
+{
+	reader->maxelements = READER_ELEMENTS_MAX;
+}
+
+#else
+
+/* The functions of hiredis, with one of ours among them. */
+static redisReplyObjectFunctions functions;
+static void *(*create_array)(const redisReadTask *task, int elements);
+
+static void *
+create_small_array(const redisReadTask *task, int elements)
+{
+	return elements > READER_ELEMENTS_MAX ? NULL
+					      : create_array(task, elements);
+}
+
+static void
+reader_limit(redisReader *reader)
+{
+	if (create_array == NULL) {
+		functions = *reader->fn;
+		create_array = functions.createArray;
+		functions.createArray = create_small_array;
+	}
+	reader->fn = &functions;
+}
+
+#endif
 
 static const char is_it_redis[] = "is this address a Redis server?";
 static const char is_it_trusted[] =
@@ -85,6 +126,7 @@ request_done(struct link *l, struct request *request, const redisReply *reply)
 	link_reply *done = request->done;
 	void *done_arg = request->arg;
 
+	assert(request == TAILQ_FIRST(&l->requests));
 	l->patience = 0;
 	TAILQ_REMOVE(&l->requests, request, entry);
 	TAILQ_INSERT_HEAD(&l->spare, request, entry);
@@ -103,6 +145,7 @@ is_text(const redisReply *reply, const char *text)
 static void
 on_message(struct link *l, const redisReply *reply)
 {
+	assert(l->config.channel != NULL);
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
 	    !is_text(reply->element[0], "message") ||
 	    !is_text(reply->element[1], l->config.channel) ||
@@ -164,6 +207,7 @@ read_once(struct link *l)
 {
 	size_t before = l->c->reader->len;
 
+	assert(l->c != NULL && l->depth > 0);
 	if (redisBufferRead(l->c) != REDIS_OK) {
 		io_failed(l);
 		return;
@@ -191,6 +235,7 @@ on_greeting(struct link *l)
 {
 	enum relay_answer answer = relay_greeting(l->c->fd, &l->greeting);
 
+	assert(l->config.io->relay != NULL);
 	if (answer == RELAY_LATER)
 		return;
 	if (answer != RELAY_YES) {
@@ -228,6 +273,7 @@ write_out(struct link *l)
 {
 	int done = 0;
 
+	assert(l->c != NULL && l->depth > 0);
 	l->dirty = false;
 	if (redisBufferWrite(l->c, &done) != REDIS_OK) {
 		io_failed(l);
@@ -390,6 +436,7 @@ request_new(struct link *l, int64_t timeout_ms, link_reply *done, void *arg)
 	struct request *request = TAILQ_FIRST(&l->spare);
 	int64_t now = now_ms();
 
+	assert(l->c != NULL && done != NULL);
 	if (request != NULL)
 		TAILQ_REMOVE(&l->spare, request, entry);
 	else

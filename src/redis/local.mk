@@ -37,18 +37,16 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/probe_sentinel.c \
 	src/redis/probe_server.c \
 	src/redis/probe_server.h \
-	src/redis/reader.c \
-	src/redis/reader.h \
 	src/redis/redis.c \
 	src/redis/redis.h \
-	src/redis/refusal_log.c \
-	src/redis/refusal_log.h \
 	src/redis/resolve.c \
 	src/redis/resolve.h \
 	src/redis/sentinel_answer.c \
 	src/redis/sentinel_answer.h \
 	src/redis/sentinels.c \
 	src/redis/sentinels.h \
+	src/redis/server_dir.c \
+	src/redis/server_dir.h \
 	src/redis/slot.c \
 	src/redis/slot.h \
 	src/redis/tls.c \

@@ -290,6 +290,7 @@ on_listening(void *arg, bool on)
 {
 	struct pool *p = arg;
 
+	assert(on || p->config.stats->listening > 0);
 	if (on) {
 		leave_other_servers(p, listener_link(p->listener));
 		p->config.stats->listening++;
@@ -402,6 +403,7 @@ pool_free(struct pool *p)
 
 	if (p == NULL)
 		return;
+	assert(p->config.stats->nodes > 0 && !p->closing);
 	p->closing = true;
 	p->config.stats->nodes--;
 	if (p->nup > 0)

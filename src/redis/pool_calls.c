@@ -16,15 +16,81 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "config/config.h"
 #include "redis/pool_state.h"
+#include "store/refusal.h"
 
 /* A few milliseconds of work for Redis, and enough to keep it busy. */
 #define PATIENT_MAX 1024
+
+/*
+ * Refusals: which of them, and which failures, the log has been told of.
+ */
+
+static bool
+is_refused(const struct refusal_log *log, const struct refusal *refusal)
+{
+	size_t i;
+
+	for (i = 0; i < SCRIPT_MAX; i++)
+		if (log->of[i].refusal == refusal)
+			return true;
+	return false;
+}
+
+static bool
+has_failed(const struct refusal_log *log, const char *error)
+{
+	size_t i;
+
+	for (i = 0; i < SCRIPT_MAX; i++)
+		if (strcmp(log->of[i].failure, error) == 0)
+			return true;
+	return false;
+}
+
+static void
+log_good(struct refusal_log *log, const char *node, struct refusal_run *run)
+{
+	if (run->refusal == NULL && run->failure[0] == '\0')
+		return;
+	memset(run, 0, sizeof(*run));
+	for (run = log->of; run < log->of + SCRIPT_MAX; run++)
+		if (run->refusal != NULL || run->failure[0] != '\0')
+			return;
+	LOG(NOTICE, "redis-ok", LOG_S("node", node));
+}
+
+/* Notes how a decoded call ended; logs that if it is new. */
+static void
+refusal_log_note(
+    struct refusal_log *log, const char *node, const struct call *call)
+{
+	struct refusal_run *run = &log->of[call->script];
+
+	if (call->verdict == CALL_ANSWERED) {
+		log_good(log, node, run);
+	} else if (call->verdict == CALL_REFUSED) {
+		if (!is_refused(log, call->refusal))
+			LOG(WARNING, call->refusal->event, LOG_S("node", node),
+			    LOG_S("error", call->error),
+			    LOG_S("advice", call->refusal->text));
+		run->refusal = call->refusal;
+	} else if (call->verdict == CALL_FAILED ||
+		   call->verdict == CALL_MALFORMED) {
+		if (!has_failed(log, call->error))
+			LOG(ERROR, "redis-reply", LOG_S("node", node),
+			    LOG_S(call->verdict == CALL_FAILED ? "error"
+							       : "malformed",
+				call->error));
+		snprintf(run->failure, sizeof(run->failure), "%s", call->error);
+	}
+}
 
 static void on_call(void *arg, const redisReply *reply);
 static void on_load(void *arg, const redisReply *reply);
@@ -85,6 +151,7 @@ send_on(struct lane *lane, struct call *call)
 static bool
 resend(struct lane *lane, struct call *call)
 {
+	assert(call->script < SCRIPT_MAX);
 	if (call->resent > 0 || !load(lane, call->script))
 		return false;
 	call->resent++;
@@ -122,6 +189,7 @@ deliver(struct lane *lane, struct call *call)
 {
 	struct pool *p = lane->pool;
 
+	assert(p->under_way > 0);
 	p->under_way--;
 	if (p->closing) {
 		gather_drop(p->config.gather, call);
@@ -147,6 +215,7 @@ taken_over(struct pool *p, struct call *call, const redisReply *reply)
 	    reply->type != REDIS_REPLY_ERROR ||
 	    !p->handler.redirected(p->arg, call, reply))
 		return false;
+	assert(p->under_way > 0);
 	p->under_way--;
 	return true;
 }
@@ -196,6 +265,7 @@ on_call(void *arg, const redisReply *reply)
 	struct lane *lane = call->sender;
 	enum call_verdict verdict;
 
+	assert(!call->can_wait || lane->patient >= call->nops);
 	if (reply != NULL)
 		note_trip(lane->pool, call);
 	if (is_noscript(reply) && resend(lane, call))
@@ -291,6 +361,7 @@ start(struct lane *lane, struct call *call)
 static void
 give_back(struct pool *p, struct call *call)
 {
+	assert(p->under_way > 0);
 	p->under_way--;
 	(void)call_finish(
 	    p->config.gather, call, NULL, true, &store_handler, p);

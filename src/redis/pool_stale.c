@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ kill_all(struct lane *lane, const struct lane *by)
 {
 	unsigned i;
 
+	assert(lane->nstale > 0 && lane->killer == NO_LANE);
 	for (i = 0; i < lane->nstale; i++) {
 		lane->more_stale = !link_sendf(by->link, 0, on_killed, lane,
 		    "CLIENT KILL ID %llu", (unsigned long long)lane->stale[i]);
@@ -100,6 +102,7 @@ on_killed(void *arg, const redisReply *reply)
 {
 	struct lane *lane = arg;
 
+	assert(lane->kills > 0);
 	if (reply != NULL && reply->type == REDIS_REPLY_ERROR)
 		kill_refused(lane, reply);
 	if (--lane->kills > 0)

@@ -14,7 +14,22 @@
 #include "redis/link.h"
 #include "redis/listener.h"
 #include "redis/pool.h"
-#include "redis/refusal_log.h"
+#include "store/call.h"
+
+/* How the calls of a script have failed since the last good one. */
+struct refusal_run {
+	const struct refusal *refusal; /* NULL: none */
+	char failure[128];	       /* an error we don't know, or "" */
+};
+
+/*
+ * One run for each script, because Redis may refuse one script and carry out
+ * the other: when it is full, or if it does not permit a command of only one.
+ * All zero: all is well.
+ */
+struct refusal_log {
+	struct refusal_run of[SCRIPT_MAX];
+};
 
 #define NO_LANE UINT32_MAX
 

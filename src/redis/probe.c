@@ -5,8 +5,10 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/times.h"
 #include "base/xmalloc.h"
@@ -19,12 +21,42 @@
 #include "redis/slot.h"
 #include "relay/relay.h"
 
+/* Is there such a program, as execvp(3) looks for it? */
+static bool
+can_run(const char *program)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+	size_t len;
+
+	if (strchr(program, '/') != NULL)
+		return access(program, X_OK) == 0;
+	for (; path != NULL && *path != '\0';
+	     path += len + (path[len] == ':')) {
+		len = strcspn(path, ":");
+		snprintf(file, sizeof(file), "%.*s%s%s", (int)len, path,
+		    len > 0 ? "/" : "", program);
+		if (access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void
 probe_embedded(struct probe *probe)
 {
-	probe_say(probe, FINDING_OK, "embedded",
-	    "the broker starts %s by itself; there is nothing to ask yet",
-	    probe->config->redis.server);
+	const char *program = probe->config->redis.server;
+
+	if (can_run(program))
+		probe_say(probe, FINDING_OK, "embedded",
+		    "the broker starts %s by itself; there is nothing to ask"
+		    " yet",
+		    program);
+	else
+		probe_say(probe, FINDING_FAIL, "embedded",
+		    "there is no program %s to start: install redis-server, or"
+		    " set redis.server to its path",
+		    program);
 	probe_say(probe, FINDING_WARN, "embedded", PROBE_EMBEDDED);
 }
 

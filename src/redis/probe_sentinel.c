@@ -26,7 +26,10 @@ ask_master(struct probe_conn *c, struct address *master)
 		return false;
 	ok = sentinel_answer_read(reply, &said);
 	if (probe_is_error(reply))
-		probe_find(c, FINDING_FAIL, "SENTINEL: %s", reply->str);
+		probe_find(c, FINDING_FAIL, "SENTINEL: %s%s", reply->str,
+		    strstr(reply->str, "unknown command") != NULL
+			? ": is that a Sentinel? their port is 26379"
+			: "");
 	else if (reply->type == REDIS_REPLY_NIL)
 		probe_find(c, FINDING_FAIL, "knows no master '%s'", name);
 	else if (!ok)

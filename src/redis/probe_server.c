@@ -85,7 +85,12 @@ look_at_info(struct server *s)
 	if (reply == NULL)
 		return false;
 	ok = reply->type == REDIS_REPLY_STRING;
-	if (ok) {
+	if (ok && strstr(reply->str, "lockbroker_version:") != NULL) {
+		probe_find(&s->conn, FINDING_FAIL,
+		    "is a lockbroker, and not a Redis: give the address of the"
+		    " Redis behind it");
+		ok = false;
+	} else if (ok) {
 		info_read(&s->info, reply->str, (size_t)reply->len);
 		s->replicas = strtol(
 		    info_text(reply->str, "connected_slaves:"), NULL, 10);
@@ -372,7 +377,8 @@ check_scripts(struct server *s)
 
 /* Its settings. */
 
-bool
+/* Reads a setting of the running server; false if the server won't tell it. */
+static bool
 probe_setting(
     struct probe_conn *c, const char *name, char *value, unsigned size)
 {

@@ -24,8 +24,4 @@ void probe_guard(
 bool probe_sentinel(
     struct probe *probe, const struct address *address, struct address *master);
 
-/* Reads a setting of the running server; false if the server won't tell it. */
-bool probe_setting(
-    struct probe_conn *c, const char *name, char *value, unsigned size);
-
 #endif

@@ -125,6 +125,20 @@ redis_leave(struct redis *r)
 }
 
 void
+redis_hand_over(const struct redis *r, struct handed_list *out)
+{
+	if (r->ops->hand_over != NULL)
+		r->ops->hand_over(r->topology, out);
+}
+
+void
+redis_own(struct redis *r, bool own)
+{
+	if (r->ops->own != NULL)
+		r->ops->own(r->topology, own);
+}
+
+void
 redis_start(struct redis *r)
 {
 	r->ops->start(r->topology);

@@ -24,6 +24,7 @@
 
 struct config;
 struct event_base;
+struct handed_list;
 struct redis;
 
 /*
@@ -106,12 +107,20 @@ void redis_flush(struct redis *redis);
 /* Returns the server that a shard is on now, for people; "" if none. */
 const char *redis_node(const struct redis *redis, uint32_t shard);
 
+/*
+ * Embedded: which process of the broker looks after its server (embedded.h).
+ * Does nothing in other modes.
+ */
+void redis_hand_over(const struct redis *redis, struct handed_list *out);
+void redis_own(struct redis *redis, bool own);
+
 /* The broker leaves: other brokers hear of it with the next heartbeat. */
 void redis_leave(struct redis *redis);
 
 void redis_stats(const struct redis *redis, struct redis_stats *out);
 
-/* Leaves operations under way unanswered.  Embedded: stops the server. */
+/* Leaves operations under way unanswered.  Embedded: stops the server if it
+ * is ours. */
 void redis_free(struct redis *redis);
 
 #endif

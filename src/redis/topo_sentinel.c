@@ -251,4 +251,4 @@ sentinel_flush(struct topology *t)
 }
 
 const struct topology_ops topo_sentinel = { sentinel_new, sentinel_start,
-	sentinel_free, sentinel_route, sentinel_flush };
+	sentinel_free, sentinel_route, sentinel_flush, NULL, NULL };

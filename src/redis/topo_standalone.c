@@ -203,5 +203,22 @@ standalone_flush(struct topology *t)
 	pool_flush(t->pool);
 }
 
+static void
+standalone_hand_over(const struct topology *t, struct handed_list *out)
+{
+	if (t->embedded != NULL)
+		embedded_hand_over(t->embedded, out);
+}
+
+static void
+standalone_own(struct topology *t, bool own)
+{
+	if (t->embedded != NULL && own)
+		embedded_own(t->embedded);
+	else if (t->embedded != NULL)
+		embedded_leave(t->embedded);
+}
+
 const struct topology_ops topo_standalone = { standalone_new, standalone_start,
-	standalone_free, standalone_route, standalone_flush };
+	standalone_free, standalone_route, standalone_flush,
+	standalone_hand_over, standalone_own };

@@ -10,6 +10,7 @@
 #ifndef LOCKBROKER_REDIS_TOPOLOGY_H
 #define LOCKBROKER_REDIS_TOPOLOGY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@
 
 struct config;
 struct address;
+struct handed_list;
 struct io;
 struct pool;
 struct pool_config;
@@ -44,6 +46,9 @@ struct topology_ops {
 	struct pool *(*route)(struct topology *t, uint32_t shard);
 	/* Flushes every pool, at the end of a turn. */
 	void (*flush)(struct topology *t);
+	/* For a server of our own; NULL in modes that have none. */
+	void (*hand_over)(const struct topology *t, struct handed_list *out);
+	void (*own)(struct topology *t, bool own);
 };
 
 /* Returns the config of a pool; the address must outlive that pool. */

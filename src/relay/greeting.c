@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,7 @@ relay_greeting(int fd, struct relay_line *line)
 {
 	ssize_t n;
 
+	assert(line->n < sizeof(line->text));
 	while (line->n < sizeof(line->text) - 1) {
 		n = recv(fd, line->text + line->n, 1, 0);
 		if (n == 0)

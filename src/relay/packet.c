@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -35,6 +36,7 @@ packet_add(struct packet *p, const char *text)
 {
 	size_t n = strlen(text) + 1;
 
+	assert(p->len <= sizeof(p->bytes) && p->n <= PACKET_TEXTS_MAX);
 	if (p->n == PACKET_TEXTS_MAX || n > sizeof(p->bytes) - p->len) {
 		p->full = true;
 		return;
@@ -61,6 +63,7 @@ packet_send(int socket, const struct packet *p, int fd)
 	union control control;
 	struct cmsghdr *c;
 
+	assert(p->n > 0 && p->len <= sizeof(p->bytes));
 	if (fd >= 0) {
 		memset(&control, 0, sizeof(control));
 		msg.msg_control = &control;

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <poll.h>
@@ -82,6 +83,7 @@ restart_later(struct relay *r)
 {
 	struct timeval tv;
 
+	assert(r->restart != NULL && r->pid == 0);
 	if (now_awake_ms() - r->started_ms >= STEADY_MS)
 		r->pause_ms = 0;
 	r->pause_ms = r->pause_ms > 0 ? r->pause_ms * 2 : RESTART_MS_MIN;
@@ -96,6 +98,7 @@ reap(struct relay *r)
 {
 	int status = 0;
 
+	assert(r->pid > 0);
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	r->pid = 0;
@@ -148,6 +151,7 @@ on_client(struct relay *r, struct packet *p)
 		.nnames = p->n - 4,
 	};
 
+	assert(p->n >= 4 && p->fd >= 0);
 	if (!r->handler)
 		return;
 	r->stats.handshakes_total++;
@@ -379,6 +383,7 @@ answered(struct relay *r, char why[RELAY_WHY_SIZE])
 	int64_t until = now_awake_ms() + ANSWER_MS, left;
 	struct pollfd poll_fd = { .fd = r->control, .events = POLLIN };
 
+	assert(!r->asked);
 	r->asked = true;
 	r->answered = false;
 	while (!r->answered && r->control >= 0) {
@@ -404,6 +409,7 @@ start(struct relay *r)
 	char *argv[] = { r->program, word, NULL };
 	int ends[2], error;
 
+	assert(r->pid == 0 && r->control < 0);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
 		0, ends) < 0)
 		return errno;
@@ -432,6 +438,7 @@ on_restart(evutil_socket_t fd, short what, void *arg)
 	const struct place *place;
 	int error = start(r);
 
+	assert(r->base != NULL);
 	(void)fd;
 	(void)what;
 	if (error != 0) {
@@ -464,8 +471,7 @@ relay_new(struct event_base *base, const struct relay_handler *handler,
 	    (r->restart = evtimer_new(base, on_restart, r)) == NULL)
 		abort();
 	if (spawn_find(r->program) == NULL)
-		snprintf(why, RELAY_WHY_SIZE,
-		    "the program lockbroker-tls is not installed");
+		snprintf(why, RELAY_WHY_SIZE, SPAWN_MISSING);
 	else if ((error = start(r)) != 0)
 		snprintf(why, RELAY_WHY_SIZE, "can't start %.500s: %s",
 		    r->program, strerror(error));

@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Says so of lockbroker-tls, and where it was looked for. */
+#define SPAWN_MISSING                                                       \
+	"the program lockbroker-tls is not installed, neither beside this " \
+	"one nor in " LOCKBROKER_LIBEXECDIR
+
 /* Room for the path of lockbroker-tls. */
 #define SPAWN_PATH_SIZE 4096
 

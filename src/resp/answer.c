@@ -222,9 +222,10 @@ static int64_t
 sleep_ms(const struct token_result *t)
 {
 	int64_t ms = t->left_ms;
+	int64_t most_ms = t->listed ? ASK_LISTEN_MS : ASK_SLEEP_MS;
 
-	if (ms < 0 || ms > ASK_SLEEP_MS || (ms == 0 && t->kind != TOKEN_HELD))
-		return ASK_SLEEP_MS;
+	if (ms < 0 || ms > most_ms || (ms == 0 && t->kind != TOKEN_HELD))
+		return most_ms;
 	return ms > 0 ? ms : 1;
 }
 

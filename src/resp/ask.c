@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -59,6 +60,7 @@ ask_name(struct ask *a, struct span key, struct buf *why)
 	const char *text = text_name_why(name, NAME_MAX_BYTES);
 	unsigned i;
 
+	assert(a->rq.nnames <= CORE_NAMES_MAX);
 	a->mutex = name.n < key.n;
 	if (text != NULL) {
 		buf_adds(why, "ERR bad-name the name \"");
@@ -375,12 +377,6 @@ parse_fence(struct ask *a, struct span token, struct buf *why)
 {
 	a->token = token;
 	return query(a, ASK_FENCE) && ask_token(token, why);
-}
-
-bool
-ask_is(enum resp_id id)
-{
-	return (resp_rows[id].flags & RESP_FLAG_TOKEN) != 0;
 }
 
 /*

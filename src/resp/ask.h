@@ -101,8 +101,6 @@ void ask_write(const struct token_result *t, struct span token,
 /* How long a client whose form has LEFT sleeps at most, before it comes again
  * by itself. */
 #define ASK_SLEEP_MS 500
-
-/* Is the command one on token holds? */
-bool ask_is(enum resp_id id);
+#define ASK_LISTEN_MS 10000 /* if a message wakes it */
 
 #endif

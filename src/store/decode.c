@@ -165,6 +165,7 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	int64_t fence, waiting, first, second;
 	unsigned status;
 
+	assert(i < call->nops);
 	if (r->type != REDIS_REPLY_ARRAY || r->elements == 0)
 		return false;
 	status = find_word(r->element[0], statuses, OUTCOME_MAX);

@@ -278,6 +278,7 @@ open_call(struct gather *g, struct slot *slot, enum op_kind kind)
 	} else {
 		call = call_new();
 	}
+	assert(call->nops == 0 && call->guest == NULL);
 	call->script = script;
 	call->shard = slot->shard;
 	call->lane = (uint32_t)(slot - g->slots) % g->nlanes;
@@ -372,6 +373,8 @@ seal(struct gather *g, struct call *call)
 	char *seen = nonce + NONCE_MAX, *nkeys = seen + DIGITS_MAX;
 	int len;
 
+	assert(call->nops > 0 && call->nargs <= CALL_ARGS_MAX);
+	assert(call->nkeys >= 2 && call->nkeys <= CALL_KEYS_MAX);
 	len = snprintf(
 	    nonce, NONCE_MAX, "%016" PRIx64 "%s", rng_next(&g->rng), s->noted);
 	arg_set(call, 0, nonce, (size_t)len);
@@ -550,6 +553,7 @@ learn(struct gather *g, const struct call *call)
 void
 gather_drop(struct gather *g, struct call *call)
 {
+	assert(!call->counted || slot_of(g, call)->under_way >= call->nops);
 	if (call->counted)
 		slot_of(g, call)->under_way -= call->nops;
 	call->counted = false;
@@ -574,6 +578,7 @@ send_ends_alone(struct gather *g, struct call *call)
 	struct slot *slot = slot_of(g, call);
 	struct call *ends = call->guest;
 
+	assert(ends->nops < call->nops && ends->script == SCRIPT_KEEP);
 	if (call->counted)
 		slot->under_way -= ends->nops;
 	call->nops -= ends->nops;

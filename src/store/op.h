@@ -57,7 +57,8 @@ struct op {
 			     cursor */
 	size_t name_len;
 	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ; ADOPT: the
-			       first of OP_ADOPT_MAX */
+			       first of OP_ADOPT_MAX; HEARTBEAT: the last of
+			       those whose holds are handed over; 0: none */
 	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key; CLAIM,
 			       TOKEN, PASS, RETAIN: the same, 0: it has none;
 			       TOKEN: below 0: it is over; or what is added to
@@ -83,7 +84,8 @@ struct op {
 			       after this server time (ms); 0: no end */
 	int64_t by_ms;	    /* HOLD: not after this server time; 0: no end */
 	int64_t timeout_ms; /* after so long the outcome is unknown */
-	/* CLAIM, TOKEN, PASS, RETAIN: token and user as they stand in the key.
+	/* RECALLED: the token that has asked.
+	 * CLAIM, TOKEN, PASS, RETAIN: token and user as they stand in the key.
 	 * CLAIM: of the hold that it makes; TOKEN: of those that it means;
 	 * PASS: of the hold that ends. */
 	const char *client;
@@ -93,7 +95,8 @@ struct op {
 			      hold that it makes */
 	size_t other_len;
 	char how[3];	 /* CLAIM, TOKEN: see lua/token.lua and op.token */
-	int64_t most_ms; /* adding to a bound: not beyond this; 0: no limit */
+	int64_t most_ms; /* adding to a bound: not beyond this; 0: no limit;
+			    HEARTBEAT: for how long we keep names warm */
 	uint32_t client_at, other_at; /* in effects: offsets, like the name's */
 	/* NUL-terminated.  BLESS: the epoch to end; FORCE: who asks. */
 	char pend[PEND_MAX_BYTES];
@@ -156,7 +159,11 @@ enum outcome_status {
  *   QUEUED   ttl_ms              in the queue; the key ends then (-1: never);
  *                                over a quorum text says who has the key, with
  *                                BUSY and FOREIGN, too
- *   BUSY     ttl_ms              not free, not queued; CONVERT: others share
+ *   BUSY     ttl_ms, waiting,    not free, not queued; CONVERT: others share;
+ *            text                waiting: the broker of the token, text, may
+ *                                keep it for nobody; so may that of a VALUE of
+ *                                LOOK, of BUSY and VALUE of CLAIM and TOKEN, and
+ *                                of a VALUE of STATUS if its `first` is set
  *   FOREIGN  ttl_ms, waiting     QUEUED or BUSY behind a plain client's key;
  *                                waiting: another is at the head of the queue
  *   RENEWED  fence (0: none drawn), waiting
@@ -172,6 +179,8 @@ enum outcome_status {
  *   VALUE    first, second       LOOK: limit and free permits, a count, parties
  *                                and how many of them have arrived
  *   GONE                         LOOK: there is none
+ *   VALUE    ttl_ms              RECALL: asked; the name is kept no longer
+ *   GONE                         RECALL: it is not kept, or nobody listens
  *   VALUE    text                BROKERS: a line for each, `NAME MS ADDRESS
  *                                VERSION LEASE_MS URL`: seen so long ago; - in
  *                                place of what it has not told
@@ -208,10 +217,11 @@ enum outcome_status {
  *   RENEWED  fence, ttl_ms,      RETAIN: the hold is there and this broker's, by
  *            text, first         the seq `first`, token and user as in the key
  *   LOST                         RETAIN: it is not
- *   DONE                         BLESS, ENLIST, IDLE
+ *   DONE                         BLESS, ENLIST, IDLE, RECALLED
  *   DONE     ttl_ms, first       HEARTBEAT: the broker may stay away for that
  *                                long (0: it calls as usual); first: it is to
- *                                take up holds of brokers that have gone
+ *                                take up holds of brokers that have gone;
+ *                                second: no name may be kept warm
  *   VALUE    text                ADOPT: lines as lua/adopt.lua writes them
  *   GONE                         ADOPT: another broker does that
  *   PENDING                      refused: the guard is not blessed

@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -90,6 +91,7 @@ half_set(struct pipe *p, enum pipe_stage stage)
 void
 accept_leave(struct pipe *p)
 {
+	assert(p->engine->nhalf > 0 && p->stage != PIPE_MOVING);
 	TAILQ_REMOVE(list_of(p), p, half_link);
 	p->engine->nhalf--;
 }
@@ -388,6 +390,7 @@ accept_add(struct engine *e, const char *id, int fd, struct context *context,
 {
 	struct place *place = xcalloc(1, sizeof(*place));
 
+	assert(fd >= 0 && context->server);
 	place->engine = e;
 	place->id = xstrdup(id);
 	place->fd = fd;

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +212,11 @@ control_ended(struct engine *e, uint64_t id, const char *how)
 	return packet_send(e->control, &packet, -1) == PACKET_OK;
 }
 
-void
+/*
+ * Writes a line to the broker's log: keys and values, up to NULL.  The line is
+ * lost if the broker does not read.
+ */
+static void __attribute__((sentinel))
 control_log(struct engine *e, const char *level, const char *event, ...)
 {
 	struct packet packet;
@@ -251,6 +256,7 @@ control_failed(struct engine *e, const char *peer, const char *why)
 	int64_t now = now_awake_ms();
 	char unsaid[24];
 
+	assert(peer != NULL && why != NULL);
 	e->failed++;
 	if (!evtimer_pending(e->tell_failed, NULL))
 		(void)event_add(e->tell_failed, &tv);

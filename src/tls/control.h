@@ -26,13 +26,6 @@ void control_wait(struct engine *e);
 /* Tells how a pipe has ended.  Returns false if it could not. */
 bool control_ended(struct engine *e, uint64_t id, const char *how);
 
-/*
- * Writes a line to the broker's log: keys and values, up to NULL.  The line is
- * lost if the broker does not read.
- */
-void control_log(struct engine *e, const char *level, const char *event, ...)
-    __attribute__((sentinel));
-
 /* A handshake has failed.  Logs a bounded number of these in a while. */
 void control_failed(struct engine *e, const char *peer, const char *why);
 

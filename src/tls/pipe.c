@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <openssl/err.h>
 #include <poll.h>
@@ -56,6 +57,7 @@ pipe_new(struct engine *e, int net)
 {
 	struct pipe *p = xcalloc(1, sizeof(*p));
 
+	assert(net >= 0);
 	p->id = ++e->next_id;
 	p->engine = e;
 	p->net = net;
@@ -72,6 +74,7 @@ pipe_new(struct engine *e, int net)
 void
 pipe_free(struct pipe *p)
 {
+	assert(p->engine->npipes > 0);
 	if (p->place && p->stage != PIPE_MOVING)
 		accept_leave(p);
 	TAILQ_REMOVE(&p->engine->pipes, p, link);
@@ -165,6 +168,7 @@ pipe_info(const SSL *ssl, int where, int value)
 void
 pipe_secure(struct pipe *p, const struct context *context)
 {
+	assert(p->ssl == NULL && context->ssl != NULL);
 	p->ssl = SSL_new(context->ssl);
 	if (!p->ssl || SSL_set_fd(p->ssl, p->net) != 1)
 		abort();
@@ -180,6 +184,7 @@ pipe_shake(struct pipe *p)
 {
 	int rc;
 
+	assert(p->ssl != NULL && p->stage != PIPE_MOVING);
 	ERR_clear_error();
 	errno = 0;
 	rc = SSL_do_handshake(p->ssl);
@@ -331,6 +336,7 @@ net_shut(struct pipe *p)
 	if (!p->local_ended || p->net_shut || buf_len(&p->out) > 0 ||
 	    !p->net_out)
 		return false;
+	assert(p->ssl != NULL);
 	ERR_clear_error();
 	rc = SSL_shutdown(p->ssl);
 	if (rc < 0 && SSL_get_error(p->ssl, rc) == SSL_ERROR_WANT_WRITE) {
@@ -435,6 +441,7 @@ pipe_pump(struct pipe *p)
 	bool moved;
 	int rounds = 0;
 
+	assert(p->stage == PIPE_MOVING);
 	do {
 		moved = net_read(p);
 		moved = local_write(p) || moved;
@@ -529,6 +536,7 @@ on_local(evutil_socket_t fd, short what, void *arg)
 void
 pipe_move(struct pipe *p)
 {
+	assert(p->stage != PIPE_MOVING && p->local >= 0 && p->ssl != NULL);
 	pipe_watch_net(p, 0);
 	pipe_timer(p, 0);
 	p->stage = PIPE_MOVING;

@@ -32,9 +32,6 @@ enum frame_status resp_frame(struct wire_frame *f, const char *data,
 enum request_status resp_parse(struct request *r, const char *p, size_t n,
     enum err_code *code, struct buf *why);
 
-/* Returns the verb that a command of this name means, or VERB_MAX. */
-enum verb_id resp_verb(struct span word);
-
 /* These two clean their text, so that it stays one line. */
 void resp_simple(struct buf *b, const char *text);
 void resp_error(struct buf *b, struct span text); /* "CODE text" */

@@ -186,7 +186,8 @@ static const struct {
 	{ { "UNOBSERVE", 9 }, VERB_UNWATCH },
 };
 
-enum verb_id
+/* Returns the verb that a command of this name means, or VERB_MAX. */
+static enum verb_id
 resp_verb(struct span word)
 {
 	enum verb_id id = verb_find(word.p, word.n);

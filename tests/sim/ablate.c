@@ -118,9 +118,6 @@ const struct ablation ablations[] = {
 		  "if false then" },
 		{ "local function end_share|if had and tonumber(linger) > 0 then",
 		    "if false then" } } },
-	{ "share-ends", "who waits goes by the marker, not by who shares", 500,
-	    ABLATE_SCRIPT, 0, USE_KEEPS,
-	    { { "op.acquire =|phase(value) and lasts(shared) or", "" } } },
 	{ "share-over", "a name counts as held until the marker ends", 2000,
 	    ABLATE_SCRIPT, 0, USE_KEEPS | USE_WATCH,
 	    { { "local function present|phase(value) and lasts(shared) or",
@@ -299,6 +296,8 @@ const struct ablation ablations[] = {
 	    ABLATE_TOKENS, 0, 0,
 	    { { "local function means|return token == wanted",
 		"return token == wanted and token ~= \"%\"" } } },
+	{ "token-late", "a token hold counts from the reply", 100, ABLATE_LATE,
+	    FAULT_DELAY | FAULT_PAUSE, 0, { { NULL, NULL } } },
 	{ "token-stop", "a broker that stops ends its token holds", 50,
 	    ABLATE_STOP, FAULT_STOP, 0, { { NULL, NULL } } },
 	{ "embedded/aside", "a server whose file was set aside counts as new",
@@ -427,12 +426,13 @@ ablation_of_tokens(const struct ablation *a)
 
 /*
  * Finds a text in another, whatever the white space between its words, and
- * stores its end in *end. "HEAD|WHAT" finds WHAT, somewhere after HEAD.
+ * stores its end in *end. "HEAD|WHAT" finds WHAT after HEAD, in the same
+ * function.
  */
 static const char *
 find(const char *text, const char *what, const char **end)
 {
-	const char *bar = strchr(what, '|'), *p, *q;
+	const char *bar = strchr(what, '|'), *p, *q, *limit = NULL;
 	char *head;
 
 	if (bar != NULL) {
@@ -440,8 +440,9 @@ find(const char *text, const char *what, const char **end)
 		text = strstr(text, head);
 		free(head);
 		what = bar + 1;
+		limit = text != NULL ? strstr(text, "\nend") : NULL;
 	}
-	for (; text != NULL && *text != '\0'; text++) {
+	for (; text != limit && text != NULL && *text != '\0'; text++) {
 		for (p = text, q = what; *q != '\0'; q++) {
 			if (*q == ' ') {
 				p += strspn(p, " \t\n");

@@ -37,6 +37,7 @@ enum ablation_switch {
 	/* With pollers: a script, and the others. */
 	ABLATE_TOKENS,
 	ABLATE_PLACE,
+	ABLATE_LATE,
 	ABLATE_STOP
 };
 

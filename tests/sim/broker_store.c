@@ -110,7 +110,8 @@ on_outcome(
 	    (unsigned long long)op, flight.name, words[outcome->status],
 	    (unsigned long long)outcome->fence,
 	    outcome->waiting ? " waiting" : "");
-	if (world_ablated(b->w, ABLATE_ARRIVAL))
+	if (world_ablated(b->w, ABLATE_ARRIVAL) ||
+	    world_ablated(b->w, ABLATE_LATE))
 		sent_ms = broker_clock_ms(b);
 	check_outcome(b, &flight, sent_ms, outcome);
 	event.u.outcome.op = op;

@@ -621,6 +621,8 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 	checker_force_answered(w, b, a, ask);
 	checker_latch_answered(w, b, a, ask);
 	checker_barrier_answered(w, b, a, ask);
+	if (ask->kind == ASK_LOCK && a->status == STATUS_BUSY)
+		checker_tried(w, ask);
 	if (ask->kind == ASK_LOCK && a->code == ERR_DEADLOCK)
 		checker_refused_circle(w, ask);
 	if ((ask->kind == ASK_LOCK && a->status == STATUS_OK) ||

@@ -265,7 +265,10 @@ struct ground {
 	 * Redis last gave it to the broker, or renewed that. */
 	int64_t placeless_us[CHECKER_BROKERS_MAX];
 	int64_t had_us[CHECKER_BROKERS_MAX];
-	int64_t began_us[CHECKER_BROKERS_MAX]; /* its present turn */
+	/* When the broker was told that it is let in to share it; and when its
+	 * present turn began, which it did not just take. */
+	int64_t let_in_us[CHECKER_BROKERS_MAX];
+	int64_t began_us[CHECKER_BROKERS_MAX];
 	int64_t hungry_us;  /* since when it is free and wanted; -1: not */
 	int64_t plain_us;   /* a plain client has it until then */
 	int64_t hush_us;    /* either, till it was forced */
@@ -377,6 +380,7 @@ void checker_lease(struct world *w, const struct broker *b,
     const struct flight *op, int64_t sent_ms);
 void checker_given(struct world *w, const struct server *s,
     const struct broker *b, const char *name);
+void checker_let_in(struct world *w, const struct broker *b, const char *name);
 void checker_refused(
     struct world *w, const char *name, const char *text, size_t len);
 void checker_amnesia(struct world *w);

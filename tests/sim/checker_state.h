@@ -180,4 +180,7 @@ bool checker_forced(const struct world *w, const struct grant *g);
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);
 
+/* A request for a name was refused at once. */
+void checker_tried(struct world *w, const struct ask *ask);
+
 #endif

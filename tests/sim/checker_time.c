@@ -13,8 +13,9 @@
 #include "checker_state.h"
 #include "world.h"
 
-#define SLACK_US 30000	 /* timers, turns, the network */
-#define OPS_A_SECOND 150 /* of a broker, while nothing happens */
+#define TRY_SLACK_US 80000 /* a name that was let go may be on its way */
+#define SLACK_US 30000	   /* timers, turns, the network */
+#define OPS_A_SECOND 150   /* of a broker, while nothing happens */
 
 /* Until when a majority has confirmed it. */
 static int64_t
@@ -99,8 +100,17 @@ checker_lease(struct world *w, const struct broker *b, const struct flight *op,
 		ground->lease_us[b->index] = end_us;
 	put_back(w, b, op, sent_ms);
 	ground->had_us[b->index] = world_now(w);
-	if (op->kind == OP_ACQUIRE || op->kind == OP_CONFIRM)
+	if (op->kind == OP_CONFIRM ||
+	    (op->kind == OP_ACQUIRE &&
+		world_now(w) - ground->let_in_us[b->index] <
+		    2 * w->pad_ms * 1000))
 		ground->began_us[b->index] = world_now(w);
+}
+
+void
+checker_let_in(struct world *w, const struct broker *b, const char *name)
+{
+	w->checker.grounds[name[1] - '0'].let_in_us[b->index] = world_now(w);
 }
 
 /*
@@ -350,6 +360,58 @@ checker_hunger(struct world *w)
 		} else if (k->grounds[name].hungry_us < 0)
 			k->grounds[name].hungry_us = world_now(w);
 	}
+}
+
+/* Did anybody else want the name while this request was under way, or lately? */
+static bool
+is_wanted_beside(const struct world *w, const struct ask *ask, int64_t since_us)
+{
+	const struct checker *k = &w->checker;
+	const struct ask *other;
+	size_t i;
+	unsigned j;
+
+	for (i = 0; i < k->nasks; i++) {
+		other = &k->asks[i];
+		if (other == ask ||
+		    (other->ended_us != 0 && other->ended_us < since_us))
+			continue;
+		for (j = 0; j < other->nnames; j++)
+			if (other->names[j] == ask->name)
+				return true;
+	}
+	return false;
+}
+
+/* Has anybody the name, or may a broker think so? */
+static bool
+is_known_taken(struct world *w, int name)
+{
+	const struct checker *k = &w->checker;
+	int i;
+
+	for (i = 0; i < k->ngrants; i++)
+		if (k->grants[i].name == name)
+			return true;
+	return is_taken(w, name);
+}
+
+/*
+ * P5: who does not wait is refused only what somebody has or wants, or has let go
+ * a moment ago.  This is judged where nothing fails, so that nothing that nobody
+ * knows of has the name.
+ */
+void
+checker_tried(struct world *w, const struct ask *ask)
+{
+	const struct ground *ground = &w->checker.grounds[ask->name];
+	int64_t since_us = ask->sent_us - TRY_SLACK_US;
+
+	if (!faults_none(w) || ask->wait_ms != 0 || ask->nnames != 1 ||
+	    ground->changed_us > since_us || is_known_taken(w, ask->name) ||
+	    is_wanted_beside(w, ask, since_us))
+		return;
+	world_fail(w, "P5", "n%d is refused, but nobody has it", ask->name);
 }
 
 /* Groups of several brokers pass each other until one of them is firm. */

@@ -9,6 +9,8 @@
 #include "checker_state.h"
 #include "world.h"
 
+#define SLACK_US 50000 /* a force is noticed this much late */
+
 static struct watching *
 watching_of(struct world *w, uint64_t session, int name)
 {
@@ -344,9 +346,10 @@ checker_force_answered(struct world *w, const struct broker *b,
 }
 
 /*
- * Nobody is asked when who forces it has given up.  Where there are several
- * servers, or clocks that jump, a broker may not know when that is; and it
- * knows a server's clock as well as the slowest answer was fast.
+ * Nobody is asked when who forces it has given up: after a reply timeout, by
+ * the clock of a server that the broker knows as well as the slowest answer was
+ * fast, which took one more.  Where there are several servers, or clocks that
+ * jump, a broker may not know when that is.
  */
 void
 checker_forces(struct world *w, const char *name)
@@ -358,7 +361,7 @@ checker_forces(struct world *w, const char *name)
 
 	ground->meant_us = world_now(w);
 	if (w->nservers == 1 && !(w->faults.on & FAULT_CLOCK) &&
-	    late_us > w->reply_timeout_ms * 3030 + w->pad_ms * 1000)
+	    late_us > w->reply_timeout_ms * 2020 + SLACK_US)
 		world_fail(w, "force", "%s is forced after %lld ms", name,
 		    (long long)late_us / 1000);
 }

@@ -156,6 +156,7 @@ granted(struct broker *b, int at, uint64_t fence)
 {
 	struct world *w = b->w;
 	struct crowd_name *name = &w->crowd.names[at];
+	int i;
 
 	if (name->owner >= 0 && name->owner != b->index && is_owned(w, name) &&
 	    !faults_excuse(w))
@@ -169,6 +170,11 @@ granted(struct broker *b, int at, uint64_t fence)
 		world_fail(w, "P2", "m%d: fence %llu after fence %llu, by %s",
 		    at, (unsigned long long)fence,
 		    (unsigned long long)name->fence, b->name);
+	/* What the others had is over: a new lease of theirs, which a message may
+	 * begin, has another end. */
+	for (i = 0; i < w->nbrokers && name->owner != b->index; i++)
+		if (i != b->index)
+			name->lease_us[i] = 0;
 	name->owner = b->index;
 	name->fence = fence;
 }

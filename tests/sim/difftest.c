@@ -467,11 +467,11 @@ random_op(struct rig *rig, char *name)
 {
 	static const enum op_kind kinds[] = { OP_ACQUIRE, OP_ACQUIRE,
 		OP_ACQUIRE, OP_RENEW, OP_RENEW, OP_CONFIRM, OP_END, OP_END,
-		OP_UNDO, OP_STATUS, OP_LOOK, OP_HEARTBEAT, OP_BLESS, OP_BLESS,
-		OP_IDLE, OP_CONVERT, OP_FORCE, OP_TAKE, OP_HOLD, OP_LATCH,
-		OP_COUNTDOWN, OP_AWAIT, OP_ARRIVE, OP_ARRIVE, OP_PARTY,
-		OP_LEAVE, OP_CLAIM, OP_CLAIM, OP_TOKEN, OP_TOKEN, OP_PASS,
-		OP_RETAIN };
+		OP_UNDO, OP_STATUS, OP_RECALL, OP_LOOK, OP_HEARTBEAT, OP_BLESS,
+		OP_BLESS, OP_IDLE, OP_CONVERT, OP_FORCE, OP_TAKE, OP_HOLD,
+		OP_LATCH, OP_COUNTDOWN, OP_AWAIT, OP_ARRIVE, OP_ARRIVE,
+		OP_PARTY, OP_LEAVE, OP_CLAIM, OP_CLAIM, OP_TOKEN, OP_TOKEN,
+		OP_PASS, OP_RETAIN };
 	static const char *const clients[] = { "t1", "t2", "t1|u", "t2|u", "" };
 	static const char *const matches = "xpna-", *const bounds = "rabuls";
 	struct prng *p = &rig->prng;

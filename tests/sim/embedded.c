@@ -1,7 +1,10 @@
 /*
- * Embedded: one broker, and a server that it starts and stops, in place of
+ * Embedded: a broker, and a server that it starts and stops, in place of
  * src/redis/embedded.c.  What the server has is there again after either of
  * them died, unless its file was set aside, or has lost its end.
+ *
+ * In some runs there is a second broker, which uses that server, too, as the
+ * other process does where one replaces the other.
  */
 #include "config.h"
 
@@ -24,9 +27,15 @@ embedded_draw(struct world *w)
 {
 	w->nservers = 1;
 	w->shards = 1;
-	w->nbrokers = 1;
+	w->nbrokers = w->nbrokers == 2 ? 2 : 1;
 	w->owned = true;
 	w->whole = true;
+}
+
+static bool
+is_owner(const struct broker *b)
+{
+	return b->index == 0;
 }
 
 /* The broker starts its server when it begins to connect. */
@@ -35,7 +44,7 @@ embedded_begin(struct broker *b)
 {
 	struct server *s = &b->w->servers[0];
 
-	if (s->up)
+	if (is_owner(b) && s->up)
 		server_stop(s);
 }
 
@@ -43,7 +52,7 @@ embedded_begin(struct broker *b)
 void
 embedded_end(struct broker *b)
 {
-	if (b->w->owned && b->w->servers[0].up)
+	if (b->w->owned && is_owner(b) && b->w->servers[0].up)
 		server_stop(&b->w->servers[0]);
 }
 
@@ -71,6 +80,7 @@ what_is_known(const struct world *w)
 
 struct embedded {
 	struct world *w;
+	bool owner;
 	struct timer *start;
 	const struct embedded_handler *handler;
 	void *arg;
@@ -82,7 +92,9 @@ on_start(void *arg)
 	struct embedded *e = arg;
 	struct server *s = &e->w->servers[0];
 
-	if (s->up)
+	if (!e->owner)
+		e->handler->started(e->arg, STORE_DOUBTED);
+	if (!e->owner || s->up)
 		return;
 	server_start(s, draw_data(e->w));
 	if (faults_has(e->w, FAULT_CLOCK))
@@ -101,10 +113,12 @@ embedded_new(struct io *io, const struct config *config,
 	(void)why;
 	(void)why_size;
 	e->w = net_broker(io)->w;
+	e->owner = is_owner(net_broker(io));
 	e->handler = handler;
 	e->arg = arg;
 	e->start = timer_new(io, on_start, e);
-	e->w->embedded = e;
+	if (e->owner)
+		e->w->embedded = e;
 	return e;
 }
 
@@ -122,6 +136,26 @@ embedded_died(struct world *w)
 		    prng_skewed(&w->prng, 5, RESTART_MS_MAX));
 }
 
+/* No process is replaced here. */
+void
+embedded_hand_over(const struct embedded *e, struct handed_list *out)
+{
+	(void)e;
+	(void)out;
+}
+
+void
+embedded_own(struct embedded *e)
+{
+	(void)e;
+}
+
+void
+embedded_leave(struct embedded *e)
+{
+	(void)e;
+}
+
 void
 embedded_ready(struct embedded *e)
 {
@@ -131,6 +165,8 @@ embedded_ready(struct embedded *e)
 void
 embedded_wrote(struct embedded *e, bool grants)
 {
+	if (!e->owner)
+		return;
 	e->w->written = true;
 	e->w->whole = e->w->whole || grants;
 }
@@ -155,7 +191,8 @@ embedded_free(struct embedded *e)
 {
 	if (e == NULL)
 		return;
-	e->w->embedded = NULL;
+	if (e->owner)
+		e->w->embedded = NULL;
 	timer_free(e->start);
 	free(e);
 }

@@ -74,7 +74,9 @@ int64_t
 faults_calm_us(const struct world *w)
 {
 	if (w->faults.on == 0)
-		return (w->owned || w->trusts ? 1000 : w->grace_ms + 2000) *
+		return (w->trusts || (w->owned && w->nbrokers == 1)
+			       ? 1000
+			       : w->grace_ms + 2000) *
 		       1000;
 	return w->heal_us;
 }

@@ -333,6 +333,18 @@ run_seeds(struct sim_options *o, const struct command *cmd)
 	return status;
 }
 
+/* A row whose edits change nothing would say that nobody notices. */
+static bool
+fits(const struct ablation *a)
+{
+	bool fit = ablation_topology(a) != NULL &&
+		   ablation_fits(a, lua_keep, lua_acquire);
+
+	if (!fit)
+		printf("%-16s no longer fits the scripts\n", a->name);
+	return fit;
+}
+
 /* Runs seeds without one protection until a promise is broken. */
 static bool
 run_ablation(const struct sim_options *base, const struct ablation *a)
@@ -344,11 +356,8 @@ run_ablation(const struct sim_options *base, const struct ablation *a)
 	unsigned n;
 	bool good = true;
 
-	if (ablation_topology(a) == NULL ||
-	    !ablation_fits(a, lua_keep, lua_acquire)) {
-		printf("%-16s no longer fits the scripts\n", a->name);
+	if (!fits(a))
 		return false;
-	}
 	o.ablation = a;
 	o.topology = ablation_topology(a);
 	o.faults = a->faults;
@@ -421,6 +430,8 @@ take_ablation(struct sim_options *o, struct command *cmd)
 	o->ablation = ablation_find(optarg);
 	if (o->ablation == NULL)
 		usage();
+	if (!fits(o->ablation))
+		exit(1);
 	o->topology = ablation_topology(o->ablation);
 	if (!o->faults_given)
 		o->faults = o->ablation->faults;

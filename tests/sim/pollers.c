@@ -379,8 +379,7 @@ answered(struct broker *b, struct poller *p, const struct token_result *r)
 		p->token = 0;
 	} else if (r->answer == TOKEN_DONE &&
 		   world_now(b->w) >= p->sent_us + p->px_ms * 1000) {
-		/* Its broker was stalled before it could write: that is over
-		 * by now. */
+		poller_late(b, p);
 		p->token = 0;
 		p->until_us = 0;
 	} else if (r->answer == TOKEN_DONE) {

@@ -135,6 +135,9 @@ void poller_refused(struct broker *b, struct poller *p);
 void poller_granted(struct broker *b, struct poller *p, uint64_t fence);
 void poller_extended(struct broker *b, struct poller *p, uint64_t fence);
 
+/* It is granted the name when its time is over already. */
+void poller_late(const struct broker *b, const struct poller *p);
+
 /* The broker does not look after any hold any more. */
 void pollers_forsaken(struct broker *b);
 

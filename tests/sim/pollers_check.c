@@ -30,6 +30,10 @@
 		   FAULT_CHANNEL | FAULT_FORGET | FAULT_CRASH | FAULT_STOP | \
 		   FAULT_APART)
 
+/* After these a broker may write what it decided before. */
+#define STALLS (unsigned)(FAULT_FREEZE | FAULT_HICCUP | FAULT_STANDSTILL)
+#define LATE_US 10000 /* turns, and milliseconds of clocks */
+
 static event_fn on_death;
 
 size_t
@@ -455,6 +459,27 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
 	p->since_us = world_now(w);
 	believe(b, p, fence);
+}
+
+/*
+ * Others may have had the name since, and not every client looks at its clock.
+ * So a broker tells nobody of a hold that is over, unless it was stalled before
+ * it could write; it counts from when it asked Redis, which may be late, and
+ * later than the checker knows if a crowd is in its way.
+ */
+void
+poller_late(const struct broker *b, const struct poller *p)
+{
+	const struct world *w = b->w;
+	int64_t over_us = p->claimed_us + p->px_ms * 1010 + LATE_US;
+
+	/* Its one script may have extended the hold since. */
+	if ((w->faults.on & STALLS) == 0 && w->crowd.n == 0 && !p->either &&
+	    p->claimed_us >= p->sent_us && world_now(w) > over_us)
+		world_fail(b->w, "tokens",
+		    "n%d: %s grants it to poller %d %lld ms after its end",
+		    p->name, b->name, p->index,
+		    (long long)(world_now(w) - over_us) / 1000);
 }
 
 /* What came back with old data may be extended, too; and what was forced after

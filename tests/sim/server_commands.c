@@ -26,6 +26,8 @@ check_message(const struct server *s, const struct conn *c, struct text message)
 		return; /* of the crowd */
 	if (memcmp(message.p, "given ", 6) == 0)
 		checker_given(s->w, s, c->broker, name);
+	if (memcmp(message.p, "grant ", 6) == 0)
+		checker_let_in(s->w, c->broker, name);
 	if (memcmp(message.p, "force ", 6) == 0)
 		checker_forces(s->w, name);
 }

@@ -24,6 +24,7 @@ UNIT_TESTS = \
 	tests/unit/test_logins \
 	tests/unit/test_measure \
 	tests/unit/test_measured \
+	tests/unit/test_merge \
 	tests/unit/test_nonsense \
 	tests/unit/test_pace \
 	tests/unit/test_redis \
@@ -43,6 +44,7 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/base/test_base.h \
 	tests/unit/base/test_buf.c \
 	tests/unit/base/test_crc16.c \
+	tests/unit/base/test_handed.c \
 	tests/unit/base/test_hash.c \
 	tests/unit/base/test_heap.c \
 	tests/unit/base/test_json.c \
@@ -132,6 +134,11 @@ tests_unit_test_http_LDADD = $(LIB_HTTP) $(LIB_BASE) $(LIBEVENT_LIBS) \
 tests_unit_test_reload_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_reload.c
 tests_unit_test_reload_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_reload_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
+
+tests_unit_test_merge_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_merge.c
+tests_unit_test_merge_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_merge_LDADD = $(LIB_DAEMON) $(LIB_WIRE) $(LIB_BASE) \
+	$(CHECK_LIBS)
 
 tests_unit_test_logins_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_logins.c
 tests_unit_test_logins_CPPFLAGS = $(UNIT_CPPFLAGS)
@@ -260,6 +267,7 @@ STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/unowned.story \
 	tests/unit/core/stories/voters.story \
 	tests/unit/core/stories/unknown.story \
+	tests/unit/core/stories/recall.story \
 	tests/unit/core/stories/warm.story \
 	tests/unit/core/stories/watch.story
 # Not among those that only a machine with Check packs.

@@ -470,6 +470,16 @@ class Designs(unittest.TestCase):
                 with self.subTest(folder=str(folder)):
                     self.assertTrue((folder / "DESIGN").exists())
 
+    def test_they_name_files_that_are_there(self):
+        there = {str(path.relative_to(TOP)) for folder in ("src", "tests", "clients")
+                 for path in (TOP / folder).rglob("*.*")}
+        for path in (TOP / "ARCHITECTURE.md", *(TOP / "src").rglob("DESIGN")):
+            text = path.read_text(encoding="utf-8")
+            for name in re.findall(r"`([\w/.-]+\.(?:[ch]|def|lua|js|awk))`", text):
+                with self.subTest(path=str(path), name=name):
+                    self.assertTrue(any(("/" + file).endswith("/" + name)
+                                        for file in there))
+
     def test_they_are_short(self):
         for path, most in ((TOP / "ARCHITECTURE.md", 350),
                            *((path, 200) for path in (TOP / "src").rglob("DESIGN"))):

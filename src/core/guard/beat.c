@@ -17,6 +17,7 @@
 #include "base/times.h"
 #include "core/guard/beat.h"
 #include "core/guard/quorum.h"
+#include "core/turn/emit.h"
 
 #define MANY_GUARDS 16 /* their heartbeats are spread, ... */
 #define BEAT_GROUPS 8  /* ... but not one by one */
@@ -96,9 +97,18 @@ beat_most_ms(const struct core *core, const struct guard *g)
 
 /* The broker may have got something since it asked. */
 void
-beat_done(struct core *core, struct guard *g, int64_t away_ms)
+beat_done(struct core *core, struct guard *g, int64_t away_ms, bool old)
 {
 	g->said_ms = core->now_ms;
+	g->warm_ms = old ? 0 : g->asked_warm_ms;
+	if (old && !g->old) {
+		emit_notice(core, NOTICE_WARM_REFUSED);
+		emit_num(core, FIELD_SHARD, guard_index(core, g));
+		emit_text(core, FIELD_TEXT,
+		    "a broker of an earlier version uses this Redis and would "
+		    "take warm names for held ones; locks.warm has no effect");
+	}
+	g->old = old;
 	g->away_ms = 0;
 	if (away_ms > core->stall_ms / 3 && beat_most_ms(core, g) > 0)
 		g->away_ms = min_ms(away_ms, beat_most_ms(core, g));

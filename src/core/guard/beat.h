@@ -15,7 +15,8 @@ bool beat_must_say(const struct core *core, const struct guard *g);
 /* How long the broker would stay away from there, at most; 0: not at all. */
 int64_t beat_most_ms(const struct core *core, const struct guard *g);
 
-/* A heartbeat was answered: this broker may stay away for so long. */
-void beat_done(struct core *core, struct guard *g, int64_t away_ms);
+/* A heartbeat was answered: this broker may stay away for so long.  `old`: a
+ * broker is there that does not know of warm names, so there are none. */
+void beat_done(struct core *core, struct guard *g, int64_t away_ms, bool old);
 
 #endif

@@ -45,6 +45,7 @@ guard_init(struct core *core, const struct guard_listener *const *listeners)
 {
 	uint32_t i;
 
+	assert(core->config.shards > 0 && listeners != NULL);
 	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
 	core->guard_notes = xcalloc(1, sizeof(*core->guard_notes));
 	core->guard_listeners = listeners;
@@ -61,6 +62,7 @@ guard_fini(struct core *core)
 {
 	uint32_t i;
 
+	assert(core->span > 0);
 	for (i = 0; i < core->config.shards; i++)
 		core_disarm(core, &core->guards[i].timer);
 	voters_fini(core);
@@ -182,6 +184,20 @@ count_left_behind(const struct core *core)
 	return n;
 }
 
+/* Each guard is told once: its successor goes through all keys for that. */
+static uint64_t
+hand_over(struct core *core, struct guard *g)
+{
+	const struct guard_listener *const *to;
+	uint64_t upto = 0;
+
+	for (to = core->guard_listeners; !g->handed && *to != NULL; to++)
+		if ((*to)->hands_over != NULL)
+			upto = (*to)->hands_over(core);
+	g->handing = upto > 0;
+	return upto;
+}
+
 static void
 tell_broker_gone(struct core *core, const struct guard *g)
 {
@@ -192,7 +208,8 @@ tell_broker_gone(struct core *core, const struct guard *g)
 			(*to)->broker_gone(core, guard_index(core, g));
 }
 
-/* While an operation on a guard is in flight, there is no other: `busy`. */
+/* While an operation on a guard is in flight, no other is asked for (`busy`),
+ * unless this broker withdraws from a vote. */
 static void
 submit(struct core *core, struct guard *g, enum op_kind kind)
 {
@@ -200,8 +217,13 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	struct op *op = slot_submit(
 	    core, &slot, kind, SLOT_GUARD, guard_index(core, g), "", 0);
 
-	if (kind == OP_HEARTBEAT)
+	assert(!g->busy && !g->idled);
+	assert(kind != OP_BLESS || g->state == GUARD_PENDING);
+	if (kind == OP_HEARTBEAT) {
 		op->need = (uint64_t)beat_most_ms(core, g);
+		op->most_ms = g->asked_warm_ms = core->warm_ms;
+		op->seq = hand_over(core, g);
+	}
 	if (kind == OP_IDLE)
 		op->need = count_left_behind(core);
 	if (kind == OP_BLESS)
@@ -243,6 +265,13 @@ guard_say_again(struct core *core)
 		g->said_ms = 0;
 		plan(core, g);
 	}
+}
+
+bool
+guard_knows_warm(const struct core *core, uint32_t shard)
+{
+	assert(shard < core->config.shards);
+	return core->guards[shard].warm_ms == core->warm_ms;
 }
 
 /*
@@ -365,6 +394,7 @@ begin_epoch(
 {
 	size_t n = report->text_len;
 
+	assert(report->state == GUARD_PENDING && n > 0);
 	n = n < sizeof(g->pend) ? n : sizeof(g->pend) - 1;
 	memcpy(g->pend, report->text, n);
 	g->pend[n] = '\0';
@@ -372,7 +402,7 @@ begin_epoch(
 	g->cause = cause_of(core, g, report);
 	g->epoch++;
 	g->epoch_ms = core->now_ms;
-	g->said_ms = 0;
+	g->said_ms = g->warm_ms = 0;
 	core->stats.spells++;
 	tell_history(core, g);
 }
@@ -430,6 +460,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	struct guard *g = guard_at(core, shard);
 	bool was_ready = guard_ready(core, shard), new, gained;
 
+	assert(sent_ms <= core->now_ms && report->state < GUARD_MAX);
 	if (sent_ms > g->seen_ms)
 		g->seen_ms = sent_ms;
 	if (sent_ms > g->told_ms)
@@ -474,8 +505,10 @@ guard_outcome(
 	g->busy = false;
 	if (op == OP_IDLE)
 		g->idled = true;
-	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE)
-		beat_done(core, g, o->ttl_ms);
+	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE) {
+		beat_done(core, g, o->ttl_ms, o->second > 0);
+		g->handed = g->handed || g->handing;
+	}
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->first > 0)
 		tell_broker_gone(core, g);
 	voters_decide(core);
@@ -505,6 +538,7 @@ guard_sign_off(struct core *core, bool counted_on)
 	struct guard *g;
 	uint32_t i;
 
+	assert(core->stopping);
 	/* Do not look while answers come in: there may be many. */
 	if (core->slots->inflight > 0 || !guard_all_over(core))
 		return;

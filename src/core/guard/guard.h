@@ -46,9 +46,13 @@ struct guard {
 	bool fresh;  /* PENDING: it is new, and was not known */
 	bool fenced; /* it has told a fence */
 	bool idled;  /* stopping: signed off, or gone without */
+	bool handing, handed; /* it is told what is handed over; it was */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told who we are; 0: not yet */
+	int64_t asked_warm_ms;	/* what the last heartbeat said of warm_ms */
+	int64_t warm_ms;	/* what it knows of that; 0: nothing */
+	bool old;		/* a broker is there that knows no warm names */
 	enum guard_cause cause; /* PENDING */
 	uint32_t epoch;		/* counts changes of history seen */
 	int64_t epoch_ms;	/* when the present pend value arrived */
@@ -62,7 +66,7 @@ struct guard {
 	int64_t heard_ms;	     /* ... and when it was answered ... */
 	int64_t server_ms;   /* ... this time of the server; 0: none did */
 	int64_t distrust_ms; /* no age of a message is trusted before then */
-	/* How far that clock is ahead of ours (gain.c): */
+	/* How far that clock is ahead of ours (gain.h): */
 	int64_t ahead_since_ms; /* when a period of a lease began; 0: none */
 	int64_t ahead_ms, was_ahead_ms; /* the least in it, and before it */
 	struct gain own_gain;
@@ -120,6 +124,9 @@ struct guard_listener {
 	bool (*has_nothing)(const struct core *core, uint32_t shard);
 	/* How many keys does it leave to whoever looks after them? */
 	size_t (*left_behind)(const struct core *core);
+	/* Up to which number may the process that has replaced this one have
+	 * its token holds?  0: none. */
+	uint64_t (*hands_over)(const struct core *core);
 	/* Another broker has gone, and may have left some: this one looks. */
 	void (*broker_gone)(struct core *core, uint32_t shard);
 };
@@ -182,6 +189,9 @@ void guard_timer(struct core *core, struct timer *t);
 
 /* What people see of this broker has changed: tells all servers soon. */
 void guard_say_again(struct core *core);
+
+/* Do the other brokers know that this one keeps names warm? */
+bool guard_knows_warm(const struct core *core, uint32_t shard);
 
 /*
  * Stopping: signs off from all servers once everything has been given back.

@@ -59,6 +59,7 @@ quorum_tell(struct core *core)
 	for (i = 0; i < core->span; i++)
 		n += g[i].up && g[i].state == GUARD_BLESSED &&
 		     g[i].told_ms >= g[i].up_ms;
+	assert(n <= core->span);
 	enough = n >= quorum_majority(core);
 	if (enough == notes->quorum)
 		return;

@@ -31,6 +31,7 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 			 other->pended_ms < g->epoch_ms)
 			whole++;
 	}
+	assert(whole + *unknown < core->span);
 	return whole;
 }
 
@@ -86,6 +87,7 @@ guard_bless_ms(const struct core *core, const struct guard *g)
 void
 recovery_note(struct core *core, const struct guard *g)
 {
+	assert(g->state == GUARD_PENDING);
 	if (!any_fence(core) || recovers(core, g))
 		return;
 	emit_notice(core, NOTICE_GUARD_FENCES);

@@ -61,6 +61,7 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 {
 	struct op *op;
 
+	assert(l->seq != 0 && l->tenure.shard < core->config.shards);
 	assert(l->pending == NULL);
 	l->pending = pool_take(&core->leases->pending);
 	l->pending->kind = kind;
@@ -91,6 +92,7 @@ set_ttl(struct core *core, struct lease *l, struct op *op)
 	l->key_end_ms =
 	    max_ms(l->key_end_ms, core->now_ms + l->pending->ttl_ms);
 	op->ttl_ms = l->pending->ttl_ms;
+	assert(op->ttl_ms > 0 && l->key_end_ms > core->now_ms);
 }
 
 /*
@@ -113,6 +115,7 @@ set_reserve(
 		n = (uint32_t)max_ms(n, core->leases->tenant->reserve(l));
 	if (n == 0 || shared)
 		n = 1;
+	assert(n <= LEASE_FENCES_MAX);
 	op->reserve = l->pending->reserve = n;
 	l->asked_shared = shared;
 	if (shared)
@@ -125,6 +128,7 @@ lease_ask_acquire(struct core *core, struct lease *l)
 	struct op *op = submit(core, l, OP_ACQUIRE);
 	bool queued = l->state == LEASE_QUEUED;
 
+	assert(l->state == LEASE_ACQUIRING || queued);
 	/* One token has one place in the queue, of one kind. */
 	set_reserve(core, l, op,
 	    queued ? l->asked_shared
@@ -148,6 +152,7 @@ lease_ask_confirm(struct core *core, struct lease *l)
 {
 	struct op *op = submit(core, l, OP_CONFIRM);
 
+	assert(l->state == LEASE_CONFIRMING);
 	set_ttl(core, l, op);
 	set_reserve(core, l, op, false);
 }
@@ -157,6 +162,7 @@ lease_ask_convert(struct core *core, struct lease *l, bool shared)
 {
 	struct op *op = submit(core, l, OP_CONVERT);
 
+	assert(lease_is_held(l));
 	slot_hurry(core, op);
 	set_ttl(core, l, op);
 	set_reserve(core, l, op, shared);
@@ -182,6 +188,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 {
 	struct op *op = submit(core, l, OP_RENEW);
 
+	assert(lease_is_held(l) || l->state == LEASE_LINGERING);
 	set_ttl(core, l, op);
 	op->fence = l->fence_next + l->fences - 1;
 	slot_hurry(core, op);
@@ -211,6 +218,7 @@ lease_ask_end(struct core *core, struct lease *l)
 {
 	struct op *op = submit(core, l, OP_END);
 
+	assert(l->state == LEASE_ENDING);
 	op->linger_ms = max_ms(lease_rare(l)->linger_ms - core->now_ms, 0);
 	if (lease_rare(l)->again_seq == 0 && op->linger_ms == 0 &&
 	    queues_again(core, l)) {

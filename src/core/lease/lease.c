@@ -22,7 +22,6 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/quorum.h"
-#include "core/lease/backoff.h"
 #include "core/lease/lease.h"
 #include "core/lease/pace.h"
 #include "core/lease/parts.h"
@@ -61,6 +60,7 @@ leases_fini(struct core *core)
 void
 lease_init(struct core *core, struct lease *l, uint32_t shard)
 {
+	assert(l->state == LEASE_NONE && l->pending == NULL);
 	tenure_init(core, &l->tenure, TENURE_LEASE, shard);
 	l->timer.kind = TIMER_LEASE;
 	core->leases->n++;
@@ -97,6 +97,7 @@ lease_unblock(struct core *core, struct lease *l)
 void
 lease_fini(struct core *core, struct lease *l)
 {
+	assert(core->leases->n > 0);
 	tenure_fini(core, &l->tenure);
 	lease_unblock(core, l);
 	core_disarm(core, &l->timer);
@@ -137,6 +138,7 @@ lease_arm_held(struct core *core, struct lease *l)
 	int64_t at_ms =
 	    tenure_due_ms(core, &l->tenure, l->pending == NULL && warm_ms == 0);
 
+	assert(lease_is_held(l));
 	if (lease_contended(l) && lease_rare(l)->idle_ms != 0 &&
 	    lease_rare(l)->idle_ms + IDLE_YIELD_MS > core->now_ms)
 		at_ms = min_ms(at_ms, lease_rare(l)->idle_ms + IDLE_YIELD_MS);
@@ -367,6 +369,7 @@ turn_is_over(struct core *core, struct lease *l)
 static bool
 next_free(struct core *core, struct lease *l)
 {
+	assert(!core->leases->tenant->in_use(l));
 	if (!is_wanted(core, l) && core->leases->tenant->stays(core, l))
 		return false;
 	if (!is_wanted(core, l) || !tenure_vouched(core, &l->tenure) ||
@@ -528,6 +531,7 @@ lease_reclaim(struct core *core, struct lease *l)
 	if (!lease_needs_reclaim(core, l))
 		return;
 	(void)pace_room(core, &l->tenure);
+	assert(l->tenure.wake_ms >= core->now_ms);
 	arm(core, l,
 	    lease_is_held(l) ? min_ms(l->tenure.wake_ms,
 				   tenure_deadline_ms(core, &l->tenure))

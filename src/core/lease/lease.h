@@ -340,6 +340,10 @@ void lease_outcome(struct core *core, struct lease *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o);
 void lease_timer(struct core *core, struct timer *t);
 
+/* The operation in flight, an acquire that does not queue up, has found nothing
+ * that counts: asks once more.  May free the lease. */
+void lease_again(struct core *core, struct lease *l);
+
 /* Its tenure has run out.  Tells its holders, and does nothing else yet. */
 void lease_run_out(struct core *core, struct lease *l);
 

@@ -38,6 +38,8 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 	int64_t longer_ms =
 	    asked->ttl_ms - core->config.lease_ms - core->pad_ms;
 
+	assert(asked->ttl_ms > 0 && asked->reserve <= LEASE_FENCES_MAX);
+	assert(sent_ms <= core->now_ms);
 	tenure_confirm(core, &l->tenure, sent_ms, asked->epoch);
 	l->key_end_ms = sent_ms + asked->ttl_ms;
 	l->paused = false;
@@ -59,6 +61,7 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 static void
 begin(struct core *core, struct lease *l)
 {
+	assert(lease_is_held(l));
 	lease_no_news(l);
 	l->foreign = l->outcome_unknown = false;
 	if (!lease_lingers(core, l))
@@ -107,6 +110,7 @@ lease_handed_over(
 	int64_t when_ms = guard_when_ms(
 	    core, l->tenure.shard, handover->history, handover->server_ms);
 
+	assert(when_ms <= core->now_ms);
 	/* If replicas must have the lease, it takes a call to wait for them. */
 	if (!core->leases->way->queues || l->news == NEWS_HANDOVER ||
 	    when_ms < 0 || core->config.replicas > 0 ||
@@ -129,6 +133,7 @@ lease_handed_over(
 bool
 lease_take_handover(struct core *core, struct lease *l)
 {
+	assert(l->pending == NULL);
 	if (l->news != NEWS_HANDOVER ||
 	    core->now_ms - l->tenure.confirmed_ms >= core->pad_ms / 4)
 		return false;
@@ -214,6 +219,7 @@ on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
 {
 	if (l->state == LEASE_ENDING)
 		return;
+	assert(lease_is_held(l) || l->state == LEASE_LINGERING);
 	if (o->status == OUTCOME_LOST) {
 		taken(core, l);
 		return;
@@ -251,6 +257,7 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 		l->outcome_unknown = true;
 	if (l->state == LEASE_ENDING)
 		return;
+	assert(lease_is_held(l));
 	switch (o->status) {
 	case OUTCOME_GRANTED:
 		l->outcome_unknown = false;
@@ -284,6 +291,7 @@ lease_queued_again(struct core *core, struct lease *l)
 {
 	if (lease_rare(l)->again_seq == 0)
 		return false;
+	assert(l->state == LEASE_ENDING && l->pending == NULL);
 	l->seq = lease_rare(l)->again_seq;
 	l->rare->again_seq = 0;
 	l->asked_shared = l->foreign = false;
@@ -337,6 +345,7 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 {
 	struct pending_op asked = *l->pending;
 
+	assert(asked.kind == op);
 	pool_give(&core->leases->pending, l->pending);
 	l->pending = NULL;
 	if (op == OP_ACQUIRE)
@@ -352,6 +361,15 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 	core->leases->tenant->next(core, l);
 }
 
+void
+lease_again(struct core *core, struct lease *l)
+{
+	assert(l->pending->kind == OP_ACQUIRE && !l->pending->queue);
+	pool_give(&core->leases->pending, l->pending);
+	l->pending = NULL;
+	core->leases->tenant->next(core, l);
+}
+
 /* Time. */
 
 /*
@@ -362,6 +380,7 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 void
 lease_run_out(struct core *core, struct lease *l)
 {
+	assert(tenure_overdue(core, &l->tenure));
 	lease_set_state(core, l, LEASE_ENDING);
 	core->leases->tenant->lost(core, l, "unreachable");
 }

@@ -49,6 +49,7 @@ find_room(struct core *core, int64_t at_ms, int64_t early_ms, uint32_t share)
 {
 	int64_t end_ms = at_ms - early_ms;
 
+	assert(early_ms >= 0 && share > 0);
 	for (; at_ms > end_ms; at_ms -= slice_ms(core))
 		if (slice_at(core, at_ms)->planned < share)
 			return at_ms;
@@ -117,6 +118,7 @@ pace_room(struct core *core, struct tenure *t)
 void
 pace_ending(struct core *core, const struct lease *l)
 {
+	assert(l->state == LEASE_ENDING);
 	core->leases->piggyback = core->leases->way->shares_calls;
 	core->leases->piggyback_shard = l->tenure.shard;
 	core->leases->piggyback_lane = lane_of(core, &l->tenure);

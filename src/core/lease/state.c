@@ -71,6 +71,7 @@ lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 {
 	if (l->state == state)
 		return;
+	assert(lease_is_held(l) == (l->tenure.state != TENURE_OVER));
 	assert(legal[l->state] & (1u << state));
 	core->leases->nlingering +=
 	    (state == LEASE_LINGERING) - (l->state == LEASE_LINGERING);
@@ -102,6 +103,7 @@ static const unsigned news_legal[NEWS_MAX] = {
 void
 lease_set_news(struct lease *l, enum lease_news news)
 {
+	assert(news < NEWS_MAX);
 	assert(news_legal[l->news] & (1u << news));
 	l->news = news;
 }
@@ -133,6 +135,7 @@ lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)
 {
 	int64_t pause_ms = core->config.lease_ms;
 
+	assert(l->state == LEASE_QUEUED || l->state == LEASE_NONE);
 	if (o->ttl_ms >= 0)
 		pause_ms = min_ms(pause_ms, o->ttl_ms + LOOK_SLACK_MS);
 	if (l->foreign && !o->waiting)

@@ -49,6 +49,8 @@ void
 tenure_init(
     struct core *core, struct tenure *t, enum tenure_kind kind, uint32_t shard)
 {
+	assert(kind < TENURE_KINDS && shard < core->config.shards);
+	assert(t->state == TENURE_OVER);
 	t->kind = kind;
 	t->shard = (uint16_t)shard;
 	core->tenures->n++;
@@ -57,6 +59,7 @@ tenure_init(
 void
 tenure_fini(struct core *core, struct tenure *t)
 {
+	assert(core->tenures->n > 0);
 	tenure_end(core, t);
 	core->tenures->n--;
 }
@@ -67,6 +70,8 @@ set_state(struct core *core, struct tenure *t, enum tenure_state state)
 	uint64_t users = tenant_of(core, t)->users(t);
 
 	assert(legal[t->state] & (1u << state));
+	assert(core->tenures->at_risk[t->kind] >= users ||
+	       t->state != TENURE_ATRISK);
 	if (t->state == TENURE_ATRISK)
 		core->tenures->at_risk[t->kind] -= users;
 	t->state = state;
@@ -115,6 +120,7 @@ line_up(struct core *core, struct tenure *t)
 void
 tenure_vouch(struct core *core, struct tenure *t)
 {
+	assert(t->confirmed_ms <= core->now_ms);
 	set_state(core, t, TENURE_SAFE);
 	line_up(core, t);
 }
@@ -242,6 +248,7 @@ tenure_confirm(
 {
 	bool vouched = t->state != TENURE_OVER;
 
+	assert(sent_ms <= core->now_ms);
 	if (vouched)
 		TAILQ_REMOVE(line_of(core, t), t, in_line);
 	t->confirmed_ms = sent_ms;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/xmalloc.h"
 #include "core/guard/quorum.h"
-#include "core/lease/backoff.h"
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 #include "core/lease/votes.h"
@@ -18,6 +18,117 @@
 #define RETRY_VOTE_MS 50 /* a server that a renewal needs */
 #define YIELD_MS 50	 /* for others to come first, after a turn */
 #define SILENT_MS 50	 /* an attempt waits so much longer for silent ones */
+
+/*
+ * Waiting for a name over a quorum, where there is no queue to wait in: each
+ * broker tries by itself, as seldom as it can, because an attempt may take a
+ * vote that another needs for a moment.
+ *
+ * If a majority has the token of one other broker, that one has the name: we do
+ * not try before a message says that it is over (`free`), its key ends, or a
+ * lease has passed.  Otherwise brokers came in each other's way, or servers are
+ * away: the next attempt comes after a random part (full jitter) of a time that
+ * doubles.  Who has which vote does not matter here.
+ */
+
+#define FREE_JITTER_MS 4  /* of brokers that all hear the same `free` */
+#define RETRY_MAX_MS 200  /* between attempts that nobody is known to win */
+#define LOOK_JITTER_MS 20 /* of brokers that wait for the end of one key */
+#define FAILED_MAX 8	  /* the time doubles no more often than that */
+
+/* Returns a number that stands for a token; never 0. */
+static uint32_t
+backoff_token(const char *text, size_t len)
+{
+	unsigned number = hash_of(text, len);
+
+	return number != 0 ? number : 1;
+}
+
+/*
+ * An attempt has failed after so long, and the lease is NONE: sets wake_ms for
+ * the next one.  o->first says who has the name (backoff_token(); 0: unknown).
+ * If the status is BUSY, no message will tell us when that one has ended.
+ */
+static void
+backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
+    const struct outcome *o)
+{
+	struct lease_rare *more = lease_need_rare(l);
+	int64_t most_ms;
+
+	assert(l->state == LEASE_NONE && l->pending == NULL);
+	assert(took_ms >= 0);
+	/* Nobody waited, so no message will come.  Try again if wanted now. */
+	if (o->first != 0 && o->status == OUTCOME_BUSY) {
+		l->tenure.wake_ms = 0;
+		return;
+	}
+	/* A token that is over (`freed`) may still stand on some servers. */
+	if (o->first != 0 && o->first != more->freed) {
+		more->rival = (uint32_t)o->first;
+		more->failed = 0;
+		lease_plan_look(core, l, o);
+		l->tenure.wake_ms += core_jitter(core, LOOK_JITTER_MS);
+		return;
+	}
+	most_ms = (FREE_JITTER_MS + took_ms) << more->failed;
+	if (more->failed < FAILED_MAX)
+		more->failed++;
+	l->tenure.wake_ms =
+	    core->now_ms + 1 + core_jitter(core, min_ms(most_ms, RETRY_MAX_MS));
+}
+
+/* Late answers to a failed attempt say that another broker has the name. */
+static void
+backoff_known(
+    struct core *core, struct lease *l, uint32_t rival, int64_t ttl_ms)
+{
+	struct outcome o = {
+		.status = OUTCOME_QUEUED, .first = rival, .ttl_ms = ttl_ms
+	};
+
+	if (l->state != LEASE_NONE || l->pending != NULL ||
+	    backoff_goes_on(l) || rival == lease_rare(l)->freed)
+		return;
+	backoff_plan(core, l, 0, &o);
+}
+
+void
+backoff_over(struct lease *l)
+{
+	if (l->rare != NULL)
+		l->rare->rival = 0;
+}
+
+bool
+backoff_goes_on(const struct lease *l)
+{
+	return l->state == LEASE_NONE && lease_rare(l)->rival != 0;
+}
+
+/*
+ * Each server sends the message.  If it comes while an attempt is under way, it
+ * is noted, because that attempt may still see the token.
+ */
+bool
+backoff_freed(struct core *core, struct lease *l, const char *text, size_t len)
+{
+	uint32_t freed = backoff_token(text, len);
+
+	if ((l->state != LEASE_NONE && l->state != LEASE_ACQUIRING) ||
+	    lease_rare(l)->freed == freed)
+		return false;
+	lease_need_rare(l)->freed = freed;
+	if (l->state != LEASE_NONE ||
+	    (l->rare->rival != 0 && l->rare->rival != freed))
+		return false;
+	l->rare->rival = 0;
+	l->rare->failed = 0;
+	l->tenure.wake_ms = min_ms(l->tenure.wake_ms,
+	    core->now_ms + core_jitter(core, FREE_JITTER_MS));
+	return true;
+}
 
 /*
  * One operation and what the servers say.  Freed with the last answer.  `lease`
@@ -84,6 +195,7 @@ vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 {
 	struct vote *v = xcalloc(1, sizeof(*v) + len);
 
+	assert(yes_answers[kind] != 0 || kind == OP_UNDO);
 	v->op.kind = kind;
 	v->op.timeout_ms = core->config.reply_timeout_ms;
 	v->asked = kind;
@@ -106,6 +218,7 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 	const char *name = tenant_of(core, &l->tenure)->name(&l->tenure, &len);
 	struct vote *v = vote_new(core, name, len, kind);
 
+	assert(l->pending != NULL && l->pending->kind == kind);
 	v->lease = l;
 	return &v->op;
 }
@@ -134,6 +247,7 @@ send_one(struct core *core, struct vote *v, uint32_t shard)
 	    core, &slot, v->op.kind, SLOT_VOTE, shard, v->name, v->name_len);
 	uint64_t id = op->id;
 
+	assert(shard < core->config.shards);
 	*op = v->op;
 	op->id = id;
 	op->shard = shard;
@@ -206,11 +320,11 @@ deliver(struct core *core, struct vote *v, const struct outcome *o)
 {
 	struct lease *l = v->lease;
 
+	assert(!v->decided && l != NULL);
 	core_disarm(core, &v->timer);
 	v->decided = true;
 	v->lease = NULL;
-	if (l != NULL)
-		lease_outcome(core, l, v->asked, v->sent_ms, o);
+	lease_outcome(core, l, v->asked, v->sent_ms, o);
 }
 
 /* The highest fence, and how many answered with just that.  Servers that were
@@ -237,6 +351,7 @@ write_back(struct core *core, struct vote *v, uint64_t top)
 {
 	struct vote *w = vote_new(core, v->name, v->name_len, OP_RAISE);
 
+	assert(!v->decided && v->lease != NULL && top > 0);
 	w->asked = v->asked;
 	w->lease = v->lease;
 	w->op.seq = v->op.seq;
@@ -258,6 +373,7 @@ succeed(struct core *core, struct vote *v)
 	unsigned same;
 	uint64_t top;
 
+	assert(v->yes >= quorum_majority(core));
 	o.status = v->asked == OP_END	  ? OUTCOME_ENDED
 		   : v->asked == OP_RENEW ? OUTCOME_RENEWED
 					  : OUTCOME_GRANTED;
@@ -311,6 +427,7 @@ look_again(struct core *core, struct vote *v)
 	int64_t ttl_ms;
 	uint32_t rival = rival_of(core, v, &ttl_ms);
 
+	assert(v->decided && v->asked == OP_ACQUIRE);
 	if (rival == 0)
 		return;
 	v->failed = false;
@@ -327,6 +444,7 @@ fail(struct core *core, struct vote *v)
 {
 	struct outcome o = v->no;
 
+	assert(v->yes < quorum_majority(core));
 	o.text = v->no.text_len > 0 ? "a server of the quorum refused" : "";
 	o.text_len = strlen(o.text);
 	/* The lease is lost only if no majority can have it any more. */
@@ -355,6 +473,7 @@ count(struct core *core, struct vote *v, uint32_t shard, int64_t sent_ms,
 		v->waiting = v->waiting || o->waiting;
 		if (v->op.kind != OP_RAISE && sent_ms < v->sent_ms)
 			v->sent_ms = sent_ms;
+		assert(v->nfences < QUORUM_MAX);
 		if (o->fence > 0)
 			v->fences[v->nfences++] = o->fence;
 		return;

@@ -31,4 +31,18 @@ void votes_timer(struct core *core, struct timer *t);
 
 void votes_fini(struct core *core);
 
+/*
+ * Waiting for a name over a quorum, where there is no queue to wait in.
+ */
+
+/* The next attempt begins. */
+void backoff_over(struct lease *l);
+
+/* Is another broker known to have the name, so that we do not try yet? */
+bool backoff_goes_on(const struct lease *l);
+
+/* A message says that a token has ended.  Returns whether wake_ms changed. */
+bool backoff_freed(
+    struct core *core, struct lease *l, const char *text, size_t len);
+
 #endif

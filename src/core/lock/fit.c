@@ -111,6 +111,7 @@ bool
 lock_keeps_alone(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
+	assert(l->shared_hold || l->nholders <= 1);
 	return w->shared && !l->lease.shared && TAILQ_EMPTY(&l->holders) &&
 	       lock_lingers_for(core, l, w->owner);
 }

@@ -39,6 +39,7 @@
 static void
 refuse(struct core *core, struct force *f, enum err_code code, const char *why)
 {
+	assert(!f->over);
 	emit_error(core, f->session, f->ref, code, "%s", why);
 	force_end(core, f);
 }
@@ -47,6 +48,7 @@ refuse(struct core *core, struct force *f, enum err_code code, const char *why)
 static void
 check(struct core *core, struct force *f)
 {
+	assert(!f->over);
 	if (f->here || f->there)
 		return;
 	emit_reply(core, f->session, f->ref, STATUS_OK);
@@ -214,7 +216,8 @@ force_request(
 	memcpy(f->name, name->p, name->n);
 	TAILQ_INSERT_TAIL(&core->forces->list, f, link);
 	table_add(&core->forces->by_id, &f->by_id);
-	f->there = !here || l->lease.shared || TAILQ_EMPTY(&l->holders);
+	f->shared = here && l->lease.shared;
+	f->there = !here || f->shared || TAILQ_EMPTY(&l->holders);
 	if (f->there)
 		submit(core, f, OP_FORCE);
 	if (here)
@@ -323,11 +326,31 @@ still_there(const struct force *f, const struct outcome *o)
 	return false;
 }
 
-/* The key is this broker's, in whose memory nobody had the name when that was
- * asked.  A session that has it now was granted it since, and is not meant. */
+/* While the store may have forgotten something, somebody may hold the name whom
+ * it does not show, and whose broker will write that again. */
+static bool
+is_told_all(struct core *core, struct force *f)
+{
+	uint32_t shard = guard_shard(core, f->name, f->name_len);
+	char why[WHY_SIZE];
+
+	if (guard_ready(core, shard))
+		return true;
+	guard_why(core, shard, why, sizeof(why));
+	refuse(core, f, ERR_UNAVAILABLE, why);
+	return false;
+}
+
+/*
+ * The key is this broker's, in whose memory nobody had the name when that was
+ * asked, or which shared it.  A session that has it now was granted it since, and
+ * is not meant.
+ */
 static void
 found_ours(struct core *core, struct force *f)
 {
+	if (f->shared && !is_told_all(core, f))
+		return;
 	f->there = false;
 	if (f->here)
 		return;
@@ -337,21 +360,11 @@ found_ours(struct core *core, struct force *f)
 		: "nobody holds it");
 }
 
-/*
- * The name is not in the store.  If the store has forgotten something, somebody
- * may hold the name all the same, and its broker will write it again.
- */
 static void
 not_there(struct core *core, struct force *f)
 {
-	uint32_t shard = guard_shard(core, f->name, f->name_len);
-	char why[WHY_SIZE];
-
-	if (!guard_ready(core, shard)) {
-		guard_why(core, shard, why, sizeof(why));
-		refuse(core, f, ERR_UNAVAILABLE, why);
+	if (!is_told_all(core, f))
 		return;
-	}
 	f->there = false;
 	if (!f->here)
 		refuse(core, f, ERR_NOT_HELD, "nobody holds it");

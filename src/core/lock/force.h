@@ -37,8 +37,15 @@ void force_message(
 
 /* The name has changed; the lock is about to be freed.  Both have force_run()
  * look at the forced releases that wait for the end of its lease here. */
-void force_touch(struct core *core, struct lock *l);
+void force_changed(struct core *core, struct lock *l);
 void force_leave(struct core *core, struct lock *l);
+
+static inline void
+force_touch(struct core *core, struct lock *l)
+{
+	if (l->more != NULL && !TAILQ_EMPTY(&l->more->forces))
+		force_changed(core, l);
+}
 
 /* A job: answers the requests whose lease here has ended. */
 bool force_run(struct core *core);

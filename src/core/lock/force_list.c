@@ -35,6 +35,7 @@ force_init(struct core *core)
 void
 force_end(struct core *core, struct force *f)
 {
+	assert(!f->over);
 	TAILQ_REMOVE(&core->forces->list, f, link);
 	table_remove(&core->forces->by_id, &f->by_id);
 	core_disarm(core, &f->timer);
@@ -92,7 +93,7 @@ force_find(const struct core *core, uint64_t id)
 /* Not while force_run() looks at one of them: what it ends changes the name,
  * and would bring up the others of that name over and over. */
 void
-force_touch(struct core *core, struct lock *l)
+force_changed(struct core *core, struct lock *l)
 {
 	if (!core->forces->running)
 		force_leave(core, l);

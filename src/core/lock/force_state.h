@@ -20,6 +20,7 @@ struct force {
 	int64_t pause_ms;
 	uint64_t seq; /* here: of the lease that ends */
 	bool here;    /* a lease of this broker is ending */
+	bool shared;  /* others may have shared it */
 	bool listed;  /* linked by in_turn */
 	bool over;    /* answered; freed when its turn comes */
 	bool there;   /* others were asked, or are about to be */

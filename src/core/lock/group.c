@@ -13,7 +13,6 @@
 #include "base/xmalloc.h"
 #include "core/lease/lease.h"
 #include "core/lock/admit.h"
-#include "core/lock/deadlock.h"
 #include "core/lock/fit.h"
 #include "core/lock/grant.h"
 #include "core/lock/group.h"
@@ -48,6 +47,7 @@ group_grant(struct core *core, struct group *g)
 	bool fit = true;
 	unsigned i;
 
+	assert(g->left == g->n);
 	core_visit(core, g->n);
 	for (i = 0; i < g->n; i++)
 		if (!member_fits(core, g->members[i]))
@@ -69,10 +69,11 @@ withdraw(struct core *core, struct group *g)
 	struct hold *h;
 	unsigned i;
 
+	assert(g->left == g->n);
 	for (i = 0; i < g->n; i++) {
 		h = g->members[i]->hold;
 		if (h != NULL && !hold_take_back(h, g->members[i])) {
-			hold_promise_nothing(h);
+			hold_promise_told(h);
 			hold_end(core, h, true);
 		}
 		waiter_ungranted(core, g->members[i]);
@@ -172,8 +173,10 @@ group_request(
 	struct group *g;
 	unsigned i;
 
+	assert(rq->nnames > 1);
 	assert(rq->nnames <= CORE_NAMES_MAX);
-	if (!lock_allowed(core, owner, rq))
+	if (!lock_allowed(core, owner, rq,
+		lock_find(core, rq->names[0].p, rq->names[0].n)))
 		return;
 	for (i = 0; i < rq->nnames; i++) {
 		locks[i] = lock_get(core, rq->names[i].p, rq->names[i].n);

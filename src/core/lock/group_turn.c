@@ -121,6 +121,7 @@ others_pass(
 	unsigned n, suffices, i = g->failed[test];
 	const struct waiter *m;
 
+	assert(i < w->group->n);
 	if (g->left < g->n)
 		return false;
 	for (n = 0; n < g->n; n++) {

@@ -35,6 +35,7 @@ hold_take_back(struct hold *h, const struct waiter *w)
 {
 	struct waiter *other;
 
+	assert(w->hold == h && w->granted);
 	if (!hold_step_out(h))
 		return false;
 	TAILQ_FOREACH (other, &h->owner->granted, in_owner)
@@ -68,15 +69,32 @@ hold_was_told(const struct hold *h)
 	return hold_depth(h) > untold(h);
 }
 
-/* A keep that an earlier hold has promised, to a client that was told of it,
- * goes on. */
+/* What the client was told before, of this hold or of an earlier one, goes
+ * on. */
 void
-hold_promise_nothing(struct hold *h)
+hold_promise_told(struct hold *h)
 {
-	if (h->terms == NULL)
+	struct terms *t = h->terms;
+
+	if (t == NULL)
 		return;
-	h->terms->delay_ms = 0;
-	h->terms->keep_until_ms = h->terms->before_ms;
+	t->delay_ms = t->told_delay_ms;
+	t->keep_until_ms = t->told_keep_until_ms;
+}
+
+/* The client is told of a grant: what that has asked for is promised. */
+static void
+promise(const struct core *core, struct hold *h, const struct waiter *w)
+{
+	int64_t keep_ms = w->keep_ms > 0 ? core->now_ms + w->keep_ms : 0;
+	struct terms *t = h->terms;
+
+	assert(w->hold == h && h->lock == w->lock);
+	if (t == NULL)
+		return;
+	keep_ms = min_ms(keep_ms, t->keep_until_ms);
+	t->told_keep_until_ms = max_ms(t->told_keep_until_ms, keep_ms);
+	t->told_delay_ms = max_ms(t->told_delay_ms, w->delay_ms);
 }
 
 /* Raises keep and delay to what w asks for; a grant never lowers them.  A hold
@@ -122,6 +140,8 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	struct owner *owner = w->owner;
 	struct lock *l = w->lock;
 
+	assert(tenure_vouched(core, &l->lease.tenure));
+	assert(l->nholders == 0 || (w->shared && l->shared_hold));
 	h->owner = owner;
 	h->lock = l;
 	h->fence = fence;
@@ -134,8 +154,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	core->locks->nholds++;
 	if (lease_rare(&l->lease)->linger_ms >
 	    core->now_ms) { /* a keep goes on */
-		hold_keep_until(h, lease_rare(&l->lease)->linger_ms);
-		h->terms->before_ms = lease_rare(&l->lease)->linger_ms;
+		hold_promise_until(h, lease_rare(&l->lease)->linger_ms);
 	}
 	lengthen(core, h, w);
 	hold_bind(core, h,
@@ -149,6 +168,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 void
 hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 {
+	assert(h->owner == w->owner && h->lock == w->lock);
 	hold_need_terms(h)->reentries++;
 	lengthen(core, h, w);
 	to_be_told(h, w);
@@ -160,10 +180,13 @@ hold_told(struct core *core, struct waiter *w)
 	struct hold *h = w->hold;
 	struct lock *l = w->lock;
 
+	assert(w->granted && !w->withdrawn);
 	notify_granted(core, w);
 	w->result = RESULT_GRANTED;
 	/* A name that is locked anew is not lost any more. */
 	owner_take_lost(w->owner, l->name, l->name_len);
+	if (h != NULL)
+		promise(core, h, w);
 	if (h != NULL && w->depth > 1 && w->has_hold)
 		hold_bind(core, h, w->hold_ms);
 }
@@ -172,6 +195,7 @@ void
 hold_upgrade(
     struct core *core, struct hold *h, struct waiter *w, uint64_t fence)
 {
+	assert(!w->shared && h->owner == w->owner);
 	assert(h->lock->nholders == 1 && fence > h->fence);
 	h->fence = fence;
 	hold_reenter(core, h, w);
@@ -225,6 +249,7 @@ forget_untold(struct hold *h, bool withdrawn)
 static void
 hold_free(struct core *core, struct hold *h)
 {
+	assert(h->owner->nholds > 0 && core->locks->nholds > 0);
 	core->locks->above->hold_leaves(core, h);
 	measured_freed(core, h);
 	valid_leave_hold(core, h->owner, h, TAILQ_NEXT(h, in_owner));
@@ -270,6 +295,7 @@ void
 hold_end(struct core *core, struct hold *h, bool clean)
 {
 	notify_released(core, h);
+	hold_promise_told(h);
 	forget_untold(h, false);
 	end_hold(core, h, clean);
 }
@@ -311,6 +337,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 	struct owner *owner = h->owner;
 	struct lock *l = h->lock;
 
+	assert(reason != NULL && l->nholders > 0);
 	if (hold_was_told(h)) {
 		emit_event(core, owner->id, EVENT_LOST, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
@@ -318,9 +345,9 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 		note_lost(core, h, reason, by);
 		owner_note_lost(core, owner, l->name, l->name_len);
 	} else {
-		hold_promise_nothing(h);
 		core->stats.withdrawn++;
 	}
+	hold_promise_told(h);
 	forget_untold(h, true);
 	end_hold(core, h, false);
 }

@@ -39,6 +39,9 @@ bool hold_step_out(struct hold *h);
 /* Keeps others from the name until then.  Only ever makes that time later. */
 void hold_keep_until(struct hold *h, int64_t at_ms);
 
+/* The same, and the client counts on it, whatever it was told. */
+void hold_promise_until(struct hold *h, int64_t at_ms);
+
 /* Counts the hold as that of a client that is gone, or no longer.  Returns
  * whether that is a change. */
 bool hold_set_gone(struct hold *h, bool gone);
@@ -70,8 +73,9 @@ bool hold_take_back(struct hold *h, const struct waiter *w);
 /* Has the session been told of the hold?  Its bound counts from then on. */
 bool hold_was_told(const struct hold *h);
 
-/* Drops the keep and delay of the hold, because its grant was never told. */
-void hold_promise_nothing(struct hold *h);
+/* The hold ends: drops the keep and delay that only grants have asked for which
+ * were never told. */
+void hold_promise_told(struct hold *h);
 
 /* Bounds the time of holding from now on; 0: no bound, if that is allowed. */
 void hold_bind(struct core *core, struct hold *h, int64_t hold_ms);

@@ -13,6 +13,8 @@
 #include "base/xmalloc.h"
 #include "core/lock/hold.h"
 #include "core/lock/names.h"
+#include "core/lock/sharers.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define FEW 8 /* of more holders of one name there is a table */
@@ -75,6 +77,7 @@ hold_need_terms(struct hold *h)
 void
 holders_join(struct lock *l, struct hold *h)
 {
+	assert(h->lock == l);
 	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
 	l->nholders++;
 	if (more_of(l)->crowd != NULL) {
@@ -94,6 +97,7 @@ holders_join(struct lock *l, struct hold *h)
 void
 holders_leave(struct lock *l, struct hold *h)
 {
+	assert(l->nholders > 0 && h->lock == l);
 	TAILQ_REMOVE(&l->holders, h, in_lock);
 	l->nholders--;
 	if (more_of(l)->crowd == NULL)
@@ -111,6 +115,7 @@ hold_set_gone(struct hold *h, bool gone)
 {
 	if (hold_terms(h)->gone == gone)
 		return false;
+	assert(gone || more_of(h->lock)->ngone > 0);
 	hold_need_terms(h)->gone = gone;
 	need_more(h->lock)->ngone += gone ? 1u : UINT32_MAX;
 	return true;
@@ -164,9 +169,83 @@ hold_keep_until(struct hold *h, int64_t at_ms)
 		need_more(h->lock)->most_keep_until_ms = at_ms;
 }
 
+void
+hold_promise_until(struct hold *h, int64_t at_ms)
+{
+	hold_keep_until(h, at_ms);
+	if (at_ms > hold_terms(h)->told_keep_until_ms)
+		hold_need_terms(h)->told_keep_until_ms = at_ms;
+}
+
 /* The list is in the order of grants, from its end to its head. */
 struct hold *
 hold_later(const struct hold *h)
 {
 	return TAILQ_PREV(h, holder_list, in_lock);
+}
+
+/*
+ * What the holders of names are being told: the list of it.
+ *
+ * Each name has at most one such record, and it is there only while something
+ * is left to tell.  A loss keeps no place in the list of holders, because it
+ * always goes on with the oldest; a warning keeps the next one to be told.
+ */
+
+static struct sharers_list *
+list_of(struct core *core, const struct sharers *c)
+{
+	return c->losing ? &core->locks->losing : &core->locks->warning;
+}
+
+static enum job
+job_of(const struct sharers *c)
+{
+	return c->losing ? JOB_LOSE_LOCKS : JOB_WARN_LOCKS;
+}
+
+/* Requires that the name has none. */
+struct sharers *
+sharers_begin(struct core *core, struct lock *l, bool losing)
+{
+	struct sharers *c = xcalloc(1, sizeof(*c));
+
+	assert(more_of(l)->sharers == NULL && l->nholders > 0);
+	c->lock = l;
+	c->losing = losing;
+	need_more(l)->sharers = c;
+	TAILQ_INSERT_TAIL(list_of(core, c), c, link);
+	job_set(core, job_of(c), true);
+	return c;
+}
+
+void
+sharers_forget(struct core *core, struct lock *l)
+{
+	struct sharers *c = more_of(l)->sharers;
+
+	if (c == NULL)
+		return;
+	TAILQ_REMOVE(list_of(core, c), c, link);
+	job_set(core, job_of(c), !TAILQ_EMPTY(list_of(core, c)));
+	l->more->sharers = NULL;
+	free(c);
+}
+
+/* Called while the hold is still in the list of holders. */
+void
+sharers_leave_hold(const struct hold *h)
+{
+	struct sharers *c = more_of(h->lock)->sharers;
+
+	if (c != NULL && c->next == h)
+		c->next = TAILQ_NEXT(h, in_lock);
+}
+
+bool
+sharers_loses(const struct lock *l)
+{
+	const struct sharers *c = more_of(l)->sharers;
+
+	return c != NULL && c->losing;
 }

@@ -21,6 +21,7 @@
 #include "core/lock/lock.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
+#include "core/lock/recall.h"
 #include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
 #include "core/lock/warm.h"
@@ -36,12 +37,14 @@
 void
 lock_free(struct core *core, struct lock *l)
 {
+	assert(l->nholders == 0 && l->nuntold == 0);
 	assert(TAILQ_EMPTY(&l->holders) && l->queue == NULL);
 	core->locks->above->lock_leaves(core, l);
 	sharers_forget(core, l);
 	warm_over(core, l);
 	unowned_forget(core, l);
 	force_leave(core, l);
+	recall_forget(l);
 	lock_untouch(core, l);
 	parting_over(core, l, true);
 	names_remove(core, l);
@@ -177,6 +180,7 @@ lock_upgrade_refused(struct core *core, struct lock *l)
 	struct waiter *w, *next;
 	unsigned looked = 0;
 
+	assert(lease_is_held(&l->lease) && l->nholders > 0);
 	/* The waiter for which the CONVERT was sent is among the first of the
 	 * queue; upgrades that are far behind it are refused when they come
 	 * next. */
@@ -286,6 +290,8 @@ lock_next(struct core *core, struct lock *l)
 	if (lease_is_held(&l->lease) &&
 	    (l->lease.pending == NULL || l->queue != NULL))
 		parting_over(core, l, false);
+	recall_tell(core, l);
+	assert(!is_idle(l) || !sharers_loses(l));
 	if (is_idle(l)) {
 		lock_free(core, l);
 		return false;
@@ -380,15 +386,16 @@ lock_request(
 		group_request(core, owner, rq);
 		return;
 	}
+	assert(rq->nnames == 1 && name->n > 0);
 	l = lock_find(core, name->p, name->n);
 	if (l != NULL)
 		lock_look(core, l, owner);
 	if (l != NULL && !core->stopping && reenter(core, l, owner, rq))
 		return;
-	if (!lock_allowed(core, owner, rq))
+	if (!lock_allowed(core, owner, rq, l))
 		return;
 	if (l == NULL)
-		l = lock_get(core, name->p, name->n);
+		l = lock_make(core, name->p, name->n);
 	else if (lock_refuse_deadlock(core, owner, rq, &l))
 		return;
 	waiter_enqueue(core, waiter_new(core, owner, l, rq), rq->wait_ms);

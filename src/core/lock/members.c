@@ -55,6 +55,7 @@ touch_members(struct core *core, const struct group *g, bool absent)
 	struct lock *l;
 	unsigned i;
 
+	assert(g->left == g->n);
 	core_visit(core, g->n);
 	for (i = 0; i < g->n; i++) {
 		l = g->members[i]->lock;

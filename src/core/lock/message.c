@@ -5,6 +5,7 @@
  *	given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME
  *	ends SEQ MS NAME
  *	free 0 TOKEN NAME
+ *	recall SEQ ASKER NAME, recalled SEQ NAME (recall.h)
  *	force-by SEQ WHO NAME, and behind it
  *	force SEQ SECONDS MICROSECONDS HISTORY NAME
  *
@@ -23,12 +24,14 @@
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
 #include "core/guard/quorum.h"
-#include "core/lease/backoff.h"
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
+#include "core/lease/votes.h"
 #include "core/lock/force.h"
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
+#include "core/lock/recall.h"
+#include "core/lock/warm.h"
 
 #define MORE_MAX 5
 
@@ -206,21 +209,48 @@ stray(struct core *core, const struct message *m)
 	lock_next(core, l);
 }
 
+/* A name that is warm is given back before the other broker is told; any other
+ * is somebody's, and stays so. */
+static void
+on_recall_message(struct core *core, struct lock *l, const struct message *m)
+{
+	warm_cool(core, m->name, m->name_len);
+	recall_note(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
+	if (l == NULL)
+		return;
+	warm_recall(core, l);
+	lock_next(core, l);
+}
+
+/* About a recall of this number, and not about a token. */
+static void
+on_recalled_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)l;
+	recall_done(core, m->seq);
+}
+
+/* Whom a message is for: the token of its number, which it may hand the name to;
+ * or whatever the broker knows of the name, if anything. */
+enum address { TO_TOKEN, TO_HEIR, TO_NAME, TO_BROKER };
+
 /* `more`: words between SEQ and NAME. */
 static const struct word {
 	const char *word;
 	unsigned more;
-	bool hands_over;
+	enum address to;
 	void (*run)(struct core *core, struct lock *l, const struct message *m);
 } words[] = {
-	{ "grant", 0, true, on_grant_message },
-	{ "given", MORE_MAX, true, on_given_message },
-	{ "waits", 0, false, on_waits_message },
-	{ "look", 0, false, on_look_message },
-	{ "ends", 1, false, on_ends_message },
-	{ "free", 1, false, on_free_message },
-	{ "force", 3, false, on_force_message },
-	{ "force-by", 1, false, on_force_by_message },
+	{ "grant", 0, TO_HEIR, on_grant_message },
+	{ "given", MORE_MAX, TO_HEIR, on_given_message },
+	{ "waits", 0, TO_TOKEN, on_waits_message },
+	{ "look", 0, TO_TOKEN, on_look_message },
+	{ "ends", 1, TO_TOKEN, on_ends_message },
+	{ "free", 1, TO_NAME, on_free_message },
+	{ "recall", 1, TO_BROKER, on_recall_message },
+	{ "recalled", 0, TO_BROKER, on_recalled_message },
+	{ "force", 3, TO_TOKEN, on_force_message },
+	{ "force-by", 1, TO_TOKEN, on_force_by_message },
 };
 
 /*
@@ -235,7 +265,7 @@ is_of(const struct lock *l, const struct word *word, uint64_t seq)
 	    lease_rare(&l->lease)->again_seq == seq)
 		return true;
 	return l->lease.seq == seq &&
-	       !(word->hands_over && l->lease.state == LEASE_ENDING);
+	       !(word->to == TO_HEIR && l->lease.state == LEASE_ENDING);
 }
 
 /*
@@ -262,12 +292,12 @@ dispatch(struct core *core, const struct word *word, const struct message *m)
 {
 	struct lock *l = lock_find(core, m->name, m->name_len);
 
-	if (l != NULL &&
-	    (is_of(l, word, m->seq) || word->run == on_free_message))
+	if (word->to == TO_BROKER ||
+	    (l != NULL && (word->to == TO_NAME || is_of(l, word, m->seq))))
 		word->run(core, l, m);
-	else if (l == NULL && word->hands_over)
+	else if (l == NULL && word->to == TO_HEIR)
 		stray(core, m);
-	else if (l != NULL && word->hands_over)
+	else if (l != NULL && word->to == TO_HEIR)
 		give_back(core, l, m);
 }
 

@@ -48,6 +48,8 @@ names_fini(struct core *core)
 	uint32_t i;
 
 	assert(locks->nholds == 0 && locks->nwaiting == 0);
+	assert(TAILQ_EMPTY(&locks->granted) && TAILQ_EMPTY(&locks->sweeping));
+	assert(TAILQ_EMPTY(&locks->losing) && TAILQ_EMPTY(&locks->warning));
 	for (i = 0; i < core->config.shards; i++)
 		table_fini(&locks->names[i].table);
 	table_fini(&locks->by_ref);
@@ -177,12 +179,10 @@ names_next(struct lock_walk *walk)
 /* Whoever makes a lock touches it or calls lock_next(): otherwise a lock of
  * which nothing is known would stay. */
 struct lock *
-lock_get(struct core *core, const char *name, size_t len)
+lock_make(struct core *core, const char *name, size_t len)
 {
-	struct lock *l = lock_find(core, name, len);
+	struct lock *l;
 
-	if (l != NULL)
-		return l;
 	assert(len > 0 && len <= UINT8_MAX);
 	l = xcalloc(1, offsetof(struct lock, name) + len);
 	TAILQ_INIT(&l->holders);
@@ -193,9 +193,18 @@ lock_get(struct core *core, const char *name, size_t len)
 	return l;
 }
 
+struct lock *
+lock_get(struct core *core, const char *name, size_t len)
+{
+	struct lock *l = lock_find(core, name, len);
+
+	return l != NULL ? l : lock_make(core, name, len);
+}
+
 void
 names_remove(struct core *core, struct lock *l)
 {
+	assert(l->parting == NULL && more_of(l)->sharers == NULL);
 	assert(!l->touched && l->queue == NULL);
 	table_remove(table_of(core, l->lease.tenure.shard), &l->by_name);
 	lease_fini(core, &l->lease);
@@ -267,6 +276,7 @@ lock_next_touched(struct core *core)
 {
 	struct lock *l = *touched_at(core, core->locks->touched_first++);
 
+	assert(l == NULL || l->touched);
 	if (l != NULL)
 		l->touched = false;
 	return l;

@@ -12,9 +12,11 @@ void names_fini(struct core *core);
 /* The names of one guard: a change of its history concerns all of them. */
 struct names *names_of(const struct core *core, uint32_t shard);
 
-/* The lock of a name: NULL if there is none, or made if there is none. */
+/* The lock of a name: NULL if there is none, or made if there is none.  For
+ * lock_make(), the caller knows that there is none. */
 struct lock *lock_find(const struct core *core, const char *name, size_t len);
 struct lock *lock_get(struct core *core, const char *name, size_t len);
+struct lock *lock_make(struct core *core, const char *name, size_t len);
 
 /* Returns lock.more, to be written; makes it if there is none yet. */
 struct more *need_more(struct lock *l);

@@ -33,16 +33,3 @@ parting_drop(struct core *core, struct parting *p)
 		emit_num(core, FIELD_DEFERRED, 1);
 	free(p);
 }
-
-void
-parting_over(struct core *core, struct lock *l, bool deferred)
-{
-	struct parting *p = l->parting;
-
-	if (p == NULL)
-		return;
-	l->parting = NULL;
-	if (deferred)
-		p->deferred = true;
-	parting_drop(core, p);
-}

@@ -21,6 +21,17 @@ struct parting {
 void parting_drop(struct core *core, struct parting *p);
 
 /* The release of a name is over; `deferred`: the store has not confirmed it. */
-void parting_over(struct core *core, struct lock *l, bool deferred);
+static inline void
+parting_over(struct core *core, struct lock *l, bool deferred)
+{
+	struct parting *p = l->parting;
+
+	if (p == NULL)
+		return;
+	l->parting = NULL;
+	if (deferred)
+		p->deferred = true;
+	parting_drop(core, p);
+}
 
 #endif

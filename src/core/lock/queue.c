@@ -19,8 +19,8 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
-#include "core/lease/backoff.h"
 #include "core/lease/lease.h"
+#include "core/lease/votes.h"
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
@@ -175,6 +175,7 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	struct queue *q = enter_queue(core, w);
 	int64_t at_ms = waiter_deadline_ms(core, w, wait_ms);
 
+	assert(!w->granted && !w->impatient && !w->by_ref.listed);
 	w->jumped = goes_first(core, w);
 	w->ahead = w->jumped ? 0 : q->n - 1;
 	if (w->jumped)
@@ -195,6 +196,7 @@ waiter_jump(struct core *core, struct waiter *w)
 {
 	struct queue *q = w->lock->queue;
 
+	assert(q != NULL && !w->granted);
 	w->jumped = true;
 	core->locks->above->waiter_leaves(core, w);
 	TAILQ_REMOVE(&q->waiters, w, in_lock);
@@ -207,6 +209,8 @@ leave_queue(struct core *core, struct waiter *w)
 {
 	struct queue *q = w->lock->queue;
 
+	assert(q != NULL && q->n > 0 && core->locks->nwaiting > 0);
+	assert(w->group == NULL || q->ngroups > 0);
 	core->locks->above->waiter_leaves(core, w);
 	TAILQ_REMOVE(&q->waiters, w, in_lock);
 	set_patient(w);
@@ -232,6 +236,7 @@ waiter_granted(struct core *core, struct waiter *w)
 void
 waiter_to_tell(struct core *core, struct waiter *w)
 {
+	assert(!w->granted && !w->withdrawn && w->lock != NULL);
 	w->granted = true;
 	unlist_waiting(w);
 	TAILQ_INSERT_TAIL(&w->owner->granted, w, in_owner);
@@ -245,6 +250,7 @@ told(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
+	assert(w->granted);
 	TAILQ_REMOVE(&core->locks->granted, w, in_lock);
 	assert(l->nuntold > 0);
 	l->nuntold--;
@@ -361,6 +367,7 @@ waiter_free(struct core *core, struct waiter *w)
 	else
 		unlist_waiting(w);
 	waiter_drop_hold(w);
+	assert(owner->nwaiting > 0 && !w->by_ref.listed);
 	owner->nwaiting--;
 	core_disarm(core, &w->deadline);
 	pool_give(&core->locks->waiters, w);
@@ -376,9 +383,10 @@ answered(struct core *core, struct waiter *w, enum measure_result result)
 		waiter_free(core, w);
 }
 
-void
+static void
 waiter_answer(struct core *core, struct waiter *w, enum status status)
 {
+	assert(!w->granted);
 	emit_reply(core, w->owner->id, w->ref, status);
 	answered(core, w, measured_result(status));
 }
@@ -557,6 +565,7 @@ place_of(const struct core *core, const struct waiter *w)
 	struct place place = { .position = w->ahead, .sharers = true };
 	uint64_t n = 0;
 
+	assert(!w->granted && l->queue != NULL && l->queue->n > 0);
 	if (place.position >= l->queue->n)
 		place.position = l->queue->n - 1;
 	if (l->queue->ngroups == 0)
@@ -600,6 +609,7 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 void
 queue_hasten(struct core *core, struct waiter *w)
 {
+	assert(w->owner->draining);
 	set_impatient(w);
 	lock_touch(core, w->lock);
 }

@@ -34,7 +34,6 @@ void waiter_ungranted(struct core *core, struct waiter *w);
  * Ends a waiting request with a reply, and frees its waiters: all of them, if
  * it has several names.  The names are looked at again before the step ends.
  */
-void waiter_answer(struct core *core, struct waiter *w, enum status status);
 void waiter_error(
     struct core *core, struct waiter *w, enum err_code code, const char *why);
 

@@ -34,7 +34,7 @@ keep_promise(const struct core *core, struct hold *h)
 	int64_t until_ms = h->owner->promised_ms;
 
 	if (until_ms > core->now_ms)
-		hold_keep_until(
+		hold_promise_until(
 		    h, until_ms + core->pad_ms + hold_terms(h)->delay_ms);
 }
 
@@ -88,6 +88,7 @@ lose_the_rest(struct core *core, struct lock *l, const struct loss *loss)
 void
 sharers_lose(struct core *core, struct lock *l, const struct loss *loss)
 {
+	assert(loss->then != NULL && loss->reason != NULL);
 	if (sharers_loses(l) &&
 	    loss->since_ms <= more_of(l)->sharers->loss.since_ms)
 		return;
@@ -110,6 +111,7 @@ sharers_lose_on(struct core *core)
 	       (c = TAILQ_FIRST(&core->locks->losing)) != NULL) {
 		core_visit(core, 1);
 		l = c->lock;
+		assert(sharers_loses(l));
 		if (!lose_some(core, l, &c->loss, 1))
 			break;
 		loss = c->loss;
@@ -120,7 +122,8 @@ sharers_lose_on(struct core *core)
 	return !TAILQ_EMPTY(&core->locks->losing);
 }
 
-void
+/* If the holders are losing the name, this session loses it now. */
+static void
 sharers_lose_one(struct core *core, struct lock *l, const struct owner *owner)
 {
 	const struct sharers *c = more_of(l)->sharers;
@@ -182,6 +185,7 @@ sharers_tell(struct core *core, struct lock *l, enum event_id event)
 	const struct hold *next;
 	struct sharers *c;
 
+	assert(event == EVENT_ATRISK || event == EVENT_SAFE);
 	if (sharers_loses(l))
 		return;
 	sharers_forget(core, l);

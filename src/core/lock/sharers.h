@@ -22,7 +22,7 @@ struct loss {
 	void (*then)(struct core *core, struct lock *l, int64_t since_ms);
 };
 
-/* sharers_list.c */
+/* holders.c */
 
 /* What the holders of a name are being told.  Owned by lock.more. */
 struct sharers {
@@ -50,10 +50,6 @@ void sharers_forget(struct core *core, struct lock *l);
 /* All holders lose the name; if they are many, the rest in the next steps. */
 void sharers_lose(struct core *core, struct lock *l, const struct loss *loss);
 bool sharers_lose_on(struct core *core); /* a job */
-
-/* If the holders are losing the name, this session loses it now. */
-void sharers_lose_one(
-    struct core *core, struct lock *l, const struct owner *owner);
 
 /*
  * Brings the lock up to date before a request acts on it: if the lease has run

@@ -17,7 +17,7 @@
 #include "base/table.h"
 #include "core/lease/lease.h"
 #include "core/measure/record.h"
-#include "core/session/request.h"
+#include "core/session/owner.h"
 #include "core/turn/slot.h"
 
 TAILQ_HEAD(holder_list, hold);	   /* of a lock; the latest comes first */
@@ -36,12 +36,13 @@ struct terms {
 	struct timer bound;    /* armed if the time of holding is bounded */
 	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
 	int64_t keep_until_ms; /* nobody else gets the name before then */
-	int64_t before_ms;     /* the same, as an earlier hold promised it */
 	int64_t delay_ms;      /* nobody else so long after a bad end */
-	int64_t waited_ms;     /* if hold.waited_ms has no room for it */
-	bool gone;	       /* its client is: counted in more.ngone */
-	uint32_t reentries;    /* not undone by an UNLOCK yet */
-	bool binds;	       /* counted in more.nbinding */
+	/* The same two, as far as the client was told of them. */
+	int64_t told_keep_until_ms, told_delay_ms;
+	int64_t waited_ms;  /* if hold.waited_ms has no room for it */
+	bool gone;	    /* its client is: counted in more.ngone */
+	uint32_t reentries; /* not undone by an UNLOCK yet */
+	bool binds;	    /* counted in more.nbinding */
 };
 
 /*
@@ -132,6 +133,13 @@ struct group {
 	struct waiter *members[CORE_NAMES_MAX]; /* as asked; NULL: freed */
 };
 
+/* A broker that wants to know when a name has been given back. */
+struct asker {
+	SLIST_ENTRY(asker) link;
+	size_t len;
+	char token[]; /* that it has asked under; no NUL */
+};
+
 /*
  * What is known of few names only: those that changed hands, or are kept for
  * somebody.  Made by need_more(), freed with its lock.
@@ -152,9 +160,11 @@ struct more {
 	struct share *share; /* of the user who pays for it; NULL: nobody */
 	/* The most that holds and requests have asked for. */
 	int64_t most_keep_until_ms, most_delay_ms;
-	struct force_list forces; /* that wait for the end of its lease */
-	struct sharers *sharers;  /* owned; what its holders are being told */
-	struct table *crowd;	  /* its holders by owner; NULL: they are few */
+	struct force_list forces;   /* that wait for the end of its lease */
+	SLIST_HEAD(, asker) askers; /* owned; who recalls it: recall.c */
+	unsigned naskers;
+	struct sharers *sharers; /* owned; what its holders are being told */
+	struct table *crowd;	 /* its holders by owner; NULL: they are few */
 };
 
 /*
@@ -271,7 +281,7 @@ struct locks {
 	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */
 	struct lock **touched;
 	uint32_t touched_first, touched_end, touched_size;
-	uint64_t walks; /* so far, in deadlock.c */
+	uint64_t walks; /* so far, in admit.c */
 };
 
 #endif

@@ -32,6 +32,7 @@ unowned_look(struct core *core, struct lock *l)
 
 	if (l->more == NULL && l->lease.rare == NULL)
 		return;
+	assert(m->ngone <= l->nholders);
 	lingers = lease_lingers(core, &l->lease);
 	unowned = l->nholders == m->ngone && (m->ngone > 0 || lingers);
 	counts = unowned || lingers || m->nbinding > 0;
@@ -46,6 +47,8 @@ unowned_look(struct core *core, struct lock *l)
 void
 unowned_forget(struct core *core, struct lock *l)
 {
+	assert(core->owners->nunowned >= l->unowned);
+	assert(core->owners->ncounted >= l->counted);
 	core->owners->nunowned -= l->unowned;
 	core->owners->ncounted -= l->counted;
 	l->unowned = l->counted = false;

@@ -47,7 +47,7 @@ struct taken {
 	int64_t at_ms;
 };
 
-/* Its memory is there only while locks.warm is not 0. */
+/* Its memory is there only if locks.warm is not 0, or was not. */
 struct warm {
 	struct warm_list names; /* the oldest first */
 	size_t n;
@@ -68,12 +68,9 @@ forget(struct warm *warm)
 		free(warm->patterns[i]);
 	free(warm->patterns);
 	free(warm->taken);
-	free(warm->cold[0]);
-	free(warm->cold[1]);
 	warm->patterns = NULL;
 	warm->npatterns = 0;
 	warm->taken = NULL;
-	warm->cold[0] = warm->cold[1] = NULL;
 }
 
 void
@@ -88,6 +85,8 @@ warm_fini(struct core *core)
 {
 	assert(core->locks->warm->n == 0);
 	forget(core->locks->warm);
+	free(core->locks->warm->cold[0]);
+	free(core->locks->warm->cold[1]);
 	free(core->locks->warm);
 }
 
@@ -103,6 +102,7 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	/* Over a quorum a lease costs more than a trip, and nobody recalls. */
 	if (quorum_used(core))
 		warm->most_ms = 0;
+	core->warm_ms = warm->most_ms;
 	if (warm->most_ms == 0)
 		return;
 	warm->npatterns = limits->warm_names.n;
@@ -110,6 +110,9 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	for (i = 0; i < warm->npatterns; i++)
 		warm->patterns[i] = xstrdup(limits->warm_names.v[i]);
 	warm->taken = xcalloc(PLACES, sizeof(*warm->taken));
+	/* What another broker was told of a name outlives other settings. */
+	if (warm->cold[0] != NULL)
+		return;
 	warm->cold[0] = xcalloc(COLD_BITS / 8, 1);
 	warm->cold[1] = xcalloc(COLD_BITS / 8, 1);
 	warm->cold_ms = core->now_ms;
@@ -160,6 +163,7 @@ turn_cold(const struct core *core, struct warm *warm)
 	unsigned char *old = warm->cold[1];
 	int64_t age_ms = core->now_ms - warm->cold_ms;
 
+	assert(warm->cold[0] != NULL && old != NULL && age_ms >= 0);
 	if (age_ms < COLD_MS)
 		return;
 	warm->cold[1] = warm->cold[0];
@@ -214,6 +218,7 @@ warm_over(struct core *core, struct lock *l)
 {
 	if (!warm_is(l))
 		return;
+	assert(core->locks->warm->n > 0 && l->lease.rare != NULL);
 	TAILQ_REMOVE(&core->locks->warm->names, l->more, in_warm);
 	core->locks->warm->n--;
 	l->more->warm = false;
@@ -223,14 +228,20 @@ warm_over(struct core *core, struct lock *l)
 void
 warm_recall(struct core *core, struct lock *l)
 {
-	struct warm *warm = core->locks->warm;
-
 	if (!warm_is(l))
 		return;
 	warm_over(core, l);
 	core->stats.warm_recalls++;
-	if (warm->most_ms > 0)
-		set_cold(core, warm, hash_of(l->name, l->name_len));
+	warm_cool(core, l->name, l->name_len);
+}
+
+void
+warm_cool(struct core *core, const char *name, size_t len)
+{
+	struct warm *warm = core->locks->warm;
+
+	if (warm->cold[0] != NULL)
+		set_cold(core, warm, hash_of(name, len));
 }
 
 void
@@ -272,7 +283,8 @@ is_calm(const struct core *core, const struct lock *l)
 
 	return core->locks->warm->most_ms > 0 && !core->stopping &&
 	       !core->leaving && guard_ready(core, t->shard) &&
-	       t->epoch == guard_epoch(core, t->shard);
+	       t->epoch == guard_epoch(core, t->shard) &&
+	       guard_knows_warm(core, t->shard);
 }
 
 static bool
@@ -309,6 +321,7 @@ warm_released(struct core *core, struct lock *l)
 	if (is_wanted_elsewhere(l))
 		return;
 	make_room(core, warm);
+	assert(!l->more->warm);
 	TAILQ_INSERT_TAIL(&warm->names, l->more, in_warm);
 	warm->n++;
 	l->more->warm = true;

@@ -38,6 +38,9 @@ void warm_over(struct core *core, struct lock *l);
  * for a while. */
 void warm_recall(struct core *core, struct lock *l);
 
+/* The name does not become warm for half a minute or more. */
+void warm_cool(struct core *core, const char *name, size_t len);
+
 /* How many fences to draw at once for a name that was taken again and again
  * from one reserve; 0: as many as for any other. */
 uint32_t warm_reserve(struct lock *l);

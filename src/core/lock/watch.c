@@ -81,7 +81,7 @@ plan_look(struct core *core, struct watched *w)
 /* The slot has the name, and no pointer: the last watcher may leave before the
  * answer comes. */
 static void
-look(struct core *core, struct watched *w)
+look_within(struct core *core, struct watched *w, int64_t timeout_ms)
 {
 	struct slot *slot;
 
@@ -92,9 +92,16 @@ look(struct core *core, struct watched *w)
 	w->shard = guard_shard(core, w->name, w->name_len);
 	w->looking = true;
 	slot_submit(
-	    core, &slot, OP_STATUS, SLOT_WATCH, w->shard, w->name, w->name_len);
+	    core, &slot, OP_STATUS, SLOT_WATCH, w->shard, w->name, w->name_len)
+	    ->timeout_ms = timeout_ms;
 	slot->name = xstrndup(w->name, w->name_len);
 	slot->name_len = w->name_len;
+}
+
+static void
+look(struct core *core, struct watched *w)
+{
+	look_within(core, w, core->config.reply_timeout_ms);
 }
 
 /* Does the name linger for its last holder, whatever the lease is doing? */
@@ -305,6 +312,20 @@ look_if_up(struct core *core, struct watched *w)
 {
 	if (guard_up(core, w->shard))
 		look(core, w);
+	else
+		wait_for_redis(core, w);
+}
+
+void
+watch_again(struct core *core, const struct slot *slot, int64_t left_ms)
+{
+	struct watched *w = find(core, slot->name, slot->name_len);
+
+	if (w == NULL || !w->looking)
+		return;
+	w->looking = false;
+	if (guard_up(core, w->shard))
+		look_within(core, w, left_ms);
 	else
 		wait_for_redis(core, w);
 }

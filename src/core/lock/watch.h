@@ -37,6 +37,9 @@ bool watch_run(struct core *core); /* a job */
 
 void watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
+/* The name of a look was recalled: looks again. */
+void watch_again(struct core *core, const struct slot *slot, int64_t left_ms);
+
 void watch_timer(struct core *core, struct timer *t);
 
 /* Is no name watched, of whatever guard? */

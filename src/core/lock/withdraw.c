@@ -28,7 +28,7 @@ withdraw_one(struct core *core, struct waiter *w)
 	waiter_free(core, w);
 	if (h == NULL || hold_step_out(h))
 		return;
-	hold_promise_nothing(h);
+	hold_promise_told(h);
 	hold_end(core, h, true);
 }
 

@@ -61,7 +61,4 @@ measure_class_at(const struct measure *m, uint8_t slot)
 	return c != NULL && c->shown ? c : m->slots[OTHER];
 }
 
-/* Returns the present minute; begins it if nothing has happened in it yet. */
-struct measure_minute *measure_this_minute(struct class *c, int64_t now_ms);
-
 #endif

@@ -105,6 +105,7 @@ owner_fini(struct core *core, struct owner *owner)
 	assert(TAILQ_EMPTY(&owner->holds) && owner->nwaiting == 0);
 	assert(TAILQ_EMPTY(&owner->permits) && TAILQ_EMPTY(&owner->claims));
 	assert(TAILQ_EMPTY(&owner->lost) && TAILQ_EMPTY(&owner->watches));
+	assert(TAILQ_EMPTY(&owner->granted) && owner->nlost == 0);
 	assert(owner->valid == NULL);
 	for (i = 0; i < OWNER_WALKS; i++)
 		leave_walk(core, owner, i);
@@ -145,6 +146,8 @@ owners_next(struct table_walk *walk)
 unsigned
 owner_load(const struct owner *owner)
 {
+	assert(owner->nwaiting >= owner->nuntold_waiters);
+	assert(owner->nclaims >= owner->nuntold_claims);
 	return owner->nholds + owner->nwaiting - owner->nuntold_waiters +
 	       owner->npermits + owner->nclaims - owner->nuntold_claims +
 	       owner->nwatches;
@@ -161,6 +164,7 @@ find_lost(const struct owner *owner, const char *name, size_t len)
 static void
 lost_free(struct owner *owner, struct lost *lost)
 {
+	assert(owner->nlost > 0);
 	table_remove(&owner->lost_names, &lost->by_name);
 	TAILQ_REMOVE(&owner->lost, lost, link);
 	owner->nlost--;
@@ -219,6 +223,7 @@ owner_forget_lost(struct core *core, struct owner *owner)
 void
 owner_walk(struct core *core, struct owner *owner, enum owner_walk which)
 {
+	assert(which < OWNER_WALKS);
 	if (owner->walks[which])
 		return;
 	owner->walks[which] = true;
@@ -266,4 +271,60 @@ owner_check(const struct core *core, const struct owner *owner)
 	assert(nlost == owner->nlost && nlost == owner->lost_names.n);
 	assert(
 	    owner->nwaiting + owner->nclaims + owner->nholds < UINT32_MAX / 2);
+}
+
+/*
+ * Requests by owner and reference.
+ *
+ * The owner is part of the key, so that no session can cancel a request of
+ * another.  Only requests that wait are in the table: what is granted can't be
+ * cancelled any more, and comes back only if the grant is taken back.
+ */
+
+/* The table hashes and compares the bytes of the key: it has no padding. */
+static const char *
+key_of(const struct table_link *link, size_t *len)
+{
+	const struct request_key *k =
+	    container_of_const(link, struct request_key, link);
+
+	*len = sizeof(k->key);
+	return (const char *)&k->key;
+}
+
+void
+requests_init(struct table *t)
+{
+	table_init(t, key_of);
+}
+
+void
+requests_add(struct table *t, struct request_key *k, const struct owner *owner,
+    uint64_t ref)
+{
+	assert(!k->listed);
+	k->key.owner = owner;
+	k->key.ref = ref;
+	k->listed = true;
+	table_add(t, &k->link);
+}
+
+void
+requests_remove(struct table *t, struct request_key *k)
+{
+	assert(!k->listed || t->n > 0);
+	if (k->listed)
+		table_remove(t, &k->link);
+	k->listed = false;
+}
+
+struct request_key *
+requests_find(const struct table *t, const struct owner *owner, uint64_t ref)
+{
+	struct request_key k = { .key = { owner, ref } };
+	struct table_link *link =
+	    table_find(t, (const char *)&k.key, sizeof(k.key));
+
+	return link == NULL ? NULL
+			    : container_of(link, struct request_key, link);
 }

@@ -31,7 +31,7 @@ TAILQ_HEAD(lost_list, lost);
 /* Walks over what owners have or wait for, a part in each step. */
 enum owner_walk {
 	WALK_HASTEN,  /* hasten.h */
-	WALK_REENTER, /* lock/reenter.h */
+	WALK_REENTER, /* lock/grant.h */
 	WALK_GOING,   /* lock/unowned.h */
 	OWNER_WALKS
 };
@@ -66,10 +66,11 @@ struct owner {
 	struct waiter *hasten_waiter, *reenter_next;
 	struct claim *hasten_claim;
 	struct hold *going_next;
-	uint64_t walk; /* deadlock.c: the walk that came by last ... */
+	uint64_t walk; /* lock/admit.h: the walk that came by last ... */
 	const struct lock *walk_via; /* ... on the way to this name ... */
 	struct owner *walk_from;     /* ... from this owner */
 	uint64_t parked; /* the last request that was parked (token/park.h) */
+	bool awaits;	 /* one that awaits a name has been parked */
 };
 
 /* What owners ask of the modules above.  Static; its row is in core.c. */
@@ -150,5 +151,32 @@ bool owner_walk_on(struct core *core, enum owner_walk which,
  * abort if not. */
 void owners_check(const struct core *core);
 void owner_check(const struct core *core, const struct owner *owner);
+
+/*
+ * Finding the waiting request that a CANCEL means: tables by owner and
+ * reference.  Each module that keeps requests has one.
+ */
+
+/* Embedded in each request that may be cancelled.  Requires that the request is
+ * zeroed at first, and removed before it or its owner is freed. */
+struct request_key {
+	struct table_link link;
+	struct {
+		const struct owner *owner;
+		uint64_t ref;
+	} key;
+	bool listed; /* in the table */
+};
+
+void requests_init(struct table *t);
+/* Requires that the request is not in the table, and that its owner has no
+ * other with this reference there. */
+void requests_add(struct table *t, struct request_key *k,
+    const struct owner *owner, uint64_t ref);
+void requests_remove(
+    struct table *t, struct request_key *k); /* if it is there */
+/* Returns NULL if there is none. */
+struct request_key *requests_find(
+    const struct table *t, const struct owner *owner, uint64_t ref);
 
 #endif

@@ -35,6 +35,7 @@ session_new(struct core *core, uint64_t id, const char *peer)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 
+	assert(id != 0);
 	owner_init(core, &s->owner, id, peer);
 	s->conn = id;
 	s->end.kind = TIMER_SESSION;
@@ -47,6 +48,8 @@ session_new(struct core *core, uint64_t id, const char *peer)
 void
 session_delete(struct core *core, struct session *s)
 {
+	assert(core->sessions->nkeepers >= (s->grace_ms > 0));
+	assert(core->sessions->ndetached >= s->detached);
 	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
 	assert(TAILQ_EMPTY(&s->asks));
 	core_disarm(core, &s->end);

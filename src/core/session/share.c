@@ -80,6 +80,7 @@ share_used(const struct core *core, const char *user)
 void
 share_give(struct core *core, struct share **s)
 {
+	assert(*s == NULL || (*s)->n > 0);
 	if (*s != NULL && --(*s)->n == 0) {
 		table_remove(&core->owners->shares, &(*s)->by_user);
 		free(*s);

@@ -45,6 +45,7 @@ plan(struct core *core, struct valid *v)
 	bool asked = core->now_ms - v->asked_ms < lease_ms;
 	int64_t low_ms = asked ? LOW_IF_ASKED(lease_ms) : LOW(lease_ms);
 
+	assert(!v->walking);
 	core_arm(core, &v->timer,
 	    max_ms(v->least_ms - core->owners->gained_ms - low_ms,
 		v->walked_ms + REST(lease_ms)));
@@ -53,6 +54,7 @@ plan(struct core *core, struct valid *v)
 static void
 leave(struct core *core, struct valid *v)
 {
+	assert(v->walking);
 	v->walking = false;
 	TAILQ_REMOVE(&core->owners->walking, v, in_walking);
 	job_set(core, JOB_VOUCH, !TAILQ_EMPTY(&core->owners->walking));
@@ -81,6 +83,7 @@ begin(struct core *core, struct owner *owner)
 {
 	struct valid *v = xcalloc(1, sizeof(*v));
 
+	assert(owner->valid == NULL);
 	v->owner = owner;
 	v->timer.kind = TIMER_VALID;
 	v->least_ms = v->next_ms =
@@ -131,6 +134,7 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 static void
 left(struct core *core, struct owner *owner)
 {
+	assert(load(owner) > 0);
 	if (load(owner) <= FEW + 1)
 		end(core, owner);
 }

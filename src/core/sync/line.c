@@ -55,6 +55,7 @@ line_leave(struct claim *c)
 {
 	struct claim_line *line = c->line;
 
+	assert(line->n > 0);
 	line->n--;
 	line->nparked -= line_state(c) == CLAIM_PARKED;
 	line->nasked -= line_state(c) == CLAIM_ASKED;
@@ -68,6 +69,7 @@ line_leave(struct claim *c)
 void
 line_ask_one(struct claim_line *line)
 {
+	assert(line->fresh != NULL);
 	line->nasked++;
 	line->fresh = TAILQ_NEXT(line->fresh, in_sync);
 }
@@ -75,6 +77,7 @@ line_ask_one(struct claim_line *line)
 void
 line_ask_all(struct claim_line *line)
 {
+	assert(line->n >= line->nparked);
 	line->nasked = line->n - line->nparked;
 	line->fresh = NULL;
 }
@@ -91,6 +94,7 @@ line_park_one(struct claim_line *line)
 void
 line_park_all(struct claim_line *line)
 {
+	assert(line->nparked + line->nasked <= line->n);
 	line->nparked += line->nasked;
 	line->nasked = 0;
 	line->asked = line->fresh;

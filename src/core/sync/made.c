@@ -38,6 +38,7 @@ made_new(struct core *core, const struct owner *owner, int64_t ttl_ms)
 {
 	struct made *m = xcalloc(1, sizeof(*m));
 
+	assert(ttl_ms >= 0);
 	m->over.kind = TIMER_MADE;
 	LIST_INSERT_HEAD(&core->syncs->made, m, link);
 	core->owners->nmade++;
@@ -48,6 +49,7 @@ made_new(struct core *core, const struct owner *owner, int64_t ttl_ms)
 static void
 made_free(struct core *core, struct made *m)
 {
+	assert(core->owners->nmade > 0);
 	core_disarm(core, &m->over);
 	LIST_REMOVE(m, link);
 	core->owners->nmade--;

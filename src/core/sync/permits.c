@@ -97,6 +97,8 @@ permits_grant(struct core *core, struct claim *c)
 	struct semaphore *m = semaphore_of(c->sync);
 	bool first;
 
+	assert(!c->granted && c->permits == NULL);
+	assert(m->used <= m->owned && c->n <= m->owned - m->used);
 	if (p != NULL && permits_are_lost(p)) {
 		permits_lose(core, p, NULL);
 		p = NULL;
@@ -161,6 +163,7 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 	struct permits_list *list =
 	    permits_are_lost(p) ? &m->losers : &m->holders;
 
+	assert(!p->over && p->owner->npermits > 0);
 	core->syncs->above->permits_leave(core, p);
 	valid_leave_permits(core, p->owner, p, TAILQ_NEXT(p, in_owner));
 	if (m->warned_next == p)
@@ -216,6 +219,7 @@ permits_give_back(struct core *core, struct permits *p)
 void
 permits_end(struct core *core, struct permits *p)
 {
+	assert(!p->over && p->n > 0);
 	core->stats.releases++;
 	notify_permits(core, NOTICE_PERMITS_RELEASED, p, p->n);
 	permits_free(core, p, false);
@@ -265,6 +269,7 @@ permits_take_back(struct core *core, struct claim *c)
 	 * struct. */
 	if (p->over)
 		return;
+	assert(p->untold >= c->n && p->nuntold > 0);
 	c->permits = NULL;
 	c->owner->nuntold_claims--;
 	p->untold -= c->n;
@@ -319,6 +324,7 @@ permits_tell(struct core *core, const struct permits *p, enum event_id event)
 void
 permits_lose(struct core *core, struct permits *p, const char *reason)
 {
+	assert(!p->over);
 	/* A loss of all has a reason of its own; the caller's does not
 	 * count. */
 	if (permits_are_lost(p)) {

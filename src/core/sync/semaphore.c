@@ -182,6 +182,7 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 {
 	struct op *op = sync_submit(core, &m->y, kind);
 
+	assert(m->used <= m->owned);
 	TAILQ_CONCAT(&m->flying, &m->givings, link);
 	m->wanted = false;
 	/* This counts again if the operation was certainly not carried out. */
@@ -212,6 +213,7 @@ ask_take(struct core *core, struct semaphore *m)
 	const struct claim *c = line_first(&m->y.queue);
 	unsigned looked;
 
+	assert(c != NULL && m->limit > 0);
 	op->need = c->n;
 	m->asked_need = op->need;
 	m->asked_queue = m->y.nimpatient < m->y.nclaims;
@@ -468,6 +470,7 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 	m->y.look_ms = sync_look_ms(core, o->ttl_ms);
 	if (o->status == OUTCOME_TAKEN &&
 	    o->first >= m->asked_have + m->asked_left) {
+		assert(o->first >= m->left);
 		semaphore_own(core, m, o->first - m->left);
 		m->unsure = false;
 		m->taken_limit = m->asked_limit;

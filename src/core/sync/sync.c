@@ -75,13 +75,14 @@ sync_find(const struct core *core, enum kind kind, const char *name, size_t len)
 
 /* The caller touches an object that it has made: only sync_settle() frees
  * objects. */
-struct sync *
+static struct sync *
 sync_get(struct core *core, enum kind kind, const char *name, size_t len)
 {
 	struct sync *y = sync_find(core, kind, name, len);
 
 	if (y != NULL)
 		return y;
+	assert(kind >= KIND_SYNC && kind < KIND_MAX && len > 0);
 	y = xcalloc(1, core->syncs->classes[kind]->size);
 	y->class = core->syncs->classes[kind];
 	y->kind = kind;
@@ -103,6 +104,7 @@ sync_get(struct core *core, enum kind kind, const char *name, size_t len)
 static void
 sync_free(struct core *core, struct sync *y)
 {
+	assert(TAILQ_EMPTY(&y->impatient) && y->nimpatient == 0);
 	assert(y->nclaims == 0 && y->ngranted == 0);
 	if (y->class->fini != NULL)
 		y->class->fini(core, y);
@@ -242,6 +244,7 @@ sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 {
 	struct sync *y = slot->sync;
 
+	assert(y->op != 0);
 	y->op = 0;
 	y->class->outcome(core, y, slot->op, sent_ms, o);
 	sync_touch(core, y);
@@ -325,6 +328,7 @@ claim_new(struct core *core, struct owner *owner, enum kind kind,
 	struct sync *y = sync_find(core, kind, rq->names[0].p, rq->names[0].n);
 	struct claim *c;
 
+	assert(rq->nnames == 1);
 	if (!claim_allowed(core, owner, y, rq))
 		return NULL;
 	c = xcalloc(1, sizeof(*c));
@@ -379,6 +383,7 @@ set_patient(struct claim *c)
 {
 	if (!c->impatient)
 		return;
+	assert(c->sync->nimpatient > 0);
 	c->impatient = false;
 	c->sync->nimpatient--;
 	TAILQ_REMOVE(&c->sync->impatient, c, in_impatient);
@@ -388,6 +393,7 @@ set_patient(struct claim *c)
 void
 claim_leave_line(struct core *core, struct claim *c)
 {
+	assert(!c->granted && c->sync->nclaims > 0);
 	core->syncs->above->leaves_line(core, c);
 	requests_remove(&core->syncs->by_ref, &c->by_ref);
 	set_patient(c);
@@ -415,6 +421,8 @@ sync_settle_impatient(struct core *core, struct sync *y,
 void
 claim_free(struct core *core, struct claim *c)
 {
+	assert(c->owner->nclaims > 0 && core->syncs->nclaims > 0);
+	assert(!c->granted || c->sync->ngranted > 0);
 	if (c->granted) {
 		/* Told or not, it keeps the object no longer.  If the owner has
 		 * the permits, they do; else the object may be idle. */
@@ -473,6 +481,7 @@ claim_timer(struct core *core, struct timer *t)
 {
 	struct claim *c = container_of(t, struct claim, deadline);
 
+	assert(!c->granted);
 	c->sync->class->expired(core, c);
 }
 

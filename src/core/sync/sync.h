@@ -19,7 +19,7 @@
 #define LOCKBROKER_CORE_SYNC_SYNC_H
 
 #include "core/guard/guard.h"
-#include "core/session/request.h"
+#include "core/session/owner.h"
 #include "core/turn/job.h"
 #include "core/turn/slot.h"
 
@@ -247,12 +247,9 @@ void sync_sweep_leave(struct core *core, const struct sync *y);
 /* Checks that lists and counters agree.  For tests; aborts on a fault. */
 void sync_check(const struct core *core);
 
-/* For the kinds.  sync_find() returns NULL if there is no such object;
- * sync_get() makes it then. */
+/* For the kinds.  Returns NULL if there is no such object. */
 struct sync *sync_find(
     const struct core *core, enum kind kind, const char *name, size_t len);
-struct sync *sync_get(
-    struct core *core, enum kind kind, const char *name, size_t len);
 
 static inline void
 sync_touch(struct core *core, struct sync *y)

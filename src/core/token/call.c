@@ -34,6 +34,7 @@ wait_for_guard(struct core *core, struct token_call *c)
 {
 	if (c->waits)
 		return;
+	assert(!c->parked);
 	c->waits = true;
 	core->tokens->nwaiting++;
 	TAILQ_INSERT_TAIL(&core->tokens->waiting, c, in_waiting);
@@ -67,6 +68,7 @@ submit(struct core *core, struct token_call *c, struct token_name *n,
 	struct slot *slot;
 	struct op *op;
 
+	assert(!n->asked && !n->settled);
 	lock_recall(core, n->name, n->len);
 	op = slot_submit(core, &slot, kind, SLOT_TOKEN,
 	    guard_shard(core, n->name, n->len), n->name, n->len);
@@ -179,6 +181,21 @@ token_timer(struct core *core, struct timer *t)
 	call_unavailable(core, c, guard_shard(core, n->name, n->len));
 }
 
+/* A client that has never waited by a token awaits nothing either. */
+static void
+drop_awaiting(struct core *core, const struct owner *asker)
+{
+	struct token_call *c, *next;
+
+	if (!asker->awaits)
+		return;
+	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next) {
+		core_visit(core, 1);
+		if (c->session == asker->id && c->awaits && c->parked)
+			call_drop(core, c);
+	}
+}
+
 /* A parked call would wait.  Any other call is answered in a moment. */
 void
 token_drain(struct core *core, const struct owner *asker)
@@ -187,6 +204,7 @@ token_drain(struct core *core, const struct owner *asker)
 
 	if (c != NULL && c->parked)
 		call_answer(core, c, TOKEN_BUSY);
+	drop_awaiting(core, asker);
 }
 
 /*
@@ -197,25 +215,13 @@ token_drain(struct core *core, const struct owner *asker)
 void
 token_gone(struct core *core, const struct owner *asker)
 {
-	struct token_call *c = call_find(core, asker->parked);
-
-	if (c != NULL && c->awaits && c->parked)
-		call_drop(core, c);
+	drop_awaiting(core, asker);
 }
 
-/* A client that has never waited by a token awaits nothing either. */
 void
 token_user_changes(struct core *core, const struct owner *asker)
 {
-	struct token_call *c, *next;
-
-	if (asker->parked == 0)
-		return;
-	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next) {
-		core_visit(core, 1);
-		if (c->session == asker->id && c->awaits && c->parked)
-			call_drop(core, c);
-	}
+	drop_awaiting(core, asker);
 }
 
 /* Answers of Redis. */
@@ -235,12 +241,42 @@ send_next(struct core *core, struct token_call *c)
 	return false;
 }
 
+const char *
+token_slot_name(const struct core *core, const struct slot *slot, size_t *len)
+{
+	const struct token_name *n =
+	    &call_find(core, slot->ref)->names[slot->limit];
+
+	*len = n->len;
+	return n->name;
+}
+
+/* A call that has failed for another name is answered when this one's turn is
+ * over, as with any operation. */
+void
+token_again(struct core *core, const struct slot *slot, int64_t left_ms)
+{
+	struct token_call *c = call_find(core, slot->ref);
+
+	(void)left_ms; /* each operation of a call has a reply timeout */
+	assert(c != NULL && slot->limit < c->n);
+	assert(c->names[slot->limit].asked);
+	c->names[slot->limit].asked = false;
+	if (call_in_flight(c))
+		return;
+	if (c->broken)
+		call_unavailable(core, c, slot->shard);
+	else
+		(void)send_next(core, c);
+}
+
 /* All names match: now the call changes them. */
 static void
 second_round(struct core *core, struct token_call *c)
 {
 	struct token_name *n;
 
+	assert(c->looks && !call_in_flight(c));
 	c->looks = false;
 	for (n = c->names; n < c->names + c->n; n++)
 		n->settled = false;
@@ -346,6 +382,7 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	struct token_call *c = call_find(core, slot->ref);
 	struct outcome ended = *o;
 
+	assert(c != NULL);
 	if (slot->op != OP_PASS) {
 		take_outcome(core, slot, sent_ms, o);
 		return;

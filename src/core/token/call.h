@@ -18,6 +18,12 @@ void token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void token_timer(struct core *core, struct timer *t);
 
+/* The name that an operation in flight is about; and once it was recalled: asks
+ * for it again. */
+const char *token_slot_name(
+    const struct core *core, const struct slot *slot, size_t *len);
+void token_again(struct core *core, const struct slot *slot, int64_t left_ms);
+
 /* The client of the asker sends nothing more: answers its parked call now. */
 void token_drain(struct core *core, const struct owner *asker);
 
@@ -42,6 +48,10 @@ bool token_has_nothing(const struct core *core, uint32_t shard);
 
 /* How many holds has it left to Redis, since it stops? */
 size_t token_left_behind(const struct core *core);
+
+/* It leaves and has a successor: that may have its holds up to this number; 0:
+ * it has none to hand over. */
+uint64_t token_hands_over(const struct core *core);
 
 void token_check(const struct core *core);
 

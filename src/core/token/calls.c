@@ -1,6 +1,6 @@
 /*
- * The calls that have not been answered: how they are found and freed, and what
- * others ask of them.
+ * The calls that have not been answered: how they are made, found and freed, and
+ * what others ask of them.
  *
  * Operations carry the id of their call, and never a pointer: a parked call may
  * be over by the time that the stand's operation is answered.
@@ -9,9 +9,163 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/token/parts.h"
+
+#define KEPT_MS 1000 /* of a name that was awaited */
+
+/*
+ * Two calls that take several names take them in the same order.  So if they
+ * have names in common, one of them gets the first of these, and then the
+ * others.
+ */
+static int
+by_bytes(const void *a, const void *b)
+{
+	const struct token_name *x = a, *y = b;
+	size_t n = x->len < y->len ? x->len : y->len;
+	int order = memcmp(x->name, y->name, n);
+
+	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/*
+ * The letters are those of the scripts (lua/token.lua).  A plain ACQUIRE means
+ * no hold, not even one of its own token: a token is never granted the same
+ * name twice.
+ */
+static void
+set_how(struct token_call *c, const struct token_request *rq)
+{
+	static const char ops[TOKEN_OP_MAX] = { 'e', 'e', 'r', 'q' };
+	static const char matches[TOKEN_MATCH_MAX] = { 'x', 'p', 'n', 'a',
+		'c' };
+	static const char bounds[TOKEN_BOUND_MAX] = { 'r', 'a', 'b', 'u', 'l',
+		's' };
+
+	assert(rq->op < TOKEN_OP_MAX && rq->match < TOKEN_MATCH_MAX &&
+	       rq->bound < TOKEN_BOUND_MAX);
+	c->how[0] = ops[rq->op];
+	c->how[1] = matches[rq->match];
+	c->how[2] = bounds[rq->bound];
+	if (rq->op == TOKEN_ACQUIRE && !rq->either)
+		c->how[1] = '-';
+}
+
+typedef char *text_fn(const char *token, size_t token_len, const char *user);
+
+/* Sets which holds the call means, and what they become.  The texts have the
+ * user in them, so that a call never means the hold of another user. */
+static void
+set_clients(struct token_call *c, const struct token_request *rq,
+    const struct owner *asker)
+{
+	text_fn *text =
+	    rq->match == TOKEN_COUNTED ? client_counted : client_text;
+	char *token = rq->awaits ? client_kept("", 0, asker->user)
+				 : text(rq->token, rq->token_len, asker->user);
+	char *meant = text(rq->token,
+	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len,
+	    asker->user);
+
+	if (rq->op == TOKEN_ACQUIRE) {
+		c->client = token;
+		c->other = meant;
+		if (rq->program > 0)
+			c->program =
+			    client_kept(rq->token, rq->program, asker->user);
+		return;
+	}
+	free(token);
+	c->client = meant;
+	c->other = rq->new_token != NULL ? client_text(rq->new_token,
+					       rq->new_token_len, asker->user)
+					 : xstrdup("");
+}
+
+/* The broker can't cut what is to be added to a bound that it does not know;
+ * the script does that (most_ms). */
+static int64_t
+bound_ms(const struct core *core, const struct token_request *rq)
+{
+	int64_t most_ms = core->config.locks.max_hold_ms, ms = rq->ttl_ms;
+
+	if (rq->awaits)
+		ms = KEPT_MS;
+	if (rq->op == TOKEN_ACQUIRE && ms == 0)
+		ms = core->config.locks.default_hold_ms;
+	if (most_ms > 0 && rq->bound != TOKEN_ADD && (ms == 0 || ms > most_ms))
+		ms = most_ms;
+	return ms;
+}
+
+/*
+ * All names or none: a call that takes names does so in order, and gives back;
+ * one that extends or ends holds looks at all of them first, since what it has
+ * changed could not be undone.
+ */
+struct token_call *
+call_begin(struct core *core, const struct owner *asker,
+    const struct token_request *rq)
+{
+	struct token_call *c =
+	    xcalloc(1, sizeof(*c) + rq->nnames * sizeof(c->names[0]));
+	unsigned i;
+
+	c->id = ++core->tokens->last_call;
+	c->session = asker->id;
+	c->ref = rq->ref;
+	c->since_ms = core->now_ms;
+	c->result = RESULT_CANCELLED;
+	c->op = rq->op;
+	c->either = rq->either;
+	c->all = rq->all;
+	c->awaits = rq->awaits;
+	c->listener = rq->listener;
+	c->listener_ref = rq->listener_ref;
+	c->ttl_ms = bound_ms(core, rq);
+	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
+		c->park_ms = rq->park_ms;
+	c->deadline.kind = TIMER_TOKEN;
+	c->n = rq->nnames;
+	for (i = 0; i < c->n; i++) {
+		c->names[i].name = xstrndup(rq->names[i].p, rq->names[i].n);
+		c->names[i].len = rq->names[i].n;
+	}
+	set_how(c, rq);
+	set_clients(c, rq, asker);
+	c->names[0].first = true;
+	if (call_takes(c))
+		qsort(c->names, c->n, sizeof(c->names[0]), by_bytes);
+	c->looks =
+	    c->n > 1 && !call_takes(c) &&
+	    (rq->op == TOKEN_EXTEND || (rq->op == TOKEN_RELEASE && rq->all));
+	TAILQ_INSERT_TAIL(&core->tokens->calls, c, link);
+	table_add(&core->tokens->by_id, &c->by_id);
+	core_arm(
+	    core, &c->deadline, core->now_ms + core->config.reply_timeout_ms);
+	return c;
+}
+
+struct token_call *
+call_listens(
+    struct core *core, const struct token_call *c, const struct owner *listener)
+{
+	const struct core_name name = { c->names[0].name, c->names[0].len };
+	const struct token_request rq = { .op = TOKEN_ACQUIRE,
+		.ref = c->listener_ref,
+		.names = &name,
+		.nnames = 1,
+		.awaits = true };
+	struct token_call *a = call_begin(core, listener, &rq);
+
+	free(a->client);
+	a->client = xstrdup(c->program);
+	return a;
+}
 
 struct token_call *
 call_find(const struct core *core, uint64_t id)
@@ -48,7 +202,17 @@ call_remove(struct core *core, struct token_call *c)
 	}
 	free(c->client);
 	free(c->other);
+	free(c->program);
 	free(c);
+}
+
+void
+call_inherits(struct token_call *c, const char *kept)
+{
+	free(c->other);
+	c->other = xstrdup(kept);
+	c->either = c->inherits = true;
+	c->how[1] = 'x';
 }
 
 /* A session without a connection counts as nobody: it would not hear of a
@@ -92,4 +256,18 @@ call_outdated(const struct outcome *o)
 {
 	return o->alone &&
 	       (o->status == OUTCOME_LOST || o->status == OUTCOME_GONE);
+}
+
+uint64_t
+call_first(const struct core *core)
+{
+	const struct token_call *c;
+	const struct token_name *n;
+	uint64_t first = 0;
+
+	TAILQ_FOREACH (c, &core->tokens->calls, link)
+		for (n = c->names; n < c->names + c->n; n++)
+			if (n->seq != 0 && (first == 0 || n->seq < first))
+				first = n->seq;
+	return first;
 }

@@ -12,6 +12,8 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "core/token/park.h"
 #include "core/token/parts.h"
 #include "core/token/ward.h"
@@ -73,6 +75,22 @@ turn(const struct core *core, const struct token_call *c, struct token_name *n)
 	n->settled = false;
 }
 
+/* Another broker keeps the name for the program of the client: the turn is one
+ * of its threads, whichever broker they ask. */
+static bool
+takes_turn(const struct core *core, struct token_call *c, struct token_name *n)
+{
+	if (c->program == NULL || c->inherits || n->text == NULL ||
+	    (n->status != OUTCOME_BUSY && n->status != OUTCOME_LOST) ||
+	    n->kind != TOKEN_HELD || strcmp(n->text, c->program) != 0 ||
+	    park_keeps(core, c))
+		return false;
+	call_inherits(c, c->program);
+	n->extends = true;
+	n->settled = false;
+	return true;
+}
+
 /* The token does not have the name, and others came before it. */
 static bool
 gives_way(struct core *core, struct token_call *c)
@@ -102,6 +120,8 @@ either_goes_on(struct core *core, struct token_call *c)
 		if (n->settled)
 			turn(core, c, n);
 	n = &c->names[0];
+	if (takes_turn(core, c, n))
+		return false;
 	if (c->park_ms == 0 || n->claimed ||
 	    (n->status != OUTCOME_GONE && n->status != OUTCOME_LOST))
 		return false;

@@ -85,8 +85,12 @@ note_hold(struct core *core, const struct token_call *c,
 	ward_take(core, n, client, asker);
 }
 
-/* The hold is over, or not this broker's any more: drops the ward, unless the
- * ward is of a later operation. */
+/*
+ * The hold is over, or not this broker's any more: drops the ward, unless the
+ * ward is of a later operation.  A stand asks under one number until it is
+ * granted the name, so the fence tells, too: an answer about an older hold came
+ * before the ward.
+ */
 static void
 note_gone(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct owner *asker)
@@ -97,7 +101,8 @@ note_gone(struct core *core, const struct token_call *c,
 		notify_token(core, c, n, asker);
 		core->stats.releases++;
 	}
-	if (w == NULL || w->seq >= n->seq)
+	if (w == NULL || w->seq >= n->seq ||
+	    (n->fence != 0 && n->fence < w->fence))
 		return;
 	if (n->status == OUTCOME_ENDED && n->fence == w->fence)
 		ward_drop(core, w, "released");
@@ -129,9 +134,11 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 		c->result = keeps ? RESULT_GRANTED : RESULT_TIMEOUT;
 	if (how == TOKEN_BUSY && !c->parked)
 		token_busy(core, c);
+	if (how == TOKEN_BUSY && c->listener != 0 && asker != NULL)
+		c->listed = park_listens(core, c);
 	result_emit(core, c, how);
 	/* A token that waited in vain has its place already. */
-	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked)
+	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked && !c->listed)
 		park_refused(core, c);
 	else if (keeps && (c->park_ms > 0 || c->op == TOKEN_EXTEND))
 		park_granted(core, c); /* elsewhere, if it extends */

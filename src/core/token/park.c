@@ -75,6 +75,7 @@ ask(struct core *core, struct stand *st, const struct token_call *c)
 	struct slot *slot;
 	struct op *op;
 
+	assert(st->asked_for == 0 && c != NULL);
 	if (st->seq == 0)
 		st->seq = ++core->last_seq;
 	st->look = false;
@@ -90,6 +91,23 @@ ask(struct core *core, struct stand *st, const struct token_call *c)
 	op->ttl_ms = c->ttl_ms;
 	memcpy(op->how, "q--", sizeof(op->how));
 	emit_op_client(core, op, c->client, "");
+}
+
+/* Nobody of the program has come, whose listener was told. */
+static void
+tell_in_vain(struct core *core, const struct stand *st)
+{
+	struct token_result *r;
+	char *token;
+	size_t len;
+
+	if (st->kept_of[0] == '\0' ||
+	    core->above->conn_of(core, st->kept_by) == 0)
+		return;
+	token = client_token(st->kept_for, &len);
+	r = emit_token(core, st->kept_by, st->kept_ref, token, len);
+	r->answer = TOKEN_ABSENT;
+	free(token);
 }
 
 void
@@ -117,6 +135,8 @@ stand_next(struct core *core, struct stand *st)
 	if (st->kept_ms > 0 ||
 	    (first == NULL && stand_lately_ms(st) <= core->now_ms))
 		stand_give_back(core, st);
+	if (st->kept_ms > 0)
+		tell_in_vain(core, st);
 	st->look = st->look || st->kept_ms > 0;
 	st->kept_ms = 0;
 	/* stand_first_here() has freed the places of tokens that stay away. */
@@ -158,7 +178,9 @@ static void
 wait_here(struct core *core, struct stand *st, struct place *p,
     struct token_call *c, struct owner *asker)
 {
+	assert(p->call == 0 && !c->parked);
 	asker->parked = c->id;
+	asker->awaits |= c->awaits;
 	p->call = c->id;
 	p->session = asker->id;
 	p->heard_ms = core->now_ms;
@@ -182,6 +204,7 @@ await(struct core *core, struct token_call *c, struct owner *asker)
 	struct stand *st;
 	struct place *p;
 
+	assert(c->awaits && c->n == 1);
 	if (asker->draining)
 		return false;
 	st = stand_get(core, c);
@@ -206,12 +229,87 @@ park_join(struct core *core, struct token_call *c)
 
 	if (c->awaits)
 		return await(core, c, asker);
+	if (c->listener != 0)
+		return false;
 	/* A token waits once, even if it comes over two connections. */
 	if (p == NULL || p->call != 0 || asker->draining ||
 	    p->heard_ms + COMES_BACK_MS <= core->now_ms)
 		return false;
 	p->polls = true;
 	wait_here(core, st, p, c, asker);
+	return true;
+}
+
+/* Returns how long the client of a call that is refused sleeps. */
+static int64_t
+sleeps_ms(const struct token_call *c)
+{
+	int64_t left_ms = c->names[0].left_ms;
+
+	return left_ms > 0 ? min_ms(left_ms, c->park_ms) : c->park_ms;
+}
+
+/*
+ * The token `client` has a place in which the listener of the call awaits the
+ * name for it.
+ */
+static bool
+listen_as(struct core *core, struct stand *st, const char *client,
+    const struct token_call *c)
+{
+	struct owner *listener = owner_find(core, c->listener);
+	struct place *p = place_find(core, st, client);
+	struct token_call *a = NULL;
+
+	if (core->stopping || listener == NULL || listener->draining)
+		return false;
+	if (p == NULL)
+		p = place_new(core, st, client);
+	if (p == NULL)
+		return false;
+	if (p->call == 0) {
+		a = call_listens(core, c, listener);
+		a->since_ms = p->came.ms;
+		a->park_ms = sleeps_ms(c) + COMES_BACK_MS;
+		wait_here(core, st, p, a, listener);
+		return true;
+	}
+	a = call_find(core, p->call);
+	if (!a->awaits)
+		return false;
+	a->session = p->session = c->listener;
+	a->ref = c->listener_ref;
+	listener->awaits = true;
+	core_arm(
+	    core, &a->deadline, core->now_ms + sleeps_ms(c) + COMES_BACK_MS);
+	return true;
+}
+
+/*
+ * The name was kept for one thread of a program.  If another one comes, they
+ * change places: the one goes on waiting in that of the other.  A thread that
+ * has no place has not waited, and does not pass those that have; or else there
+ * are no more places.  Returns false if the call may not have the turn.
+ */
+static bool
+use_turn(struct core *core, struct stand *st, const struct token_call *c)
+{
+	struct place *mine = stand_place(core, st, c);
+	struct place *kept = place_find(core, st, st->kept_of);
+	const struct place had = mine != NULL ? *mine : (struct place){ 0 };
+
+	if (mine == NULL && !stand_is_full(core, st))
+		return false;
+	if (mine == kept)
+		return true;
+	if (mine != NULL && kept != NULL) {
+		mine->client = kept->client;
+		mine->due_ms = kept->due_ms;
+		kept->client = had.client;
+		kept->due_ms = had.due_ms;
+	}
+	if (mine == NULL || kept == NULL || mine->call == 0)
+		(void)listen_as(core, st, st->kept_of, c);
 	return true;
 }
 
@@ -225,15 +323,15 @@ park_take_kept(struct core *core, struct token_call *c)
 	if (c->op != TOKEN_ACQUIRE || c->n > 1 || c->awaits || st == NULL ||
 	    st->kept_ms <= core->now_ms)
 		return false;
-	kept_for = client_kept(asker->user);
-	if (strcmp(kept_for, st->kept_for) != 0) {
+	kept_for = c->program != NULL ? xstrdup(c->program)
+				      : client_kept("", 0, asker->user);
+	if (strcmp(kept_for, st->kept_for) != 0 ||
+	    (c->program != NULL && !use_turn(core, st, c))) {
 		free(kept_for);
 		return false;
 	}
-	free(c->other);
-	c->other = kept_for;
-	c->either = c->inherits = true;
-	c->how[1] = 'x';
+	call_inherits(c, kept_for);
+	free(kept_for);
 	c->since_ms = min_ms(c->since_ms, st->kept_since_ms);
 	/* From now on the hold is the call's.  The stand gets in line again. */
 	st->seq = 0;
@@ -244,14 +342,31 @@ park_take_kept(struct core *core, struct token_call *c)
 	return true;
 }
 
+bool
+park_keeps(const struct core *core, const struct token_call *c)
+{
+	const struct stand *st = stand_of(core, c);
+
+	return st != NULL && st->kept_ms > core->now_ms;
+}
+
 int64_t
 park_first_ms(const struct core *core, const struct token_call *c)
 {
 	const struct place *p = stand_place(core, stand_of(core, c), c);
 
-	return p != NULL && p->heard_ms + COMES_BACK_MS > core->now_ms
+	return p != NULL && (p->call != 0 ||
+				p->heard_ms + COMES_BACK_MS > core->now_ms)
 		   ? p->came.ms
 		   : core->now_ms;
+}
+
+bool
+park_came_early(const struct core *core, const struct token_call *c)
+{
+	const struct place *p = stand_place(core, stand_of(core, c), c);
+
+	return p != NULL && core->now_ms < p->due_ms;
 }
 
 bool
@@ -318,6 +433,43 @@ park_refused(struct core *core, struct token_call *c)
 	stand_next(core, st);
 }
 
+bool
+park_listens(struct core *core, const struct token_call *c)
+{
+	struct stand *st = stand_get(core, c);
+	bool back = stand_place(core, st, c) != NULL;
+	bool listed = listen_as(core, st, c->client, c);
+
+	/* Who comes for the first time may not have begun to wait. */
+	if (listed && back)
+		stand_place(core, st, c)->due_ms = core->now_ms + sleeps_ms(c);
+	else
+		stand_next(core, st);
+	return listed;
+}
+
+/* Returns the call by which a listener awaits the name in the place, or NULL. */
+static struct token_call *
+listening(const struct core *core, const struct place *p)
+{
+	struct token_call *a = p->call == 0 ? NULL : call_find(core, p->call);
+
+	return a != NULL && a->awaits && p->client[0] != '\0' ? a : NULL;
+}
+
+/* Nothing is told about the place any more. */
+static void
+leave_place(struct core *core, struct stand *st, struct place *p)
+{
+	struct token_call *a = listening(core, p);
+
+	place_free(core, st, p);
+	if (a == NULL)
+		return;
+	a->parked = false;
+	call_remove(core, a);
+}
+
 /* A call for the same token may wait in the place.  Then the place stays: that
  * call has an answer of its own to come. */
 void
@@ -326,12 +478,32 @@ park_granted(struct core *core, const struct token_call *c)
 	struct stand *st = stand_of(core, c);
 	struct place *p = stand_place(core, st, c);
 
-	if (p != NULL && (p->call == 0 || p->call == c->id)) {
+	/* A token has its turn: it has the name when it comes. */
+	if (p != NULL && c->awaits && p->client[0] != '\0')
+		return;
+	if (p != NULL &&
+	    (p->call == 0 || p->call == c->id || listening(core, p) != NULL)) {
 		p->result = RESULT_NONE; /* token_granted() has counted it */
-		place_free(core, st, p);
+		leave_place(core, st, p);
 	}
 	if (st != NULL)
 		stand_next(core, st);
+}
+
+void
+park_forget(struct core *core, const struct token_call *c)
+{
+	struct stand *st = stand_of(core, c);
+	struct place *p, *next;
+
+	if (st == NULL)
+		return;
+	TAILQ_FOREACH_SAFE (p, &st->places, link, next) {
+		core_visit(core, 1);
+		if (p->session == c->session && listening(core, p) != NULL)
+			leave_place(core, st, p);
+	}
+	stand_next(core, st);
 }
 
 void
@@ -347,8 +519,10 @@ park_leave(struct core *core, struct token_call *c)
 	p->heard_ms = core->now_ms;
 	p->result = c->result;
 	/* It will not come back: nothing would know it again. */
-	if (c->awaits)
+	if (p->client[0] == '\0')
 		place_free(core, st, p);
+	else if (c->awaits && c->result == RESULT_GRANTED)
+		p->result = RESULT_TIMEOUT; /* unless the token comes */
 	stand_next(core, st);
 }
 

@@ -12,6 +12,12 @@
  * has its turn, the broker takes the name for a moment, and keeps it for the
  * user whose next try comes here, whatever its token.
  *
+ * Others are programs of many threads that listen over one connection.  There
+ * each token that was refused keeps its own place, the request that awaits the
+ * name waits in it, and the name is kept for tokens of the same program.  Which
+ * of its threads comes then is the program's affair: they may use each other's
+ * places.
+ *
  * A stand is all such places of a name.  It has one place in the queue in
  * Redis, as if it were a broker of its own; so clients that wait with LOCK,
  * here or elsewhere, have their turn as ever.  If nobody waits there but the
@@ -29,6 +35,12 @@ void park_fini(struct core *core);
 /* Parks the call if its token has come before, or if it awaits the name.
  * Returns false if it did not; a call that finds no place is answered. */
 bool park_join(struct core *core, struct token_call *c);
+
+/* Has its client come back before it would have come by itself? */
+bool park_came_early(const struct core *core, const struct token_call *c);
+
+/* Does the stand keep the name, for whomever? */
+bool park_keeps(const struct core *core, const struct token_call *c);
 
 /* Returns when its token first came for the name: now, or before. */
 int64_t park_first_ms(const struct core *core, const struct token_call *c);
@@ -60,6 +72,16 @@ void park_refused(struct core *core, struct token_call *c);
 /* The call was granted: its token gives up its place. */
 void park_granted(struct core *core, const struct token_call *c);
 
+/*
+ * The call is refused: its token gets a place, or keeps the one that it has,
+ * and its listener is told when it has its turn.  Returns false if there is no
+ * place left, or nobody who listens.
+ */
+bool park_listens(struct core *core, const struct token_call *c);
+
+/* The session of the call listens no more for those that want its name. */
+void park_forget(struct core *core, const struct token_call *c);
+
 /* A parked call ends: its token is away from now on. */
 void park_leave(struct core *core, struct token_call *c);
 
@@ -83,7 +105,7 @@ void park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 void park_timer(struct core *core, struct timer *t);
 
-/* Takes `given SEQ ... NAME` or `look SEQ NAME`.  Returns false if it is for no
+/* Takes `given SEQ ... NAME`, `look SEQ NAME` or `took SEQ NAME`.  Returns false if it is for no
  * stand of this broker. */
 bool park_message(struct core *core, const char *text, size_t len);
 

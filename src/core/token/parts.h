@@ -1,5 +1,5 @@
 /*
- * What the files of the module share: request.c makes calls, call.c carries
+ * What the files of the module share: calls.c has the calls, call.c carries
  * them out, park.c keeps those that wait, settle.c takes what Redis says of
  * their names, and ending.c answers them.
  */
@@ -10,11 +10,26 @@
 
 /* calls.c */
 
+/* Returns a call that asks for nothing yet. */
+struct token_call *call_begin(struct core *core, const struct owner *asker,
+    const struct token_request *rq);
+
+/* Returns one by which the listener of `c` awaits its name for it. */
+struct token_call *call_listens(struct core *core, const struct token_call *c,
+    const struct owner *listener);
+
 /* Returns NULL if the call is over. */
 struct token_call *call_find(const struct core *core, uint64_t id);
 
+/* The first number of the operations of calls; 0: there are none. */
+uint64_t call_first(const struct core *core);
+
 /* Frees a call.  Requires that it is not parked, or no longer. */
 void call_remove(struct core *core, struct token_call *c);
+
+/* From now on the call extends the hold that has this text, and which was kept
+ * for its client. */
+void call_inherits(struct token_call *c, const char *kept);
 
 /* Returns the session that asked; NULL if nobody is there to be answered. */
 struct owner *call_asker(const struct core *core, const struct token_call *c);

@@ -27,136 +27,6 @@
 #include "core/token/result.h"
 #include "core/turn/emit.h"
 
-#define KEPT_MS 1000 /* of a name that was awaited */
-
-/*
- * Two calls that take several names take them in the same order.  So if they
- * have names in common, one of them gets the first of these, and then the
- * others.
- */
-static int
-by_bytes(const void *a, const void *b)
-{
-	const struct token_name *x = a, *y = b;
-	size_t n = x->len < y->len ? x->len : y->len;
-	int order = memcmp(x->name, y->name, n);
-
-	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
-}
-
-/*
- * The letters are those of the scripts (lua/token.lua).  A plain ACQUIRE means
- * no hold, not even one of its own token: a token is never granted the same
- * name twice.
- */
-static void
-set_how(struct token_call *c, const struct token_request *rq)
-{
-	static const char ops[TOKEN_OP_MAX] = { 'e', 'e', 'r', 'q' };
-	static const char matches[TOKEN_MATCH_MAX] = { 'x', 'p', 'n', 'a',
-		'c' };
-	static const char bounds[TOKEN_BOUND_MAX] = { 'r', 'a', 'b', 'u', 'l',
-		's' };
-
-	assert(rq->op < TOKEN_OP_MAX && rq->match < TOKEN_MATCH_MAX &&
-	       rq->bound < TOKEN_BOUND_MAX);
-	c->how[0] = ops[rq->op];
-	c->how[1] = matches[rq->match];
-	c->how[2] = bounds[rq->bound];
-	if (rq->op == TOKEN_ACQUIRE && !rq->either)
-		c->how[1] = '-';
-}
-
-typedef char *text_fn(const char *token, size_t token_len, const char *user);
-
-/* Sets which holds the call means, and what they become.  The texts have the
- * user in them, so that a call never means the hold of another user. */
-static void
-set_clients(struct token_call *c, const struct token_request *rq,
-    const struct owner *asker)
-{
-	text_fn *text =
-	    rq->match == TOKEN_COUNTED ? client_counted : client_text;
-	char *token = rq->awaits ? client_kept(asker->user)
-				 : text(rq->token, rq->token_len, asker->user);
-	char *meant = text(rq->token,
-	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len,
-	    asker->user);
-
-	if (rq->op == TOKEN_ACQUIRE) {
-		c->client = token;
-		c->other = meant;
-		return;
-	}
-	free(token);
-	c->client = meant;
-	c->other = rq->new_token != NULL ? client_text(rq->new_token,
-					       rq->new_token_len, asker->user)
-					 : xstrdup("");
-}
-
-/* The broker can't cut what is to be added to a bound that it does not know;
- * the script does that (most_ms). */
-static int64_t
-bound_ms(const struct core *core, const struct token_request *rq)
-{
-	int64_t most_ms = core->config.locks.max_hold_ms, ms = rq->ttl_ms;
-
-	if (rq->awaits)
-		ms = KEPT_MS;
-	if (rq->op == TOKEN_ACQUIRE && ms == 0)
-		ms = core->config.locks.default_hold_ms;
-	if (most_ms > 0 && rq->bound != TOKEN_ADD && (ms == 0 || ms > most_ms))
-		ms = most_ms;
-	return ms;
-}
-
-/*
- * All names or none: a call that takes names does so in order, and gives back;
- * one that extends or ends holds looks at all of them first, since what it has
- * changed could not be undone.
- */
-static struct token_call *
-call_new(struct core *core, const struct owner *asker,
-    const struct token_request *rq)
-{
-	struct token_call *c =
-	    xcalloc(1, sizeof(*c) + rq->nnames * sizeof(c->names[0]));
-	unsigned i;
-
-	c->id = ++core->tokens->last_call;
-	c->session = asker->id;
-	c->ref = rq->ref;
-	c->since_ms = core->now_ms;
-	c->result = RESULT_CANCELLED;
-	c->op = rq->op;
-	c->either = rq->either;
-	c->all = rq->all;
-	c->awaits = rq->awaits;
-	c->ttl_ms = bound_ms(core, rq);
-	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
-		c->park_ms = rq->park_ms;
-	c->deadline.kind = TIMER_TOKEN;
-	c->n = rq->nnames;
-	for (i = 0; i < c->n; i++) {
-		c->names[i].name = xstrndup(rq->names[i].p, rq->names[i].n);
-		c->names[i].len = rq->names[i].n;
-	}
-	set_how(c, rq);
-	set_clients(c, rq, asker);
-	c->names[0].first = true;
-	if (call_takes(c))
-		qsort(c->names, c->n, sizeof(c->names[0]), by_bytes);
-	c->looks =
-	    c->n > 1 && !call_takes(c) &&
-	    (rq->op == TOKEN_EXTEND || (rq->op == TOKEN_RELEASE && rq->all));
-	TAILQ_INSERT_TAIL(&core->tokens->calls, c, link);
-	table_add(&core->tokens->by_id, &c->by_id);
-	core_arm(
-	    core, &c->deadline, core->now_ms + core->config.reply_timeout_ms);
-	return c;
-}
-
 /* Only a request that may make a hold counts against limits.unowned. */
 static bool
 allowed(struct core *core, struct owner *asker, const struct token_request *rq)
@@ -208,13 +78,18 @@ token_take(
 	       rq->ttl_ms <= TOKEN_MS_MAX);
 	assert(rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED ||
 	       rq->either);
+	assert(rq->program <= rq->token_len &&
+	       (rq->listener == 0 || rq->program > 0));
 	assert(rq->token_len <= TOKEN_MAX_BYTES &&
 	       rq->new_token_len <= TOKEN_MAX_BYTES);
 	if (!allowed(core, asker, rq))
 		return;
-	c = call_new(core, asker, rq);
+	c = call_begin(core, asker, rq);
 	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
 		c->since_ms = park_first_ms(core, c);
+	c->early = park_came_early(core, c);
+	if (c->awaits && c->park_ms == 0)
+		park_forget(core, c);
 	if (park_take_kept(core, c) || c->either) {
 		either_begin(core, c);
 		call_send(core, c);

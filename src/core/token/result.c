@@ -140,6 +140,8 @@ result_emit(
 	r->kind = is_made(n) ? TOKEN_HELD : (enum token_kind)n->kind;
 	r->own = is_made(n) || (n->whose & 2) != 0;
 	r->matches = is_made(n) || (n->whose & 1) != 0;
+	r->listed = c->listed;
+	r->early = c->early;
 	r->depth = depth - (depth > 0 && n->status == OUTCOME_ENDED);
 	r->fence = n->fence;
 	r->left_ms = how == TOKEN_DONE ? least_ms(c) : n->left_ms;

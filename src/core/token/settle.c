@@ -129,6 +129,7 @@ void
 call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
     const struct outcome *o)
 {
+	assert(c->n == 1);
 	if (o->status != OUTCOME_GRANTED) {
 		call_failed(core, c, &c->names[0], o);
 		return;

@@ -74,8 +74,8 @@ stand_get(struct core *core, const struct token_call *c)
 	return st;
 }
 
-/* A call that awaits the name has no token; its place is that of the call
- * itself. */
+/* A call that awaits the name has no token, or does so for one: its place is
+ * that of the call itself. */
 struct place *
 stand_place(
     const struct core *core, const struct stand *st, const struct token_call *c)
@@ -84,13 +84,34 @@ stand_place(
 
 	if (st == NULL)
 		return NULL;
+	if (!c->awaits)
+		return place_find(core, st, c->client);
 	TAILQ_FOREACH (p, &st->places, link) {
 		core_visit(core, 1);
-		if (c->awaits ? p->call == c->id
-			      : strcmp(p->client, c->client) == 0)
+		if (p->call == c->id)
 			return p;
 	}
 	return NULL;
+}
+
+struct place *
+place_find(const struct core *core, const struct stand *st, const char *client)
+{
+	struct place *p;
+
+	TAILQ_FOREACH (p, &st->places, link) {
+		core_visit(core, 1);
+		if (strcmp(p->client, client) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+bool
+stand_is_full(const struct core *core, const struct stand *st)
+{
+	return st->nplaces >= PLACES_MAX ||
+	       core->tokens->nplaces >= PLACES_ALL_MAX;
 }
 
 /* The order of all that wait for names here, tokens and sessions, is that of
@@ -100,8 +121,7 @@ place_new(struct core *core, struct stand *st, const char *client)
 {
 	struct place *p;
 
-	if (st->nplaces >= PLACES_MAX ||
-	    core->tokens->nplaces >= PLACES_ALL_MAX)
+	if (stand_is_full(core, st))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->client = xstrdup(client);
@@ -116,6 +136,7 @@ place_new(struct core *core, struct stand *st, const char *client)
 void
 place_free(struct core *core, struct stand *st, struct place *p)
 {
+	assert(st->nplaces > 0 && core->tokens->nplaces > 0);
 	TAILQ_REMOVE(&st->places, p, link);
 	st->nplaces--;
 	core->tokens->nplaces--;
@@ -130,11 +151,13 @@ place_free(struct core *core, struct stand *st, struct place *p)
 void
 stand_free(struct core *core, struct stand *st)
 {
+	assert(st->asked_for == 0 || core->fx == NULL);
 	while (!TAILQ_EMPTY(&st->places))
 		place_free(core, st, TAILQ_FIRST(&st->places));
 	core_disarm(core, &st->timer);
 	table_remove(&core->tokens->stands, &st->by_name);
 	free(st->kept_for);
+	free(st->kept_of);
 	free(st);
 }
 
@@ -281,4 +304,22 @@ park_check(const struct core *core)
 	}
 	assert(all == core->tokens->nplaces);
 	assert(nwaiting == core->owners->nparked);
+}
+
+uint64_t
+stand_first_seq(const struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->stands, &walk);
+	const struct stand *st;
+	uint64_t first = 0;
+
+	for (; link != NULL; link = table_next(&walk)) {
+		st = container_of(link, struct stand, by_name);
+		if (st->seq != 0 && (first == 0 || st->seq < first))
+			first = st->seq;
+		if (st->passed != 0 && (first == 0 || st->passed < first))
+			first = st->passed;
+	}
+	return first;
 }

@@ -13,9 +13,10 @@
 /* One token that wants a name.  Owned by its stand. */
 struct place {
 	TAILQ_ENTRY(place) link;
-	char *client; /* owned; "": it awaits the name */
+	char *client; /* owned; "": no token, it awaits the name */
 	struct arrival came;
 	int64_t heard_ms; /* when it was here last */
+	int64_t due_ms;	  /* it comes by itself then; 0: nothing is known */
 	uint64_t call;	  /* id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */
 	bool polls;	  /* it has come back once */
@@ -40,6 +41,8 @@ struct stand {
 	int64_t kept_ms;    /* the name is kept until then, ... */
 	int64_t kept_since_ms; /* ... was waited for since then, ... */
 	char *kept_for;	       /* ... for this text; owned; NULL: never yet */
+	char *kept_of; /* ... by the place of this client; owned; or NULL */
+	uint64_t kept_by, kept_ref; /* of the request that awaited it */
 	uint32_t shard;
 	size_t name_len;
 	char name[];
@@ -55,9 +58,14 @@ void stand_free(struct core *core, struct stand *st);
 struct place *stand_place(const struct core *core, const struct stand *st,
     const struct token_call *c);
 
+/* The place of that client, which is not "". */
+struct place *place_find(
+    const struct core *core, const struct stand *st, const char *client);
+
 /* Returns NULL if there are too many. */
 struct place *place_new(
     struct core *core, struct stand *st, const char *client);
+bool stand_is_full(const struct core *core, const struct stand *st);
 void place_free(struct core *core, struct stand *st, struct place *p);
 
 /* Returns the first token that is here, or NULL.  Frees the places of tokens
@@ -69,6 +77,10 @@ int64_t stand_lately_ms(const struct stand *st);
 
 /* Returns how many tokens are here. */
 unsigned stand_count_here(struct core *core, const struct stand *st);
+
+/* The first number of their places in queues and of holds that they are about to
+ * make; 0: there are none. */
+uint64_t stand_first_seq(const struct core *core);
 
 /* Gives up the stand's place in the queue, or the name if it was granted. */
 void stand_give_back(struct core *core, struct stand *st);

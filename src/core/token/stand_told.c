@@ -24,15 +24,21 @@
 
 /* The stand has the name for a user, and knows it by its place in the queue. */
 static void
-keep(
-    struct stand *st, uint64_t seq, const struct token_call *c, int64_t sent_ms)
+keep(struct core *core, struct stand *st, uint64_t seq,
+    const struct token_call *c, int64_t sent_ms)
 {
+	const struct place *p = stand_place(core, st, c);
+
 	st->seq = seq;
 	/* Half of its time, so that the other half is there to extend it in. */
 	st->kept_ms = sent_ms + c->ttl_ms / 2;
 	st->kept_since_ms = c->since_ms;
 	free(st->kept_for);
 	st->kept_for = xstrdup(c->client);
+	free(st->kept_of);
+	st->kept_of = xstrdup(p->client);
+	st->kept_by = c->session;
+	st->kept_ref = c->ref;
 }
 
 /* Redis has granted the stand the name, for a call that may be over by now. */
@@ -57,7 +63,7 @@ granted(struct core *core, struct stand *st, uint64_t call, int64_t sent_ms,
 	st->sure_ms = 0;
 	st->look = true;
 	if (c->awaits && core->now_ms < sent_ms + c->ttl_ms)
-		keep(st, seq, c, sent_ms);
+		keep(core, st, seq, c, sent_ms);
 	c->names[0].seq = seq;
 	call_settle(core, c, sent_ms, o);
 }
@@ -226,7 +232,8 @@ park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
 /*
  * Goes by the number of the stand's place alone: a message of whatever word for
  * an earlier place is old, and says nothing.  If nobody is here, the name is
- * passed on at once.
+ * passed on at once.  A name that is kept may have been taken at another broker:
+ * then the stand gets in line again.
  */
 bool
 park_message(struct core *core, const char *text, size_t len)
@@ -234,6 +241,7 @@ park_message(struct core *core, const char *text, size_t len)
 	const char *seq = memchr(text, ' ', len), *end, *name;
 	struct stand *st;
 	uint64_t n;
+	bool taken;
 
 	if (seq == NULL || core->tokens->stands.n == 0)
 		return false;
@@ -244,9 +252,13 @@ park_message(struct core *core, const char *text, size_t len)
 	    !parse_number(seq, (size_t)(end - seq), UINT64_MAX, &n))
 		return false;
 	st = stand_find(core, name + 1, len - (size_t)(name + 1 - text));
-	if (st == NULL || st->seq != n || n == 0)
+	taken = memcmp(text, "took ", 5) == 0;
+	/* The answer to a CLAIM may come behind this: that is for ward.c. */
+	if (st == NULL || st->seq != n || n == 0 || (taken && st->kept_ms == 0))
 		return false;
 	st->look = true;
+	if (taken)
+		st->seq = st->kept_ms = 0;
 	if (st->asked_for == 0 && st->kept_ms == 0 &&
 	    stand_first_here(core, st) == NULL)
 		stand_give_back(core, st);

@@ -62,9 +62,13 @@ struct token_call {
 	bool parked;	 /* it waits */
 	bool awaits;	 /* it takes the name to keep it for another call */
 	bool inherits;	 /* it takes over a hold that was kept for its user */
-	struct timer deadline;	    /* when it stops waiting */
-	int64_t since_ms;	    /* when its token first came */
-	enum measure_result result; /* parked: how that ends */
+	char *program;	 /* owned; what is kept for it has this text; or NULL */
+	uint64_t listener, listener_ref; /* as in the request */
+	bool listed;			 /* BUSY: the listener will be told */
+	bool early;			 /* something has woken its client */
+	struct timer deadline;		 /* when it stops waiting */
+	int64_t since_ms;		 /* when its token first came */
+	enum measure_result result;	 /* parked: how that ends */
 	unsigned n;
 	struct token_name names[]; /* in byte order */
 };
@@ -147,9 +151,10 @@ struct parked park_count(const struct core *core, const char *name, size_t len);
  */
 char *client_text(const char *token, size_t token_len, const char *user);
 
-/* Returns what stands there while the name is kept for a user (park.h): no
- * token is written so.  The caller frees it. */
-char *client_kept(const char *user);
+/* Returns what stands there while the name is kept for a user (park.h), or for
+ * a program of the user, if its text is not empty: no token is written so.  The
+ * caller frees it. */
+char *client_kept(const char *program, size_t program_len, const char *user);
 
 /* Returns the same of a hold that is counted, with a depth of 1.  The caller
  * frees it. */

@@ -74,13 +74,17 @@ client_counted(const char *token, size_t token_len, const char *user)
 	return text_of(token, token_len, DEPTH "1", user);
 }
 
+/* Behind the % of a token stand two digits, and behind that of a depth an x. */
 char *
-client_kept(const char *user)
+client_kept(const char *program, size_t program_len, const char *user)
 {
-	char *text = client_text("x", 1, user);
+	const char *prefix = program_len > 0 ? "%=" : "%";
+	char *text = text_of(program, program_len, "", user);
+	char *kept = xmalloc(strlen(prefix) + strlen(text) + 1);
 
-	text[0] = '%'; /* a token has two digits behind it */
-	return text;
+	strcpy(stpcpy(kept, prefix), text);
+	free(text);
+	return kept;
 }
 
 static int

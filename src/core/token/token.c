@@ -12,6 +12,7 @@
 #include "core/token/notify.h"
 #include "core/token/park.h"
 #include "core/token/parts.h"
+#include "core/token/stand.h"
 #include "core/token/ward.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
@@ -138,6 +139,34 @@ size_t
 token_left_behind(const struct core *core)
 {
 	return core->tokens->nleft;
+}
+
+/* Lowers `*upto` to what comes before an operation in doubt; 0: there is none. */
+static void
+first_doubt(uint64_t seq, uint64_t *upto)
+{
+	if (seq != 0 && *upto >= seq)
+		*upto = seq - 1;
+}
+
+/*
+ * A broker that is drained has no successor.  What this one may yet end by the
+ * number of an operation stays here, with all that came later: under the token
+ * of another broker it would not find it.
+ */
+uint64_t
+token_hands_over(const struct core *core)
+{
+	const struct tokens *t = core->tokens;
+	uint64_t upto = core->last_seq;
+
+	if (!core->leaving || core->draining || core->stopping ||
+	    t->nwards == 0)
+		return 0;
+	first_doubt(call_first(core), &upto);
+	first_doubt(ward_first_stray(core), &upto);
+	first_doubt(stand_first_seq(core), &upto);
+	return upto;
 }
 
 bool

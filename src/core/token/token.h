@@ -79,7 +79,10 @@ struct token_request {
 	 * TOKEN_ANY only if it is also the new token. */
 	const char *token;
 	size_t token_len;
-	size_t prefix;	       /* TOKEN_PREFIX; not more than token_len */
+	size_t prefix; /* TOKEN_PREFIX; not more than token_len */
+	/* ACQUIRE of one name: so much of the token says of which program it
+	 * is; 0: nothing does. */
+	size_t program;
 	const char *new_token; /* EXTEND: from now on; NULL: as it was */
 	size_t new_token_len;
 	/* ACQUIRE, EXTEND, RELEASE of COUNTED; 0: no bound, and below 0: over,
@@ -96,9 +99,21 @@ struct token_request {
 	 * not at all.  A token that comes for the first time has its answer at
 	 * once, and so has one that extends its hold. */
 	int64_t park_ms;
+	/* ACQUIRE of one name by a token of a program: a session of the same
+	 * user, which listens for that program; 0: none.  Then the request is
+	 * answered at once.  If that is BUSY and `listed`, its token has a
+	 * place in the queue until its client comes back: after park_ms, or
+	 * when the bound of the hold that is in the way is over.  When the token
+	 * has its turn before that, the name is kept for a moment for the
+	 * program, and the listener gets a DONE with this reference, which it
+	 * may get for many tokens; and an ABSENT if nobody of the program has
+	 * come; both have the program, behind "%=", as the token.  Any other
+	 * answer means nothing. */
+	uint64_t listener, listener_ref;
 	/* ACQUIRE of one name by no token: waits for park_ms at most until the
 	 * name is free (DONE).  Then the name is kept for a moment for the
-	 * user, whose next ACQUIRE of it here gets it. */
+	 * user, whose next ACQUIRE of it here gets it.  A park_ms of 0: BUSY
+	 * at once, and the session listens for no token of this name. */
 	bool awaits;
 };
 
@@ -130,11 +145,13 @@ struct token_result {
 	unsigned done; /* names acquired, extended, released, or (QUERY) held by
 			  anybody */
 	enum token_kind kind;
-	bool own;	 /* HELD: by the same user */
-	bool matches;	 /* HELD: the hold matches the request */
-	uint64_t depth;	 /* HELD: of a hold that is counted; RELEASE: what is
+	bool own;	/* HELD: by the same user */
+	bool matches;	/* HELD: the hold matches the request */
+	bool listed;	/* BUSY: the listener will be told */
+	bool early;	/* the client has come back before its sleep was over */
+	uint64_t depth; /* HELD: of a hold that is counted; RELEASE: what is
 			    left of it; else 0 */
-	uint64_t fence;	 /* HELD, and NATIVE if it is known; else 0 */
+	uint64_t fence; /* HELD, and NATIVE if it is known; else 0 */
 	int64_t left_ms; /* what is left of the bound; -1: it has none; of
 			    several names the least */
 	/* HELD: the token, if it is the same user's; NATIVE: a text that stands

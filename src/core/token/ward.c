@@ -95,6 +95,7 @@ free_one(struct core *core, struct ward *w)
 {
 	struct tokens *all = core->tokens;
 
+	assert(w->stray ? all->nstrays > 0 : all->nwards > 0);
 	if (all->sweep == w)
 		all->sweep = TAILQ_NEXT(w, link);
 	if (w->stray) {
@@ -177,6 +178,7 @@ make(struct core *core, const struct token_name *n, bool stray)
 	struct tokens *all = core->tokens;
 	struct ward *w = xcalloc(1, sizeof(*w) + n->len);
 
+	assert(stray || ward_find(core, n->name, n->len) == NULL);
 	w->timer.kind = TIMER_WARD;
 	w->shard = guard_shard(core, n->name, n->len);
 	w->stray = stray;
@@ -235,6 +237,7 @@ ward_take(struct core *core, const struct token_name *n, const char *client,
 {
 	struct ward *w = ward_find(core, n->name, n->len);
 
+	assert(n->fence > 0 && client != NULL);
 	/* An answer may be overtaken by one to a later request. */
 	if (w != NULL &&
 	    (w->fence > n->fence || (w->fence == n->fence && w->seq > n->seq)))
@@ -331,6 +334,7 @@ ward_stray(struct core *core, const struct token_name *n)
 {
 	struct ward *w = make(core, n, true);
 
+	assert(n->seq != 0);
 	w->seq = n->seq;
 	set_until(core, w, n->left_ms < 0 ? -1 : n->left_ms + core->pad_ms);
 	go_on(core, w);
@@ -377,6 +381,18 @@ ward_strays(const struct core *core, const char *name, size_t len)
 			return true;
 	}
 	return false;
+}
+
+uint64_t
+ward_first_stray(const struct core *core)
+{
+	const struct ward *w;
+	uint64_t first = 0;
+
+	TAILQ_FOREACH (w, &core->tokens->strays, link)
+		if (first == 0 || w->seq < first)
+			first = w->seq;
+	return first;
 }
 
 /* The key is later than the ward if nobody heard of an extension.  Otherwise the

@@ -14,6 +14,9 @@
  * told of it? */
 bool ward_strays(const struct core *core, const char *name, size_t len);
 
+/* The first number of such holds; 0: there are none. */
+uint64_t ward_first_stray(const struct core *core);
+
 /* Guards (guard_listener). */
 void ward_guard_changed(struct core *core, uint32_t shard);
 void ward_history_changed(struct core *core, uint32_t shard);

@@ -56,6 +56,7 @@ effects_op(struct effects *fx, const struct effect *e)
 	struct op *op;
 
 	assert(e->kind == EFFECT_OP);
+	assert(e->op < fx->nops);
 	op = &fx->ops[e->op];
 	op->name = fx->text.mem == NULL ? "" : buf_data(&fx->text) + e->name;
 	op->name_len = e->name_len;
@@ -96,6 +97,7 @@ add_effect(struct core *core, enum effect_kind kind, uint64_t session)
 	struct effects *fx = core->fx;
 	struct effect *e;
 
+	assert(fx != NULL);
 	fx->v = grow(fx->v, fx->n, &fx->size, sizeof(*fx->v));
 	e = &fx->v[fx->n++];
 	memset(e, 0, sizeof(*e));
@@ -147,6 +149,7 @@ emit_undone(struct core *core)
 {
 	struct effects *fx = core->fx;
 
+	assert(fx->n > 0);
 	assert(fx->v[fx->n - 1].kind == EFFECT_REPLY);
 	fx->v[fx->n - 1].undone = true;
 }

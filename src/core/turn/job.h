@@ -23,7 +23,7 @@ enum job {
 	JOB_LET_GO,  /* what sessions hold that leave: leave.h */
 	JOB_HASTEN,  /* requests that wait no more: hasten.h */
 	JOB_GONE,    /* holds whose client is gone: lock/unowned.h */
-	JOB_REENTER, /* requests that may re-enter: lock/reenter.h */
+	JOB_REENTER, /* requests that may re-enter: lock/grant.h */
 	JOB_ASK,     /* questions that wait for Redis: status.h */
 	/* All names of a guard. */
 	JOB_SWEEP_LOCKS, /* lock/sweep.h */

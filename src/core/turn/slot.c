@@ -43,6 +43,7 @@ grow(struct slots *slots)
 {
 	uint32_t i, n = slots->n == 0 ? 64 : 2 * slots->n;
 
+	assert(slots->free == UINT32_MAX);
 	slots->v = xrealloc(slots->v, n * sizeof(*slots->v));
 	memset(slots->v + slots->n, 0, (n - slots->n) * sizeof(*slots->v));
 	for (i = n; i > slots->n; i--) {
@@ -72,6 +73,7 @@ slot_submit(struct core *core, struct slot **out, enum op_kind kind,
 	struct slot *slot = &core->slots->v[i];
 	struct op *op = emit_op(core, name, name_len);
 
+	assert(shard < core->config.shards);
 	assert(slot->kind == SLOT_FREE && what != SLOT_FREE);
 	slot->kind = what;
 	slot->op = kind;

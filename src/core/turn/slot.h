@@ -22,6 +22,7 @@ enum slot_kind {
 	SLOT_ADOPT,
 	SLOT_STAND,
 	SLOT_FLEET,
+	SLOT_RECALL,
 	SLOT_MAX
 };
 
@@ -36,8 +37,8 @@ struct slot {
 	struct sync *sync;   /* SYNC */
 	uint32_t shard;	     /* GUARD, ADOPT, FLEET */
 	uint64_t session;    /* ASK: who is to be answered */
-	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD, STAND:
-				seq */
+	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD, STAND,
+				RECALL: seq */
 	char *name;	     /* ASK, WATCH, WARD, STAND: owned */
 	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
 	uint8_t about;	     /* ASK: enum kind */

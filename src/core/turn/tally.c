@@ -16,16 +16,6 @@
 /* One line in so long tells how many more there were. */
 #define MORE_MS 1000
 
-struct tally {
-	int64_t last_ms, told_ms;
-	uint32_t named; /* in this spell, by name */
-	uint64_t more;	/* not told yet */
-};
-
-struct tallies {
-	struct tally v[TALLY_MAX];
-};
-
 /* How many are named in one spell. */
 static const struct {
 	enum notice_id more; /* tells how many more there were */
@@ -73,6 +63,7 @@ tally_names(struct core *core, enum tally_kind kind)
 		t->last_ms = core->now_ms;
 	if (t->named >= tally_rules[kind].named_max) {
 		t->more++;
+		core->tallies->more = true;
 		return false;
 	}
 	t->named++;
@@ -82,15 +73,20 @@ tally_names(struct core *core, enum tally_kind kind)
 /* No timer wakes it: what was counted last is told by the first step that comes
  * a second after the last such line. */
 void
-tally_run(struct core *core)
+tally_tell(struct core *core)
 {
 	struct tally *t;
 	unsigned i;
 
+	core->tallies->more = false;
 	for (i = 0; i < TALLY_MAX; i++) {
 		t = &core->tallies->v[i];
-		if (t->more == 0 || core->now_ms - t->told_ms < MORE_MS)
+		if (t->more == 0)
 			continue;
+		if (core->now_ms - t->told_ms < MORE_MS) {
+			core->tallies->more = true;
+			continue;
+		}
 		emit_notice(core, tally_rules[i].more);
 		emit_num(core, FIELD_COUNT, t->more);
 		t->more = 0;

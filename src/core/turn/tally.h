@@ -18,6 +18,17 @@ enum tally_kind {
 	TALLY_MAX
 };
 
+struct tally {
+	int64_t last_ms, told_ms;
+	uint32_t named; /* in this spell, by name */
+	uint64_t more;	/* not told yet */
+};
+
+struct tallies {
+	struct tally v[TALLY_MAX];
+	bool more; /* of any of them */
+};
+
 void tally_init(struct core *core);
 void tally_fini(struct core *core);
 
@@ -25,6 +36,13 @@ void tally_fini(struct core *core);
 bool tally_names(struct core *core, enum tally_kind kind);
 
 /* At the end of a step: tells now and then how many more there were. */
-void tally_run(struct core *core);
+void tally_tell(struct core *core);
+
+static inline void
+tally_run(struct core *core)
+{
+	if (core->tallies->more)
+		tally_tell(core);
+}
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/turn/slot.h"
 #include "core/turn/tally.h"
@@ -68,7 +69,7 @@ turn_end(struct core *core)
 	core->fx = NULL;
 }
 
-uint64_t
+static uint64_t
 core_random(struct core *core)
 {
 	return rng_next(&core->rng);
@@ -130,8 +131,8 @@ turn_run_timers(struct core *core, enum agenda which)
 	struct heap *heap = &core->timers[which];
 	struct timer *t;
 
-	while (work_left(core) && (t = heap_first(heap)) != NULL &&
-	       heap_at_ms(heap, t) <= core->now_ms) {
+	while (work_left(core) && heap_first_ms(heap) <= core->now_ms) {
+		t = heap_first(heap);
 		core_visit(core, 1);
 		heap_remove(heap, t);
 		row_of(core, t)->run(core, t);
@@ -139,9 +140,57 @@ turn_run_timers(struct core *core, enum agenda which)
 }
 
 int64_t
-turn_timer_ms(const struct core *core, enum agenda which)
+turn_timer_ms(const struct core *core)
 {
-	const struct timer *t = heap_first(&core->timers[which]);
+	return min_ms(heap_first_ms(&core->timers[AGENDA_URGENT]),
+	    heap_first_ms(&core->timers[AGENDA_PATIENT]));
+}
 
-	return t == NULL ? INT64_MAX : heap_at_ms(&core->timers[which], t);
+/*
+ * The counters of work.h.
+ *
+ * A step begins with nothing allowed.  agenda.c then allows one share after the
+ * other, each from what has been done by then: a part that did more than its
+ * share takes nothing away from those behind it.
+ */
+
+void
+work_begin(struct core *core)
+{
+	core->work->step = 0;
+	core->work->budget = 0;
+}
+
+void
+work_allow(struct core *core, uint64_t n)
+{
+	struct work *work = core->work;
+
+	work->budget = work->step + n;
+	/* For tests: so small a share that everything is left to a later step
+	 * at some time. */
+	if (core->config.work > 0)
+		work->budget = work->step + core->config.work;
+}
+
+void
+work_end(struct core *core)
+{
+	struct work *work = core->work;
+
+	if (work->step > work->most)
+		work->most = work->step;
+	core->stats.step_visits_max = work->most;
+}
+
+struct core_work
+core_work(const struct core *core)
+{
+	return (struct core_work){ core->work->step, core->work->most };
+}
+
+void
+core_work_bound(struct core *core, uint64_t most)
+{
+	core->work->bound = most;
 }

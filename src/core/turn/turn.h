@@ -40,6 +40,7 @@ enum timer_kind {
 	TIMER_WARD,
 	TIMER_ADOPT,
 	TIMER_STAND,
+	TIMER_RECALL,
 	TIMER_MAX
 };
 
@@ -81,6 +82,7 @@ struct core {
 	bool leaving;	    /* CORE_LEAVE: the end comes, by leave_ms */
 	bool draining;	    /* it leaves, and turns away who has nothing */
 	int64_t leave_ms;   /* INT64_MAX: whenever that may be */
+	int64_t warm_ms;    /* names are kept warm so long at most; 0: none */
 	int64_t paused_ms;  /* since when not all is granted; 0: all is */
 	uint64_t last_seq;  /* of tokens, and of what else is numbered */
 	uint64_t last_come; /* of requests that wait for a name, in order */
@@ -105,6 +107,7 @@ struct core {
 	struct locks *locks;		 /* lock/state.h */
 	struct watches *watches;	 /* lock/watch.c */
 	struct forces *forces;		 /* lock/force.c */
+	struct recalls *recalls;	 /* lock/recall.c */
 	struct asks *asks;		 /* status.c */
 	struct fleet *fleet;		 /* fleet.h */
 	struct syncs *syncs;		 /* sync/sync.h */
@@ -124,7 +127,6 @@ void turn_begin(struct core *core, int64_t now_ms, struct effects *fx);
 void turn_end(struct core *core);
 
 /* For jitter and seeds, nothing secret. */
-uint64_t core_random(struct core *core);
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
 
 /* For how long to ask nothing (ms), after an outcome that says nothing.  0: the
@@ -140,7 +142,7 @@ int64_t core_armed_ms(const struct core *core, const struct timer *t);
 /* Runs the timers that are due, while the step has work left (work.h). */
 void turn_run_timers(struct core *core, enum agenda which);
 
-/* When the next timer is due; INT64_MAX: there is none. */
-int64_t turn_timer_ms(const struct core *core, enum agenda which);
+/* When the next timer of either agenda is due; INT64_MAX: there is none. */
+int64_t turn_timer_ms(const struct core *core);
 
 #endif

@@ -3,6 +3,7 @@
  *
  *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
  *		[new=T] [px=D] [park=D] [either] [all] [awaits]
+ *		[program=N] [listener=S] [told=REF]
  *		[match=exact|prefix|not|any|counted] [prefix=N]
  *		[bound=replace|add|bound|unbound|longer|shorter]
  */
@@ -85,6 +86,9 @@ story_token(struct story *st)
 	rq.either = story_flag(st, "either");
 	rq.all = story_flag(st, "all");
 	rq.awaits = story_flag(st, "awaits");
+	rq.program = (size_t)duration(st, "program");
+	rq.listener = (uint64_t)duration(st, "listener");
+	rq.listener_ref = (uint64_t)duration(st, "told");
 	ev.u.token.session = (uint64_t)story_number(st, st->words[2]);
 	ev.u.token.request = &rq;
 	story_step(st, &ev);
@@ -103,6 +107,10 @@ story_write_token(struct story *st, const struct effect *e)
 		buf_adds(st->out, " own");
 	if (r->matches)
 		buf_adds(st->out, " meant");
+	if (r->listed)
+		buf_adds(st->out, " listed");
+	if (r->early)
+		buf_adds(st->out, " early");
 	if (r->fence != 0)
 		buf_addf(st->out, " fence=%" PRIu64, r->fence);
 	if (r->left_ms >= 0)

@@ -36,6 +36,7 @@ static const char *const subjects[] = {
 	"watch",
 	"force",
 	"outside",
+	"recall",
 	"stop",
 	"leave",
 	"unowned",

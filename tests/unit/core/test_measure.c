@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/measure/histogram.h"
 #include "core/measure/record.h"
 #include "suite.h"
 

@@ -262,7 +262,8 @@ START_TEST(killed)
 	client_open(&cl, &rig, (enum transport)_i);
 	client_send(&cl, "@t LOCK a\nLOCK b\nPING\n");
 	rig_expect_trace(&rig, "open");
-	rig_turn(&rig);
+	while (rig.requests < 2)
+		rig_turn(&rig);
 	conn_kill(front_find(rig.front, rig.last));
 	ck_assert_ptr_nonnull(front_find(rig.front, rig.last));
 	rig_expect_trace(&rig, "gone-");

@@ -287,7 +287,7 @@ START_TEST(the_highest_fence_is_passed_on)
 	store_flush();
 	ck_assert_str_eq(store_words(store_seen.calls[0]),
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
-		"60", "5") " heartbeat  2 - 10000 -");
+		"60", "5") " heartbeat  2 - 10000 - 0 7");
 	gather_drop(store, store_seen.calls[0]);
 	gather_free(store);
 }

@@ -38,6 +38,9 @@ static const struct {
 	{ OP_STATUS, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " status" },
+	{ OP_RECALL, SCRIPT_KEEP,
+	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
+	    "lock:@shared:n " COMMON("0", "5") " recall 7" },
 	{ OP_LOOK, SCRIPT_KEEP,
 	    "EVALSHA  7 lock:@guard lock:@fence lock:n lock:@shared:n "
 	    "lock:@sem:n lock:@latch:n lock:@barrier:n " COMMON(
@@ -68,7 +71,7 @@ static const struct {
 		"0", "5") " leave 7 l" },
 	{ OP_HEARTBEAT, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON(
-		"0", "5") " heartbeat  2 - 10000 -" },
+		"0", "5") " heartbeat  2 - 10000 - 0 7" },
 	{ OP_BROKERS, SCRIPT_KEEP,
 	    "EVALSHA  2 lock:@guard lock:@fence " COMMON("0", "5") " brokers" },
 	{ OP_BLESS, SCRIPT_KEEP,

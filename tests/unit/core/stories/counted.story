@@ -130,3 +130,270 @@
 > op claim a seq=4 ttl=30000 client=u%x1 how=q--
 100 < renewed a fence=100 ttl=30s text=t%x1 first=1
 > 1 done 1 held own meant fence=100 left=30000 depth=1 token=t
+
+== listening: its place is kept, and it is told when it has its turn
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+25 < busy a fence=100 ttl=5s text=x first=1
+30 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+40 < lost a fence=100 ttl=5s text=x first=1
+> 1 busy 0 held listed fence=100 left=5000
+60 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+70 < granted a fence=111
+> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+# Another program comes too early; then the thread that was told.
+80 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 listener=3 told=8
+> op claim a seq=4 ttl=30000 client=q:1%x1 other=q:1%x1 how=ecr
+85 < busy a fence=111 ttl=900 text=%=p first=1 second=2
+> 3 busy 0 held own listed fence=111 left=900 token=%=p
+90 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=5 ttl=30000 client=%=p other=p:1%x1 how=exr
+> op claim a seq=6 ttl=1000 client=%=q how=q--
+100 < renewed a fence=111 ttl=30s text=p:1%x1
+> 1 done 1 held own meant early fence=111 left=30000 depth=1 token=p:1
+110 < busy a fence=111 ttl=30s text=p:1%x1 first=1 second=2
+120 token 1 release a token=p:1 px=30s match=counted
+> op token a seq=7 ttl=30000 client=p:1%x1 how=rcr
+130 < ended a fence=111 text=p:1%x1 first=1 second=3
+> 1 done 1 held own meant fence=111 token=p:1
+140 message given 6 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=6 ttl=1000 client=%=q how=q--
+150 < granted a fence=120
+> 3 @8 done 1 held own meant fence=120 left=1000 token=%=q
+
+== listening: nobody comes, and the next one has its turn
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+40 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 listener=3 told=8
+> op token a seq=3 ttl=30000 client=q:1%x1 other=q:1%x1 how=ecr
+50 < busy a fence=100 ttl=5s text=x first=1
+> 3 busy 0 held listed fence=100 left=5000
+60 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+70 < granted a fence=111
+> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+600 until
+> 560 op token a seq=2 how=u--
+> 560 2 @9 absent 0 free token=%=p
+> 560 op claim a seq=4 ttl=1000 client=%=q how=q--
+610 < ended a
+620 < granted a fence=120
+> 3 @8 done 1 held own meant fence=120 left=1000 token=%=q
+
+== listening: one thread uses the turn of another, which gets its place
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
+50 < gone a
+> 1 busy 0 free listed
+60 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+70 < granted a fence=111
+> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+80 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=4 ttl=30000 client=%=p other=p:2%x1 how=exr
+> op claim a seq=5 ttl=1000 client=%=p how=q--
+90 < renewed a fence=111 ttl=30s text=p:2%x1
+> 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:2
+100 < busy a fence=111 ttl=30s text=p:2%x1 first=1 second=2
+110 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=6 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+120 < lost a fence=111 ttl=30s text=p:2%x1 first=1 second=2
+> 1 busy 0 held own listed fence=111 left=30000 depth=1 token=p:2
+130 token 1 release a token=p:2 px=30s match=counted
+> op token a seq=7 ttl=30000 client=p:2%x1 how=rcr
+140 < ended a fence=111 text=p:2%x1 first=1 second=3
+> 1 done 1 held own meant fence=111 token=p:2
+150 message given 5 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=5 ttl=1000 client=%=p how=q--
+160 < granted a fence=120
+> 2 @9 done 1 held own meant fence=120 left=1000 token=%=p
+170 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=8 ttl=30000 client=%=p other=p:1%x1 how=exr
+180 < renewed a fence=120 ttl=30s text=p:1%x1
+> 1 done 1 held own meant early fence=120 left=30000 depth=1 token=p:1
+
+== listening: a thread that has not waited does not use the turn of another
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+60 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+70 < granted a fence=111
+> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+80 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
+90 < busy a fence=111 ttl=900 text=%=p first=1 second=2
+> 1 busy 0 held own listed fence=111 left=900 token=%=p
+100 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=4 ttl=30000 client=%=p other=p:1%x1 how=exr
+> op claim a seq=5 ttl=1000 client=%=p how=q--
+110 < renewed a fence=111 ttl=30s text=p:1%x1
+> 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:1
+120 < busy a fence=111 ttl=30s text=p:1%x1 first=1 second=2
+150 message given 5 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=5 ttl=1000 client=%=p how=q--
+160 < granted a fence=120
+> 2 @9 done 1 held own meant fence=120 left=1000 token=%=p
+
+== listening: who is granted the name is told no more
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+40 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+50 < gone a
+> op claim a seq=4 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+60 < granted a fence=111
+> 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:1
+> op token a seq=2 how=u--
+70 < ended a
+15s until
+> 10060 op retain a seq=4 ttl=20000 fence=111 client=p:1%x1
+
+== listening: nobody listens any more
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
+50 < gone a
+> 1 busy 0 free listed
+60 token 2 @7 acquire a awaits
+> op token a seq=2 how=u--
+> 2 @7 busy 0 native
+70 < ended a
+15s until
+
+== listening: the session that listens goes
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+40 token 1 acquire b token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim b seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+50 < busy b fence=100 ttl=5s text=x first=1
+> op claim b seq=4 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+60 < busy b fence=100 ttl=5s text=x first=1
+70 gone 2
+> op token a seq=2 how=u--
+> op token b seq=4 how=u--
+80 < ended a
+90 < ended b
+15s until
+
+== listening: a thread that does not come back loses its place
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=60s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=60000
+30 < busy a fence=100 ttl=60s text=x first=1
+9s until
+9000 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+9010 < lost a fence=100 ttl=51s text=x first=1 second=2
+> 1 busy 0 held own listed fence=100 left=51000 token=x
+10100 until
+> 10030 op claim a seq=2 ttl=1000 client=%=p how=q--
+10110 < busy a fence=100 ttl=50s text=x first=1
+22s until
+> 20110 op claim a seq=2 ttl=1000 client=%=p how=q--
+> 21010 2 @9 busy 0 held fence=100 left=50000
+
+== listening: the thread takes its turn at another broker, which keeps nothing
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=80 either match=counted program=1
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=900 text=%=p first=1 second=2
+> op token a seq=2 ttl=30000 client=%=p other=p:1%x1 how=exr
+30 < renewed a fence=100 ttl=30s text=p:1%x1
+> 1 done 1 held own meant fence=100 left=30000 depth=1 token=p:1
+
+== listening: two threads take one turn at another broker, and one gets it
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=80 either match=counted program=1
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=900 text=%=p first=1 second=2
+> op token a seq=2 ttl=30000 client=%=p other=p:1%x1 how=exr
+30 < lost a fence=100 ttl=30s text=p:2%x1 first=1 second=2
+> 1 busy 0 held own fence=100 left=30000 depth=1 token=p:2
+
+== listening: another broker has let a thread take its turn, and the next one is due
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+40 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 listener=3 told=8
+> op token a seq=3 ttl=30000 client=q:1%x1 other=q:1%x1 how=ecr
+50 < lost a fence=100 ttl=5s text=x first=1
+> 3 busy 0 held listed fence=100 left=5000
+60 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+70 < granted a fence=111
+> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+80 message took 2 a
+> op claim a seq=4 ttl=1000 client=%=q how=q--
+90 < busy a fence=111 ttl=30s text=p:1%x1 first=1 second=2
+# Nobody is told that no thread has come.
+3s until
+
+== listening: a thread that comes too late has its place yet
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+60 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+70 < granted a fence=111
+> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+600 until
+> 560 op token a seq=2 how=u--
+> 560 2 @9 absent 0 free token=%=p
+610 < ended a
+620 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+630 < gone a
+> op claim a seq=4 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+640 < granted a fence=120
+> 1 done 1 held own meant fence=120 left=30000 depth=1 token=p:1

@@ -160,6 +160,26 @@
 50 < value a text=b3.0123456789abcdef.1|10
 > 1 OK
 
+== a share that is forced while Redis may have forgotten another
+# The key is ours, a tombstone, for Redis knew nobody else who shared the name.
+0 ready 3
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 guard pending p1 history=fedcba9876543210
+> log guard-pending node=0 cause=replica wait=13600
+> op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
+35 < renewed a
+40 3 UNLOCK-FORCE a
+> log unlock-force name=a session=3 peer=peer holder=1 holder_peer=peer fence=100 held=20
+> op force a by=1000002040
+> 1 !LOST a fence=100 reason=forced
+> op end a seq=1
+50 < value a text=b.0000000000000000.1|100
+> 3 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
+60 < ended a
+
 == the last of several that shared the name has it alone
 # The message to it was lost.
 0 ready 1

@@ -1,4 +1,4 @@
-# A broker that leaves: who is told, and who is turned away.
+# A broker that leaves: who is told, who is turned away, what is handed over.
 
 == each session is told once, and all goes on
 0 ready 2
@@ -74,3 +74,54 @@
 80 2 UNLOCK b
 90 left?
 > yes
+
+== token holds are handed over once
+config away=9s
+0 ready 2
+10 token 1 acquire a token=t1 px=10m
+> op heartbeat most=52000
+> op claim a seq=1 ttl=600000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=600000 token=t1
+30 leave
+> 1 !LEAVING
+> 2 !LEAVING
+40 until
+> 31 op heartbeat seq=1
+60 token 1 acquire b token=t1 px=10m
+> op claim b seq=2 ttl=600000 client=t1 other=t1 how=e-r
+70 < granted b fence=101
+> 1 done 1 held own meant fence=101 left=600000 token=t1
+3000 until
+> 1031 op heartbeat
+> 2031 op heartbeat
+
+== but for what came after an operation that is in doubt
+config away=9s
+0 ready 2
+10 token 1 acquire a token=t1 px=10m
+> op heartbeat most=52000
+> op claim a seq=1 ttl=600000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=600000 token=t1
+25 token 2 acquire b token=t2 px=10m
+> op claim b seq=2 ttl=600000 client=t2 other=t2 how=e-r
+30 leave
+> 1 !LEAVING
+> 2 !LEAVING
+40 until
+> 31 op heartbeat seq=1
+
+== a broker that is drained has nobody to hand them over to
+config away=9s
+0 ready 2
+10 token 1 acquire a token=t1 px=10m
+> op heartbeat most=52000
+> op claim a seq=1 ttl=600000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=600000 token=t1
+30 turn-away
+> 1 !LEAVING
+> 2 !LEAVING
+40 until
+> 31 op heartbeat

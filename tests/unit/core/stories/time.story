@@ -185,6 +185,23 @@ config fences=8
 4025 flush ...
 > 1 @1 OK fence=101 depth=1
 
+== hold: a re-entry that was not told when the hold is lost keeps no name
+config fences=8
+0 ready 3
+10 1 LOCK a hold=4s
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+4000 until
+> 2208 op renew a seq=1 ttl=13000 fence=107
+4000 2 LOCK a
+4000 1 @1 LOCK a keep=5s ...
+4025 3 LOCK a ...
+> 1 !LOST a fence=100 reason=hold
+4025 flush ...
+4025 flush ...
+> 2 OK fence=101 depth=1
+
 == hold: re-entries that were not told when the hold is lost are together
 config fences=8
 0 ready 2

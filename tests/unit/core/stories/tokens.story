@@ -496,6 +496,41 @@ config quorum=3
 3010 < granted a fence=120
 > 2 done 1 held own meant fence=120 left=30000 token=t2
 
+== parking: an answer about an older hold ends no newer one
+# The place in the queue is older than the question of the third.
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 4 acquire a token=t4 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t4 other=t4 how=e-r
+35 < busy a fence=100 ttl=29s text=x first=1
+> 4 busy 0 held fence=100 left=29000
+40 token 3 acquire a token=t3 px=30s either park=80
+> op claim a seq=3 ttl=30000 client=t3 other=t3 how=exr
+45 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=4 ttl=30000 client=t2 how=q--
+65 < busy a fence=100 ttl=29s text=x first=1
+70 token 4 acquire a token=t4 px=30s park=80
+80 token 3 acquire a token=t3 px=30s either park=80
+> op token a seq=5 ttl=30000 client=t3 how=exr
+85 < lost a fence=100 ttl=29s text=x first=1
+90 message given 4 110 1000000 90000 0123456789abcdef 0 a
+> op claim a seq=4 ttl=30000 client=t2 how=q--
+100 < granted a fence=111
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+> op claim a seq=6 ttl=30000 client=t4 how=q--
+110 < busy a fence=111 ttl=29s text=t2 first=1
+170 until
+> 150 4 busy 0 held fence=111 left=29000
+> 165 3 busy 0 held fence=100 left=29000
+11000 until
+> 415 op token a seq=6 how=u--
+> 10100 op retain a seq=4 ttl=20000 fence=111 client=t2
+
 == parking: who comes back within a moment has its place still
 0 ready 4
 10 token 2 acquire a token=t2 px=30s park=80

@@ -1,0 +1,339 @@
+/*
+ * See recall.h.  What is remembered of owners that were asked has no proof of
+ * its own: 64 bits of hash stand for name and owner, and what shares a place
+ * with another pair is asked for once more.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/lock/names.h"
+#include "core/lock/recall.h"
+#include "core/lock/stored.h"
+#include "core/turn/emit.h"
+
+#define PLACES 4096    /* of owners that were asked; a power of two */
+#define KNOWN_MS 25000 /* less than COLD_MS in warm.c, by any drift */
+#define SILENT_MS 1000 /* an owner that has not answered */
+#define SLACK_MS 50    /* beyond the time for which a name is warm */
+#define ASKERS_MAX 16  /* of one name; others wait for their time */
+
+/* An owner that was asked for a name lately. */
+struct known {
+	uint64_t pair;	  /* hashes of both */
+	int64_t until_ms; /* 0: none */
+};
+
+/* An operation that waits for its owner.  Owned by the list. */
+struct recall {
+	LIST_ENTRY(recall) link;
+	struct timer deadline;
+	struct slot slot; /* of the operation; owns its name */
+	uint64_t seq;	  /* of the question; those of one pair share it */
+	uint64_t pair;
+	int64_t since_ms; /* when it was asked */
+	int64_t sent_ms;  /* the operation was */
+};
+
+struct recalls {
+	LIST_HEAD(, recall) list;
+	const struct recall_row *rows;
+	struct known *known; /* owned; made with the first that is asked */
+};
+
+void
+recall_init(struct core *core, const struct recall_row *rows)
+{
+	core->recalls = xcalloc(1, sizeof(*core->recalls));
+	core->recalls->rows = rows;
+	LIST_INIT(&core->recalls->list);
+}
+
+static void
+recall_free(struct core *core, struct recall *r)
+{
+	LIST_REMOVE(r, link);
+	core_disarm(core, &r->deadline);
+	free(r->slot.name);
+	free(r);
+}
+
+void
+recall_fini(struct core *core)
+{
+	struct recall *r;
+
+	while ((r = LIST_FIRST(&core->recalls->list)) != NULL)
+		recall_free(core, r);
+	free(core->recalls->known);
+	free(core->recalls);
+}
+
+/* What is known. */
+
+/* The broker in BROKER.INSTANCE.SEQ or BROKER.INSTANCE.SEQ|FENCE. */
+static size_t
+broker_length(const char *text, size_t len)
+{
+	const char *bar = memchr(text, '|', len);
+	size_t n = bar != NULL ? (size_t)(bar - text) : len;
+
+	while (n > 0 && text[n - 1] != '.')
+		n--;
+	return n;
+}
+
+static struct known *
+known_place(struct recalls *recalls, uint64_t pair)
+{
+	if (recalls->known == NULL)
+		recalls->known = xcalloc(PLACES, sizeof(*recalls->known));
+	return &recalls->known[(pair ^ pair >> 32) % PLACES];
+}
+
+static bool
+is_known(const struct core *core, uint64_t pair)
+{
+	const struct known *k = known_place(core->recalls, pair);
+
+	return k->pair == pair && k->until_ms > core->now_ms;
+}
+
+static void
+note_known(struct core *core, const struct recall *r, int64_t until_ms)
+{
+	struct known *k = known_place(core->recalls, r->pair);
+
+	k->pair = r->pair;
+	k->until_ms = until_ms;
+}
+
+/* Asking. */
+
+/* Does the owner that the outcome tells of keep names warm? */
+static bool
+is_doubtful(const struct slot *slot, const struct outcome *o)
+{
+	if (o->status != OUTCOME_BUSY && o->status != OUTCOME_VALUE)
+		return false;
+	if (slot->op == OP_STATUS)
+		return o->first != 0;
+	return o->waiting && (slot->op == OP_ACQUIRE || slot->op == OP_CLAIM ||
+				 slot->op == OP_TOKEN || slot->op == OP_LOOK);
+}
+
+/* What is left of the reply timeout of its operation. */
+static int64_t
+left_of(const struct core *core, const struct recall *r)
+{
+	return core->config.reply_timeout_ms - (core->now_ms - r->sent_ms);
+}
+
+static struct recall *
+find_pair(const struct core *core, uint64_t pair)
+{
+	struct recall *r;
+
+	LIST_FOREACH (r, &core->recalls->list, link)
+		if (r->pair == pair)
+			return r;
+	return NULL;
+}
+
+/* Asks the owner, unless that is under way for another operation. */
+static void
+ask(struct core *core, struct recall *r, const char *name, size_t n)
+{
+	const struct recall *other = find_pair(core, r->pair);
+	struct slot *slot;
+
+	if (other != NULL) {
+		r->seq = other->seq;
+		r->since_ms = other->since_ms;
+		return;
+	}
+	r->seq = ++core->last_seq;
+	r->since_ms = core->now_ms;
+	slot_submit(core, &slot, OP_RECALL, SLOT_RECALL, r->slot.shard, name, n)
+	    ->seq = r->seq;
+	slot->ref = r->seq;
+}
+
+bool
+recall_first(struct core *core, const struct slot *slot, int64_t sent_ms,
+    const struct outcome *o)
+{
+	const struct recall_row *row = &core->recalls->rows[slot->kind];
+	const char *name;
+	struct recall *r;
+	uint64_t pair;
+	size_t n;
+
+	if (!is_doubtful(slot, o) || row->again == NULL || core->stopping ||
+	    stored_is_ours(core, o->text, o->text_len))
+		return false;
+	name = row->name(core, slot, &n);
+	pair = (uint64_t)hash_of(name, n) << 32 |
+	       hash_of(o->text, broker_length(o->text, o->text_len));
+	if (is_known(core, pair))
+		return false;
+	r = xcalloc(1, sizeof(*r));
+	r->deadline.kind = TIMER_RECALL;
+	r->slot = *slot;
+	r->pair = pair;
+	r->sent_ms = sent_ms;
+	ask(core, r, name, n);
+	LIST_INSERT_HEAD(&core->recalls->list, r, link);
+	core_arm(
+	    core, &r->deadline, core->now_ms + max_ms(left_of(core, r), 0) / 2);
+	return true;
+}
+
+static struct recall *
+find(const struct core *core, uint64_t seq)
+{
+	struct recall *r;
+
+	LIST_FOREACH (r, &core->recalls->list, link)
+		if (r->seq == seq)
+			return r;
+	return NULL;
+}
+
+static void
+over(struct core *core, struct recall *r, int64_t until_ms)
+{
+	int64_t least_ms = core->config.reply_timeout_ms / 10;
+	int64_t left_ms = max_ms(left_of(core, r), least_ms);
+	struct slot slot = r->slot;
+
+	note_known(core, r, until_ms);
+	r->slot.name = NULL;
+	recall_free(core, r);
+	core->recalls->rows[slot.kind].again(core, &slot, left_ms);
+	free(slot.name);
+}
+
+/* All operations that the question was asked for.  To send one again may begin
+ * other recalls, but none of this number. */
+static void
+all_over(struct core *core, uint64_t seq, bool answered)
+{
+	struct recall *r;
+
+	while ((r = find(core, seq)) != NULL)
+		over(core, r,
+		    answered ? r->since_ms + KNOWN_MS
+			     : core->now_ms + SILENT_MS);
+}
+
+/* The owner was asked: it answers, or its warmth is over by then.  The message
+ * may be faster than this. */
+void
+recall_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct recall *r;
+	int64_t at_ms = core->now_ms + o->ttl_ms + SLACK_MS;
+
+	if (o->status != OUTCOME_VALUE) {
+		all_over(core, slot->ref, false);
+		return;
+	}
+	LIST_FOREACH (r, &core->recalls->list, link)
+		if (r->seq == slot->ref &&
+		    at_ms < core_armed_ms(core, &r->deadline))
+			core_arm(core, &r->deadline, at_ms);
+}
+
+void
+recall_timer(struct core *core, struct timer *t)
+{
+	over(core, container_of(t, struct recall, deadline),
+	    core->now_ms + SILENT_MS);
+}
+
+void
+recall_done(struct core *core, uint64_t seq)
+{
+	all_over(core, seq, true);
+}
+
+void
+recall_stop(struct core *core)
+{
+	struct recall *r;
+
+	while ((r = LIST_FIRST(&core->recalls->list)) != NULL)
+		over(core, r, core->now_ms + SILENT_MS);
+}
+
+/* At the owner. */
+
+static void
+tell(struct core *core, const char *name, size_t name_len, const char *asker,
+    size_t asker_len)
+{
+	struct slot *slot;
+	struct op *op = slot_submit(core, &slot, OP_RECALLED, SLOT_STRAY,
+	    guard_shard(core, name, name_len), name, name_len);
+	char text[BROKER_MAX_BYTES + 64];
+
+	if (asker_len >= sizeof(text))
+		asker_len = sizeof(text) - 1;
+	memcpy(text, asker, asker_len);
+	text[asker_len] = '\0';
+	emit_op_client(core, op, text, "");
+}
+
+/* Those beyond the most are told nothing: their time runs out. */
+void
+recall_note(struct core *core, struct lock *l, const char *name,
+    size_t name_len, const char *asker, size_t asker_len)
+{
+	struct asker *a;
+
+	if (l == NULL) {
+		tell(core, name, name_len, asker, asker_len);
+		return;
+	}
+	if (need_more(l)->naskers >= ASKERS_MAX)
+		return;
+	a = xcalloc(1, sizeof(*a) + asker_len);
+	a->len = asker_len;
+	memcpy(a->token, asker, asker_len);
+	SLIST_INSERT_HEAD(&l->more->askers, a, link);
+	l->more->naskers++;
+}
+
+void
+recall_tell(struct core *core, struct lock *l)
+{
+	struct asker *a;
+
+	if (l->more == NULL || l->more->naskers == 0 ||
+	    l->lease.state == LEASE_ENDING)
+		return;
+	SLIST_FOREACH(a, &l->more->askers, link)
+	tell(core, l->name, l->name_len, a->token, a->len);
+	recall_forget(l);
+}
+
+void
+recall_forget(struct lock *l)
+{
+	struct asker *a;
+
+	if (l->more == NULL)
+		return;
+	while ((a = SLIST_FIRST(&l->more->askers)) != NULL) {
+		SLIST_REMOVE_HEAD(&l->more->askers, link);
+		free(a);
+	}
+	l->more->naskers = 0;
+}

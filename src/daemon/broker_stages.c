@@ -1,0 +1,153 @@
+/*
+ * The stages of a broker's life: it accepts clients, leaves, drains, stops.
+ */
+#include "config.h"
+
+#include "base/log.h"
+#include "base/now.h"
+#include "config/config.h"
+#include "daemon/bridge.h"
+#include "daemon/broker.h"
+#include "daemon/monitor.h"
+#include "daemon/succession.h"
+#include "daemon/tls.h"
+
+/* Clients come. */
+
+bool
+broker_accepts(const struct broker *b)
+{
+	return b->accept_ms == 0 && !succession_pending(b->succession);
+}
+
+void
+broker_hold_back(struct broker *b, bool hold)
+{
+	front_hold_back(b->front, hold);
+	tls_accept(b, !hold);
+	monitor_hold_back(b->monitor, hold);
+}
+
+void
+broker_take_over(struct broker *b)
+{
+	front_share_paths(b->front, false);
+	redis_own(b->redis, true);
+	if (broker_accepts(b))
+		broker_hold_back(b, false);
+}
+
+void
+broker_accept_when_ready(struct broker *b)
+{
+	struct core_gauges gauges;
+
+	if (b->accept_ms == 0)
+		return;
+	core_gauges(b->core, now_ms(), &gauges);
+	/* If the length of the wait is known, clients may as well hear it. */
+	if (!gauges.ready && gauges.grace_ms == 0 && now_ms() < b->accept_ms)
+		return;
+	b->accept_ms = 0;
+	if (broker_accepts(b))
+		broker_hold_back(b, false);
+}
+
+/* No more of them. */
+
+static void
+close_places(struct broker *b)
+{
+	front_stop_listening(b->front);
+	tls_stop_listening(b);
+}
+
+static void
+leave(struct broker *b)
+{
+	struct core_event ev = { .kind = CORE_LEAVE };
+	int64_t most_ms = b->config->broker.leave_ms;
+
+	/* One that was replaced may be drained, too: its time runs on. */
+	if (b->leaving_ms == 0) {
+		b->leaving_ms = now_ms();
+		b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
+	}
+	close_places(b);
+	redis_leave(b->redis);
+	ev.u.leave.until_ms = b->leave_ms;
+	ev.u.leave.drain = b->draining;
+	bridge_step(b, &ev);
+}
+
+void
+broker_leave(struct broker *b)
+{
+	front_share_paths(b->front, true);
+	monitor_stop_listening(b->monitor);
+	redis_own(b->redis, false);
+	leave(b);
+}
+
+void
+broker_inherit(struct broker *b)
+{
+	struct core_event ev = { .kind = CORE_HEIR };
+
+	bridge_step(b, &ev);
+}
+
+/* The places of the monitor stay open to the end. */
+void
+broker_drain(struct broker *b)
+{
+	struct broker_counts n = broker_counts(b);
+
+	if (b->draining || b->stopping)
+		return;
+	b->draining = true;
+	succession_drain(b->succession);
+	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
+	    LOG_N("locks", (long long)n.locks),
+	    LOG_N("waiters", (long long)n.waiters));
+	leave(b);
+}
+
+bool
+broker_left(const struct broker *b)
+{
+	if (b->leaving_ms == 0)
+		return false;
+	return now_ms() >= b->leave_ms ||
+	       (core_left(b->core) &&
+		   (b->draining ? succession_stopped(b->succession)
+				: front_count(b->front) == 0));
+}
+
+void
+broker_tell_left(struct broker *b)
+{
+	struct broker_counts n = broker_counts(b);
+
+	LOG(NOTICE, "left", LOG_N("after_ms", now_ms() - b->leaving_ms),
+	    LOG_N("clients", front_count(b->front)),
+	    LOG_N("locks", (long long)n.locks));
+}
+
+void
+broker_stop(struct broker *b)
+{
+	struct core_event ev = { .kind = CORE_STOP };
+
+	b->stopping = true;
+	close_places(b);
+	bridge_step(b, &ev);
+	/* This may be called between turns. */
+	front_wake(b->front);
+}
+
+bool
+broker_stopped(const struct broker *b)
+{
+	return core_stopped(b->core);
+}

@@ -1,0 +1,429 @@
+/*
+ * Who listens for locks of Redisson.  A JVM whose threads wait for a lock has
+ * one subscription for all of them, and what comes there lets one of them try
+ * again.  Redis tells all JVMs; the broker tells the one whose thread has its
+ * turn (listener in core/token/token.h).
+ *
+ *	a take is refused  -->  its thread keeps a place in the core
+ *	it has its turn    -->  the name is kept for its program, which is told
+ *	nobody has come    -->  the next one has its turn
+ *
+ * A thread says of which program it is, by the part of its token before the
+ * last colon, but a connection that listens does not.  So the broker learns it:
+ * who comes back before its time was woken by the message that went out last.
+ * If that was not the program whose turn it is, the broker tells the next
+ * connection.  Until it knows the one that listens for a program, its threads
+ * are told to come back soon by themselves; and if nobody comes, it knows that
+ * no more.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/now.h"
+#include "base/xmalloc.h"
+#include "daemon/resp.h"
+
+#define CHANNEL_PREFIX "redisson_lock__channel:"
+#define CHANNEL_ROOM (sizeof(CHANNEL_PREFIX) + NAME_MAX_BYTES + 2)
+
+/* References to the id of a channel. */
+#define LISTENER_REF (UINT64_C(1) << 61)
+
+#define COMES_MS 100 /* a thread that was told is there by then */
+
+/* All that have subscribed to one channel. */
+struct audience {
+	struct table_link by_name;
+	TAILQ_HEAD(audience_list, channel) channels; /* told last: at the end */
+	size_t len;
+	char name[];
+};
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct audience *au =
+	    container_of_const(link, struct audience, by_name);
+
+	*len = au->len;
+	return au->name;
+}
+
+void
+resp_audiences_init(struct broker *b)
+{
+	table_init(&b->audiences, name_of);
+}
+
+/* Requires that nobody listens any more. */
+void
+resp_audiences_fini(struct broker *b)
+{
+	table_fini(&b->audiences);
+}
+
+static struct audience *
+find(const struct broker *b, struct span name)
+{
+	struct table_link *link = table_find(&b->audiences, name.p, name.n);
+
+	return link == NULL ? NULL
+			    : container_of(link, struct audience, by_name);
+}
+
+void
+resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
+{
+	const struct span name = { ch->name, ch->len };
+	const size_t prefix = strlen(CHANNEL_PREFIX);
+	struct audience *au;
+
+	if (ch->kind != 'C' || name.n <= prefix || name.n >= CHANNEL_ROOM ||
+	    memcmp(name.p, CHANNEL_PREFIX, prefix) != 0)
+		return;
+	au = find(b, name);
+	if (au == NULL) {
+		au = xcalloc(1, sizeof(*au) + name.n);
+		TAILQ_INIT(&au->channels);
+		au->len = name.n;
+		memcpy(au->name, name.p, name.n);
+		table_add(&b->audiences, &au->by_name);
+	}
+	ch->id = ++b->last_channel;
+	ch->conn = conn_id(c);
+	ch->audience = au;
+	TAILQ_INSERT_HEAD(&au->channels, ch, in_audience);
+}
+
+void
+resp_audience_leave(struct broker *b, struct channel *ch)
+{
+	struct audience *au = ch->audience;
+
+	if (au == NULL)
+		return;
+	TAILQ_REMOVE(&au->channels, ch, in_audience);
+	ch->audience = NULL;
+	free(ch->told_for);
+	if (!TAILQ_EMPTY(&au->channels))
+		return;
+	table_remove(&b->audiences, &au->by_name);
+	free(au);
+}
+
+/* The session listens for no token of the lock any more. */
+static void
+forget(struct broker *b, struct conn *c, const char *p, size_t n)
+{
+	const struct core_name name = { p, n };
+	const struct token_request rq = { .op = TOKEN_ACQUIRE,
+		.ref = LISTENER_REF,
+		.names = &name,
+		.nnames = 1,
+		.awaits = true };
+	struct core_event ev = { .kind = CORE_TOKEN };
+
+	ev.u.token.session = bridge_session(c);
+	ev.u.token.request = &rq;
+	if (ev.u.token.session != 0 && n > 0 && n <= NAME_MAX_BYTES)
+		bridge_step(b, &ev);
+}
+
+/* The channel of `a` is that of `{a}`, too. */
+void
+resp_audience_forget(struct broker *b, struct conn *c, const struct channel *ch)
+{
+	const char *p = ch->name + strlen(CHANNEL_PREFIX);
+	size_t n = ch->len - strlen(CHANNEL_PREFIX);
+
+	if (ch->audience == NULL)
+		return;
+	forget(b, c, p, n);
+	if (n > 2 && p[0] == '{' && p[n - 1] == '}')
+		forget(b, c, p + 1, n - 2);
+}
+
+/* As Redisson makes it of the name of a lock.  Returns its length. */
+static size_t
+make_channel(char to[CHANNEL_ROOM], const struct core_name *name)
+{
+	bool bare = memchr(name->p, '{', name->n) == NULL;
+	char *end = stpcpy(to, bare ? CHANNEL_PREFIX "{" : CHANNEL_PREFIX);
+
+	memcpy(end, name->p, name->n);
+	end += name->n;
+	if (bare)
+		*end++ = '}';
+	return (size_t)(end - to);
+}
+
+/* Without the port; on this host, the same process. */
+static bool
+same_address(const struct conn *a, const struct conn *b)
+{
+	const char *x = conn_peer(a), *y = conn_peer(b);
+	const char *i = strrchr(x, ':'), *j = strrchr(y, ':');
+
+	if (strncmp(x, "pid:", 4) == 0)
+		return strcmp(x, y) == 0;
+	return i != NULL && j != NULL && i - x == j - y &&
+	       memcmp(x, y, (size_t)(i - x)) == 0;
+}
+
+static bool
+same(const char *a, struct span b)
+{
+	return a != NULL && strlen(a) == b.n && memcmp(a, b.p, b.n) == 0;
+}
+
+static bool
+is_of(const struct resp *rs, struct span program)
+{
+	return same(rs->program, program);
+}
+
+static void
+set_program(struct resp *rs, struct span program)
+{
+	free(rs->program);
+	rs->program = program.n > 0 ? xstrndup(program.p, program.n) : NULL;
+}
+
+/* Returns the connection if it is of the user of the client, and alive. */
+static struct conn *
+listener_of(struct broker *b, const struct conn *c, const struct channel *ch)
+{
+	const struct client *client = conn_data(c), *other;
+	struct conn *lc = front_find(b->front, ch->conn);
+
+	other = lc == NULL ? NULL : conn_data(lc);
+	return other != NULL && other->user == client->user &&
+		       other->session != 0
+		   ? lc
+		   : NULL;
+}
+
+static void
+wake(struct conn *c, const struct channel *ch)
+{
+	struct buf *out = conn_output(c);
+
+	resp_push(out, resp_three(c), 3);
+	resp_word(out, "message");
+	resp_bulk(out, (struct span){ ch->name, ch->len });
+	resp_word(out, "0");
+}
+
+static void
+tell(struct conn *c, struct channel *ch, struct span program)
+{
+	struct audience *au = ch->audience;
+
+	wake(c, ch);
+	ch->told_ms = now_ms();
+	free(ch->told_for);
+	ch->told_for = xstrndup(program.p, program.n);
+	TAILQ_REMOVE(&au->channels, ch, in_audience);
+	TAILQ_INSERT_TAIL(&au->channels, ch, in_audience);
+}
+
+static bool
+was_told(const struct channel *ch)
+{
+	return ch->told_for != NULL && ch->told_ms + COMES_MS > now_ms();
+}
+
+/*
+ * Returns the channel of the connection that listens for the program, as far as
+ * is known: else one that may do so, rather one from the address of the client;
+ * NULL: all here listen for others.
+ */
+static struct channel *
+choose(struct broker *b, const struct conn *c, const struct audience *au,
+    struct span program)
+{
+	struct channel *ch, *near = NULL, *any = NULL;
+	struct conn *lc;
+
+	TAILQ_FOREACH (ch, &au->channels, in_audience) {
+		lc = listener_of(b, c, ch);
+		if (lc == NULL)
+			continue;
+		if (is_of(resp_of(lc), program))
+			return ch;
+		if (resp_of(lc)->program != NULL)
+			continue;
+		if (near == NULL && same_address(c, lc))
+			near = ch;
+		if (any == NULL)
+			any = ch;
+	}
+	return near != NULL ? near : any;
+}
+
+/* Tokens are PROGRAM:THREAD. */
+static size_t
+program_of(struct span token)
+{
+	const char *colon = memrchr(token.p, ':', token.n);
+
+	return colon == NULL ? 0 : (size_t)(colon - token.p);
+}
+
+/* The message that went out last, a moment ago, may have woken the thread. */
+static void
+note_last(struct resp *rs, const struct audience *au)
+{
+	const struct channel *last = TAILQ_LAST(&au->channels, audience_list);
+
+	if (was_told(last)) {
+		rs->heard = last->id;
+		rs->heard_by = last->conn;
+	}
+}
+
+void
+resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
+{
+	struct resp *rs = resp_of(c);
+	const struct token_request *rq = &a->rq;
+	struct span program = { rq->token, 0 };
+	char name[CHANNEL_ROOM];
+	struct audience *au;
+	struct channel *ch;
+	struct conn *lc;
+
+	rs->sure = false;
+	rs->heard = 0;
+	if (rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED)
+		return;
+	program.n = program_of((struct span){ rq->token, rq->token_len });
+	a->rq.program = program.n;
+	if (program.n == 0 || b->audiences.n == 0)
+		return;
+	au = find(b, (struct span){ name, make_channel(name, a->names) });
+	if (au == NULL)
+		return;
+	note_last(rs, au);
+	ch = choose(b, c, au, program);
+	if (ch == NULL)
+		return;
+	lc = listener_of(b, c, ch);
+	rs->sure = is_of(resp_of(lc), program);
+	a->rq.listener = bridge_session(lc);
+	a->rq.listener_ref = LISTENER_REF | ch->id;
+	a->rq.park_ms = rs->sure ? ASK_LISTEN_MS : ASK_SLEEP_MS;
+}
+
+static struct channel *
+find_channel(const struct resp *rs, uint64_t id)
+{
+	struct channel *ch;
+
+	LIST_FOREACH (ch, &rs->channels, link)
+		if (ch->audience != NULL && ch->id == id)
+			return ch;
+	return NULL;
+}
+
+/* Returns NULL if it listens no more. */
+static struct channel *
+heard_channel(struct broker *b, const struct resp *rs, struct conn **lc)
+{
+	*lc = rs->heard == 0 ? NULL : front_find(b->front, rs->heard_by);
+	return *lc == NULL ? NULL : find_channel(resp_of(*lc), rs->heard);
+}
+
+/* Whoever was told is of another program than the one that has its turn. */
+static void
+tell_next(struct broker *b, const struct conn *c, const struct channel *was)
+{
+	const struct span program = { was->told_for, strlen(was->told_for) };
+	struct channel *ch = choose(b, c, was->audience, program);
+
+	if (ch != NULL)
+		tell(listener_of(b, c, ch), ch, program);
+}
+
+void
+resp_audience_learns(
+    struct broker *b, struct conn *c, const struct token_result *t)
+{
+	struct resp *rs = resp_of(c);
+	const struct span token = { rs->mine, rs->mine_len };
+	const struct span program = { rs->mine, program_of(token) };
+	struct channel *ch;
+	struct conn *lc;
+
+	if (!t->early)
+		return;
+	ch = heard_channel(b, rs, &lc);
+	if (ch == NULL || is_of(resp_of(lc), program))
+		return;
+	set_program(resp_of(lc), program);
+	if (!same(ch->told_for, program))
+		tell_next(b, c, ch);
+}
+
+/* Behind the mark of a name that is kept. */
+static struct span
+program_in(const struct token_result *t, const char *text)
+{
+	const size_t mark = strlen("%=");
+
+	return (struct span){ text + t->token + mark, t->token_len - mark };
+}
+
+/* The program has its turn.  By now more may be known of who listens than when
+ * its thread was refused. */
+static void
+tell_program(
+    struct broker *b, struct conn *c, struct channel *ch, struct span program)
+{
+	struct channel *now = choose(b, c, ch->audience, program);
+
+	if (now != NULL)
+		tell(listener_of(b, c, now), now, program);
+}
+
+/* Nobody of the program has come, so perhaps it listens elsewhere than it
+ * seemed: whoever it is, it is woken now, and comes again. */
+static void
+tell_all(struct broker *b, const struct conn *c, const struct audience *au,
+    struct span program)
+{
+	const struct channel *ch;
+	struct conn *lc;
+
+	TAILQ_FOREACH (ch, &au->channels, in_audience) {
+		lc = listener_of(b, c, ch);
+		if (lc == NULL)
+			continue;
+		if (is_of(resp_of(lc), program))
+			set_program(resp_of(lc), (struct span){ NULL, 0 });
+		wake(lc, ch);
+	}
+}
+
+bool
+resp_audience_told(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t, const char *text)
+{
+	struct channel *ch;
+
+	if ((ref & ~(LISTENER_REF - 1)) != LISTENER_REF)
+		return false;
+	ch = find_channel(resp_of(c), ref & (LISTENER_REF - 1));
+	if (ch == NULL || listener_of(b, c, ch) == NULL)
+		return true;
+	/* A thread that tries hears of an error, too. */
+	if (t == NULL)
+		wake(c, ch);
+	else if (t->answer == TOKEN_DONE)
+		tell_program(b, c, ch, program_in(t, text));
+	else if (t->answer == TOKEN_ABSENT)
+		tell_all(b, c, ch->audience, program_in(t, text));
+	return true;
+}

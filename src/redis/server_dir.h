@@ -1,0 +1,48 @@
+/*
+ * The directory of the socket of an embedded server:
+ *
+ *	$RUNTIME_DIRECTORY, $TMPDIR or /tmp
+ *	  lockbrokerd-XXXXXX/
+ *	    redis.sock
+ *	    life      a FIFO: the server lives as long as this is open for
+ *	              writing (embedded.c)
+ *	    output    a FIFO: what the server writes for people
+ *
+ * The processes of a broker that replace each other use the same one.
+ */
+#ifndef LOCKBROKER_REDIS_SERVER_DIR_H
+#define LOCKBROKER_REDIS_SERVER_DIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/un.h>
+
+#define SERVER_PATH_SIZE sizeof(((struct sockaddr_un *)0)->sun_path)
+
+struct server_dir {
+	char path[SERVER_PATH_SIZE]; /* "": there is none */
+	char socket[SERVER_PATH_SIZE];
+	char life[SERVER_PATH_SIZE];
+	char output[SERVER_PATH_SIZE];
+	int life_fd; /* for writing; -1: closed */
+	int output_fd;
+	int dir_fd; /* has a lock */
+};
+
+void server_dir_init(struct server_dir *d);
+
+/*
+ * Makes one, and removes what brokers that were killed have left.  Returns
+ * false, with a line in why, if that fails.
+ */
+bool server_dir_make(struct server_dir *d, char *why, size_t why_size);
+
+/* Finds that of a process before this one, which has handed us its life_fd:
+ * ours from now on, whatever is returned. */
+bool server_dir_inherit(
+    struct server_dir *d, int life_fd, char *why, size_t why_size);
+
+void server_dir_close(struct server_dir *d);
+void server_dir_remove(struct server_dir *d); /* if there is one */
+
+#endif

@@ -1,0 +1,174 @@
+# Recalls: a name that another broker keeps warm is asked back before anybody
+# here is told that it is taken.
+
+== TRYLOCK: the owner is asked, gives the name back, and the second try has it
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
+> op recall a seq=2
+30 < value a ttl=1s
+40 message recalled 2 a
+> op acquire a seq=1 ttl=13000 reserve=1
+50 < granted a fence=100
+> 1 OK fence=100 depth=1
+
+== an owner whose name is somebody's is asked once; another one is asked anew
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
+> op recall a seq=2
+30 message recalled 2 a
+> op acquire a seq=1 ttl=13000 reserve=1
+31 < value a ttl=1s
+40 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
+> 1 BUSY
+25000 1 TRYLOCK a
+> op acquire a seq=3 ttl=13000 reserve=1
+25010 < busy a ttl=9s waiting text=web-2.00000000000000bb.8
+> 1 BUSY
+25011 1 TRYLOCK a
+> op acquire a seq=4 ttl=13000 reserve=1
+25012 < busy a ttl=9s waiting text=web-3.00000000000000cc.8
+> op recall a seq=5
+25013 < gone a
+> op acquire a seq=4 ttl=13000 reserve=1
+25014 < busy a ttl=9s waiting text=web-3.00000000000000cc.8
+> 1 BUSY
+25100 1 TRYLOCK a
+> op acquire a seq=6 ttl=13000 reserve=1
+25110 < busy a ttl=9s waiting text=web-2.00000000000000bb.9
+> op recall a seq=7
+
+== an owner that does not answer: its warmth is over by then
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
+> op recall a seq=2
+30 < value a ttl=500
+1000 until
+> 580 op acquire a seq=1 ttl=13000 reserve=1
+1010 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
+> 1 BUSY
+
+== one question is enough for all that wait for its answer
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
+> op recall a seq=2
+30 1 @5 STATUS a
+> op look a
+40 < value a ttl=1s
+50 < value a ttl=9s waiting text=web-2.00000000000000bb.7|90
+60 message recalled 2 a
+> op look a
+> op acquire a seq=1 ttl=13000 reserve=1
+
+== who waits in the queue needs no recall, nor does an owner that keeps nothing
+0 ready 2
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < busy a ttl=9s text=web-2.00000000000000bb.7
+> 1 BUSY
+30 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+40 < queued a ttl=9s
+50 2 TRYLOCK a
+> 2 BUSY
+
+== STATUS and WATCH
+0 ready 1
+10 1 STATUS a
+> op look a
+20 < value a ttl=9s waiting text=web-2.00000000000000bb.7|90
+> op recall a seq=1
+30 message recalled 1 a
+> op look a
+31 < value a ttl=1s
+40 < value a
+> 1 OK state=free waiters=0
+50 1 WATCH b
+> op status b
+60 < value b ttl=9s first=1 text=web-2.00000000000000bb.8|91
+> op recall b seq=2
+70 message recalled 2 b
+> op status b
+
+== a broker that stops asks nothing any more
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+20 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
+> op recall a seq=2
+30 stop
+> op acquire a seq=1 ttl=13000 reserve=1
+> 1 !SHUTDOWN
+> 1 ERR shutdown the broker is stopping; try another one
+
+== the owner gives back what is warm, and then says so
+config warm=200ms
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 1 UNLOCK a
+> 1 OK depth=0
+80 message recall 2 web-2.00000000000000bb.5 a
+> op end a seq=2
+85 message recall 2 web-3.00000000000000cc.6 a
+90 < ended a
+> op recalled a client=web-3.00000000000000cc.6
+> op recalled a client=web-2.00000000000000bb.5
+
+== it says so at once of what is held, and of what it does not have
+config warm=200ms
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 message recall 1 web-2.00000000000000bb.5 a
+> op recalled a client=web-2.00000000000000bb.5
+31 < done a
+40 message recall 9 web-2.00000000000000bb.6 nobody
+> op recalled nobody client=web-2.00000000000000bb.6
+50 1 UNLOCK a
+> op end a seq=1
+60 < ended a
+> 1 OK depth=0
+70 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+80 < granted a fence=200
+> 1 OK fence=200 depth=1
+90 1 UNLOCK a
+> op end a seq=2
+
+== a token: SET NX, and GET
+0 ready 1
+10 token 1 acquire a token=t px=9s
+> op claim a seq=1 ttl=9000 client=t other=t how=e-r
+20 < busy a ttl=9s waiting first=2 text=web-2.00000000000000bb.7
+> op recall a seq=2
+30 < value a ttl=1s
+40 message recalled 2 a
+> op claim a seq=3 ttl=9000 client=t other=t how=e-r
+50 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=9000 token=t
+60 token 1 query b token=t
+> op token b seq=4 client=t how=qxr
+70 < value b waiting first=2 text=web-2.00000000000000bb.7
+> op recall b seq=5
+80 < gone b
+> op token b seq=6 client=t how=qxr
