@@ -1,6 +1,12 @@
 # clients: libraries for programs. They are files to copy, or to install with
 # the tools of their language.
 EXTRA_DIST += \
+	clients/conformance/README.md \
+	clients/conformance/driver.c \
+	clients/conformance/driver.js \
+	clients/conformance/driver.py \
+	clients/conformance/play.py \
+	clients/conformance/story.txt \
 	clients/node/README.md \
 	clients/node/index.d.ts \
 	clients/node/index.js \

@@ -88,6 +88,7 @@ static const struct {
 	{ "bad-request", LOCKBROKER_INVALID },
 	{ "bad-option", LOCKBROKER_INVALID },
 	{ "bad-name", LOCKBROKER_INVALID },
+	{ "lost", LOCKBROKER_LOST },
 	{ "not-held", LOCKBROKER_LOST },
 };
 

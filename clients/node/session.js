@@ -225,11 +225,12 @@ class Session {
       } catch (error) {
         const passing = !(error instanceof LockError) ||
           ['unavailable', 'shutdown', 'limit'].includes(error.code);
-        if (!passing || this.state === 'gone') {
+        if (!passing) {
           this.drop();
           throw error;
         }
         place.failed = now();
+        if (this.state === 'gone') throw new Gone(); // it said that it stops
         why.push(`${place.text}: ${error.message || 'no answer'}`);
       }
     }
@@ -279,6 +280,7 @@ class Session {
     this.socket = socket;
     this.close = (how) => {
       if (this.socket === socket) this.socket = undefined;
+      if (socket.destroyed) return undefined; // it has ended already
       if (how === 'end') {
         socket.end('QUIT\r\n');
         setTimeout(() => socket.destroy(), QUIT).unref();

@@ -11,16 +11,13 @@ import threading
 import time
 import unittest
 
-from lib.broker import find_program
 from lib.case import SystemTest
+from lib.liblockbroker import FOLDER, link
+from lib.manual import SOURCE
 from lib.proxy import Proxy
 from lib.wait import eventually, hang
 from test_tls_clients import ClientsTest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.environ.get("LOCKBROKER_SRC") or os.path.join(HERE, "..", "..")
-FOLDER = os.path.join(SOURCE, "clients", "c")
-BUILT = os.path.join(os.environ.get("top_builddir", "."), "clients", "c")
 OK, BUSY, TIMEOUT, LOST, UNAVAILABLE, DENIED = range(6)
 INVALID, FORKED = 7, 8
 
@@ -78,18 +75,8 @@ class Client(SystemTest):
         super().setUpClass()
         cls.folder = tempfile.mkdtemp()
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        library = os.path.join(cls.folder, "liblockbroker.so")
-        shutil.copy(os.path.join(BUILT, "liblockbroker.so.0"), library + ".0")
-        os.symlink("liblockbroker.so.0", library)
-        cls.program = os.path.join(cls.folder, "driver")
-        # The library finds it beside the program, or where it is installed.
-        os.symlink(find_program("lockbroker-tls"), os.path.join(cls.folder, "lockbroker-tls"))
-        with open(library, "rb") as file:
-            sanitized = b"__asan_init" in file.read()
-        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-pthread",
-                        *(["-fsanitize=address,undefined"] if sanitized else []),
-                        f"-I{FOLDER}", os.path.join(SOURCE, "tests", "system", "c", "driver.c"),
-                        f"-L{cls.folder}", "-llockbroker", "-o", cls.program], check=True)
+        cls.program = link(cls.folder, "driver",
+                           os.path.join(SOURCE, "tests", "system", "c", "driver.c"))
 
     def prepare(self, lease=10, **settings):
         self.server = self.redis()

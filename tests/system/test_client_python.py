@@ -28,8 +28,9 @@ class Client(SystemTest):
         self.main = self.broker(self.server, lease=lease, trust_new=True, **settings)
         self.control = self.client()
 
-    def open(self, *more, **options):
-        broker = lockbroker.Broker(f"127.0.0.1:{self.main.port}", *more, **options)
+    def open(self, *more, to=None, **options):
+        to = to or f"127.0.0.1:{self.main.port}"
+        broker = lockbroker.Broker(to, *more, **options)
         self.addCleanup(broker.close)
         return broker
 
@@ -184,8 +185,7 @@ class Blocks(Client):
     def test_a_broker_that_leaves(self):
         self.prepare()
         second = self.broker(self.server, name="b2", lease=10)
-        broker = lockbroker.Broker(self.main.unix_path, second.unix_path)
-        self.addCleanup(broker.close)
+        broker = self.open(second.unix_path, to=self.main.unix_path)
         with broker.lock("a") as lock:
             self.control.ok("DRAIN")
             with broker.lock("b", wait=10):
@@ -226,8 +226,7 @@ class Faults(Client):
         self.prepare()
         net = Proxy(f"127.0.0.1:{self.main.port}")
         self.addCleanup(net.stop)
-        broker = lockbroker.Broker(f"127.0.0.1:{net.port}")
-        self.addCleanup(broker.close)
+        broker = self.open(to=f"127.0.0.1:{net.port}")
         with self.assertRaises(lockbroker.Lost):
             with broker.lock("a") as lock:
                 net.cut()
@@ -239,8 +238,7 @@ class Faults(Client):
         self.prepare()
         net = Proxy(f"127.0.0.1:{self.main.port}")
         self.addCleanup(net.stop)
-        broker = lockbroker.Broker(f"127.0.0.1:{net.port}", grace=10)
-        self.addCleanup(broker.close)
+        broker = self.open(to=f"127.0.0.1:{net.port}", grace=10)
         with broker.lock("a") as lock:
             fence = lock.fence
             net.cut()
@@ -274,8 +272,7 @@ class Faults(Client):
 
     def test_a_broker_that_is_restarted_under_load(self):
         self.prepare(lease=1.5)
-        broker = lockbroker.Broker(self.main.unix_path)
-        self.addCleanup(broker.close)
+        broker = self.open(to=self.main.unix_path)
         stop = time.monotonic() + 6
         inside, fences, broken = 0, [], []
 
@@ -326,6 +323,125 @@ class Faults(Client):
             self.control.lock("a", "wait=12s")
             self.assertEqual(self.control.ok("STATUS mine")["state"], "held")
         self.assertEqual(self.control.ok("STATUS mine")["state"], "free")
+
+
+class Lent(Blocks, Faults):
+    """All of these once more with a client that has locked before, so that it
+    lends its session to the thread that locks."""
+
+    def open(self, *more, to=None, **options):
+        broker = super().open(*more, to=to, **options)
+        if options:
+            return broker  # a user has no right to this name; grace: never lent
+
+        def is_lent():
+            with broker.lock("before"):
+                pass
+            return broker._ways  # pylint: disable=protected-access
+
+        eventually(is_lent, 10)
+        return broker
+
+    def test_it_is_used_by_one_thread_alone(self):
+        self.prepare()
+        broker = self.open()
+        turns = []
+
+        def work(name):
+            for _ in range(200):
+                with broker.lock(name) as lock:
+                    turns.append((name, lock.fence))
+
+        threads = [threading.Thread(target=work, args=(f"n{i % 3}",)) for i in range(9)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(hang(60))
+        self.assertEqual(len(turns), 1800)
+        for name in ("n0", "n1", "n2"):
+            fences = [fence for of, fence in turns if of == name]
+            self.assertEqual(fences, sorted(set(fences)))
+
+    def test_a_broker_that_was_started_anew(self):
+        self.prepare()
+        broker = self.open(to=self.main.unix_path)
+        self.main.stop()
+        self.main.start().wait_granting()
+        with broker.lock("a", wait=10) as lock:
+            self.assertEqual(self.client().ok("STATUS a").fence, lock.fence)
+
+    def test_a_broker_that_freezes_while_a_thread_waits(self):
+        self.prepare(lease=1.5)
+        second = self.broker(self.server, lease=1.5, name="b2")
+        broker = self.open(f"127.0.0.1:{second.port}")
+        self.control.lock("a")
+        got = []
+
+        def work():
+            with broker.lock("a", wait=40) as lock:
+                got.append(lock.fence)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        eventually(lambda: self.control.ok("STATUS a")["waiters"] == "1", 10)
+        self.main.freeze()
+        self.addCleanup(self.main.thaw)
+        thread.join(hang(40))
+        self.assertEqual(len(got), 1)
+
+    def test_the_end_while_a_thread_waits(self):
+        self.prepare()
+        broker = self.open()
+        self.control.lock("a")
+        raised = []
+
+        def work():
+            try:
+                with broker.lock("a"):
+                    pass
+            except lockbroker.Error as error:
+                raised.append(error.code)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        eventually(lambda: self.control.ok("STATUS a")["waiters"] == "1", 10)
+        broker.close()
+        thread.join(hang(20))
+        self.assertEqual(raised, ["closed"])
+        eventually(lambda: self.control.ok("STATUS a")["waiters"] == "0", 10)
+
+    def test_interrupts_at_any_moment(self):
+        """They come between any two steps: before the request is sent, while it
+        is answered, inside the block, and at its end."""
+        self.prepare()
+        broker = self.open()
+
+        class Interrupt(Exception):
+            pass
+
+        def interrupt(*_):
+            raise Interrupt
+
+        old = signal.signal(signal.SIGALRM, interrupt)
+        self.addCleanup(signal.signal, signal.SIGALRM, old)
+        done = 0
+        for microseconds in range(20, 2000, 10):
+            try:
+                # Again after a while, so that nothing hangs for ever.
+                signal.setitimer(signal.ITIMER_REAL, microseconds / 1e6, 5)
+                with broker.lock(f"a{microseconds}"):
+                    pass
+                done += 1
+                time.sleep(0.01)
+            except (Interrupt, RuntimeError):
+                pass  # RuntimeError: within a condition of Python's own
+        self.assertGreater(done, 0)
+        signal.setitimer(signal.ITIMER_REAL, 60)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        with broker.lock("b", wait=20) as lock:
+            self.assertEqual(self.control.ok("STATUS b").fence, lock.fence)
+        broker.close()
+        eventually(lambda: self.control.stats()["locks_held"] == "0", 15)
 
 
 class Tasks(Client):

@@ -13,16 +13,21 @@ other as strangers do, and by children of fork(2), which begin anew.
 `lockbroker.aio` has the same for asyncio.
 
 How it works: one thread of its own reads what brokers say (lockbroker/aio.py),
-asks in time for how long the locks are safe, and tells of losses.
+asks in time for how long the locks are safe, and tells of losses.  As it takes
+two threads longer to talk to each other than to a broker, it lends some of its
+sessions to those that lock (`_Way`), and looks after what they hold when that
+has lasted for a moment.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import select
 import threading
 import weakref
-from typing import Any, Coroutine, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Coroutine, List, Optional, Set, Tuple
+from typing import TypeVar
 
 from . import aio
 from .aio import (Busy, Deadlock, Denied, Error, Hold, Lost, TimedOut,
@@ -33,6 +38,174 @@ __all__ = ["Broker", "Lock", "Latch", "Barrier", "Error", "Busy", "TimedOut",
 __version__ = "1.0.0"
 
 T = TypeVar("T")
+
+WAYS = 4  # so many sessions are lent
+MOMENT = 0.02  # seconds after which the own thread looks after what is held
+PAUSE = 0.1  # seconds after which it is asked again for one to lend
+UNUSED = 1.0  # seconds after which a session that is lent goes back
+
+
+class _Way:
+    """A session that was lent: one thread at a time asks on its connection, and
+    reads the answer.  It ends when `session` is None.  The loop of the broker's
+    own thread makes it and takes it back; who has the mutex may use it."""
+
+    def __init__(self, broker: "Broker", session: aio.Session) -> None:
+        self.broker = broker
+        self.session: Optional[aio.Session] = session
+        self.fd = session.lend()
+        self.poll = select.poll()
+        self.poll.register(self.fd, select.POLLIN)
+        self.mutex = threading.Lock()
+        self.data = b""  # read, and not understood yet
+        self.events = b""  # for the loop
+        self.used = aio.now()
+
+    def is_over(self) -> bool:
+        session = self.session
+        held = session is not None and bool(session.holds)
+        return aio.now() > self.used + (MOMENT if held else UNUSED)
+
+    def cut(self) -> None:
+        """Whoever waits for an answer waits no longer."""
+        session = self.session
+        if session is not None and self.mutex.locked():
+            session.cut()
+
+    # Asking.
+
+    def _write(self, session: aio.Session, line: str) -> str:
+        tag = str(next(session.tags))
+        data = ("@%s %s\r\n" % (tag, line)).encode()
+        if os.write(self.fd, data) != len(data):
+            raise aio.Gone()
+        return tag
+
+    def _answer(self, session: aio.Session, tag: bytes) -> Optional[aio.Reply]:
+        """The one with the tag, if it has come."""
+        while b"\n" in self.data:
+            line, _, self.data = self.data.partition(b"\n")
+            if line.startswith(tag):
+                return aio.Reply(line[len(tag):].decode().rstrip("\r"))
+            if line.startswith(b"!LOST "):
+                session.event(line.decode().rstrip("\r"))
+            elif not line.startswith(b"@"):
+                self.events += line + b"\n"
+        return None
+
+    def _ask(self, session: aio.Session, line: str) -> aio.Reply:
+        """Raises Gone if the broker is away, or frozen: while it makes the
+        request wait, it answers others."""
+        try:
+            tag = b"@%s " % self._write(session, line).encode()
+            heard = aio.now()
+            while True:
+                if self.poll.poll(aio.FROZEN / 3 * 1000):
+                    got = os.read(self.fd, 65536)
+                    if not got:
+                        raise aio.Gone()
+                    heard = aio.now()
+                    self.data += got
+                    reply = self._answer(session, tag)
+                    if reply is not None:
+                        return reply
+                elif aio.now() > heard + aio.FROZEN:
+                    raise aio.Gone()
+                else:
+                    self._write(session, "PING")
+        except OSError:
+            raise aio.Gone() from None
+
+    def _part(self) -> None:
+        """What the broker has done is not known: the session ends."""
+        session, self.session = self.session, None
+        if session is not None:
+            for hold in list(session.holds):
+                hold.over = True
+            session.holds.clear()
+            _call(session.loop, self.broker._end, self, session.part)
+
+    # Locks.
+
+    def take(self, words: aio.Words, until: Optional[float],
+             on_lost: Callable[[aio.Hold], None]) -> Optional[aio.Hold]:
+        """Returns what is held; None if that has to be asked elsewhere."""
+        with self.mutex:
+            if self.session is None:
+                return None
+            try:
+                return self._take(self.session, words, until, on_lost)
+            except aio.Gone:
+                self._part()
+                return None
+            except aio.Error:
+                self._done()
+                raise
+            except BaseException:  # an interrupt of this thread
+                self._part()
+                raise
+
+    def _take(self, session: aio.Session, words: aio.Words,
+              until: Optional[float],
+              on_lost: Callable[[aio.Hold], None]) -> aio.Hold:
+        kind, names, line, undo = words
+        while True:
+            rest = None if until is None else max(0.0, until - aio.now())
+            line_now = line + aio.wait_word(rest)
+            reply = self._ask(session, line_now)
+            if reply.text.startswith("shutdown "):
+                raise aio.Gone()
+            reply.check()
+            hold = aio.Hold(session, kind, names, lambda _: None)
+            hold.granted(line_now, reply)
+            session.holds.add(hold)
+            sent = session.pinged = aio.now()
+            hold.vouched(sent, self._ask(session, "PING"))
+            if hold.valid:
+                hold.on_lost = on_lost
+                self._done(holds=True)
+                return hold
+            # It was lost in between.
+            session.holds.discard(hold)
+            hold.over = True
+            self._ask(session, undo)
+            if until is not None and aio.now() >= until:
+                raise hold.error()
+
+    def _done(self, holds: bool = False) -> None:
+        """A request has been answered."""
+        self.used = aio.now()
+        if self.events:
+            self.used = 0.0  # the loop shall hear of them soon
+        elif not holds:
+            self.broker._idle.append(self)
+
+    def give(self, hold: aio.Hold, undo: str) -> bool:
+        """Gives it back; raises Lost if it was lost.  Returns false if the loop
+        looks after it."""
+        with self.mutex:
+            session = self.session
+            if session is None:
+                return False
+            safe = hold.until > aio.now()
+            try:
+                reply = self._ask(session, undo)
+            except aio.Gone:
+                # The broker ends it: it was held until now if it was safe.
+                self._part()
+                if not safe:
+                    raise hold.error() from None
+                return True
+            except BaseException:
+                self._part()
+                raise
+            hold.over = True
+            session.holds.discard(hold)
+            self._done()
+        if hold.reason is not None:
+            raise hold.error()
+        reply.check()
+        return True
 
 
 class Broker:
@@ -49,6 +222,10 @@ class Broker:
             key=key, grace=grace, label=label)
         self._mutex = threading.Lock()
         self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._ways: Set[_Way] = set()  # of the loop
+        self._idle: List[_Way] = []
+        self._watch: Optional["asyncio.Future[None]"] = None
+        self._in_vain = 0.0  # until then no session can be lent
         self._pid = 0
         self._parents: List[Any] = []
         _brokers.add(self)
@@ -64,6 +241,8 @@ class Broker:
         with self._mutex:
             loop, self._loop = self._loop, None
         if loop is not None and self._pid == os.getpid():
+            self._core.closed = True
+            self._recall(loop)
             asyncio.run_coroutine_threadsafe(
                 self._core.close(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
@@ -93,6 +272,7 @@ class Broker:
             os.dup2(null, session.writer.get_extra_info("socket").fileno())
         os.close(null)
         self._loop, self._core.sessions = None, []
+        self._ways, self._idle, self._watch = set(), [], None
 
     def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         future = asyncio.run_coroutine_threadsafe(coroutine, self._start())
@@ -101,6 +281,81 @@ class Broker:
         except BaseException:
             future.cancel()  # an interrupt of this thread
             raise
+
+    # Sessions that are lent.
+
+    def _way(self) -> Optional[_Way]:
+        """One for this thread, if there is one."""
+        self._start()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        if len(self._ways) >= WAYS or aio.now() < self._in_vain:
+            return None
+        way = self._run(self._lend())
+        if way is None:
+            self._in_vain = aio.now() + PAUSE
+        return way
+
+    async def _lend(self) -> Optional[_Way]:
+        try:
+            session = await self._core.lend(WAYS)
+        except Error:
+            return None  # whoever asks otherwise is told
+        if session is None:
+            return None
+        way = _Way(self, session)
+        self._ways.add(way)
+        if self._watch is None:
+            self._watch = asyncio.ensure_future(self._take_back())
+        return way
+
+    async def _take_back(self) -> None:
+        """... what has been lent for long enough, unless a thread uses it."""
+        while self._ways:
+            await asyncio.sleep(MOMENT)
+            for way in list(self._ways):
+                if way.is_over() and way.mutex.acquire(blocking=False):
+                    session, way.session = way.session, None
+                    if session is not None:
+                        self._end(way, session.back)
+                    way.mutex.release()
+        self._watch = None
+
+    def _end(self, way: _Way, back: Callable[[bytes], None]) -> None:
+        self._ways.discard(way)
+        try:
+            self._idle.remove(way)
+        except ValueError:
+            pass
+        back(way.events + way.data)
+
+    def _recall(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Takes back all, also from threads that wait for an answer."""
+        for way in list(self._ways):
+            way.cut()
+            with way.mutex:
+                session, way.session = way.session, None
+                if session is not None:
+                    _call(loop, self._end, way, session.back)
+
+    def _acquire(self, words: aio.Words, wait: Optional[float],
+                 on_lost: Callable[[Hold], None]
+                 ) -> Tuple[Hold, Optional[_Way]]:
+        end = None if wait is None else aio.now() + wait
+        way = self._way()
+        if way is not None:
+            hold = way.take(words, end, on_lost)
+            if hold is not None:
+                return hold, way
+        kind, names, line, undo = words
+        return self._run(self._core.hold(
+            kind, names, lambda rest: line + aio.wait_word(rest),
+            None if end is None else max(0.0, end - aio.now()), undo,
+            on_lost)), None
+
+    # What there is.
 
     def lock(self, *names: str, shared: bool = False,
              wait: Optional[float] = None, hold: Optional[float] = None,
@@ -138,6 +393,15 @@ def _forked() -> None:
 os.register_at_fork(after_in_child=_forked)
 
 
+def _call(loop: asyncio.AbstractEventLoop, call: Callable[..., None],
+          *args: Any) -> None:
+    """In the loop, unless it has ended."""
+    try:
+        loop.call_soon_threadsafe(call, *args)
+    except RuntimeError:
+        pass
+
+
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     loop.run_forever()
@@ -151,6 +415,7 @@ class Lock:
                  wait: Optional[float]) -> None:
         self._broker, self._words, self._wait = broker, words, wait
         self._hold: Optional[Hold] = None
+        self._way: Optional[_Way] = None
         self.lost = threading.Event()
 
     def __enter__(self) -> "Lock":
@@ -159,11 +424,9 @@ class Lock:
     def acquire(self) -> "Lock":
         if self._hold is not None:
             raise Error("this object is in use; make another", "in-use")
-        kind, names, line, undo = self._words
         self.lost.clear()
-        self._hold = self._broker._run(self._broker._core.hold(
-            kind, names, lambda rest: line + aio.wait_word(rest), self._wait,
-            undo, lambda _: self.lost.set()))
+        self._hold, self._way = self._broker._acquire(
+            self._words, self._wait, lambda _: self.lost.set())
         return self
 
     def release(self) -> None:
@@ -173,7 +436,9 @@ class Lock:
             raise Error("not held", "not-held")
         if self._broker._pid != os.getpid():
             raise Lost("the lock is the parent's of this process", "not-held")
-        self._broker._run(self._broker._core.release(hold, self._words[3]))
+        undo = self._words[3]
+        if self._way is None or not self._way.give(hold, undo):
+            self._broker._run(self._broker._core.release(hold, undo))
 
     def __exit__(self, kind: Any, *_: object) -> None:
         try:

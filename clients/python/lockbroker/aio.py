@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import socket
 import ssl
 import time
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Sequence
@@ -197,6 +198,18 @@ class Hold:
     def valid(self) -> float:
         return 0.0 if self.over else max(0.0, self.until - now())
 
+    def granted(self, request: str, reply: "Reply") -> None:
+        self.keys = keys_of(self.kind, self.names, request)
+        self.fences = tuple(
+            int(f) for f in reply.words.get("fence", "").split(",") if f)
+        self.permits = reply.number("permits")
+
+    def vouched(self, sent: float, pong: "Reply") -> None:
+        """A PING was sent then, behind the grant."""
+        if "valid" in pong.words and not self.over:
+            self.until = max(self.until, sent + milliseconds(
+                pong.words["valid"]) / 1000)
+
     def lose(self, reason: str) -> None:
         if self.over:
             return
@@ -332,14 +345,14 @@ class Session:
             self.heard = now()
             line = got.decode().rstrip("\r\n")
             if line.startswith("!"):
-                self._event(line)
+                self.event(line)
             elif line.startswith("@"):
                 tag, _, rest = line[1:].partition(" ")
                 call = self.calls.pop(tag, None)
                 if call is not None and not call.done():
                     call.set_result(Reply(rest))
 
-    def _event(self, line: str) -> None:
+    def event(self, line: str) -> None:
         what, _, rest = line.partition(" ")
         words = rest.split()
         fields = dict(w.partition("=")[::2] for w in words[1:])
@@ -419,13 +432,46 @@ class Session:
         sent = self.pinged = now()
         covered = [hold for hold in self.holds if not hold.over]
         reply = (await self.call("PING")).check()
-        if "valid" not in reply.words:
-            return
-        until = sent + milliseconds(reply.words["valid"]) / 1000
         for hold in covered:
-            if not hold.over:
-                hold.until = max(hold.until, until)
+            hold.vouched(sent, reply)
         self._arm()
+
+    # Lent: who borrows it speaks on its connection himself.
+
+    def lend(self) -> int:
+        """Returns the descriptor of the connection, which nobody reads here
+        before back()."""
+        self.busy.add(ALONE)
+        self.writer.transport.pause_reading()
+        return int(self.writer.get_extra_info("socket").fileno())
+
+    def back(self, data: bytes) -> None:
+        """Goes on with what it was given meanwhile, and with what was read of
+        the connection but not understood."""
+        assert self.reader is not None
+        self.busy.discard(ALONE)
+        for hold in self.holds:
+            self.busy |= hold.keys
+        if data:
+            self.reader.feed_data(data)
+        self.heard = now()
+        self.writer.transport.resume_reading()
+        self._arm()
+
+    def part(self, data: bytes) -> None:
+        """As back(), but where the answer to some request is unknown: an
+        orderly end gives back whatever it has been granted."""
+        self.open = False
+        self.core.forget(self)
+        self.back(data)
+        self.cut(socket.SHUT_WR)
+        self.loop.call_later(FROZEN, self.drop, "the broker does not answer")
+
+    def cut(self, how: int = socket.SHUT_RDWR) -> None:
+        try:
+            self.writer.get_extra_info("socket").shutdown(how)
+        except OSError:
+            pass
 
     # Requests.
 
@@ -536,6 +582,19 @@ class Broker:
         session.busy |= keys
         return session
 
+    async def lend(self, most: int) -> Optional[Session]:
+        """A session without work that may be lent; a new one, if there are some
+        and less than `most`, and no address has just failed."""
+        if self.closed or self.grace or any(a.tls for a in self.addresses):
+            return None
+        for session in self.sessions:
+            if session.open and not session.busy and not session.calls:
+                return session
+        if not 0 < len(self.sessions) < most or any(
+                map(self._is_bad, self.addresses)):
+            return None
+        return await self._connect(now())
+
     def let_go(self, session: Session, keys: Set[Tuple[str, str]]) -> None:
         session.busy -= keys
         if session.busy:
@@ -617,10 +676,7 @@ class Broker:
 
         async def granted(session: Session, reply: Reply) -> Hold:
             hold = Hold(session, kind, names, lambda h: told and on_lost(h))
-            hold.keys = keys_of(kind, names, line(None))
-            hold.fences = tuple(
-                int(f) for f in reply.words.get("fence", "").split(",") if f)
-            hold.permits = reply.number("permits")
+            hold.granted(line(None), reply)
             session.holds.add(hold)
             try:
                 await session.ping()

@@ -1,0 +1,44 @@
+'use strict';
+// The driver of the conformance story for the client in Node.
+// usage: driver.js ADDRESSES [grace]
+const { Broker } = require('../node');
+
+const say = (...words) => console.log(words.join(' '));
+const options = process.argv.includes('grace') ? { grace: 5000 } : {};
+const broker = new Broker(process.argv[2], options);
+const blocks = new Map();
+
+async function block(number, wait, names) {
+  const ask = wait === '-' ? {} : { wait: +wait };
+  try {
+    await broker.request(names, ask, (lock) => new Promise((end) => {
+      lock.signal.addEventListener('abort', () => say(number, 'told'));
+      blocks.set(number, { lock, end });
+      say(number, 'held', lock.fences.join());
+    }));
+    say(number, 'released');
+  } catch (error) {
+    say(number, error.code);
+  }
+}
+
+function check(number) {
+  try {
+    blocks.get(number).lock.check();
+    say(number, 'safe');
+  } catch (error) {
+    say(number, 'lost');
+  }
+}
+
+const lines = require('readline').createInterface({ input: process.stdin });
+lines.on('line', (line) => {
+  const [what, number, wait, ...names] = line.split(' ');
+  if (what === 'lock') block(number, wait, names);
+  else if (what === 'unlock') blocks.get(number).end();
+  else if (what === 'check') check(number);
+});
+lines.on('close', async () => {
+  for (const one of blocks.values()) one.end();
+  await broker.close();
+});

@@ -1,0 +1,70 @@
+"""The driver of the conformance story for the client in Python.
+usage: driver.py ADDRESSES [grace]"""
+
+import sys
+import threading
+
+import lockbroker
+
+
+mutex = threading.Lock()
+
+
+def say(*words):
+    with mutex:
+        print(*words, flush=True)
+
+
+class Block:
+    """A `with` block, in a thread of its own, until it is told to end."""
+
+    def __init__(self, broker, number, wait, names):
+        self.number = number
+        self.lock = broker.lock(*names, wait=wait)
+        self.end = threading.Event()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        try:
+            self.lock.acquire()
+        except lockbroker.Error as error:
+            say(self.number, error.code)
+            return
+        threading.Thread(target=self.watch, daemon=True).start()
+        say(self.number, "held", ",".join(map(str, self.lock.fences)))
+        self.end.wait()
+        try:
+            self.lock.release()
+            say(self.number, "released")
+        except lockbroker.Error as error:
+            say(self.number, error.code)
+
+    def watch(self):
+        self.lock.lost.wait()
+        say(self.number, "told")
+
+    def check(self):
+        try:
+            self.lock.check()
+            say(self.number, "safe")
+        except lockbroker.Lost:
+            say(self.number, "lost")
+
+
+def main():
+    grace = 5 if "grace" in sys.argv[2:] else 0
+    blocks = {}
+    with lockbroker.Broker(sys.argv[1], grace=grace) as broker:
+        for line in sys.stdin:
+            what, number, *rest = line.split()
+            if what == "lock":
+                wait = None if rest[0] == "-" else int(rest[0]) / 1000
+                blocks[number] = Block(broker, number, wait, rest[1:])
+            elif what == "unlock":
+                blocks[number].end.set()
+            elif what == "check":
+                blocks[number].check()
+
+
+if __name__ == "__main__":
+    main()
