@@ -35,6 +35,14 @@ line_say(struct peer *p, const char *fmt, ...)
 	peer_send(p, line, (size_t)n + 2);
 }
 
+bool
+line_is_leaving(const char *text, size_t n)
+{
+	static const char word[] = "!LEAVING ";
+
+	return n >= sizeof(word) && memcmp(text, word, sizeof(word) - 1) == 0;
+}
+
 void
 line_expect_ok(const struct peer *p, const char *text, size_t n)
 {

@@ -19,7 +19,7 @@
 #include "peer.h"
 
 #define ADDRESSES_MAX 1024
-#define PROCESSES_MAX 8
+#define PROCESSES_MAX 16
 
 enum step { STEP_TAKE, STEP_WORK, STEP_GIVE, STEP_THINK };
 
@@ -89,6 +89,7 @@ void shake_run(struct load *load);
 
 extern const struct mode mode_broker;
 extern const struct mode mode_fresh;
+extern const struct mode mode_try;
 extern const struct mode mode_shared;
 extern const struct mode mode_permits;
 extern const struct mode mode_several;

@@ -19,6 +19,7 @@ static const struct {
 } kinds[] = {
 	{ "broker", load_run, &mode_broker, NULL },
 	{ "fresh", load_run, &mode_fresh, NULL },
+	{ "try", load_run, &mode_try, NULL },
 	{ "shared", load_run, &mode_shared, NULL },
 	{ "permits", load_run, &mode_permits, NULL },
 	{ "several", load_run, &mode_several, NULL },

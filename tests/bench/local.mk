@@ -28,11 +28,18 @@ tests_bench_loadgen_LDADD = $(LIB_STORE) $(LIB_LUA) $(LIB_BASE) \
 TESTS += tests/bench/smoke.sh
 EXTRA_DIST += \
 	tests/bench/README.md \
+	tests/bench/clients.py \
 	tests/bench/libraries.py \
 	tests/bench/more.py \
+	tests/bench/pair.js \
+	tests/bench/pair.py \
 	tests/bench/redispy.py \
 	tests/bench/redlock.js \
 	tests/bench/run \
+	tests/bench/sizing.py \
+	tests/bench/replace.py \
+	tests/bench/warm.py \
+	tests/bench/delay.py \
 	tests/bench/smoke.sh
 
 bench: all $(check_PROGRAMS)

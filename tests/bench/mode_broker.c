@@ -6,6 +6,7 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/xmalloc.h"
@@ -43,6 +44,31 @@ const struct mode mode_broker = {
 	.take = broker_take,
 	.give = broker_give,
 	.answer = broker_answer,
+};
+
+static void
+try_take(struct peer *p)
+{
+	line_say(p, "TRYLOCK %s", p->name);
+}
+
+/* A refusal is an answer, too. */
+static void
+try_answer(struct peer *p, const char *text, size_t n)
+{
+	if (p->step == STEP_TAKE && n >= 4 && memcmp(text, "BUSY", 4) == 0)
+		load_given(p);
+	else
+		broker_answer(p, text, n);
+}
+
+const struct mode mode_try = {
+	.name = "try",
+	.help = "TRYLOCK at a broker, and UNLOCK if it was granted",
+	.frame = line_frame,
+	.take = try_take,
+	.give = broker_give,
+	.answer = try_answer,
 };
 
 /* The number of the present name is all that such a client owns. */
@@ -114,6 +140,8 @@ hold_next(struct peer *p)
 static void
 hold_answer(struct peer *p, const char *text, size_t n)
 {
+	if (line_is_leaving(text, n))
+		return;
 	line_expect_ok(p, text, n);
 	hold_next(p);
 }
@@ -137,6 +165,8 @@ hold_run(struct load *load)
 static void
 idle_answer(struct peer *p, const char *text, size_t n)
 {
+	if (line_is_leaving(text, n))
+		return;
 	line_expect_ok(p, text, n);
 	load_of(p)->pairs++;
 }
