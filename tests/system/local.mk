@@ -14,6 +14,7 @@ tests_system_sendshim_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(WERROR) -fPIC
 tests_system_sendshim_so_LDFLAGS = -shared
 
 EXTRA_DIST += \
+	tests/system/draw_top \
 	tests/system/README.md \
 	tests/system/alerts_test.yaml \
 	tests/system/lib/__init__.py \
@@ -30,6 +31,7 @@ EXTRA_DIST += \
 	tests/system/lib/hostile_tls.py \
 	tests/system/lib/http.py \
 	tests/system/lib/lossy.py \
+	tests/system/lib/liblockbroker.py \
 	tests/system/lib/manual.py \
 	tests/system/lib/net.py \
 	tests/system/lib/npm.py \
@@ -55,7 +57,9 @@ EXTRA_DIST += \
 	tests/system/test_client_c.py \
 	tests/system/test_client_node.py \
 	tests/system/test_client_python.py \
+	tests/system/test_client_storms.py \
 	tests/system/test_clients.py \
+	tests/system/test_conformance.py \
 	tests/system/test_clocks.py \
 	tests/system/test_cluster.py \
 	tests/system/test_completion.py \
@@ -88,6 +92,8 @@ EXTRA_DIST += \
 	tests/system/test_reference_client.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_replace.py \
+	tests/system/test_replace_embedded.py \
+	tests/system/test_replace_views.py \
 	tests/system/test_resp.py \
 	tests/system/test_resp_failover.py \
 	tests/system/test_resp_libraries.py \
@@ -96,6 +102,7 @@ EXTRA_DIST += \
 	tests/system/test_resp_redisson.py \
 	tests/system/test_resp_scripts.py \
 	tests/system/test_resp_tokens.py \
+	tests/system/test_resp_turns.py \
 	tests/system/test_redis_restarts.py \
 	tests/system/test_sync.py \
 	tests/system/test_sentinel.py \
@@ -117,6 +124,7 @@ EXTRA_DIST += \
 	tests/system/test_transcripts.py \
 	tests/system/test_two_servers.py \
 	tests/system/test_users.py \
+	tests/system/test_versions.py \
 	tests/system/test_voters.py \
 	tests/system/test_waiting.py \
 	tests/system/test_warm.py \

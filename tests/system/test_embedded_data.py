@@ -3,14 +3,16 @@
 import glob
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import unittest
 
 from lib.case import SystemTest, grace_of, stall_of
 from lib.proc import pid_gone
 from lib.resp import RedisError, Resp
-from lib.wait import eventually, now, parse_ms
+from lib.wait import eventually, let_time_pass, now, parse_ms
 
 LEASE = 2
 
@@ -326,16 +328,37 @@ class EmbeddedData(SystemTest):
 
     def test_no_directories_pile_up(self):
         self.prepare()
-        sockets = os.path.join(self.first.directory, "lockbrokerd-*", "redis.sock")
+        lives = os.path.join(self.first.directory, "lockbrokerd-*", "life")
         for _ in range(3):
             self.kill()
-            for path in glob.glob(sockets):
+            for path in glob.glob(lives):
                 os.utime(path, (1, 1))
             self.again()
             self.assert_held()
-        self.assertEqual(len(glob.glob(os.path.dirname(sockets))), 1)
+        self.assertEqual(len(glob.glob(os.path.dirname(lives))), 1)
         self.assertEqual(self.first.stop(), 0)
-        self.assertEqual(glob.glob(os.path.dirname(sockets)), [])
+        self.assertEqual(glob.glob(os.path.dirname(lives)), [])
+
+    @unittest.skipUnless(shutil.which("systemd-tmpfiles"), "systemd-tmpfiles is not there")
+    def test_what_cleans_tmp_leaves_it_alone(self):
+        tmp = os.path.join(self.directory, "tmp")
+        os.mkdir(tmp)
+        self.first = self.broker(lease=LEASE, start=False)
+        self.first.start(env={"TMPDIR": tmp, "RUNTIME_DIRECTORY": ""})
+        self.first.replace()
+        other = os.path.join(tmp, "other")
+        with open(other, "w", encoding="ascii"):
+            pass
+        let_time_pass(1.1)
+        rules = os.path.join(self.directory, "tmp.conf")
+        with open(rules, "w", encoding="ascii") as file:
+            file.write(f"e {tmp} - - - 1s\n")
+        def kept():
+            return sorted(glob.glob(os.path.join(tmp, "lockbrokerd-*", "**"), recursive=True))
+        before = kept()
+        subprocess.run(["systemd-tmpfiles", "--clean", rules], check=True)
+        self.assertFalse(os.path.exists(other))
+        self.assertEqual(kept(), before)
 
     def test_a_directory_that_can_not_be_made(self):
         self.first = self.broker(start=False)

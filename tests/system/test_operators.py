@@ -163,6 +163,7 @@ class Log(SystemTest):
         broker.signal(signal.SIGHUP)
         done = self.one(broker, "notice reloaded")
         self.assertEqual((done["changed"], done["settings"]), ("2", "locks.handovers,log.level"))
+        self.assertEqual(done["reread"], "configuration")
         other = self.one(broker, "setting-needs-restart")
         self.assertEqual((other["setting"], other["from"], other["to"]),
                          ("locks.lease", "2s", "3s"))

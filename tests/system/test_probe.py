@@ -38,7 +38,7 @@ class Probe(SystemTest):
 
     def probe(self, nodes, lease=2, **redis):
         """The exit status, and the findings as [level, what, text]."""
-        broker = self.broker(nodes[0], start=False, lease=lease,
+        broker = self.broker(nodes[0] if nodes else None, start=False, lease=lease,
                              redis={"mode": "standalone", "nodes": nodes, **redis})
         broker.write_config()
         done = subprocess.run(
@@ -96,6 +96,19 @@ class Probe(SystemTest):
         status, lines = self.probe(["127.0.0.1:1"])
         self.assertEqual(status, 1)
         self.finds(lines, "fail", "can't be reached")
+
+    def test_what_is_no_redis(self):
+        broker = self.broker(self.redis(), lease=2)
+        address = f"127.0.0.1:{broker.port}"
+        self.finds(self.probe([address])[1], "fail", "is a lockbroker, and not a Redis")
+        lines = self.probe([address], mode="sentinel", master="m", replicas=0)[1]
+        self.finds(lines, "fail", "is that a Sentinel")
+
+    def test_no_program_to_start(self):
+        for program, level in (("no-such-server", "fail"), ("/nowhere/redis-server", "fail"),
+                               ("redis-server", "ok")):
+            lines = self.probe([], mode="embedded", server=program)[1]
+            self.finds(lines, level, program)
 
     def test_passwords(self):
         server = self.redis(requirepass="geheim")

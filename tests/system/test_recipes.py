@@ -2,16 +2,20 @@
 
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import unittest
 
 from lib.broker import find_program
 from lib.case import SystemTest
+from lib.liblockbroker import link
 from lib.manual import SOURCE, blocks, read_source
 from lib.proc import die_with_parent
 from lib.wait import eventually, let_time_pass, patience
+from test_client_node import version
 
 
 class ShellTest(SystemTest):
@@ -267,3 +271,67 @@ class Readme(ShellTest):
         done = subprocess.run([find_program(), "-t", "-c", path], check=False,
                               capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Programs(ShellTest):
+    """The recipes in Python, Node and C: they report, or say that another host does."""
+
+    def run_them(self, *argv, **env):
+        for held in (False, True):
+            if held:
+                self.control.lock("nightly-report")
+            done = subprocess.run(
+                argv, cwd=self.directory, text=True, capture_output=True, check=False,
+                timeout=patience(20),
+                env=dict(os.environ, LOCKBROKER=self.brokers[0].unix_path, **env))
+            yield done.returncode, done.stdout + done.stderr
+        self.assertEqual(len(self.lines()), 1)  # in vain the second time
+
+    def write(self, name, text):
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("wait=10)", "wait=0.1)").replace("10000", "100"))
+        return path
+
+    def test_python(self):
+        path = self.write("nightly.py", """
+def report(part, fence):
+    if part == 99:
+        with open("did", "a") as file:
+            print(fence, file=file)
+""" + self.recipes["python"])
+        ends = self.run_them(sys.executable, path,
+                             PYTHONPATH=os.path.join(SOURCE, "clients", "python"))
+        self.assertEqual(list(ends), [(0, ""), (0, "another host reports\n")])
+
+    @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
+    def test_node(self):
+        os.makedirs(os.path.join(self.directory, "node_modules"))
+        os.symlink(os.path.join(SOURCE, "clients", "node"),
+                   os.path.join(self.directory, "node_modules", "lockbroker"))
+        path = self.write("nightly.js", """
+const report = ({ fence }) => require('fs').appendFileSync('did', fence + '\\n');
+""" + self.recipes["node"])
+        self.assertEqual(list(self.run_them("node", path)),
+                         [(0, ""), (0, "another host reports\n")])
+
+    @unittest.skipIf(shutil.which("cc") is None, "no C compiler is installed")
+    def test_c(self):
+        path = self.write("nightly.c", self.recipes["c"] + """
+int
+report(uint64_t fence, struct lockbroker *lb)
+{
+	FILE *file = fopen("did", "a");
+
+	if (file != NULL) {
+		fprintf(file, "%" PRIu64 "\\n", fence);
+		fclose(file);
+	}
+	return lockbroker_process(lb);
+}
+""")
+        program = link(self.directory, "nightly", path)
+        ends = list(self.run_them(program, LD_LIBRARY_PATH=self.directory))
+        self.assertEqual(ends[0], (0, ""))
+        self.assertEqual(ends[1][0], 2)
+        self.assertIn("nightly-report: ", ends[1][1])

@@ -4,6 +4,8 @@ core/guard/DESIGN: after such a change nothing new is granted for one grace G, w
 put back what they hold. The tests here do without trust_new, so each starts with one G.
 """
 
+import time
+
 from lib.case import SystemTest, grace_of, stall_of
 from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
@@ -108,6 +110,55 @@ class Restarts(SystemTest):
         self.new_grant_takes_a_grace(killed)
         self.assertEqual(self.other.ok("LOCK past").fence, again)
         self.still_held()
+
+    def test_restarted_with_a_share_of_long_ago(self):
+        """Only a keep= of that time is left of it: who shares the name now has a fence of now."""
+        self.prepare()
+        second = self.client(self.broker(self.server, lease=1))
+        keeper = self.client()
+        old = keeper.ok("LOCK past mode=shared keep=30s", timeout=self.grace + 10).fence
+        self.assertEqual(second.ok("LOCK past mode=shared", timeout=self.grace + 10).fence, old)
+        keeper.close()
+        eventually(lambda: self.share_ends("past") > 20, 3, "the name is kept")
+        self.server.cmd("SAVE")
+        second.ok("UNLOCK past")
+        self.other.ok("UNLOCK-FORCE past")
+        newer = self.other.lock("past", timeout=5)
+        self.assertGreater(newer, old)
+        self.other.ok("UNLOCK past")
+        killed = now()
+        self.server.restart()
+        self.new_grant_takes_a_grace(killed)
+        self.assertGreater(self.share_ends("past"), 5)
+        shared = second.ok("LOCK past mode=shared", timeout=10).fence
+        self.assertGreater(shared, newer)
+        self.assertEqual(self.other.ok("LOCK past mode=shared").fence, shared)
+
+    def test_emptied_while_a_broker_that_shares_can_not_tell(self):
+        """The other one leaves a keep= behind, and sees nobody else who shares the name."""
+        self.prepare(lease=3)
+        frozen = self.broker(self.server, lease=3)
+        second = self.client(frozen)
+        keeper = self.client()
+        fence = keeper.ok("LOCK both mode=shared keep=30s", timeout=self.grace + 10).fence
+        self.assertEqual(second.ok("LOCK both mode=shared", timeout=5).fence, fence)
+        frozen.freeze()
+        self.server.cmd("FLUSHALL")
+        eventually(lambda: self.server.get("both"), 3, "one broker puts it back")
+        keeper.close()
+        eventually(lambda: not (self.server.get("both") or "@").startswith("@"), 3,
+                   "it has the name alone")
+        frozen.thaw()
+        eventually(lambda: (self.server.get("both") or "").startswith("@shared"), 3,
+                   "they share it again")
+        self.assertGreater(self.share_ends("both"), 20)
+        self.assertEqual(second.ok("LOCK both mode=shared").fence, fence)
+        self.assertEqual(second.events, [])
+
+    def share_ends(self, name):
+        """In how many seconds the last of those who share it runs out."""
+        last = self.server.cmd("ZRANGE", f"lock:@shared:{name}", "-1", "-1", "WITHSCORES")
+        return float(last[1]) / 1000 - time.time() if last else 0
 
     def test_flushall(self):
         self.prepare()

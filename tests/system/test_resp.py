@@ -243,10 +243,10 @@ class Silent(RespTest):
     def test_long_names_of_channels(self):
         self.broker()
         one = self.resp()
-        self.assertEqual(one.error("SUBSCRIBE", "a", "x" * 256),
-                         "LIMIT the name of a channel may have 255 bytes")
+        self.assertEqual(one.error("SUBSCRIBE", "a", "x" * 1025),
+                         "LIMIT the name of a channel may have 1024 bytes")
         self.assertEqual(one("ECHO", "nothing is subscribed to"), "nothing is subscribed to")
-        self.assertEqual(one("SUBSCRIBE", "x" * 255)[0], "subscribe")
+        self.assertEqual(one("SUBSCRIBE", "x" * 1024)[0], "subscribe")
 
     def test_half_a_request(self):
         """It costs no memory for long."""

@@ -1,5 +1,6 @@
 """Locks of Redisson: its scripts, the depth of a hold, latches, and threads of JVMs that wait."""
 
+import contextlib
 import random
 import threading
 import time
@@ -432,6 +433,63 @@ class Jvms(RespTest):
         self.assertEqual([jvm.depth(name, 1) for name in names], [1] * len(names))
         jvm.done.set()
         eventually(lambda: not jvm.depth("n0", 1), 5)
+
+    def share(self, jvms, threads, seconds, middle=lambda: None):
+        """Threads take the lock again and again; the grants of each: when, after what wait."""
+        grants = {(jvm, thread): [] for jvm in jvms for thread in range(1, threads + 1)}
+        inside, crowded = [], []
+        end = now() + seconds
+
+        def run(jvm, thread):
+            with contextlib.suppress(OSError):  # its broker may be killed
+                while now() < end:
+                    start = now()
+                    jvm.lock("a", thread, lease=2)
+                    grants[jvm, thread].append((now(), now() - start))
+                    inside.append(jvm)
+                    if len(inside) > 1:
+                        crowded.append(now())
+                    time.sleep(0.002)
+                    inside.pop()
+                    jvm.unlock("a", thread)
+
+        running = [threading.Thread(target=run, args=key, daemon=True) for key in grants]
+        for thread in running:
+            thread.start()
+        time.sleep(seconds / 2)
+        middle()
+        for thread in running:
+            thread.join(60)
+            self.assertFalse(thread.is_alive())
+        self.assertEqual(crowded, [])
+        return grants
+
+    def test_all_get_the_same(self):
+        self.broker()
+        jvms = [self.jvm(*self.brokers) for _ in range(5)]
+        grants = self.share(jvms, 4, 4)
+        counts = [len(times) for times in grants.values()]
+        waits = sorted(wait for times in grants.values() for _, wait in times)
+        jain = sum(counts) ** 2 / len(counts) / sum(n * n for n in counts)
+        note(f"{sum(counts)} grants, Jain {jain:.4f}, "
+             f"p99 {waits[len(waits) * 99 // 100] * 1000:.0f} ms")
+        self.assertGreater(jain, 0.99)
+
+    def test_one_of_two_brokers_is_killed(self):
+        server = self.redis()
+        for _ in range(2):
+            self.broker(server, trust_new=True, lease=1)
+        jvms = [self.jvm(broker) for broker in self.brokers]
+        killed = []
+
+        def kill():
+            self.brokers[1].kill()
+            killed.append(now())
+
+        grants = self.share(jvms, 3, 8, kill)
+        for (jvm, thread), times in grants.items():
+            late = [at for at, _ in times if at > killed[0] + 1]
+            self.assertEqual(bool(late), jvm is jvms[0], (thread, times[-1:]))
 
     def test_line_clients_have_their_turn(self):
         self.broker()

@@ -546,11 +546,8 @@ class Files(ClientsTest):
 
     def served(self):
         """The serial number of the certificate that is shown."""
-        client = self.tls()
-        try:
+        with contextlib.closing(self.tls()) as client:
             return client.sock.getpeercert()["serialNumber"]
-        finally:
-            client.close()
 
     def test_new_certificates(self):
         broker = self.tls_broker()
@@ -564,6 +561,7 @@ class Files(ClientsTest):
             file.write("nothing of use\n")
         broker.signal(signal.SIGHUP)
         eventually(lambda: broker.log_lines("tls-reload-failed .*server.crt"))
+        self.assertIn("reread=configuration,certificates", broker.log())
         self.assertEqual(self.served(), second)
         self.ca.issue("server", expired=True)
         broker.signal(signal.SIGHUP)

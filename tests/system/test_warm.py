@@ -2,19 +2,24 @@
 next LOCK asks nobody."""
 
 import signal
+import subprocess
+import time
 
+from lib.broker import find_program
 from lib.case import SystemTest
+from lib.resp import Resp
 from lib.wait import eventually, now, patience
 
 CALLS = ("evalsha", "eval")
 
 
-class Warm(SystemTest):
-    def prepare(self, **locks):
+class WarmNames(SystemTest):
+    def prepare(self, lease=10, **locks):
         """Two brokers on one Redis, the first with locks.warm."""
         self.server = self.redis()
-        self.one = self.broker(self.server, trust_new=True, locks={"warm": "1s", **locks})
-        self.other = self.broker(self.server, trust_new=True)
+        self.one = self.broker(self.server, trust_new=True, lease=lease,
+                               locks={"warm": "1s", **locks})
+        self.other = self.broker(self.server, trust_new=True, lease=lease)
         self.a, self.b = self.client(self.one), self.client(self.other)
 
     def warm_up(self, client, name="x"):
@@ -35,6 +40,8 @@ class Warm(SystemTest):
     def calls(self):
         return sum(self.server.calls(one) for one in CALLS)
 
+
+class Warm(WarmNames):
     def test_redis_is_not_asked_and_fences_rise(self):
         self.prepare()
         fence = self.warm_up(self.a)
@@ -80,3 +87,101 @@ class Warm(SystemTest):
         eventually(lambda: self.key() is None, what="the key is gone")
         self.warm_up(self.a)
         self.assertIsNone(self.key())
+
+
+class Recalled(WarmNames):
+    """Another broker is never told that a name is taken which is only warm."""
+
+    def recalled(self):
+        """The one name that is warm was recalled, within its time."""
+        self.assertEqual(self.stats(self.one)["warm_recalls_total"], "1")
+
+    def test_trylock_and_no_wait(self):
+        for request in ("TRYLOCK x", "LOCK x wait=0", "LOCK x wait=0 mode=shared"):
+            with self.subTest(request):
+                self.prepare()
+                fence = self.warm_up(self.a)
+                self.assertGreater(self.b.ok(request).fence, fence)
+                self.recalled()
+
+    def test_several_names(self):
+        self.prepare()
+        self.warm_up(self.a)
+        self.warm_up(self.a, "y")
+        self.b.ok("TRYLOCK w x y z")
+
+    def test_what_is_held_is_busy_and_asked_for_once(self):
+        self.prepare()
+        self.warm_up(self.a)
+        self.a.lock("x")
+        for _ in range(20):
+            self.assertEqual(self.b.ask("TRYLOCK x").status, "BUSY")
+        self.a.ok("UNLOCK x")
+        self.assertIsNone(self.key(), "it stays cold")
+        self.b.ok("TRYLOCK x")
+
+    def test_status_and_watch(self):
+        self.prepare()
+        self.warm_up(self.a)
+        self.assertEqual(self.b.ok("STATUS x")["state"], "free")
+        self.recalled()
+        self.assertIsNone(self.key())
+        self.warm_up(self.a, "y")
+        self.b.ok("WATCH y")
+        self.assertEqual(self.b.event().status, "!FREE")
+
+    def test_a_lock_library(self):
+        self.prepare()
+        self.warm_up(self.a)
+        resp = Resp(f"127.0.0.1:{self.other.port}")
+        self.addCleanup(resp.close)
+        self.assertEqual(resp("GET", "x"), None)
+        self.recalled()
+        self.warm_up(self.a, "y")
+        self.assertEqual(resp("SET", "y", "token", "NX", "PX", "10000"), "OK")
+
+    def test_an_owner_that_does_not_answer(self):
+        self.prepare()
+        self.warm_up(self.a)
+        self.one.freeze()
+        begin = now()
+        self.assertEqual(self.b.ask("TRYLOCK x").status, "BUSY")
+        self.assertLess(now() - begin, patience(2, begin))
+        self.one.thaw()
+        eventually(lambda: self.b.ask("TRYLOCK x").ok, what="it is given back")
+
+
+class Told(WarmNames):
+    def test_top(self):
+        self.prepare()
+        self.warm_up(self.a)
+        done = subprocess.run([find_program("lockbroker"), "-S", self.one.unix_path, "top", "-b",
+                               "-n", "1"], stdout=subprocess.PIPE, text=True, check=True)
+        self.assertRegex(done.stdout.splitlines()[0], r" waiting, 0/s warm, 0/s recalled$")
+        done = subprocess.run([find_program("lockbroker"), "-S", self.other.unix_path, "top", "-b",
+                               "-n", "1"], stdout=subprocess.PIPE, text=True, check=True)
+        self.assertNotIn("warm", done.stdout)
+
+
+class OldBrokers(WarmNames):
+    def test_nothing_is_kept_warm_while_one_is_there(self):
+        """One that is known by its heartbeat and says nothing of warm names."""
+        self.prepare(lease=1, warm="100ms")
+        self.warm_up(self.a)
+        self.assertIsNotNone(self.key())
+        old = "b:old.00000000000000aa"
+
+        def beats():
+            self.server.cmd("HSET", "lock:@guard", old, int(time.time() * 1000))
+            return self.one.log_lines("warm-refused")
+
+        eventually(beats, 20, "it is seen")
+        self.warm_up(self.a)
+        self.assertIsNone(self.key())
+        self.server.cmd("HDEL", "lock:@guard", old)
+
+        def is_warm():
+            self.warm_up(self.a)
+            return self.key() is not None
+
+        eventually(is_warm, 20, "names are kept again")

@@ -12,14 +12,15 @@ class RedisError(Exception):
 class Resp:
     """One connection, one command at a time."""
 
-    def __init__(self, address, timeout=10.0):
+    def __init__(self, address, timeout=10.0, source=None):
         if address.startswith("unix:"):
             self.sock = socket.socket(socket.AF_UNIX)
             self.sock.settimeout(patience(timeout))
             self.sock.connect(address[5:])
         else:
             host, port = address.rsplit(":", 1)
-            self.sock = socket.create_connection((host, int(port)), patience(timeout))
+            self.sock = socket.create_connection((host, int(port)), patience(timeout),
+                                                 source and (source, 0))
         self.file = self.sock.makefile("rb")
         self.pushes = []  # of RESP3, as they came before a reply
 
