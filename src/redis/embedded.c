@@ -67,7 +67,7 @@ struct embedded {
 
 	pid_t pid;	    /* 0: it does not run, or we do not look after it */
 	bool child;	    /* and not that of a process before this one */
-	int pidfd;	    /* -1: the kernel has none */
+	int pidfd;	    /* -1: it is a child */
 	struct event *died; /* while pid is not 0 */
 	struct event *restart;
 	bool ready; /* it has read its file */
@@ -248,18 +248,23 @@ exec_error(int status)
 
 static void on_died(evutil_socket_t fd, short what, void *arg);
 
-/* Looks after a server that runs. */
 static void
-watch(struct embedded *e, pid_t pid, bool child, int pidfd)
+watch(struct embedded *e, pid_t pid, int pidfd, struct event *died)
 {
 	e->pid = pid;
-	e->child = child;
 	e->pidfd = pidfd;
-	e->died = pidfd >= 0 ? event_new(e->base, pidfd, EV_READ | EV_PERSIST,
-				   on_died, e)
-			     : evsignal_new(e->base, SIGCHLD, on_died, e);
-	if (e->died == NULL || event_add(e->died, NULL) < 0)
+	e->child = pidfd < 0;
+	e->died = died;
+	if (died == NULL || event_add(died, NULL) < 0)
 		abort();
+}
+
+static void
+watch_child(struct embedded *e, pid_t pid)
+{
+	watch(e, pid, -1, evsignal_new(e->base, SIGCHLD, on_died, e));
+	/* It may have ended before we listened. */
+	event_active(e->died, EV_SIGNAL, 1);
 }
 
 static void
@@ -289,7 +294,7 @@ spawn(struct embedded *e)
 		error = exec_error(status[0]);
 	close(status[0]);
 	if (error == 0)
-		watch(e, pid, true, open_pidfd(pid));
+		watch_child(e, pid);
 	else if (pid > 0)
 		(void)waitpid(pid, NULL, 0);
 	return error;
@@ -309,7 +314,8 @@ adopt(struct embedded *e)
 		close(pidfd);
 		return false;
 	}
-	watch(e, pid, false, pidfd);
+	watch(e, pid, pidfd,
+	    event_new(e->base, pidfd, EV_READ | EV_PERSIST, on_died, e));
 	LOG(INFO, "redis-server-kept", LOG_N("pid", pid));
 	return true;
 }
