@@ -92,6 +92,8 @@ struct broker {
 	/* Leaving since then, and until then at the latest; 0: is not. */
 	int64_t leaving_ms, leave_ms;
 	bool draining; /* leaves without a successor */
+	/* Leaving: our Redis stays even if the successor is killed. */
+	bool server_stays;
 };
 
 /* Gives the core one event at the present time, and carries out its effects. */

@@ -32,7 +32,7 @@ void
 broker_take_over(struct broker *b)
 {
 	front_share_paths(b->front, false);
-	redis_own(b->redis, true);
+	(void)redis_own(b->redis, true);
 	if (broker_accepts(b))
 		broker_hold_back(b, false);
 }
@@ -85,7 +85,7 @@ broker_leave(struct broker *b)
 {
 	front_share_paths(b->front, true);
 	monitor_stop_listening(b->monitor);
-	redis_own(b->redis, false);
+	b->server_stays = redis_own(b->redis, false);
 	leave(b);
 }
 

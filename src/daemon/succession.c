@@ -546,8 +546,8 @@ after_gone(struct succession *s)
 	    LOG_N("clients", front_count(s->broker->front)));
 	peer_free(s->after);
 	s->after = NULL;
-	/* Its server has gone with it, and never comes back. */
-	if (s->broker->config->redis.mode == CONFIG_MODE_EMBEDDED)
+	/* Else its server has gone with it, and never comes back. */
+	if (!s->broker->server_stays)
 		s->hooks->drain(s->broker);
 }
 

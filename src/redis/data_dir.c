@@ -58,9 +58,11 @@ struct data_dir {
 	char *aside;
 	char *mark;
 	char *fresh; /* the mark while it is written */
+	char *server;
 	char boot[BOOT_BYTES];
 	int lock; /* -1: another process of this broker has the directory */
 	enum stage stage;
+	bool stays;
 	bool new; /* nothing was written yet */
 	bool whole;
 	bool stuck; /* the server can't write */
@@ -291,6 +293,29 @@ data_dir_take(const struct data_dir *d)
 	return 0;
 }
 
+bool
+data_dir_stays(const struct data_dir *d)
+{
+	return d->stays;
+}
+
+void
+data_dir_note(const struct data_dir *d, const char *server_dir)
+{
+	(void)unlink(d->server);
+	if (symlink(server_dir, d->server) < 0)
+		LOG(WARNING, "redis-server-mark", LOG_S("file", d->server),
+		    LOG_S("error", strerror(errno)));
+}
+
+void
+data_dir_noted(const struct data_dir *d, char *out, size_t size)
+{
+	ssize_t n = readlink(d->server, out, size - 1);
+
+	out[n > 0 ? n : 0] = '\0';
+}
+
 /* Returns the lock of a server; its type is F_UNLCK if there is none. */
 static struct flock
 find_server(const struct data_dir *d)
@@ -325,9 +350,10 @@ data_dir_evict(const struct data_dir *d)
 
 /* Life. */
 
-/* systemd lists several directories with colons between them. */
+/* systemd lists several directories with colons between them.  Returns NULL if
+ * none is given. */
 static char *
-find_root(const char *broker, const char *temporary)
+find_root(const char *broker)
 {
 	static const char *const names[] = { "STATE_DIRECTORY",
 		"RUNTIME_DIRECTORY" };
@@ -344,7 +370,7 @@ find_root(const char *broker, const char *temporary)
 			abort();
 		return path;
 	}
-	return join(temporary, "/data");
+	return NULL;
 }
 
 /* The unit tells which boot this is, because /proc is hidden there. */
@@ -440,12 +466,16 @@ data_dir_new(const char *broker, const char *temporary, int lock)
 	struct data_dir *d = xcalloc(1, sizeof(*d));
 
 	d->lock = lock;
-	d->path = find_root(broker, temporary);
+	d->path = find_root(broker);
+	d->stays = d->path != NULL;
+	if (!d->stays)
+		d->path = join(temporary, "/data");
 	d->file = join(d->path, "/lock");
 	d->data = join(d->path, "/data");
 	d->aside = join(d->path, "/aside");
 	d->mark = join(d->path, "/boot");
 	d->fresh = join(d->path, "/boot.new");
+	d->server = join(d->path, "/server");
 	find_boot(d->boot);
 	return d;
 }
@@ -519,5 +549,6 @@ data_dir_close(struct data_dir *d)
 	free(d->aside);
 	free(d->mark);
 	free(d->fresh);
+	free(d->server);
 	free(d);
 }

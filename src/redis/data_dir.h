@@ -9,6 +9,7 @@
  *	            that it was closed
  *	    data/   what the server writes
  *	    aside/  what was set aside last
+ *	    server  a link to the directory of the socket (server_dir.h)
  *
  * Redis writes to the file before it answers, so a crash of the server or of
  * the broker loses nothing.  A crash of the machine may, because nothing is
@@ -60,6 +61,13 @@ bool data_dir_may_cut(const struct data_dir *d);
 /* In the child that becomes the server: locks the directory for it.  Returns
  * an errno; EAGAIN: another server has it. */
 int data_dir_take(const struct data_dir *d);
+
+/* Does it stay where the next broker of that name finds it? */
+bool data_dir_stays(const struct data_dir *d);
+
+/* Notes where the socket is; finds what was noted, "" if nothing was. */
+void data_dir_note(const struct data_dir *d, const char *server_dir);
+void data_dir_noted(const struct data_dir *d, char *out, size_t size);
 
 /* Returns the process that is the server; 0: there is none. */
 pid_t data_dir_server(const struct data_dir *d);

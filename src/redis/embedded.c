@@ -4,11 +4,11 @@
  *	setsid            a Ctrl-C in our terminal is for us: we release locks
  *	signals blocked   so is a SIGTERM for all of the service's processes
  *	close_range       keep no descriptor of ours open
- *	F_SETSIG          have the kernel kill it when it has no owner any more
+ *	F_SETSIG          have the kernel kill it when nobody uses it any more
  *
- * Its owner is the process that has the FIFO `life` open for writing: there
- * is always one, as an owner inherits that from the owner before.  The server
- * has it open for reading, and asks for SIGKILL (O_ASYNC) when something
+ * Its users are the processes that have the FIFO `life` open for writing: the
+ * owner, which inherits that from the owner before, and those that leave.  The
+ * server has it open for reading, and asks for SIGKILL (O_ASYNC) when something
  * happens there: nobody writes, so that is the end of the last writer.  Until
  * exec() the child has its parent's descriptor, too, so that it can't miss that
  * end.  PR_SET_PDEATHSIG would end it with the process that has started it.
@@ -63,7 +63,8 @@ struct embedded {
 	unsigned databases;
 	struct server_dir dir;
 	struct data_dir *data;
-	bool owner; /* we start and stop it; else another process does */
+	bool owner;  /* we start and stop it; else another process does */
+	bool joined; /* others used it before */
 
 	pid_t pid;	    /* 0: it does not run, or we do not look after it */
 	bool child;	    /* and not that of a process before this one */
@@ -172,9 +173,9 @@ output_end(struct embedded *e)
 
 /* Its life. */
 
-/* Has the kernel kill this process when the server has no owner any more. */
+/* Has the kernel kill this process when nobody uses the server any more. */
 static bool
-live_with_owner(const struct embedded *e)
+live_with_users(const struct embedded *e)
 {
 	int fd = open(e->dir.life, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
 
@@ -224,7 +225,7 @@ child_exec(const struct embedded *e, int status)
 #ifdef SYS_close_range
 	(void)syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
 #endif
-	error = live_with_owner(e) ? data_dir_take(e->data) : errno;
+	error = live_with_users(e) ? data_dir_take(e->data) : errno;
 	if (error == 0) {
 		execvp(e->program, (char **)(uintptr_t)argv);
 		error = errno;
@@ -440,7 +441,7 @@ end_server(struct embedded *e)
 {
 	struct pollfd end = { .fd = e->pidfd, .events = POLLIN };
 
-	if (!e->owner || e->pid <= 0)
+	if (e->pid <= 0)
 		return;
 	if (e->child)
 		(void)kill(e->pid, SIGKILL);
@@ -454,6 +455,27 @@ end_server(struct embedded *e)
 	else
 		while (poll(&end, 1, -1) < 0 && errno == EINTR)
 			continue;
+}
+
+/*
+ * The owner before may have been killed while processes that it had replaced
+ * still use the server.
+ */
+static void
+join_others(struct embedded *e)
+{
+	char path[SERVER_PATH_SIZE];
+	struct server_dir theirs;
+
+	data_dir_noted(e->data, path, sizeof(path));
+	if (path[0] != '\0' && has_pidfds() && server_dir_join(&theirs, path)) {
+		server_dir_close(&e->dir);
+		server_dir_remove(&e->dir);
+		e->dir = theirs;
+		e->joined = true;
+	} else {
+		data_dir_note(e->data, e->dir.path);
+	}
 }
 
 /* Makes or finds the directories. */
@@ -470,6 +492,8 @@ open_dirs(
 	if (e->owner) {
 		if (server_dir_make(&e->dir, why, why_size))
 			e->data = data_dir_open(name, dir, why, why_size);
+		if (e->data != NULL && data_dir_stays(e->data))
+			join_others(e);
 	} else if (!has_pidfds()) {
 		snprintf(why, why_size,
 		    "an embedded Redis can be handed over from Linux 5.3 on"
@@ -522,6 +546,8 @@ start_now(struct embedded *e)
 void
 embedded_start(struct embedded *e)
 {
+	if (e->joined && adopt(e))
+		e->ever_ready = true;
 	start_now(e);
 }
 
@@ -546,7 +572,7 @@ embedded_own(struct embedded *e)
 		start_now(e);
 }
 
-void
+bool
 embedded_leave(struct embedded *e)
 {
 	e->owner = false;
@@ -554,7 +580,11 @@ embedded_leave(struct embedded *e)
 	data_dir_leave(e->data);
 	event_free(e->readable);
 	e->readable = NULL;
-	server_dir_close(&e->dir);
+	if (data_dir_stays(e->data))
+		server_dir_leave(&e->dir);
+	else
+		server_dir_close(&e->dir);
+	return data_dir_stays(e->data);
 }
 
 void
@@ -584,23 +614,30 @@ embedded_path(struct embedded *e)
 	return e->dir.socket;
 }
 
+/* If others still use the server, it ends with them, and is not closed. */
 void
 embedded_free(struct embedded *e)
 {
+	bool last;
+
 	if (e == NULL)
 		return;
+	last = server_dir_alone(&e->dir);
 	event_free(e->restart);
-	end_server(e);
+	if (e->owner && last)
+		end_server(e);
 	if (e->pid > 0)
 		unwatch(e);
 	if (e->owner && e->readable != NULL)
 		output_end(e);
 	if (e->readable != NULL)
 		event_free(e->readable);
+	if (!last && e->data != NULL)
+		data_dir_leave(e->data);
+	if (last)
+		server_dir_remove(&e->dir);
 	server_dir_close(&e->dir);
 	data_dir_close(e->data);
-	if (e->owner)
-		server_dir_remove(&e->dir);
 	buf_fini(&e->line);
 	free(e->program);
 	free(e);

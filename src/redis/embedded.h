@@ -3,14 +3,16 @@
  * do.  Its data are in a file, and there again when it is started again
  * (data_dir.h).
  *
- * It dies with its owner, even if that is killed by SIGKILL.  If it dies
+ * It dies with its last user, even if that is killed by SIGKILL.  If it dies
  * itself, its owner starts it again after a pause that grows, and logs its
  * output at level debug.
  *
  * The owner is the process of the broker that made it, until it is replaced
  * (daemon/succession.h): then the new process is.  One that is not the owner
  * yet, or no more, uses the server, and follows when it is started again; but
- * it neither starts nor stops it, and leaves its directories alone.
+ * it neither starts nor stops it, and leaves its directories alone.  If the
+ * owner is killed, those that it has replaced go on with the server, and a
+ * broker that is started then becomes its owner.
  */
 #ifndef LOCKBROKER_REDIS_EMBEDDED_H
 #define LOCKBROKER_REDIS_EMBEDDED_H
@@ -51,8 +53,12 @@ void embedded_hand_over(const struct embedded *e, struct handed_list *out);
 /* We are the owner from now on: what was handed to us is ours. */
 void embedded_own(struct embedded *e);
 
-/* Another process is the owner from now on. */
-void embedded_leave(struct embedded *e);
+/*
+ * Another process is the owner from now on.  Returns false if the server ends
+ * with that one: nobody would find it, as its data are in a temporary
+ * directory.
+ */
+bool embedded_leave(struct embedded *e);
 
 /* The server has read its file, and answers. */
 void embedded_ready(struct embedded *e);
@@ -65,7 +71,7 @@ void embedded_stuck(struct embedded *e);
 /* Returns the path of the socket, which lives as long as e. */
 char *embedded_path(struct embedded *e);
 
-/* The owner stops the server and removes socket and directory. */
+/* The last user stops the server and removes the directory of the socket. */
 void embedded_free(struct embedded *e);
 
 #endif

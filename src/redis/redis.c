@@ -131,11 +131,10 @@ redis_hand_over(const struct redis *r, struct handed_list *out)
 		r->ops->hand_over(r->topology, out);
 }
 
-void
+bool
 redis_own(struct redis *r, bool own)
 {
-	if (r->ops->own != NULL)
-		r->ops->own(r->topology, own);
+	return r->ops->own == NULL || r->ops->own(r->topology, own);
 }
 
 void

@@ -109,10 +109,11 @@ const char *redis_node(const struct redis *redis, uint32_t shard);
 
 /*
  * Embedded: which process of the broker looks after its server (embedded.h).
- * Does nothing in other modes.
+ * Returns false if the server ends with another process, whose it is now.  Does
+ * nothing in other modes.
  */
 void redis_hand_over(const struct redis *redis, struct handed_list *out);
-void redis_own(struct redis *redis, bool own);
+bool redis_own(struct redis *redis, bool own);
 
 /* The broker leaves: other brokers hear of it with the next heartbeat. */
 void redis_leave(struct redis *redis);

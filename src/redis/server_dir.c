@@ -176,16 +176,59 @@ server_dir_inherit(
 	return false;
 }
 
+/* Its path was ours when it was noted: is it still, and in use? */
+static bool
+is_used(int dir_fd)
+{
+	struct stat st;
+
+	return fstat(dir_fd, &st) == 0 && st.st_uid == geteuid() &&
+	       (st.st_mode & 077) == 0 &&
+	       flock(dir_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK &&
+	       flock(dir_fd, LOCK_SH | LOCK_NB) == 0;
+}
+
+bool
+server_dir_join(struct server_dir *d, const char *path)
+{
+	server_dir_init(d);
+	snprintf(d->path, sizeof(d->path), "%s", path);
+	d->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (d->dir_fd >= 0 && is_used(d->dir_fd) && name_all(d)) {
+		d->life_fd = open_fifo(d->life);
+		d->output_fd = open_fifo(d->output);
+	}
+	if (d->life_fd >= 0 && d->output_fd >= 0)
+		return true;
+	server_dir_close(d);
+	server_dir_init(d);
+	return false;
+}
+
+void
+server_dir_leave(struct server_dir *d)
+{
+	if (d->output_fd >= 0)
+		(void)close(d->output_fd);
+	d->output_fd = -1;
+}
+
+bool
+server_dir_alone(const struct server_dir *d)
+{
+	return d->dir_fd >= 0 && (flock(d->dir_fd, LOCK_EX | LOCK_NB) == 0 ||
+				     errno != EWOULDBLOCK);
+}
+
 void
 server_dir_close(struct server_dir *d)
 {
+	server_dir_leave(d);
 	if (d->life_fd >= 0)
 		(void)close(d->life_fd);
-	if (d->output_fd >= 0)
-		(void)close(d->output_fd);
 	if (d->dir_fd >= 0)
 		(void)close(d->dir_fd);
-	d->life_fd = d->output_fd = d->dir_fd = -1;
+	d->life_fd = d->dir_fd = -1;
 }
 
 void

@@ -8,7 +8,8 @@
  *	              writing (embedded.c)
  *	    output    a FIFO: what the server writes for people
  *
- * The processes of a broker that replace each other use the same one.
+ * The processes of a broker that replace each other use the same one, and each
+ * of them has a lock on it (flock) for as long as it does.
  */
 #ifndef LOCKBROKER_REDIS_SERVER_DIR_H
 #define LOCKBROKER_REDIS_SERVER_DIR_H
@@ -26,7 +27,7 @@ struct server_dir {
 	char output[SERVER_PATH_SIZE];
 	int life_fd; /* for writing; -1: closed */
 	int output_fd;
-	int dir_fd; /* has a lock */
+	int dir_fd; /* has the lock */
 };
 
 void server_dir_init(struct server_dir *d);
@@ -41,6 +42,22 @@ bool server_dir_make(struct server_dir *d, char *why, size_t why_size);
  * ours from now on, whatever is returned. */
 bool server_dir_inherit(
     struct server_dir *d, int life_fd, char *why, size_t why_size);
+
+/*
+ * Finds one at a path that a process of this broker has noted, and uses it too,
+ * if another one does so at this moment.  Else d is as server_dir_init() leaves
+ * it.
+ */
+bool server_dir_join(struct server_dir *d, const char *path);
+
+/* Lets others read what the server writes for people; it lives on. */
+void server_dir_leave(struct server_dir *d);
+
+/*
+ * Does no other process use it?  Asked at the end only: then none joins it any
+ * more; else this one no longer counts.
+ */
+bool server_dir_alone(const struct server_dir *d);
 
 void server_dir_close(struct server_dir *d);
 void server_dir_remove(struct server_dir *d); /* if there is one */

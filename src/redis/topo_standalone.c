@@ -210,13 +210,15 @@ standalone_hand_over(const struct topology *t, struct handed_list *out)
 		embedded_hand_over(t->embedded, out);
 }
 
-static void
+static bool
 standalone_own(struct topology *t, bool own)
 {
-	if (t->embedded != NULL && own)
-		embedded_own(t->embedded);
-	else if (t->embedded != NULL)
-		embedded_leave(t->embedded);
+	if (t->embedded == NULL)
+		return true;
+	if (!own)
+		return embedded_leave(t->embedded);
+	embedded_own(t->embedded);
+	return true;
 }
 
 const struct topology_ops topo_standalone = { standalone_new, standalone_start,

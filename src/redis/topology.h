@@ -48,7 +48,7 @@ struct topology_ops {
 	void (*flush)(struct topology *t);
 	/* For a server of our own; NULL in modes that have none. */
 	void (*hand_over)(const struct topology *t, struct handed_list *out);
-	void (*own)(struct topology *t, bool own);
+	bool (*own)(struct topology *t, bool own);
 };
 
 /* Returns the config of a pool; the address must outlive that pool. */

@@ -150,10 +150,11 @@ embedded_own(struct embedded *e)
 	(void)e;
 }
 
-void
+bool
 embedded_leave(struct embedded *e)
 {
 	(void)e;
+	return true;
 }
 
 void
