@@ -89,7 +89,7 @@ static void
 keep_promise(struct core *core, struct hold *h)
 {
 	hold_promise_until(h, session_of(h->owner)->valid_ms + core->pad_ms +
-				  hold_terms(h)->delay_ms);
+				  hold_rare(h)->delay_ms);
 }
 
 /* The next waiter may have the name before the next hold of the session

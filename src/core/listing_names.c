@@ -138,7 +138,7 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 	struct busy one = { .kind = KIND_LOCK,
 		.name = l->name,
 		.name_len = l->name_len,
-		.handovers = more_of(l)->handovers,
+		.handovers = lock_rare(l)->handovers,
 		.nwaiting = queue_of(l)->n,
 		.state = state_of(core, l) };
 

@@ -61,7 +61,7 @@ emit_other(struct core *core, unsigned others)
 static void
 emit_holder(struct core *core, const struct hold *h)
 {
-	const struct timer *bound = &hold_terms(h)->bound;
+	const struct timer *bound = &hold_rare(h)->bound;
 	const struct tenure *t = &h->lock->lease.tenure;
 	int64_t left_ms = tenure_deadline_ms(core, t) - core->now_ms;
 

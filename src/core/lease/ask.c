@@ -80,9 +80,9 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 static void
 set_ttl(struct core *core, struct lease *l, struct op *op)
 {
-	struct lease_terms terms = core->leases->tenant->terms(core, l);
+	struct lease_afterlife after = core->leases->tenant->afterlife(core, l);
 	int64_t least_ms = core->config.lease_ms + core->pad_ms;
-	int64_t delay_ms = terms.delay_ms, keep_ms = terms.keep_ms;
+	int64_t delay_ms = after.delay_ms, keep_ms = after.keep_ms;
 
 	if (l->state == LEASE_LINGERING)
 		least_ms = delay_ms = keep_ms = 0; /* a tombstone */

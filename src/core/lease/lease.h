@@ -152,7 +152,7 @@ enum lease_demand {
 enum lease_want { WANT_NONE, WANT_EXCLUSIVE, WANT_SHARED };
 
 /* How long a life of the key holders and waiters need. */
-struct lease_terms {
+struct lease_afterlife {
 	int64_t delay_ms;
 	int64_t keep_ms; /* from now on */
 };
@@ -169,7 +169,7 @@ struct lease_tenant {
 	enum lease_demand (*demand)(
 	    const struct core *core, const struct lease *l);
 	enum lease_want (*mode)(const struct core *core, const struct lease *l);
-	struct lease_terms (*terms)(
+	struct lease_afterlife (*afterlife)(
 	    const struct core *core, const struct lease *l);
 	uint32_t (*nwaiting)(const struct lease *l);
 	bool (*in_use)(const struct lease *l); /* somebody holds it */

@@ -54,7 +54,7 @@ static void
 backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
     const struct outcome *o)
 {
-	struct lease_rare *more = lease_need_rare(l);
+	struct lease_rare *rare = lease_need_rare(l);
 	int64_t most_ms;
 
 	assert(l->state == LEASE_NONE && l->pending == NULL);
@@ -65,16 +65,16 @@ backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
 		return;
 	}
 	/* A token that is over (`freed`) may still stand on some servers. */
-	if (o->first != 0 && o->first != more->freed) {
-		more->rival = (uint32_t)o->first;
-		more->failed = 0;
+	if (o->first != 0 && o->first != rare->freed) {
+		rare->rival = (uint32_t)o->first;
+		rare->failed = 0;
 		lease_plan_look(core, l, o);
 		l->tenure.wake_ms += core_jitter(core, LOOK_JITTER_MS);
 		return;
 	}
-	most_ms = (FREE_JITTER_MS + took_ms) << more->failed;
-	if (more->failed < FAILED_MAX)
-		more->failed++;
+	most_ms = (FREE_JITTER_MS + took_ms) << rare->failed;
+	if (rare->failed < FAILED_MAX)
+		rare->failed++;
 	l->tenure.wake_ms =
 	    core->now_ms + 1 + core_jitter(core, min_ms(most_ms, RETRY_MAX_MS));
 }

@@ -33,11 +33,11 @@ check_holders(const struct lock *l)
 	TAILQ_FOREACH (h, &l->holders, in_lock) {
 		assert(h->lock == l && h->owner != NULL);
 		assert(h->fence > 0);
-		assert(h->terms == NULL || h->terms->hold == h);
+		assert(h->rare == NULL || h->rare->hold == h);
 		n++;
 	}
 	assert(n == l->nholders);
-	assert(more_of(l)->crowd == NULL || n == l->more->crowd->n);
+	assert(lock_rare(l)->crowd == NULL || n == l->rare->crowd->n);
 	assert(n <= 1 || l->shared_hold);
 	assert(n == 0 || lease_is_held(&l->lease) || sharers_loses(l));
 }

@@ -64,7 +64,7 @@ lock_gives_way(const struct core *core, const struct lock *l)
 	return w != NULL && w->group == NULL && !w->jumped &&
 	       lease_contended(&l->lease) &&
 	       (l->handed ||
-		   more_of(l)->gave_way < core->config.locks.handovers) &&
+		   lock_rare(l)->gave_way < core->config.locks.handovers) &&
 	       core->locks->above->comes_before(
 		   core, l->name, l->name_len, w->came);
 }

@@ -102,7 +102,7 @@ then_forced(struct core *core, struct lock *l, int64_t since_ms)
 {
 	if ((lease_is_held(&l->lease) || l->lease.state == LEASE_LINGERING ||
 		l->lease.state == LEASE_ENDING) &&
-	    more_of(l)->linger_since_ms <= since_ms)
+	    lock_rare(l)->linger_since_ms <= since_ms)
 		lease_linger_over(&l->lease);
 	if (!TAILQ_EMPTY(&l->holders) ||
 	    lease_rare(&l->lease)->linger_ms > core->now_ms ||
@@ -136,7 +136,7 @@ is_meant(const struct lock *l, int64_t asked_ms)
 {
 	const struct hold *h = TAILQ_LAST(&l->holders, holder_list);
 
-	return (h != NULL ? h->since_ms : more_of(l)->linger_since_ms) <=
+	return (h != NULL ? h->since_ms : lock_rare(l)->linger_since_ms) <=
 	       asked_ms;
 }
 
@@ -247,7 +247,7 @@ look(struct core *core, struct force *f)
 		end_lease(core, l, core->now_ms, f->by, false);
 	l = still_here(core, f);
 	if (l != NULL) {
-		force_list(&need_more(l)->forces, f);
+		force_list(&lock_need_rare(l)->forces, f);
 		return;
 	}
 	f->here = false;
@@ -342,9 +342,9 @@ is_told_all(struct core *core, struct force *f)
 }
 
 /*
- * The key is this broker's, in whose memory nobody had the name when that was
- * asked, or which shared it.  A session that has it now was granted it since, and
- * is not meant.
+ * The key is ours, but when the forced release was asked for, no session here
+ * had the name, or sessions shared it.  A session that has it now was granted
+ * it since, and is not meant.
  */
 static void
 found_ours(struct core *core, struct force *f)

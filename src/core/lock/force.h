@@ -43,7 +43,7 @@ void force_leave(struct core *core, struct lock *l);
 static inline void
 force_touch(struct core *core, struct lock *l)
 {
-	if (l->more != NULL && !TAILQ_EMPTY(&l->more->forces))
+	if (l->rare != NULL && !TAILQ_EMPTY(&l->rare->forces))
 		force_changed(core, l);
 }
 

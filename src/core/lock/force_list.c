@@ -102,8 +102,8 @@ force_changed(struct core *core, struct lock *l)
 void
 force_leave(struct core *core, struct lock *l)
 {
-	if (l->more == NULL)
+	if (l->rare == NULL)
 		return;
-	TAILQ_CONCAT(&core->forces->touched, &l->more->forces, in_turn);
+	TAILQ_CONCAT(&core->forces->touched, &l->rare->forces, in_turn);
 	job_set(core, JOB_FORCE, !TAILQ_EMPTY(&core->forces->touched));
 }

@@ -30,13 +30,13 @@ count_grant(struct core *core, struct lock *l)
 {
 	core->stats.grants++;
 	if (l->handed) {
-		need_more(l)->handovers++;
+		lock_need_rare(l)->handovers++;
 		core->stats.handovers++;
 	}
 	if (lease_contended(&l->lease))
 		l->lease.rare->contention.handovers++;
-	if (l->more != NULL)
-		l->more->gave_way = 0;
+	if (l->rare != NULL)
+		l->rare->gave_way = 0;
 	l->handed = true;
 	measured_handed(core, l);
 	lease_linger_over(&l->lease);

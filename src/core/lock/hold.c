@@ -74,7 +74,7 @@ hold_was_told(const struct hold *h)
 void
 hold_promise_told(struct hold *h)
 {
-	struct terms *t = h->terms;
+	struct hold_rare *t = h->rare;
 
 	if (t == NULL)
 		return;
@@ -87,7 +87,7 @@ static void
 promise(const struct core *core, struct hold *h, const struct waiter *w)
 {
 	int64_t keep_ms = w->keep_ms > 0 ? core->now_ms + w->keep_ms : 0;
-	struct terms *t = h->terms;
+	struct hold_rare *t = h->rare;
 
 	assert(w->hold == h && h->lock == w->lock);
 	if (t == NULL)
@@ -104,14 +104,14 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 {
 	if (w->keep_ms > 0)
 		hold_keep_until(h, core->now_ms + w->keep_ms);
-	if (w->delay_ms > hold_terms(h)->delay_ms)
-		hold_need_terms(h)->delay_ms = w->delay_ms;
-	if (w->delay_ms > more_of(h->lock)->most_delay_ms)
-		need_more(h->lock)->most_delay_ms = w->delay_ms;
-	if (h->terms == NULL || h->terms->binds ||
-	    (h->terms->keep_until_ms == 0 && h->terms->delay_ms == 0))
+	if (w->delay_ms > hold_rare(h)->delay_ms)
+		hold_need_rare(h)->delay_ms = w->delay_ms;
+	if (w->delay_ms > lock_rare(h->lock)->most_delay_ms)
+		lock_need_rare(h->lock)->most_delay_ms = w->delay_ms;
+	if (h->rare == NULL || h->rare->binds ||
+	    (h->rare->keep_until_ms == 0 && h->rare->delay_ms == 0))
 		return;
-	h->terms->binds = true;
+	h->rare->binds = true;
 	unowned_bind(core, h->lock, h->owner);
 }
 
@@ -169,7 +169,7 @@ void
 hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 {
 	assert(h->owner == w->owner && h->lock == w->lock);
-	hold_need_terms(h)->reentries++;
+	hold_need_rare(h)->reentries++;
 	lengthen(core, h, w);
 	to_be_told(h, w);
 }
@@ -210,12 +210,12 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
 		hold_ms = most_ms;
 	if (hold_ms > 0) {
-		hold_need_terms(h)->hold_ms = hold_ms;
-		core_arm(core, &h->terms->bound, core->now_ms + hold_ms);
+		hold_need_rare(h)->hold_ms = hold_ms;
+		core_arm(core, &h->rare->bound, core->now_ms + hold_ms);
 		valid_note(core, h->owner, core->now_ms + hold_ms);
-	} else if (h->terms != NULL) {
-		h->terms->hold_ms = 0;
-		core_disarm(core, &h->terms->bound);
+	} else if (h->rare != NULL) {
+		h->rare->hold_ms = 0;
+		core_disarm(core, &h->rare->bound);
 	}
 }
 
@@ -262,13 +262,13 @@ hold_free(struct core *core, struct hold *h)
 	h->owner->nholds--;
 	owner_let_go(core, h->owner);
 	core->locks->nholds--;
-	if (hold_terms(h)->gone)
+	if (hold_rare(h)->gone)
 		unowned_hold_ended(core, h->lock);
-	if (h->terms != NULL && h->terms->binds)
+	if (h->rare != NULL && h->rare->binds)
 		unowned_unbind(core, h->lock);
-	if (h->terms != NULL)
-		core_disarm(core, &h->terms->bound);
-	free(h->terms);
+	if (h->rare != NULL)
+		core_disarm(core, &h->rare->bound);
+	free(h->rare);
 	pool_give(&core->locks->holds, h);
 }
 
@@ -280,7 +280,7 @@ hold_free(struct core *core, struct hold *h)
 static void
 end_hold(struct core *core, struct hold *h, bool clean)
 {
-	const struct terms *t = hold_terms(h);
+	const struct hold_rare *t = hold_rare(h);
 	int64_t until_ms = t->keep_until_ms;
 
 	if (!clean && t->delay_ms > 0)
@@ -356,7 +356,7 @@ int64_t
 hold_valid_ms(const struct core *core, const struct hold *h)
 {
 	int64_t at_ms = tenure_deadline_ms(core, &h->lock->lease.tenure);
-	const struct timer *bound = &hold_terms(h)->bound;
+	const struct timer *bound = &hold_rare(h)->bound;
 	int64_t bound_ms;
 
 	if (!timer_armed(bound))

@@ -20,11 +20,11 @@ struct hold *hold_later(const struct hold *h);
 void holders_join(struct lock *l, struct hold *h);
 void holders_leave(struct lock *l, struct hold *h);
 
-/* The terms of the hold; all zero if it has none. */
-const struct terms *hold_terms(const struct hold *h);
+/* What few holds have; all zero if this one has nothing. */
+const struct hold_rare *hold_rare(const struct hold *h);
 
-/* The terms, to be written; makes them if there are none yet. */
-struct terms *hold_need_terms(struct hold *h);
+/* Returns hold.rare, to be written; makes it if there is none yet. */
+struct hold_rare *hold_need_rare(struct hold *h);
 
 /* How long its request waited before the grant. */
 void hold_set_waited(struct hold *h, int64_t waited_ms);

@@ -2,8 +2,8 @@
  * The holders of a name, and what was agreed on for each hold.
  *
  * The list has the latest hold first.  A name that very many share has a table
- * of them besides (more.crowd), in which each hold is found by its owner; its
- * link is in the terms, so that the many holds of names with few holders need
+ * of them besides (rare.crowd), in which each hold is found by its owner; its
+ * link is in hold.rare, so that the many holds of names with few holders need
  * none.
  */
 #include "config.h"
@@ -22,8 +22,8 @@
 static const char *
 owner_id(const struct table_link *link, size_t *len)
 {
-	const struct terms *t =
-	    container_of_const(link, struct terms, by_owner);
+	const struct hold_rare *t =
+	    container_of_const(link, struct hold_rare, by_owner);
 
 	*len = sizeof(t->hold->owner->id);
 	return (const char *)&t->hold->owner->id;
@@ -38,11 +38,12 @@ hold_find(
 	struct table_link *link;
 	struct hold *h;
 
-	if (more_of(l)->crowd != NULL) {
+	if (lock_rare(l)->crowd != NULL) {
 		core_visit(core, 1);
-		link = table_find(l->more->crowd, (const char *)&owner->id,
+		link = table_find(l->rare->crowd, (const char *)&owner->id,
 		    sizeof(owner->id));
-		return link ? container_of(link, struct terms, by_owner)->hold
+		return link ? container_of(link, struct hold_rare, by_owner)
+				  ->hold
 			    : NULL;
 	}
 	/* Whoever looks at a name has counted its first holder. */
@@ -54,23 +55,23 @@ hold_find(
 	return NULL;
 }
 
-const struct terms *
-hold_terms(const struct hold *h)
+const struct hold_rare *
+hold_rare(const struct hold *h)
 {
-	static const struct terms none;
+	static const struct hold_rare none;
 
-	return h->terms != NULL ? h->terms : &none;
+	return h->rare != NULL ? h->rare : &none;
 }
 
-struct terms *
-hold_need_terms(struct hold *h)
+struct hold_rare *
+hold_need_rare(struct hold *h)
 {
-	if (h->terms != NULL)
-		return h->terms;
-	h->terms = xcalloc(1, sizeof(*h->terms));
-	h->terms->hold = h;
-	h->terms->bound.kind = TIMER_HOLD;
-	return h->terms;
+	if (h->rare != NULL)
+		return h->rare;
+	h->rare = xcalloc(1, sizeof(*h->rare));
+	h->rare->hold = h;
+	h->rare->bound.kind = TIMER_HOLD;
+	return h->rare;
 }
 
 /* Beyond FEW holders, all that there are go into a table that is new. */
@@ -80,44 +81,44 @@ holders_join(struct lock *l, struct hold *h)
 	assert(h->lock == l);
 	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
 	l->nholders++;
-	if (more_of(l)->crowd != NULL) {
-		table_add(l->more->crowd, &hold_need_terms(h)->by_owner);
+	if (lock_rare(l)->crowd != NULL) {
+		table_add(l->rare->crowd, &hold_need_rare(h)->by_owner);
 		return;
 	}
 	if (l->nholders <= FEW)
 		return;
-	need_more(l)->crowd = xmalloc(sizeof(*l->more->crowd));
-	table_init(l->more->crowd, owner_id);
+	lock_need_rare(l)->crowd = xmalloc(sizeof(*l->rare->crowd));
+	table_init(l->rare->crowd, owner_id);
 	TAILQ_FOREACH (h, &l->holders, in_lock)
-		table_add(l->more->crowd, &hold_need_terms(h)->by_owner);
+		table_add(l->rare->crowd, &hold_need_rare(h)->by_owner);
 }
 
 /* The table stays until far fewer are left, so that one holder who comes and
- * goes does not make and free it.  The hold still has its terms. */
+ * goes does not make and free it.  The hold still has its rare part. */
 void
 holders_leave(struct lock *l, struct hold *h)
 {
 	assert(l->nholders > 0 && h->lock == l);
 	TAILQ_REMOVE(&l->holders, h, in_lock);
 	l->nholders--;
-	if (more_of(l)->crowd == NULL)
+	if (lock_rare(l)->crowd == NULL)
 		return;
-	table_remove(l->more->crowd, &h->terms->by_owner);
+	table_remove(l->rare->crowd, &h->rare->by_owner);
 	if (l->nholders > FEW / 2)
 		return;
-	table_fini(l->more->crowd);
-	free(l->more->crowd);
-	l->more->crowd = NULL;
+	table_fini(l->rare->crowd);
+	free(l->rare->crowd);
+	l->rare->crowd = NULL;
 }
 
 bool
 hold_set_gone(struct hold *h, bool gone)
 {
-	if (hold_terms(h)->gone == gone)
+	if (hold_rare(h)->gone == gone)
 		return false;
-	assert(gone || more_of(h->lock)->ngone > 0);
-	hold_need_terms(h)->gone = gone;
-	need_more(h->lock)->ngone += gone ? 1u : UINT32_MAX;
+	assert(gone || lock_rare(h->lock)->ngone > 0);
+	hold_need_rare(h)->gone = gone;
+	lock_need_rare(h->lock)->ngone += gone ? 1u : UINT32_MAX;
 	return true;
 }
 
@@ -129,13 +130,13 @@ hold_set_waited(struct hold *h, int64_t waited_ms)
 	if ((int64_t)h->waited_ms == waited_ms)
 		return;
 	h->waited_ms = 0;
-	hold_need_terms(h)->waited_ms = waited_ms;
+	hold_need_rare(h)->waited_ms = waited_ms;
 }
 
 int64_t
 hold_waited_ms(const struct hold *h)
 {
-	int64_t long_ms = hold_terms(h)->waited_ms;
+	int64_t long_ms = hold_rare(h)->waited_ms;
 
 	return long_ms > 0 ? long_ms : (int64_t)h->waited_ms;
 }
@@ -143,7 +144,7 @@ hold_waited_ms(const struct hold *h)
 uint32_t
 hold_depth(const struct hold *h)
 {
-	return 1 + hold_terms(h)->reentries;
+	return 1 + hold_rare(h)->reentries;
 }
 
 bool
@@ -151,7 +152,7 @@ hold_step_out(struct hold *h)
 {
 	if (hold_depth(h) == 1)
 		return false;
-	h->terms->reentries--;
+	h->rare->reentries--;
 	return true;
 }
 
@@ -163,18 +164,18 @@ hold_step_out(struct hold *h)
 void
 hold_keep_until(struct hold *h, int64_t at_ms)
 {
-	if (at_ms > hold_terms(h)->keep_until_ms)
-		hold_need_terms(h)->keep_until_ms = at_ms;
-	if (at_ms > more_of(h->lock)->most_keep_until_ms)
-		need_more(h->lock)->most_keep_until_ms = at_ms;
+	if (at_ms > hold_rare(h)->keep_until_ms)
+		hold_need_rare(h)->keep_until_ms = at_ms;
+	if (at_ms > lock_rare(h->lock)->most_keep_until_ms)
+		lock_need_rare(h->lock)->most_keep_until_ms = at_ms;
 }
 
 void
 hold_promise_until(struct hold *h, int64_t at_ms)
 {
 	hold_keep_until(h, at_ms);
-	if (at_ms > hold_terms(h)->told_keep_until_ms)
-		hold_need_terms(h)->told_keep_until_ms = at_ms;
+	if (at_ms > hold_rare(h)->told_keep_until_ms)
+		hold_need_rare(h)->told_keep_until_ms = at_ms;
 }
 
 /* The list is in the order of grants, from its end to its head. */
@@ -210,10 +211,10 @@ sharers_begin(struct core *core, struct lock *l, bool losing)
 {
 	struct sharers *c = xcalloc(1, sizeof(*c));
 
-	assert(more_of(l)->sharers == NULL && l->nholders > 0);
+	assert(lock_rare(l)->sharers == NULL && l->nholders > 0);
 	c->lock = l;
 	c->losing = losing;
-	need_more(l)->sharers = c;
+	lock_need_rare(l)->sharers = c;
 	TAILQ_INSERT_TAIL(list_of(core, c), c, link);
 	job_set(core, job_of(c), true);
 	return c;
@@ -222,13 +223,13 @@ sharers_begin(struct core *core, struct lock *l, bool losing)
 void
 sharers_forget(struct core *core, struct lock *l)
 {
-	struct sharers *c = more_of(l)->sharers;
+	struct sharers *c = lock_rare(l)->sharers;
 
 	if (c == NULL)
 		return;
 	TAILQ_REMOVE(list_of(core, c), c, link);
 	job_set(core, job_of(c), !TAILQ_EMPTY(list_of(core, c)));
-	l->more->sharers = NULL;
+	l->rare->sharers = NULL;
 	free(c);
 }
 
@@ -236,7 +237,7 @@ sharers_forget(struct core *core, struct lock *l)
 void
 sharers_leave_hold(const struct hold *h)
 {
-	struct sharers *c = more_of(h->lock)->sharers;
+	struct sharers *c = lock_rare(h->lock)->sharers;
 
 	if (c != NULL && c->next == h)
 		c->next = TAILQ_NEXT(h, in_lock);
@@ -245,7 +246,7 @@ sharers_leave_hold(const struct hold *h)
 bool
 sharers_loses(const struct lock *l)
 {
-	const struct sharers *c = more_of(l)->sharers;
+	const struct sharers *c = lock_rare(l)->sharers;
 
 	return c != NULL && c->losing;
 }

@@ -150,7 +150,7 @@ measured_freed(struct core *core, const struct hold *h)
 	if (l->nholders > 1 || l->queue == NULL)
 		return;
 	l->freed = true;
-	need_more(l)->freed_ms = core->now_ms;
+	lock_need_rare(l)->freed_ms = core->now_ms;
 }
 
 /* Names that pass on. */
@@ -162,7 +162,7 @@ measured_handed(struct core *core, struct lock *l)
 {
 	if (l->freed)
 		measure_handover(core->measure, mark_of(core, l), FROM_HERE,
-		    core->now_ms - l->more->freed_ms);
+		    core->now_ms - l->rare->freed_ms);
 	l->freed = false;
 }
 

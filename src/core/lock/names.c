@@ -99,15 +99,15 @@ lock_find(const struct core *core, const char *name, size_t len)
 	return lock_of(table_find(table_of(core, shard), name, len));
 }
 
-struct more *
-need_more(struct lock *l)
+struct lock_rare *
+lock_need_rare(struct lock *l)
 {
-	if (l->more != NULL)
-		return l->more;
-	l->more = xcalloc(1, sizeof(*l->more));
-	l->more->lock = l;
-	TAILQ_INIT(&l->more->forces);
-	return l->more;
+	if (l->rare != NULL)
+		return l->rare;
+	l->rare = xcalloc(1, sizeof(*l->rare));
+	l->rare->lock = l;
+	TAILQ_INIT(&l->rare->forces);
+	return l->rare;
 }
 
 /* Even its last holder waits while the keep of another, who shared the name,
@@ -118,7 +118,7 @@ lock_lingers_for(
 {
 	return lease_lingers(core, &l->lease) &&
 	       lease_rare(&l->lease)->others_ms <= core->now_ms &&
-	       more_of(l)->linger_owner == owner->id;
+	       lock_rare(l)->linger_owner == owner->id;
 }
 
 /*
@@ -131,7 +131,7 @@ lock_lingers_for(
 void
 lock_linger(struct core *core, const struct hold *h, int64_t until_ms)
 {
-	struct more *m = need_more(h->lock);
+	struct lock_rare *m = lock_need_rare(h->lock);
 	struct lease_rare *rare = lease_need_rare(&h->lock->lease);
 	int64_t least_ms =
 	    until_ms < rare->linger_ms ? until_ms : rare->linger_ms;
@@ -204,11 +204,11 @@ lock_get(struct core *core, const char *name, size_t len)
 void
 names_remove(struct core *core, struct lock *l)
 {
-	assert(l->parting == NULL && more_of(l)->sharers == NULL);
+	assert(l->parting == NULL && lock_rare(l)->sharers == NULL);
 	assert(!l->touched && l->queue == NULL);
 	table_remove(table_of(core, l->lease.tenure.shard), &l->by_name);
 	lease_fini(core, &l->lease);
-	free(l->more);
+	free(l->rare);
 	free(l);
 }
 

@@ -18,8 +18,8 @@ struct lock *lock_find(const struct core *core, const char *name, size_t len);
 struct lock *lock_get(struct core *core, const char *name, size_t len);
 struct lock *lock_make(struct core *core, const char *name, size_t len);
 
-/* Returns lock.more, to be written; makes it if there is none yet. */
-struct more *need_more(struct lock *l);
+/* Returns lock.rare, to be written; makes it if there is none yet. */
+struct lock_rare *lock_need_rare(struct lock *l);
 
 /*
  * Names that linger.  A hold that ends keeps all other sessions away until

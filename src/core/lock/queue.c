@@ -137,7 +137,7 @@ goes_first(const struct core *core, const struct waiter *w)
 	const struct lock *l = w->lock;
 
 	return (lease_rare(&l->lease)->linger_ms > core->now_ms &&
-		   more_of(l)->linger_owner == w->owner->id) ||
+		   lock_rare(l)->linger_owner == w->owner->id) ||
 	       hold_find(core, l, w->owner) != NULL;
 }
 

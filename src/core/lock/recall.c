@@ -302,13 +302,13 @@ recall_note(struct core *core, struct lock *l, const char *name,
 		tell(core, name, name_len, asker, asker_len);
 		return;
 	}
-	if (need_more(l)->naskers >= ASKERS_MAX)
+	if (lock_need_rare(l)->naskers >= ASKERS_MAX)
 		return;
 	a = xcalloc(1, sizeof(*a) + asker_len);
 	a->len = asker_len;
 	memcpy(a->token, asker, asker_len);
-	SLIST_INSERT_HEAD(&l->more->askers, a, link);
-	l->more->naskers++;
+	SLIST_INSERT_HEAD(&l->rare->askers, a, link);
+	l->rare->naskers++;
 }
 
 void
@@ -316,10 +316,10 @@ recall_tell(struct core *core, struct lock *l)
 {
 	struct asker *a;
 
-	if (l->more == NULL || l->more->naskers == 0 ||
+	if (l->rare == NULL || l->rare->naskers == 0 ||
 	    l->lease.state == LEASE_ENDING)
 		return;
-	SLIST_FOREACH(a, &l->more->askers, link)
+	SLIST_FOREACH(a, &l->rare->askers, link)
 	tell(core, l->name, l->name_len, a->token, a->len);
 	recall_forget(l);
 }
@@ -329,11 +329,11 @@ recall_forget(struct lock *l)
 {
 	struct asker *a;
 
-	if (l->more == NULL)
+	if (l->rare == NULL)
 		return;
-	while ((a = SLIST_FIRST(&l->more->askers)) != NULL) {
-		SLIST_REMOVE_HEAD(&l->more->askers, link);
+	while ((a = SLIST_FIRST(&l->rare->askers)) != NULL) {
+		SLIST_REMOVE_HEAD(&l->rare->askers, link);
 		free(a);
 	}
-	l->more->naskers = 0;
+	l->rare->naskers = 0;
 }

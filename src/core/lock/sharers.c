@@ -35,7 +35,7 @@ keep_promise(const struct core *core, struct hold *h)
 
 	if (until_ms > core->now_ms)
 		hold_promise_until(
-		    h, until_ms + core->pad_ms + hold_terms(h)->delay_ms);
+		    h, until_ms + core->pad_ms + hold_rare(h)->delay_ms);
 }
 
 static void
@@ -90,7 +90,7 @@ sharers_lose(struct core *core, struct lock *l, const struct loss *loss)
 {
 	assert(loss->then != NULL && loss->reason != NULL);
 	if (sharers_loses(l) &&
-	    loss->since_ms <= more_of(l)->sharers->loss.since_ms)
+	    loss->since_ms <= lock_rare(l)->sharers->loss.since_ms)
 		return;
 	sharers_forget(core, l);
 	if (lose_some(core, l, loss, FEW))
@@ -126,7 +126,7 @@ sharers_lose_on(struct core *core)
 static void
 sharers_lose_one(struct core *core, struct lock *l, const struct owner *owner)
 {
-	const struct sharers *c = more_of(l)->sharers;
+	const struct sharers *c = lock_rare(l)->sharers;
 	struct hold *h;
 
 	if (!sharers_loses(l))

@@ -24,7 +24,7 @@ struct loss {
 
 /* holders.c */
 
-/* What the holders of a name are being told.  Owned by lock.more. */
+/* What the holders of a name are being told.  Owned by lock.rare. */
 struct sharers {
 	TAILQ_ENTRY(sharers) link; /* in locks.losing or locks.warning */
 	struct lock *lock;

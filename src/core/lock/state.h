@@ -23,16 +23,16 @@
 TAILQ_HEAD(holder_list, hold);	   /* of a lock; the latest comes first */
 TAILQ_HEAD(sharers_list, sharers); /* sharers.c */
 TAILQ_HEAD(names_list, names);
-TAILQ_HEAD(force_list, force); /* force.c */
-TAILQ_HEAD(warm_list, more);   /* warm.c */
+TAILQ_HEAD(force_list, force);	  /* force.c */
+TAILQ_HEAD(warm_list, lock_rare); /* warm.c */
 
 /*
  * What was agreed on for a hold beyond the usual.  Most holds have none: hold.c
  * makes it when it is needed, and frees it with the hold.
  */
-struct terms {
+struct hold_rare {
 	struct hold *hold;
-	struct table_link by_owner; /* in more.crowd, if there is one */
+	struct table_link by_owner; /* in lock_rare.crowd, if there is one */
 	struct timer bound;    /* armed if the time of holding is bounded */
 	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
 	int64_t keep_until_ms; /* nobody else gets the name before then */
@@ -40,9 +40,9 @@ struct terms {
 	/* The same two, as far as the client was told of them. */
 	int64_t told_keep_until_ms, told_delay_ms;
 	int64_t waited_ms;  /* if hold.waited_ms has no room for it */
-	bool gone;	    /* its client is: counted in more.ngone */
+	bool gone;	    /* its client is: counted in lock_rare.ngone */
 	uint32_t reentries; /* not undone by an UNLOCK yet */
-	bool binds;	    /* counted in more.nbinding */
+	bool binds;	    /* counted in lock_rare.nbinding */
 };
 
 /*
@@ -54,7 +54,7 @@ struct hold {
 	TAILQ_ENTRY(hold) in_lock;
 	struct owner *owner;
 	struct lock *lock;
-	struct terms *terms; /* owned; NULL: none, see hold_terms() */
+	struct hold_rare *rare; /* owned; NULL: none, see hold_rare() */
 	uint64_t fence;
 	int64_t since_ms : 42;	 /* of the grant */
 	uint64_t waited_ms : 22; /* before the grant: hold_waited_ms() */
@@ -142,19 +142,19 @@ struct asker {
 
 /*
  * What is known of few names only: those that changed hands, or are kept for
- * somebody.  Made by need_more(), freed with its lock.
+ * somebody.  Made by lock_need_rare(), freed with its lock.
  */
-struct more {
+struct lock_rare {
 	struct lock *lock;
-	TAILQ_ENTRY(more) in_warm; /* if it is warm */
-	uint64_t handovers;	   /* in all */
-	uint32_t gave_way;	   /* lock_gives_way(), since the last grant */
-	uint32_t reserve;	   /* of fences, at its last draw; warm.c */
-	bool regranted : 1;	   /* while it was warm, since that draw */
-	bool warm : 1;		   /* kept here for nobody: warm.c */
-	uint64_t linger_owner;	   /* may lock it again while it lingers ... */
-	int64_t linger_since_ms;   /* ... and was granted it then */
-	int64_t freed_ms; /* when its last hold was freed; lock.freed */
+	TAILQ_ENTRY(lock_rare) in_warm; /* if it is warm */
+	uint64_t handovers;		/* in all */
+	uint32_t gave_way;	 /* lock_gives_way(), since the last grant */
+	uint32_t reserve;	 /* of fences, at its last draw; warm.c */
+	bool regranted : 1;	 /* while it was warm, since that draw */
+	bool warm : 1;		 /* kept here for nobody: warm.c */
+	uint64_t linger_owner;	 /* may lock it again while it lingers ... */
+	int64_t linger_since_ms; /* ... and was granted it then */
+	int64_t freed_ms;	 /* when its last hold was freed; lock.freed */
 	/* Holds and requests with keep= or delay=; holds of clients gone. */
 	uint32_t nbinding, ngone;
 	struct share *share; /* of the user who pays for it; NULL: nobody */
@@ -177,7 +177,7 @@ struct lock {
 	struct holder_list holders;
 	struct queue *queue;	 /* owned; NULL: nobody waits here */
 	struct parting *parting; /* an UNLOCK that waits for the release */
-	struct more *more;	 /* owned; NULL: nothing, see more_of() */
+	struct lock_rare *rare;	 /* owned; NULL: nothing, see lock_rare() */
 	uint32_t nholders;
 	uint32_t nuntold;	  /* grants that are not told yet */
 	uint32_t touched_at;	  /* where in locks.touched */
@@ -236,12 +236,12 @@ waiter_drop_hold(struct waiter *w)
 }
 
 /* What more is known of a name; all zero if there is nothing. */
-static inline const struct more *
-more_of(const struct lock *l)
+static inline const struct lock_rare *
+lock_rare(const struct lock *l)
 {
-	static const struct more nothing;
+	static const struct lock_rare nothing;
 
-	return l->more != NULL ? l->more : &nothing;
+	return l->rare != NULL ? l->rare : &nothing;
 }
 
 /* The names of one guard; over a quorum the first struct has all of them. */

@@ -82,26 +82,25 @@ mode(const struct core *core, const struct lease *l)
 }
 
 /* The longest that the holders, or the next waiters, have asked for. */
-static struct lease_terms
-terms(const struct core *core, const struct lease *lease)
+static struct lease_afterlife
+afterlife(const struct core *core, const struct lease *lease)
 {
 	const struct lock *l = lock_seen(lease);
-	struct lease_terms t = { 0, 0 };
+	struct lease_afterlife t = { 0, 0 };
 	const struct waiter *w;
 	const struct hold *h;
 	unsigned jumped = 0, looked = 0;
 
 	if (l->nholders > HOLDERS_FEW) {
-		t.delay_ms = more_of(l)->most_delay_ms;
+		t.delay_ms = lock_rare(l)->most_delay_ms;
 		t.keep_ms =
-		    max_ms(0, more_of(l)->most_keep_until_ms - core->now_ms);
+		    max_ms(0, lock_rare(l)->most_keep_until_ms - core->now_ms);
 	} else {
 		TAILQ_FOREACH (h, &l->holders, in_lock) {
 			core_visit(core, 1);
-			t.delay_ms =
-			    max_ms(t.delay_ms, hold_terms(h)->delay_ms);
+			t.delay_ms = max_ms(t.delay_ms, hold_rare(h)->delay_ms);
 			t.keep_ms = max_ms(t.keep_ms,
-			    hold_terms(h)->keep_until_ms - core->now_ms);
+			    hold_rare(h)->keep_until_ms - core->now_ms);
 		}
 	}
 	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {
@@ -228,7 +227,7 @@ gives_way(struct core *core, struct lease *lease)
 
 	if (!lock_gives_way(core, l))
 		return false;
-	need_more(l)->gave_way++;
+	lock_need_rare(l)->gave_way++;
 	return true;
 }
 
@@ -344,7 +343,7 @@ const struct lease_tenant lock_tenant = {
 	.find = find,
 	.demand = demand,
 	.mode = mode,
-	.terms = terms,
+	.afterlife = afterlife,
 	.nwaiting = nwaiting,
 	.in_use = in_use,
 	.stays = stays,

@@ -153,14 +153,14 @@ wait_on(struct core *core, const struct lock *l, const struct owner *owner)
 void
 unlock_timer(struct core *core, struct timer *t)
 {
-	struct hold *h = container_of(t, struct terms, bound)->hold;
+	struct hold *h = container_of(t, struct hold_rare, bound)->hold;
 	const struct owner *owner = h->owner;
 	struct lock *l = h->lock;
 
 	/* The bound begins to count when a grant is told. */
 	if (!hold_was_told(h)) {
 		core_arm(
-		    core, &h->terms->bound, core->now_ms + h->terms->hold_ms);
+		    core, &h->rare->bound, core->now_ms + h->rare->hold_ms);
 		return;
 	}
 	hold_lose(core, h, "hold", NULL);

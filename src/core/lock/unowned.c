@@ -27,10 +27,10 @@
 void
 unowned_look(struct core *core, struct lock *l)
 {
-	const struct more *m = more_of(l);
+	const struct lock_rare *m = lock_rare(l);
 	bool lingers, unowned, counts;
 
-	if (l->more == NULL && l->lease.rare == NULL)
+	if (l->rare == NULL && l->lease.rare == NULL)
 		return;
 	assert(m->ngone <= l->nholders);
 	lingers = lease_lingers(core, &l->lease);
@@ -40,8 +40,8 @@ unowned_look(struct core *core, struct lock *l)
 	core->owners->ncounted += (uint64_t)counts - l->counted;
 	l->unowned = unowned;
 	l->counted = counts;
-	if (!counts && l->more != NULL)
-		share_give(core, &l->more->share);
+	if (!counts && l->rare != NULL)
+		share_give(core, &l->rare->share);
 }
 
 void
@@ -52,15 +52,15 @@ unowned_forget(struct core *core, struct lock *l)
 	core->owners->nunowned -= l->unowned;
 	core->owners->ncounted -= l->counted;
 	l->unowned = l->counted = false;
-	if (l->more != NULL)
-		share_give(core, &l->more->share);
+	if (l->rare != NULL)
+		share_give(core, &l->rare->share);
 }
 
 void
 unowned_bind(struct core *core, struct lock *l, const struct owner *owner)
 {
-	need_more(l)->nbinding++;
-	share_pass(core, &l->more->share, owner->user);
+	lock_need_rare(l)->nbinding++;
+	share_pass(core, &l->rare->share, owner->user);
 	unowned_look(core, l);
 }
 
@@ -69,9 +69,9 @@ unowned_bind(struct core *core, struct lock *l, const struct owner *owner)
 void
 unowned_unbind(struct core *core, struct lock *l)
 {
-	assert(more_of(l)->nbinding > 0);
-	if (--l->more->nbinding == 0)
-		l->more->most_keep_until_ms = l->more->most_delay_ms = 0;
+	assert(lock_rare(l)->nbinding > 0);
+	if (--l->rare->nbinding == 0)
+		l->rare->most_keep_until_ms = l->rare->most_delay_ms = 0;
 	unowned_look(core, l);
 }
 
@@ -109,8 +109,8 @@ unowned_gone(struct core *core, struct owner *owner, bool gone)
 void
 unowned_hold_ended(struct core *core, struct lock *l)
 {
-	assert(more_of(l)->ngone > 0);
-	l->more->ngone--;
+	assert(lock_rare(l)->ngone > 0);
+	l->rare->ngone--;
 	unowned_look(core, l);
 }
 

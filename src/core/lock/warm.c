@@ -219,9 +219,9 @@ warm_over(struct core *core, struct lock *l)
 	if (!warm_is(l))
 		return;
 	assert(core->locks->warm->n > 0 && l->lease.rare != NULL);
-	TAILQ_REMOVE(&core->locks->warm->names, l->more, in_warm);
+	TAILQ_REMOVE(&core->locks->warm->names, l->rare, in_warm);
 	core->locks->warm->n--;
-	l->more->warm = false;
+	l->rare->warm = false;
 	l->lease.rare->warm_ms = 0;
 }
 
@@ -252,7 +252,7 @@ warm_granted(struct core *core, struct lock *l, bool shared)
 	if (warm_is(l)) {
 		warm_over(core, l);
 		core->stats.warm_grants++;
-		l->more->regranted = true;
+		l->rare->regranted = true;
 	}
 	if (warm->most_ms > 0 && !shared)
 		note_taken(core, warm, l);
@@ -291,7 +291,7 @@ static bool
 is_wanted_elsewhere(const struct lock *l)
 {
 	return lease_contended(&l->lease) || l->lease.contended_early ||
-	       !TAILQ_EMPTY(&l->more->forces);
+	       !TAILQ_EMPTY(&l->rare->forces);
 }
 
 /* The first of the list has been warm for longest. */
@@ -317,14 +317,14 @@ warm_released(struct core *core, struct lock *l)
 	    !is_calm(core, l) || !is_worth_it(core, warm, l) ||
 	    !may_be_warm(warm, l))
 		return;
-	need_more(l);
+	lock_need_rare(l);
 	if (is_wanted_elsewhere(l))
 		return;
 	make_room(core, warm);
-	assert(!l->more->warm);
-	TAILQ_INSERT_TAIL(&warm->names, l->more, in_warm);
+	assert(!l->rare->warm);
+	TAILQ_INSERT_TAIL(&warm->names, l->rare, in_warm);
 	warm->n++;
-	l->more->warm = true;
+	l->rare->warm = true;
 	lease_need_rare(&l->lease)->warm_ms = core->now_ms + warm->most_ms;
 }
 
@@ -349,7 +349,7 @@ warm_stays(struct core *core, struct lock *l)
 uint32_t
 warm_reserve(struct lock *l)
 {
-	struct more *m = l->more;
+	struct lock_rare *m = l->rare;
 
 	if (m == NULL || !(m->warm || m->regranted))
 		return 0;
@@ -375,11 +375,11 @@ void
 warm_check(const struct core *core)
 {
 	const struct warm *warm = core->locks->warm;
-	const struct more *m;
+	const struct lock_rare *m;
 	size_t n = 0;
 
 	TAILQ_FOREACH (m, &warm->names, in_warm) {
-		assert(m->warm && m->lock->more == m);
+		assert(m->warm && m->lock->rare == m);
 		n++;
 	}
 	assert(n == warm->n && n <= WARM_MAX);

@@ -51,7 +51,7 @@ bool warm_any(const struct core *core);
 static inline bool
 warm_is(const struct lock *l)
 {
-	return more_of(l)->warm;
+	return lock_rare(l)->warm;
 }
 
 /* Do list and flags agree?  For tests; aborts if not. */

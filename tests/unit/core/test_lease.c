@@ -55,12 +55,12 @@ mode(const struct core *core, const struct lease *l)
 	return seen(l)->nwaiting > 0 ? WANT_EXCLUSIVE : WANT_NONE;
 }
 
-static struct lease_terms
-terms(const struct core *core, const struct lease *l)
+static struct lease_afterlife
+afterlife(const struct core *core, const struct lease *l)
 {
 	(void)core;
 	(void)l;
-	return (struct lease_terms){ 0, 0 };
+	return (struct lease_afterlife){ 0, 0 };
 }
 
 static uint32_t
@@ -190,7 +190,7 @@ next(struct core *core, struct lease *l)
 static const struct lease_tenant tenant = {
 	.demand = demand,
 	.mode = mode,
-	.terms = terms,
+	.afterlife = afterlife,
 	.nwaiting = nwaiting,
 	.in_use = in_use,
 	.stays = nobody_else,

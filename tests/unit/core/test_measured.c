@@ -143,7 +143,7 @@ START_TEST(waits_of_any_length)
 	memset(&h, 0, sizeof(h));
 	hold_set_waited(&h, waits_ms[_i]);
 	ck_assert_int_eq(hold_waited_ms(&h), waits_ms[_i]);
-	free(h.terms);
+	free(h.rare);
 }
 END_TEST
 
