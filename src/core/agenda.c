@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "core/agenda.h"
-#include "core/lease/tenure.h"
+#include "core/lease/term.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
@@ -32,7 +32,7 @@ bool
 core_has_losses(const struct core *core, int64_t now_ms)
 {
 	return jobs_queued(core, JOB_RETELL, JOB_WITHDRAW) ||
-	       tenure_first_overdue(core, now_ms) != NULL;
+	       term_first_overdue(core, now_ms) != NULL;
 }
 
 /*
@@ -45,13 +45,13 @@ core_has_losses(const struct core *core, int64_t now_ms)
 static void
 tell_losses(struct core *core)
 {
-	struct tenure *t;
+	struct term *t;
 
 	jobs_run(core, JOB_LOSE_LOCKS, JOB_LOSE_PERMITS);
 	while (work_left(core) &&
-	       (t = tenure_first_overdue(core, core->now_ms)) != NULL) {
+	       (t = term_first_overdue(core, core->now_ms)) != NULL) {
 		core_visit(core, 1);
-		tenure_run_out(core, t);
+		term_run_out(core, t);
 	}
 }
 
@@ -62,7 +62,7 @@ static bool
 is_empty(const struct core *core)
 {
 	return core->jobs == 0 && turn_timer_ms(core) > core->now_ms &&
-	       tenure_first_overdue(core, core->now_ms) == NULL;
+	       term_first_overdue(core, core->now_ms) == NULL;
 }
 
 void

@@ -34,13 +34,13 @@
 #include "core/lock/check.h"
 #include "core/lock/force.h"
 #include "core/lock/grant.h"
+#include "core/lock/lessee.h"
 #include "core/lock/lock.h"
 #include "core/lock/message.h"
 #include "core/lock/queue.h"
 #include "core/lock/recall.h"
 #include "core/lock/sharers.h"
 #include "core/lock/sweep.h"
-#include "core/lock/tenant.h"
 #include "core/lock/unlock.h"
 #include "core/lock/unowned.h"
 #include "core/lock/warm.h"
@@ -195,9 +195,9 @@ static const struct lock_listener of_locks = {
 	.comes_before = park_comes_before,
 };
 
-static const struct tenure_tenant *const of_tenures[TENURE_KINDS] = {
-	[TENURE_LEASE] = &lock_of_tenure,
-	[TENURE_PERMITS] = &semaphore_of_tenure,
+static const struct term_lessee *const of_terms[TERM_KINDS] = {
+	[TERM_LEASE] = &lock_of_term,
+	[TERM_PERMITS] = &semaphore_of_term,
 };
 
 static const struct sync_class *const sync_classes[KIND_MAX] = {
@@ -218,7 +218,7 @@ static const char *
 lease_slot_name(const struct core *core, const struct slot *slot, size_t *len)
 {
 	(void)core;
-	return lock_of_tenure.name(&slot->lease->tenure, len);
+	return lock_of_term.name(&slot->lease->term, len);
 }
 
 static void
@@ -281,8 +281,8 @@ core_new(const struct core_config *config)
 	warm_init(core);
 	warm_configure(core, &config->locks);
 	core->config.locks.warm_names.v = NULL; /* copied */
-	tenures_init(core, of_tenures);
-	leases_init(core, &lock_tenant);
+	terms_init(core, of_terms);
+	leases_init(core, &lock_lessee);
 	watch_init(core);
 	force_init(core);
 	recall_init(core, recall_rows);
@@ -317,7 +317,7 @@ core_free(struct core *core)
 	force_fini(core);
 	watch_fini(core);
 	leases_fini(core);
-	tenures_fini(core);
+	terms_fini(core);
 	warm_fini(core);
 	names_fini(core);
 	measure_free(core->measure);
@@ -661,7 +661,7 @@ core_check(const struct core *core)
 	slot_check(core);
 	session_check(core);
 	guard_check(core);
-	tenures_check(core);
+	terms_check(core);
 	leases_check(core);
 	locks_check(core);
 	sync_check(core);

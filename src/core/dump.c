@@ -152,8 +152,8 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->permits_held = core->syncs->npermits;
 	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims +
 			  core->owners->nparked;
-	gauges->locks_at_risk = core->tenures->at_risk[TENURE_LEASE];
-	gauges->permits_at_risk = core->tenures->at_risk[TENURE_PERMITS];
+	gauges->locks_at_risk = core->terms->at_risk[TERM_LEASE];
+	gauges->permits_at_risk = core->terms->at_risk[TERM_PERMITS];
 	gauges->unowned = core->owners->nunowned;
 	gauges->tokens = core->owners->ntokens;
 	gauges->parked = core->owners->nparked;

@@ -110,9 +110,9 @@ add_holder(
 
 /* Until when a name at risk is vouched for; 0: it is not at risk. */
 static int64_t
-risk_ms(const struct core *core, const struct tenure *t)
+risk_ms(const struct core *core, const struct term *t)
 {
-	return t->state == TENURE_ATRISK ? tenure_deadline_ms(core, t) : 0;
+	return t->state == TERM_ATRISK ? term_deadline_ms(core, t) : 0;
 }
 
 /* Adds the tokens that wait, and the one that has the name. */
@@ -146,7 +146,7 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 		one.since_ms = waiter_first(l)->since_ms;
 	if (h != NULL) {
 		add_holder(&one, h->owner->label, h->owner->peer, h->since_ms);
-		one.lost_ms = risk_ms(core, &l->lease.tenure);
+		one.lost_ms = risk_ms(core, &l->lease.term);
 	}
 	offer_with_tokens(core, g, one);
 }
@@ -184,7 +184,7 @@ offer_sync(struct core *core, struct listing *g, const struct sync *y)
 		one.since_ms = TAILQ_FIRST(&y->queue.list)->since_ms;
 	if (p != NULL) {
 		add_holder(&one, p->owner->label, p->owner->peer, p->since_ms);
-		one.lost_ms = risk_ms(core, semaphore_tenure(y));
+		one.lost_ms = risk_ms(core, semaphore_term(y));
 	}
 	offer(g, &one);
 }

@@ -75,8 +75,8 @@ src_core_lease_liblease_a_SOURCES = \
 	src/core/lease/pace.h \
 	src/core/lease/parts.h \
 	src/core/lease/state.c \
-	src/core/lease/tenure.c \
-	src/core/lease/tenure.h \
+	src/core/lease/term.c \
+	src/core/lease/term.h \
 	src/core/lease/votes.c \
 	src/core/lease/votes.h
 
@@ -122,8 +122,8 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/stored.h \
 	src/core/lock/sweep.c \
 	src/core/lock/sweep.h \
-	src/core/lock/tenant.c \
-	src/core/lock/tenant.h \
+	src/core/lock/lessee.c \
+	src/core/lock/lessee.h \
 	src/core/lock/unlock.c \
 	src/core/lock/unlock.h \
 	src/core/lock/unowned.c \
@@ -160,7 +160,7 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/sync.c \
 	src/core/sync/sync.h \
 	src/core/sync/sync_sweep.c \
-	src/core/sync/tenant.c
+	src/core/sync/lessee.c
 
 noinst_LIBRARIES += src/core/token/libtoken.a
 src_core_token_libtoken_a_SOURCES = \

@@ -62,15 +62,15 @@ static void
 emit_holder(struct core *core, const struct hold *h)
 {
 	const struct timer *bound = &hold_rare(h)->bound;
-	const struct tenure *t = &h->lock->lease.tenure;
-	int64_t left_ms = tenure_deadline_ms(core, t) - core->now_ms;
+	const struct term *t = &h->lock->lease.term;
+	int64_t left_ms = term_deadline_ms(core, t) - core->now_ms;
 
 	emit_num(core, FIELD_SESSION, h->owner->id);
 	if (h->owner->label != NULL)
 		emit_text(core, FIELD_LABEL, h->owner->label);
 	emit_num(core, FIELD_FENCE, h->fence);
 	emit_ms(core, FIELD_TTL, left_ms);
-	if (t->state == TENURE_ATRISK)
+	if (t->state == TERM_ATRISK)
 		emit_ms(core, FIELD_AT_RISK, left_ms);
 	emit_ms(core, FIELD_AGE, core->now_ms - h->since_ms);
 	if (timer_armed(bound))
@@ -317,7 +317,7 @@ known_here(const struct core *core, const struct lock *l,
 	if (rq->kind > KIND_LOCK || !told_here(l))
 		return false;
 	return rq->kind == KIND_LOCK || quorum_used(core) ||
-	       l->lease.tenure.state == TENURE_ATRISK || !guard_up(core, shard);
+	       l->lease.term.state == TERM_ATRISK || !guard_up(core, shard);
 }
 
 /* Returns what a key says about others.  A lease of ours without a holder is on

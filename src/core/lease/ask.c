@@ -23,9 +23,9 @@ submit_one(struct core *core, struct lease *l, enum op_kind kind)
 {
 	struct slot *slot;
 	size_t len;
-	const char *name = tenant_of(core, &l->tenure)->name(&l->tenure, &len);
+	const char *name = lessee_of(core, &l->term)->name(&l->term, &len);
 	struct op *op = slot_submit(
-	    core, &slot, kind, SLOT_LEASE, l->tenure.shard, name, len);
+	    core, &slot, kind, SLOT_LEASE, l->term.shard, name, len);
 
 	slot->lease = l;
 	return op;
@@ -43,7 +43,7 @@ plan_one(struct core *core, struct lease *l, const struct pending_op *asked,
 	if (asked->queue)
 		lease_plan_look(core, l, o);
 	else
-		l->tenure.wake_ms = 0;
+		l->term.wake_ms = 0;
 }
 
 const struct lease_way way_direct = {
@@ -61,14 +61,14 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 {
 	struct op *op;
 
-	assert(l->seq != 0 && l->tenure.shard < core->config.shards);
+	assert(l->seq != 0 && l->term.shard < core->config.shards);
 	assert(l->pending == NULL);
 	l->pending = pool_take(&core->leases->pending);
 	l->pending->kind = kind;
 	op = core->leases->way->submit(core, l, kind);
 	op->seq = l->seq;
 	l->pending->since_ms = core->now_ms;
-	l->pending->epoch = guard_epoch(core, l->tenure.shard);
+	l->pending->epoch = guard_epoch(core, l->term.shard);
 	return op;
 }
 
@@ -80,7 +80,7 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 static void
 set_ttl(struct core *core, struct lease *l, struct op *op)
 {
-	struct lease_afterlife after = core->leases->tenant->afterlife(core, l);
+	struct lease_afterlife after = core->leases->lessee->afterlife(core, l);
 	int64_t least_ms = core->config.lease_ms + core->pad_ms;
 	int64_t delay_ms = after.delay_ms, keep_ms = after.keep_ms;
 
@@ -105,14 +105,14 @@ static void
 set_reserve(
     const struct core *core, struct lease *l, struct op *op, bool shared)
 {
-	uint32_t n = core->leases->tenant->nwaiting(l);
+	uint32_t n = core->leases->lessee->nwaiting(l);
 
 	if (n < core->config.fences)
 		n = core->config.fences;
 	if (n > core->leases->way->draws)
 		n = core->leases->way->draws;
 	if (core->leases->way->queues)
-		n = (uint32_t)max_ms(n, core->leases->tenant->reserve(l));
+		n = (uint32_t)max_ms(n, core->leases->lessee->reserve(l));
 	if (n == 0 || shared)
 		n = 1;
 	assert(n <= LEASE_FENCES_MAX);
@@ -132,8 +132,8 @@ lease_ask_acquire(struct core *core, struct lease *l)
 	/* One token has one place in the queue, of one kind. */
 	set_reserve(core, l, op,
 	    queued ? l->asked_shared
-		   : core->leases->tenant->mode(core, l) == WANT_SHARED);
-	l->pending->queue = core->leases->tenant->try(core, l) || queued;
+		   : core->leases->lessee->mode(core, l) == WANT_SHARED);
+	l->pending->queue = core->leases->lessee->try(core, l) || queued;
 	if (l->pending->queue)
 		op->flags |= OP_QUEUE;
 	/* Without a queue, a waiting broker only gets messages; and what an
@@ -172,9 +172,8 @@ lease_ask_convert(struct core *core, struct lease *l, bool shared)
 static uint64_t
 vouched_until(const struct core *core, const struct lease *l)
 {
-	return (uint64_t)guard_server_ms(core, l->tenure.shard,
-	    max_ms(tenure_deadline_ms(core, &l->tenure),
-		lease_rare(l)->linger_ms));
+	return (uint64_t)guard_server_ms(core, l->term.shard,
+	    max_ms(term_deadline_ms(core, &l->term), lease_rare(l)->linger_ms));
 }
 
 /*
@@ -208,7 +207,7 @@ static bool
 queues_again(const struct core *core, const struct lease *l)
 {
 	return lease_contended(l) && core->leases->way->queues &&
-	       core->leases->tenant->queues_again(l);
+	       core->leases->lessee->queues_again(l);
 }
 
 /* The next token is drawn once, however often the end is sent: a call that was
@@ -227,7 +226,7 @@ lease_ask_end(struct core *core, struct lease *l)
 		l->contended_early = false;
 	}
 	op->again = lease_rare(l)->again_seq;
-	if (l->tenure.provisional) /* only a message has told this fence */
+	if (l->term.provisional) /* only a message has told this fence */
 		op->fence = l->fence_next + l->fences - 1;
 	if (lease_contended(l) && op->linger_ms == 0)
 		op->flags |= OP_PROMPT;

@@ -24,7 +24,7 @@ static void
 check_awaits(const struct lease *l)
 {
 	if (l->state == LEASE_NONE)
-		return; /* its tenant may have nothing to want */
+		return; /* its lessee may have nothing to want */
 	assert(l->pending != NULL || l->blocked || timer_armed(&l->timer));
 }
 
@@ -32,8 +32,8 @@ void
 lease_check(const struct core *core, const struct lease *l, bool touched)
 {
 	assert(l->state < LEASE_MAX);
-	assert((l->tenure.state != TENURE_OVER) == lease_is_held(l));
-	tenure_check(core, &l->tenure);
+	assert((l->term.state != TERM_OVER) == lease_is_held(l));
+	term_check(core, &l->term);
 	assert(!lease_is_held(l) || l->seq > 0);
 	check_asked(l);
 	if (!touched)

@@ -32,12 +32,12 @@
 #define WALLED_MS 250	 /* between tries for blocked requests */
 
 void
-leases_init(struct core *core, const struct lease_tenant *tenant)
+leases_init(struct core *core, const struct lease_lessee *lessee)
 {
 	struct leases *leases = xcalloc(1, sizeof(*leases));
 
 	core->leases = leases;
-	leases->tenant = tenant;
+	leases->lessee = lessee;
 	leases->way = quorum_used(core) ? &way_votes : &way_direct;
 	leases->nblocked =
 	    xcalloc(core->config.shards, sizeof(*leases->nblocked));
@@ -61,7 +61,7 @@ void
 lease_init(struct core *core, struct lease *l, uint32_t shard)
 {
 	assert(l->state == LEASE_NONE && l->pending == NULL);
-	tenure_init(core, &l->tenure, TENURE_LEASE, shard);
+	term_init(core, &l->term, TERM_LEASE, shard);
 	l->timer.kind = TIMER_LEASE;
 	core->leases->n++;
 }
@@ -70,7 +70,7 @@ lease_init(struct core *core, struct lease *l, uint32_t shard)
 static uint32_t *
 nblocked(const struct core *core, const struct lease *l)
 {
-	return &core->leases->nblocked[quorum_first(core, l->tenure.shard)];
+	return &core->leases->nblocked[quorum_first(core, l->term.shard)];
 }
 
 void
@@ -98,7 +98,7 @@ void
 lease_fini(struct core *core, struct lease *l)
 {
 	assert(core->leases->n > 0);
-	tenure_fini(core, &l->tenure);
+	term_fini(core, &l->term);
 	lease_unblock(core, l);
 	core_disarm(core, &l->timer);
 	core->leases->nlingering -= l->state == LEASE_LINGERING;
@@ -136,7 +136,7 @@ lease_arm_held(struct core *core, struct lease *l)
 {
 	int64_t warm_ms = lease_rare(l)->warm_ms;
 	int64_t at_ms =
-	    tenure_due_ms(core, &l->tenure, l->pending == NULL && warm_ms == 0);
+	    term_due_ms(core, &l->term, l->pending == NULL && warm_ms == 0);
 
 	assert(lease_is_held(l));
 	if (lease_contended(l) && lease_rare(l)->idle_ms != 0 &&
@@ -155,8 +155,8 @@ may_ask(struct core *core, struct lease *l, bool ready)
 		lease_block(core, l);
 		return false;
 	}
-	if (l->tenure.wake_ms > core->now_ms) {
-		arm(core, l, l->tenure.wake_ms);
+	if (l->term.wake_ms > core->now_ms) {
+		arm(core, l, l->term.wake_ms);
 		return false;
 	}
 	return true;
@@ -165,7 +165,7 @@ may_ask(struct core *core, struct lease *l, bool ready)
 static bool
 is_wanted(const struct core *core, const struct lease *l)
 {
-	return core->leases->tenant->nwaiting(l) > 0;
+	return core->leases->lessee->nwaiting(l) > 0;
 }
 
 /* Decisions, one function a state.  They return whether to look again. */
@@ -185,14 +185,14 @@ become(struct core *core, struct lease *l, enum lease_state state)
 static bool
 wanted_in_time(struct core *core, struct lease *l)
 {
-	enum lease_demand demand = core->leases->tenant->demand(core, l);
+	enum lease_demand demand = core->leases->lessee->demand(core, l);
 	bool blocked = demand == DEMAND_BLOCKED;
 
 	if (demand == DEMAND_NOW && l->for_blocked)
-		l->tenure.wake_ms = 0;
+		l->term.wake_ms = 0;
 	if (blocked && !l->for_blocked)
-		l->tenure.wake_ms =
-		    max_ms(l->tenure.wake_ms, core->now_ms + WALLED_MS);
+		l->term.wake_ms =
+		    max_ms(l->term.wake_ms, core->now_ms + WALLED_MS);
 	l->for_blocked = blocked;
 	return demand != DEMAND_NONE;
 }
@@ -206,7 +206,7 @@ static bool
 next_none(struct core *core, struct lease *l)
 {
 	if (!wanted_in_time(core, l) ||
-	    !may_ask(core, l, guard_ready(core, l->tenure.shard)))
+	    !may_ask(core, l, guard_ready(core, l->term.shard)))
 		return false;
 	lease_set_why(l, NULL);
 	backoff_over(l);
@@ -225,9 +225,9 @@ next_acquiring(struct core *core, struct lease *l)
 	enum lease_want asked = l->asked_shared ? WANT_SHARED : WANT_EXCLUSIVE;
 
 	/* A token has one mode: it may be ours in the old mode already. */
-	if (core->leases->tenant->mode(core, l) != asked)
+	if (core->leases->lessee->mode(core, l) != asked)
 		return become(core, l, LEASE_ENDING);
-	if (may_ask(core, l, guard_ready(core, l->tenure.shard)))
+	if (may_ask(core, l, guard_ready(core, l->term.shard)))
 		lease_ask_acquire(core, l);
 	return false;
 }
@@ -243,12 +243,12 @@ next_queued(struct core *core, struct lease *l)
 {
 	if (!is_wanted(core, l))
 		return become(core, l, LEASE_ENDING);
-	if (l->news != NEWS_NONE && guard_ready(core, l->tenure.shard)) {
+	if (l->news != NEWS_NONE && guard_ready(core, l->term.shard)) {
 		if (!lease_take_handover(core, l))
 			lease_set_state(core, l, LEASE_CONFIRMING);
 		return true;
 	}
-	if (may_ask(core, l, guard_ready(core, l->tenure.shard)))
+	if (may_ask(core, l, guard_ready(core, l->term.shard)))
 		lease_ask_acquire(core, l);
 	return false;
 }
@@ -272,7 +272,7 @@ next_confirming(struct core *core, struct lease *l)
 	/* First write the tombstone again, if a new history asks for that. */
 	if (lease_needs_reclaim(core, l))
 		return become(core, l, LEASE_LINGERING);
-	if (may_ask(core, l, guard_ready(core, l->tenure.shard)))
+	if (may_ask(core, l, guard_ready(core, l->term.shard)))
 		lease_ask_confirm(core, l);
 	return false;
 }
@@ -293,10 +293,10 @@ lease_covers(const struct core *core, const struct lease *l, int64_t keep_ms,
     int64_t delay_ms)
 {
 	const struct lease_rare *m = lease_rare(l);
-	int64_t ttl_ms = l->tenure.provisional
+	int64_t ttl_ms = l->term.provisional
 			     ? 2 * core->pad_ms
 			     : core->config.lease_ms + core->pad_ms;
-	int64_t sure_end_ms = l->tenure.confirmed_ms + ttl_ms + m->longer_ms;
+	int64_t sure_end_ms = l->term.confirmed_ms + ttl_ms + m->longer_ms;
 
 	return delay_ms <= m->delay_ms &&
 	       (keep_ms == 0 || sure_end_ms >= core->now_ms + keep_ms);
@@ -305,7 +305,7 @@ lease_covers(const struct core *core, const struct lease *l, int64_t keep_ms,
 bool
 lease_paused(const struct core *core, const struct lease *l)
 {
-	return l->paused && l->tenure.wake_ms > core->now_ms;
+	return l->paused && l->term.wake_ms > core->now_ms;
 }
 
 /* For operations that keep a lease: a server that is not blessed carries them
@@ -315,7 +315,7 @@ lease_can_send(struct core *core, struct lease *l)
 {
 	if (l->pending != NULL)
 		return false;
-	if (!guard_up(core, l->tenure.shard)) {
+	if (!guard_up(core, l->term.shard)) {
 		lease_block(core, l);
 		return false;
 	}
@@ -328,7 +328,7 @@ renew(struct core *core, struct lease *l, bool draw)
 {
 	if (!lease_can_send(core, l))
 		return;
-	if (pace_room(core, &l->tenure))
+	if (pace_room(core, &l->term))
 		lease_ask_renew(core, l, draw);
 }
 
@@ -342,12 +342,12 @@ next_idle(struct core *core, struct lease *l)
 {
 	if (lease_rare(l)->idle_ms == 0)
 		lease_need_rare(l)->idle_ms = core->now_ms;
-	core->leases->tenant->idle(core, l);
-	if (lease_contended(l) && !core->leases->tenant->keeps(core, l, true) &&
+	core->leases->lessee->idle(core, l);
+	if (lease_contended(l) && !core->leases->lessee->keeps(core, l, true) &&
 	    (core->now_ms - lease_rare(l)->idle_ms >= IDLE_YIELD_MS ||
-		!core->leases->tenant->keeps(core, l, false)))
+		!core->leases->lessee->keeps(core, l, false)))
 		return become(core, l, LEASE_ENDING);
-	if (l->tenure.wake_ms <= core->now_ms)
+	if (l->term.wake_ms <= core->now_ms)
 		renew(core, l, false);
 	return false;
 }
@@ -356,12 +356,12 @@ next_idle(struct core *core, struct lease *l)
 static bool
 turn_is_over(struct core *core, struct lease *l)
 {
-	const struct lease_tenant *tenant = core->leases->tenant;
+	const struct lease_lessee *lessee = core->leases->lessee;
 
-	if (!lease_contended(l) || tenant->taken_up(core, l) ||
-	    tenant->keeps(core, l, true))
+	if (!lease_contended(l) || lessee->taken_up(core, l) ||
+	    lessee->keeps(core, l, true))
 		return false;
-	return lease_must_yield(core, l) || tenant->gives_way(core, l);
+	return lease_must_yield(core, l) || lessee->gives_way(core, l);
 }
 
 /* The lease is here and nobody has the name: grants it, keeps it warm, or lets
@@ -369,13 +369,13 @@ turn_is_over(struct core *core, struct lease *l)
 static bool
 next_free(struct core *core, struct lease *l)
 {
-	assert(!core->leases->tenant->in_use(l));
-	if (!is_wanted(core, l) && core->leases->tenant->stays(core, l))
+	assert(!core->leases->lessee->in_use(l));
+	if (!is_wanted(core, l) && core->leases->lessee->stays(core, l))
 		return false;
-	if (!is_wanted(core, l) || !tenure_vouched(core, &l->tenure) ||
-	    core->leases->tenant->lingers(core, l) || turn_is_over(core, l))
+	if (!is_wanted(core, l) || !term_vouched(core, &l->term) ||
+	    core->leases->lessee->lingers(core, l) || turn_is_over(core, l))
 		return become(core, l, LEASE_ENDING);
-	if (core->leases->tenant->grant(core, l))
+	if (core->leases->lessee->grant(core, l))
 		return true;
 	return l->pending == NULL && next_idle(core, l);
 }
@@ -388,14 +388,14 @@ next_free(struct core *core, struct lease *l)
 static bool
 runs_short(const struct core *core, const struct lease *l)
 {
-	uint32_t nwaiting = core->leases->tenant->nwaiting(l);
+	uint32_t nwaiting = core->leases->lessee->nwaiting(l);
 	bool many =
 	    nwaiting >= 2 * FENCES_LOW && core->leases->way->draws > FENCES_LOW;
 
 	if (l->shared || nwaiting == 0)
 		return false;
 	if (lease_must_yield(core, l))
-		return l->fences == 0 && !l->tenure.provisional;
+		return l->fences == 0 && !l->term.provisional;
 	return l->fences == 0 || (many && l->fences <= FENCES_LOW);
 }
 
@@ -407,20 +407,20 @@ runs_short(const struct core *core, const struct lease *l)
 static bool
 next_held(struct core *core, struct lease *l)
 {
-	const struct lease_tenant *tenant = core->leases->tenant;
+	const struct lease_lessee *lessee = core->leases->lessee;
 	uint32_t left = l->fences;
 
-	if (!tenant->in_use(l))
+	if (!lessee->in_use(l))
 		return next_free(core, l);
 	if (is_wanted(core, l)) {
-		if (tenant->grant(core, l))
-			return tenant->grants_on(core, l);
-		tenant->idle(core, l);
+		if (lessee->grant(core, l))
+			return lessee->grants_on(core, l);
+		lessee->idle(core, l);
 	}
 	if (l->pending != NULL)
 		return false;
-	if (l->tenure.wake_ms <= core->now_ms)
-		renew(core, l, left * 4 < tenant->nwaiting(l));
+	if (l->term.wake_ms <= core->now_ms)
+		renew(core, l, left * 4 < lessee->nwaiting(l));
 	else if (runs_short(core, l))
 		renew(core, l, true);
 	return false;
@@ -436,16 +436,16 @@ static bool
 next_ending(struct core *core, struct lease *l)
 {
 	if (l->key_end_ms <= core->now_ms) {
-		core->leases->tenant->ended(core, l, true);
+		core->leases->lessee->ended(core, l, true);
 		if (!lease_queued_again(core, l))
 			lease_set_state(core, l, LEASE_NONE);
 		return true;
 	}
 	arm(core, l, l->key_end_ms);
-	if (may_ask(core, l, guard_up(core, l->tenure.shard)))
+	if (may_ask(core, l, guard_up(core, l->term.shard)))
 		lease_ask_end(core, l);
 	else
-		core->leases->tenant->ended(core, l, true);
+		core->leases->lessee->ended(core, l, true);
 	return false;
 }
 
@@ -459,7 +459,7 @@ next_ending(struct core *core, struct lease *l)
 static bool
 next_lingering(struct core *core, struct lease *l)
 {
-	bool up = core->leases->tenant->taken_up(core, l);
+	bool up = core->leases->lessee->taken_up(core, l);
 	int64_t at_ms;
 
 	if (lease_rare(l)->linger_ms <= core->now_ms) {
@@ -477,14 +477,14 @@ next_lingering(struct core *core, struct lease *l)
 		return true;
 	}
 	if (up && lease_rare(l)->again_ms <= core->now_ms &&
-	    guard_ready(core, l->tenure.shard) && !lease_needs_reclaim(core, l))
+	    guard_ready(core, l->term.shard) && !lease_needs_reclaim(core, l))
 		return become(core, l, LEASE_CONFIRMING);
 	at_ms = linger_step_ms(core, l);
 	if (lease_rare(l)->again_ms > core->now_ms)
 		at_ms = min_ms(at_ms, lease_rare(l)->again_ms);
 	arm(core, l, at_ms);
 	if (lease_needs_reclaim(core, l)) {
-		if (may_ask(core, l, guard_up(core, l->tenure.shard)))
+		if (may_ask(core, l, guard_up(core, l->term.shard)))
 			lease_ask_renew(core, l, false);
 	} else if (up)
 		lease_block(core, l);
@@ -518,9 +518,8 @@ lease_needs_reclaim(const struct core *core, const struct lease *l)
 			 (l->state == LEASE_CONFIRMING &&
 			     lease_rare(l)->linger_ms > core->now_ms);
 
-	return tenure_needs_reclaim(core, &l->tenure) ||
-	       (tombstone &&
-		   l->tenure.epoch != guard_epoch(core, l->tenure.shard));
+	return term_needs_reclaim(core, &l->term) ||
+	       (tombstone && l->term.epoch != guard_epoch(core, l->term.shard));
 }
 
 /* After a change of history all leases are due at once: each gets a moment that
@@ -530,12 +529,12 @@ lease_reclaim(struct core *core, struct lease *l)
 {
 	if (!lease_needs_reclaim(core, l))
 		return;
-	(void)pace_room(core, &l->tenure);
-	assert(l->tenure.wake_ms >= core->now_ms);
+	(void)pace_room(core, &l->term);
+	assert(l->term.wake_ms >= core->now_ms);
 	arm(core, l,
-	    lease_is_held(l) ? min_ms(l->tenure.wake_ms,
-				   tenure_deadline_ms(core, &l->tenure))
-			     : l->tenure.wake_ms);
+	    lease_is_held(l)
+		? min_ms(l->term.wake_ms, term_deadline_ms(core, &l->term))
+		: l->term.wake_ms);
 }
 
 uint64_t

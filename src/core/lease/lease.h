@@ -1,35 +1,35 @@
 /*
  * Leases: what this broker has of a name in the store.
  *
- * A lease is embedded in its tenant, of which it knows nothing but a table of
- * functions.  The lease decides when to ask the store for what; the tenant
+ * A lease is embedded in its lessee, of which it knows nothing but a table of
+ * functions.  The lease decides when to ask the store for what; the lessee
  * decides who gets the name here, and who is told what.
  *
  * Why no name is ever granted twice:
  *
- * (1) The tenant grants the name only while tenure_vouched(), and tells a grant
- *     only if that still holds.  A name has one lease here, and its tenant
+ * (1) The lessee grants the name only while term_vouched(), and tells a grant
+ *     only if that still holds.  A name has one lease here, and its lessee
  *     knows whom it has granted the name.
- * (2) The tenure of a lease begins, and is confirmed, only when a script has
+ * (2) The term of a lease begins, and is confirmed, only when a script has
  *     found or written the lease's token in the key, or among those that share
  *     the name: by the answer to our call (on_granted(), on_renew(),
  *     on_convert() in outcome.c), or by the message of the script that handed
  *     the name to the token (lease_take_handover()).  While the token is there,
  *     no script gives the name to another, unless both share it.
- * (3) The tenure ends before the key does.  It counts from before the script
+ * (3) The term ends before the key does.  It counts from before the script
  *     ran, and ends a hundredth and 2 ms before a lease from then is over
- *     (tenure_deadline_ms()).  The script lets the key live for a lease and a
+ *     (term_deadline_ms()).  The script lets the key live for a lease and a
  *     pad from when it ran.  If the server's clock has gained on ours, the end
  *     comes earlier by as much (guard/gain.h).  A lease that was handed over is
  *     good for one pad of the two for which its key lives.
  * (4) No call of ours takes the key away meanwhile.  A lease asks for its end
- *     only when its tenure is over (LEASE_ENDING).  Then it gets a new token,
+ *     only when its term is over (LEASE_ENDING).  Then it gets a new token,
  *     which an END that arrives late does not touch; or it lingers, and may be
  *     confirmed under the same one, but only after an END was answered, and no
  *     earlier one arrives after that (redis/pool.h: connections that are given
  *     up are killed).
  * (5) A server that may have forgotten keys grants nothing new until all older
- *     tenures have run out or been written again (guard/guard.h).
+ *     terms have run out or been written again (guard/guard.h).
  * (6) Over a quorum, (2) to (5) hold on each server of a majority, and any two
  *     majorities share a server (votes.h; guard/voters.h for who votes).
  *
@@ -41,7 +41,7 @@
 
 #include "base/pool.h"
 #include "core/guard/guard.h"
-#include "core/lease/tenure.h"
+#include "core/lease/term.h"
 #include "core/turn/slot.h"
 
 /*
@@ -117,12 +117,12 @@ struct lease_rare {
 };
 
 struct lease {
-	struct tenure tenure; /* HELD: the broker vouches for it */
-	struct timer timer;   /* when it wants attention next */
-	uint16_t fences;      /* in reserve */
-	uint8_t state;	      /* enum lease_state */
-	uint8_t news : 2;     /* enum lease_news */
-	/* tenure.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
+	struct term term;   /* HELD: the broker vouches for it */
+	struct timer timer; /* when it wants attention next */
+	uint16_t fences;    /* in reserve */
+	uint8_t state;	    /* enum lease_state */
+	uint8_t news : 2;   /* enum lease_news */
+	/* term.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
 	bool paused : 1;	    /* HELD: nothing is asked before wake_ms */
 	bool blocked : 1;	    /* counted in leases.nblocked */
 	bool shared : 1;	    /* with other brokers */
@@ -158,10 +158,10 @@ struct lease_afterlife {
 };
 
 /*
- * What a lease asks of its tenant, and tells it.  Static.  Only next() may free
- * the tenant, and the lease in it.  The tenant also owns the lease's tenure.
+ * What a lease asks of its lessee, and tells it.  Static.  Only next() may free
+ * the lessee, and the lease in it.  The lessee also owns the lease's term.
  */
-struct lease_tenant {
+struct lease_lessee {
 	struct lease *(*find)(
 	    const struct core *core, const char *name, size_t len);
 
@@ -234,7 +234,7 @@ struct lease_way {
 /* All leases of this broker. */
 struct leases {
 	const struct lease_way *way;	   /* static */
-	const struct lease_tenant *tenant; /* static */
+	const struct lease_lessee *lessee; /* static */
 	size_t n;
 	uint32_t *nblocked; /* owned; for each guard, how many wait for it */
 	size_t nlingering;  /* tombstones */
@@ -246,7 +246,7 @@ struct leases {
 	uint32_t piggyback_shard, piggyback_lane; /* ... of these */
 };
 
-void leases_init(struct core *core, const struct lease_tenant *tenant);
+void leases_init(struct core *core, const struct lease_lessee *lessee);
 void leases_fini(struct core *core);
 
 void lease_init(struct core *core, struct lease *l, uint32_t shard);
@@ -344,7 +344,7 @@ void lease_timer(struct core *core, struct timer *t);
  * that counts: asks once more.  May free the lease. */
 void lease_again(struct core *core, struct lease *l);
 
-/* Its tenure has run out.  Tells its holders, and does nothing else yet. */
+/* Its term has run out.  Tells its holders, and does nothing else yet. */
 void lease_run_out(struct core *core, struct lease *l);
 
 /* The server's history has changed: plans to write the lease again. */

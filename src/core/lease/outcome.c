@@ -22,7 +22,7 @@ try_later(struct core *core, struct lease *l, const struct outcome *o)
 {
 	if (o->status == OUTCOME_REFUSED)
 		lease_set_why(l, xstrndup(o->text, o->text_len));
-	l->tenure.wake_ms = core->now_ms + core_pause_ms(core, o);
+	l->term.wake_ms = core->now_ms + core_pause_ms(core, o);
 	l->paused = true;
 }
 
@@ -40,7 +40,7 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 
 	assert(asked->ttl_ms > 0 && asked->reserve <= LEASE_FENCES_MAX);
 	assert(sent_ms <= core->now_ms);
-	tenure_confirm(core, &l->tenure, sent_ms, asked->epoch);
+	term_confirm(core, &l->term, sent_ms, asked->epoch);
 	l->key_end_ms = sent_ms + asked->ttl_ms;
 	l->paused = false;
 	if (asked->delay_ms != lease_rare(l)->delay_ms ||
@@ -75,14 +75,14 @@ arrived(struct core *core, struct lease *l)
 	if (l->contended_early)
 		lease_told_waiting(core, l, true);
 	l->contended_early = false;
-	core->leases->tenant->arrived(core, l);
+	core->leases->lessee->arrived(core, l);
 }
 
 /*
  * begin() forgets who waited before, and then confirmed() notes who waits now.
- * The tenure takes its place in the line when confirmed() has said since when
- * it counts.  If the answer took longer than a lease, the tenure is over
- * already, and nothing is granted on it (tenure_vouched()).
+ * The term takes its place in the line when confirmed() has said since when
+ * it counts.  If the answer took longer than a lease, the term is over
+ * already, and nothing is granted on it (term_vouched()).
  */
 static void
 on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
@@ -93,9 +93,9 @@ on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
 	l->shared = l->asked_shared;
 	begin(core, l);
 	confirmed(core, l, asked, sent_ms, o);
-	tenure_vouch(core, &l->tenure);
+	term_vouch(core, &l->term);
 	arrived(core, l);
-	pace_plan(core, &l->tenure, true);
+	pace_plan(core, &l->term, true);
 }
 
 /*
@@ -108,7 +108,7 @@ lease_handed_over(
     struct core *core, struct lease *l, const struct handover *handover)
 {
 	int64_t when_ms = guard_when_ms(
-	    core, l->tenure.shard, handover->history, handover->server_ms);
+	    core, l->term.shard, handover->history, handover->server_ms);
 
 	assert(when_ms <= core->now_ms);
 	/* If replicas must have the lease, it takes a call to wait for them. */
@@ -117,7 +117,7 @@ lease_handed_over(
 	    core->now_ms - when_ms >= core->pad_ms / 4)
 		return;
 	lease_set_news(l, NEWS_HANDOVER);
-	l->tenure.confirmed_ms = when_ms;
+	l->term.confirmed_ms = when_ms;
 	l->fence_next = handover->fence;
 	l->fences = 1;
 	if (handover->waiting)
@@ -135,20 +135,20 @@ lease_take_handover(struct core *core, struct lease *l)
 {
 	assert(l->pending == NULL);
 	if (l->news != NEWS_HANDOVER ||
-	    core->now_ms - l->tenure.confirmed_ms >= core->pad_ms / 4)
+	    core->now_ms - l->term.confirmed_ms >= core->pad_ms / 4)
 		return false;
 	lease_set_state(core, l, LEASE_HELD);
 	begin(core, l);
-	l->tenure.provisional = true;
-	tenure_vouch(core, &l->tenure);
+	l->term.provisional = true;
+	term_vouch(core, &l->term);
 	l->shared = l->paused = false;
 	if (l->rare != NULL)
 		l->rare->delay_ms = l->rare->longer_ms = 0;
 	l->key_end_ms = core->now_ms + 2 * core->pad_ms;
-	l->tenure.epoch = guard_epoch(core, l->tenure.shard);
+	l->term.epoch = guard_epoch(core, l->term.shard);
 	lease_set_why(l, NULL);
 	arrived(core, l);
-	l->tenure.wake_ms = core->now_ms + PROVISIONAL_RENEW_MS;
+	l->term.wake_ms = core->now_ms + PROVISIONAL_RENEW_MS;
 	return true;
 }
 
@@ -165,12 +165,12 @@ on_acquire(struct core *core, struct lease *l, const struct pending_op *asked,
 	case OUTCOME_QUEUED:
 	case OUTCOME_BUSY:
 	case OUTCOME_FOREIGN:
-		core->leases->tenant->elsewhere(core, l);
+		core->leases->lessee->elsewhere(core, l);
 		l->foreign = o->status == OUTCOME_FOREIGN;
 		lease_set_state(
 		    core, l, asked->queue ? LEASE_QUEUED : LEASE_NONE);
 		core->leases->way->plan(core, l, asked, o);
-		core->leases->tenant->not_free(core, l);
+		core->leases->lessee->not_free(core, l);
 		return;
 	default:
 		try_later(core, l, o);
@@ -200,11 +200,11 @@ on_confirm(struct core *core, struct lease *l, struct pending_op *asked,
 static void
 taken(struct core *core, struct lease *l)
 {
-	bool moved = l->tenure.epoch != guard_epoch(core, l->tenure.shard);
+	bool moved = l->term.epoch != guard_epoch(core, l->term.shard);
 
 	lease_set_state(core, l, LEASE_NONE);
-	core->leases->tenant->lost(core, l, moved ? "failover" : "taken");
-	core->leases->tenant->ended(core, l, false);
+	core->leases->lessee->lost(core, l, moved ? "failover" : "taken");
+	core->leases->lessee->ended(core, l, false);
 	lease_linger_over(l);
 }
 
@@ -226,22 +226,22 @@ on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
 	}
 	if (o->status == OUTCOME_AGAIN) {
 		l->whole = true;
-		l->tenure.wake_ms = core->now_ms;
+		l->term.wake_ms = core->now_ms;
 		return;
 	}
 	if (o->status != OUTCOME_RENEWED) {
 		try_later(core, l, o);
 		return;
 	}
-	if (l->tenure.epoch != guard_epoch(core, l->tenure.shard))
+	if (l->term.epoch != guard_epoch(core, l->term.shard))
 		core->stats.reasserted++;
 	core->stats.renewals++;
 	if (lease_is_held(l))
-		core->leases->tenant->renewed(core, l,
-		    tenure_deadline_ms(core, &l->tenure) - core->now_ms);
+		core->leases->lessee->renewed(
+		    core, l, term_deadline_ms(core, &l->term) - core->now_ms);
 	confirmed(core, l, asked, sent_ms, o);
 	if (lease_is_held(l))
-		pace_plan(core, &l->tenure, false);
+		pace_plan(core, &l->term, false);
 }
 
 /*
@@ -263,16 +263,16 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 		l->outcome_unknown = false;
 		l->shared = l->asked_shared;
 		confirmed(core, l, asked, sent_ms, o);
-		pace_plan(core, &l->tenure, false);
+		pace_plan(core, &l->term, false);
 		return;
 	case OUTCOME_BUSY:
 		lease_told_waiting(core, l, true);
 		lease_need_rare(l)->again_ms = core->now_ms + RETRY_UPGRADE_MS;
 		/* If nobody holds it here, we queue up behind the sharers. */
-		if (!core->leases->tenant->in_use(l))
+		if (!core->leases->lessee->in_use(l))
 			lease_set_state(core, l, LEASE_ENDING);
 		else
-			core->leases->tenant->refused(core, l);
+			core->leases->lessee->refused(core, l);
 		return;
 	case OUTCOME_LOST:
 		taken(core, l);
@@ -308,11 +308,11 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 
 	assert(l->state == LEASE_ENDING);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
-		core->leases->tenant->ended(core, l, true);
+		core->leases->lessee->ended(core, l, true);
 		try_later(core, l, o);
 		return;
 	}
-	core->leases->tenant->ended(core, l, false);
+	core->leases->lessee->ended(core, l, false);
 	/* The name was forced meanwhile: end it again, without a tombstone. */
 	if (o->status == OUTCOME_ENDED && asked->linger &&
 	    lease_rare(l)->linger_ms == 0)
@@ -321,7 +321,7 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 		lease_set_state(core, l, LEASE_LINGERING);
 		if (l->rare != NULL)
 			l->rare->again_seq = 0;
-		l->tenure.confirmed_ms = sent_ms;
+		l->term.confirmed_ms = sent_ms;
 		return;
 	}
 	lease_linger_over(l);
@@ -329,10 +329,10 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 	if (!lease_queued_again(core, l)) {
 		lease_set_state(core, l, LEASE_NONE);
 		if (others)
-			l->tenure.wake_ms =
+			l->term.wake_ms =
 			    core->now_ms + core->leases->way->yield_ms;
 	} else if (o->waiting) {
-		core->leases->tenant->elsewhere(core, l);
+		core->leases->lessee->elsewhere(core, l);
 		lease_plan_look(core, l, o);
 	}
 }
@@ -358,7 +358,7 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 		on_convert(core, l, &asked, sent_ms, o);
 	else
 		on_end(core, l, &asked, sent_ms, o);
-	core->leases->tenant->next(core, l);
+	core->leases->lessee->next(core, l);
 }
 
 void
@@ -367,31 +367,31 @@ lease_again(struct core *core, struct lease *l)
 	assert(l->pending->kind == OP_ACQUIRE && !l->pending->queue);
 	pool_give(&core->leases->pending, l->pending);
 	l->pending = NULL;
-	core->leases->tenant->next(core, l);
+	core->leases->lessee->next(core, l);
 }
 
 /* Time. */
 
 /*
- * The tenant tells the holders.  What comes after that, such as a grant to a
- * waiter, must wait until all losses of this moment are told: so the tenant
+ * The lessee tells the holders.  What comes after that, such as a grant to a
+ * waiter, must wait until all losses of this moment are told: so the lessee
  * touches the name, and does not call next().
  */
 void
 lease_run_out(struct core *core, struct lease *l)
 {
-	assert(tenure_overdue(core, &l->tenure));
+	assert(term_overdue(core, &l->term));
 	lease_set_state(core, l, LEASE_ENDING);
-	core->leases->tenant->lost(core, l, "unreachable");
+	core->leases->lessee->lost(core, l, "unreachable");
 }
 
-/* A lease that has run out has told its tenant, which looks at the name later;
+/* A lease that has run out has told its lessee, which looks at the name later;
  * any other may want something now. */
 void
 lease_timer(struct core *core, struct timer *t)
 {
 	struct lease *l = container_of(t, struct lease, timer);
 
-	if (!tenure_look(core, &l->tenure))
-		core->leases->tenant->next(core, l);
+	if (!term_look(core, &l->term))
+		core->leases->lessee->next(core, l);
 }

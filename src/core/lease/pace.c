@@ -16,10 +16,10 @@
 
 /* Operations of one lane can go in one call; see gather.c. */
 static uint32_t
-lane_of(const struct core *core, const struct tenure *t)
+lane_of(const struct core *core, const struct term *t)
 {
 	size_t len;
-	const char *name = tenant_of(core, t)->name(t, &len);
+	const char *name = lessee_of(core, t)->name(t, &len);
 
 	return crc16(name, len) % core->config.lanes;
 }
@@ -36,7 +36,7 @@ static struct slice *
 slice_at(struct core *core, int64_t at_ms)
 {
 	int64_t number = at_ms * A_THIRD / (core->config.lease_ms / 3);
-	struct slice *slice = &core->tenures->pace[number % PACE_SLICES];
+	struct slice *slice = &core->terms->pace[number % PACE_SLICES];
 
 	if (slice->number != number)
 		*slice = (struct slice){ .number = number };
@@ -67,12 +67,12 @@ to_tick(const struct core *core, uint32_t lane, int64_t at_ms)
 }
 
 void
-pace_plan(struct core *core, struct tenure *t, bool first)
+pace_plan(struct core *core, struct term *t, bool first)
 {
 	const int64_t early_ms = core->config.lease_ms / 6;
 	int64_t at_ms = t->confirmed_ms + core->config.lease_ms / 3;
 	/* A bit more than an equal part, or all would be searched for room. */
-	uint32_t share = core->tenures->n / A_THIRD * 9 / 8 + 1;
+	uint32_t share = core->terms->n / A_THIRD * 9 / 8 + 1;
 	int64_t plan_ms, other_ms;
 
 	/* Otherwise all that fill a slice would be due at one moment of it. */
@@ -85,32 +85,32 @@ pace_plan(struct core *core, struct tenure *t, bool first)
 	}
 	slice_at(core, plan_ms)->planned++;
 	t->wake_ms = to_tick(core, lane_of(core, t), plan_ms);
-	tenure_prove(core, t);
+	term_prove(core, t);
 }
 
 /* Does it lack the time to stand in line with others that are due? */
 static bool
-is_pressed(const struct core *core, const struct tenure *t)
+is_pressed(const struct core *core, const struct term *t)
 {
-	return tenure_deadline_ms(core, t) - core->now_ms <
+	return term_deadline_ms(core, t) - core->now_ms <
 	       core->config.lease_ms / 4;
 }
 
 bool
-pace_room(struct core *core, struct tenure *t)
+pace_room(struct core *core, struct term *t)
 {
 	bool now = t->paced || is_pressed(core, t);
 
 	t->paced = false;
-	if (core->tenures->room_ms < core->now_ms) {
-		core->tenures->room_ms = core->now_ms;
-		core->tenures->room_taken = 0;
-	} else if (core->tenures->room_taken >= ROOM && !now) {
-		core->tenures->room_ms++;
-		core->tenures->room_taken = 0;
+	if (core->terms->room_ms < core->now_ms) {
+		core->terms->room_ms = core->now_ms;
+		core->terms->room_taken = 0;
+	} else if (core->terms->room_taken >= ROOM && !now) {
+		core->terms->room_ms++;
+		core->terms->room_taken = 0;
 	}
-	core->tenures->room_taken += !now;
-	t->wake_ms = now ? core->now_ms : core->tenures->room_ms;
+	core->terms->room_taken += !now;
+	t->wake_ms = now ? core->now_ms : core->terms->room_ms;
 	t->paced = t->wake_ms > core->now_ms;
 	return !t->paced;
 }
@@ -120,19 +120,19 @@ pace_ending(struct core *core, const struct lease *l)
 {
 	assert(l->state == LEASE_ENDING);
 	core->leases->piggyback = core->leases->way->shares_calls;
-	core->leases->piggyback_shard = l->tenure.shard;
-	core->leases->piggyback_lane = lane_of(core, &l->tenure);
+	core->leases->piggyback_shard = l->term.shard;
+	core->leases->piggyback_lane = lane_of(core, &l->term);
 }
 
 /* Is a renewal all that it wants within a tick, and can that share the call? */
 static bool
 goes_along(const struct core *core, const struct lease *l)
 {
-	return l->tenure.state == TENURE_SAFE && l->pending == NULL &&
-	       core_armed_ms(core, &l->timer) == l->tenure.wake_ms &&
-	       l->tenure.wake_ms < core->now_ms + PACE_TICK_MS &&
-	       l->tenure.shard == core->leases->piggyback_shard &&
-	       lane_of(core, &l->tenure) == core->leases->piggyback_lane;
+	return l->term.state == TERM_SAFE && l->pending == NULL &&
+	       core_armed_ms(core, &l->timer) == l->term.wake_ms &&
+	       l->term.wake_ms < core->now_ms + PACE_TICK_MS &&
+	       l->term.shard == core->leases->piggyback_shard &&
+	       lane_of(core, &l->term) == core->leases->piggyback_lane;
 }
 
 /*
@@ -155,8 +155,8 @@ pace_piggyback(struct core *core)
 		if (!goes_along(core, l))
 			break;
 		core_disarm(core, t);
-		l->tenure.wake_ms = core->now_ms;
-		core->leases->tenant->next(core, l);
+		l->term.wake_ms = core->now_ms;
+		core->leases->lessee->next(core, l);
 	}
 	core->leases->piggyback = false;
 }

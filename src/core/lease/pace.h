@@ -14,23 +14,23 @@
 #ifndef LOCKBROKER_CORE_LEASE_PACE_H
 #define LOCKBROKER_CORE_LEASE_PACE_H
 
-#include "core/lease/tenure.h"
+#include "core/lease/term.h"
 
 #define PACE_TICK_MS 16 /* renewals due within it go out together */
 
 /*
  * Plans the next renewal, and counts that: sets wake_ms.  It is due a third of
- * a lease after the tenure was confirmed.  The first one is early by chance, by
+ * a lease after the term was confirmed.  The first one is early by chance, by
  * up to a sixth; later ones are early only if their slice is full.
  */
-void pace_plan(struct core *core, struct tenure *t, bool first);
+void pace_plan(struct core *core, struct term *t, bool first);
 
 /*
  * A renewal is due: may it go in this millisecond?  If not, sets wake_ms to one
  * that has room.  If very many are due at once, as when a server has lost its
  * data, each is put off once and not over and over.
  */
-bool pace_room(struct core *core, struct tenure *t);
+bool pace_room(struct core *core, struct term *t);
 
 struct lease;
 

@@ -64,21 +64,21 @@ lease_set_why(struct lease *l, char *why)
 		lease_need_rare(l)->why = why;
 }
 
-/* The tenure of a lease ends here, whatever the reason is.  wake_ms means
+/* The term of a lease ends here, whatever the reason is.  wake_ms means
  * something else in each state, so none takes it over from the one before. */
 void
 lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 {
 	if (l->state == state)
 		return;
-	assert(lease_is_held(l) == (l->tenure.state != TENURE_OVER));
+	assert(lease_is_held(l) == (l->term.state != TERM_OVER));
 	assert(legal[l->state] & (1u << state));
 	core->leases->nlingering +=
 	    (state == LEASE_LINGERING) - (l->state == LEASE_LINGERING);
 	l->state = state;
 	if (!lease_is_held(l))
-		tenure_end(core, &l->tenure);
-	l->tenure.wake_ms = 0;
+		term_end(core, &l->term);
+	l->term.wake_ms = 0;
 	l->for_blocked = false;
 }
 
@@ -141,5 +141,5 @@ lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)
 	if (l->foreign && !o->waiting)
 		pause_ms =
 		    min_ms(pause_ms, FOREIGN_LOOK_MS + core_jitter(core, 500));
-	l->tenure.wake_ms = core->now_ms + pause_ms;
+	l->term.wake_ms = core->now_ms + pause_ms;
 }

@@ -61,7 +61,7 @@ backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
 	assert(took_ms >= 0);
 	/* Nobody waited, so no message will come.  Try again if wanted now. */
 	if (o->first != 0 && o->status == OUTCOME_BUSY) {
-		l->tenure.wake_ms = 0;
+		l->term.wake_ms = 0;
 		return;
 	}
 	/* A token that is over (`freed`) may still stand on some servers. */
@@ -69,13 +69,13 @@ backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
 		rare->rival = (uint32_t)o->first;
 		rare->failed = 0;
 		lease_plan_look(core, l, o);
-		l->tenure.wake_ms += core_jitter(core, LOOK_JITTER_MS);
+		l->term.wake_ms += core_jitter(core, LOOK_JITTER_MS);
 		return;
 	}
 	most_ms = (FREE_JITTER_MS + took_ms) << rare->failed;
 	if (rare->failed < FAILED_MAX)
 		rare->failed++;
-	l->tenure.wake_ms =
+	l->term.wake_ms =
 	    core->now_ms + 1 + core_jitter(core, min_ms(most_ms, RETRY_MAX_MS));
 }
 
@@ -125,8 +125,8 @@ backoff_freed(struct core *core, struct lease *l, const char *text, size_t len)
 		return false;
 	l->rare->rival = 0;
 	l->rare->failed = 0;
-	l->tenure.wake_ms = min_ms(l->tenure.wake_ms,
-	    core->now_ms + core_jitter(core, FREE_JITTER_MS));
+	l->term.wake_ms = min_ms(
+	    l->term.wake_ms, core->now_ms + core_jitter(core, FREE_JITTER_MS));
 	return true;
 }
 
@@ -215,7 +215,7 @@ static struct op *
 submit(struct core *core, struct lease *l, enum op_kind kind)
 {
 	size_t len;
-	const char *name = tenant_of(core, &l->tenure)->name(&l->tenure, &len);
+	const char *name = lessee_of(core, &l->term)->name(&l->term, &len);
 	struct vote *v = vote_new(core, name, len, kind);
 
 	assert(l->pending != NULL && l->pending->kind == kind);
@@ -423,7 +423,7 @@ static void
 look_again(struct core *core, struct vote *v)
 {
 	struct lease *l =
-	    core->leases->tenant->find(core, v->name, v->name_len);
+	    core->leases->lessee->find(core, v->name, v->name_len);
 	int64_t ttl_ms;
 	uint32_t rival = rival_of(core, v, &ttl_ms);
 
@@ -434,7 +434,7 @@ look_again(struct core *core, struct vote *v)
 	if (l == NULL || l->seq != v->op.seq || (v->op.flags & OP_QUEUE) == 0)
 		return;
 	backoff_known(core, l, rival, ttl_ms);
-	core->leases->tenant->next(core, l);
+	core->leases->lessee->next(core, l);
 }
 
 /* No majority can say yes any more, or the attempt does not wait for it.  A
@@ -531,7 +531,7 @@ static bool
 is_wanted(const struct core *core, const struct vote *v)
 {
 	const struct lease *l =
-	    core->leases->tenant->find(core, v->name, v->name_len);
+	    core->leases->lessee->find(core, v->name, v->name_len);
 
 	return !v->decided ||
 	       (l != NULL && l->seq == v->op.seq && lease_is_held(l));

@@ -78,7 +78,7 @@ bool
 lock_free_for(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return tenure_vouched(core, &l->lease.tenure) &&
+	return term_vouched(core, &l->lease.term) &&
 	       ((!lease_must_yield(core, &l->lease) &&
 		    !lock_gives_way(core, l)) ||
 		   lock_lingers_for(core, l, w->owner) ||
@@ -102,7 +102,7 @@ static bool
 can_suit(const struct core *core, const struct lock *l, const struct waiter *w,
     bool again)
 {
-	return tenure_vouched(core, &l->lease.tenure) &&
+	return term_vouched(core, &l->lease.term) &&
 	       !lease_converts(&l->lease) &&
 	       (again || !joins(l, w) || !lease_must_yield(core, &l->lease));
 }
@@ -165,7 +165,7 @@ lock_fits(struct core *core, struct lock *l, const struct waiter *w)
 		return false;
 	if (mode_suits(core, l, w, again))
 		lease_ask_renew(core, &l->lease, true);
-	else if (guard_ready(core, l->lease.tenure.shard))
+	else if (guard_ready(core, l->lease.term.shard))
 		lease_ask_convert(core, &l->lease, w->shared);
 	else
 		lease_block(core, &l->lease);

@@ -295,7 +295,7 @@ force_timer(struct core *core, struct timer *t)
 /* How much of a value stays the same while others have the name: its token; or
  * all of it for a phase of sharing, behind which there may be the sharers. */
 static size_t
-tenure_len(const char *value, size_t n)
+term_len(const char *value, size_t n)
 {
 	bool shared = n > 0 && value[0] == '@';
 	const char *end = memchr(value, shared ? ',' : '|', n);
@@ -308,8 +308,8 @@ tenure_len(const char *value, size_t n)
 static bool
 still_there(const struct force *f, const struct outcome *o)
 {
-	size_t n = tenure_len(o->text, o->text_len);
-	size_t was = tenure_len(f->value, f->value_len);
+	size_t n = term_len(o->text, o->text_len);
+	size_t was = term_len(f->value, f->value_len);
 	const char *at = f->value + was, *end = f->value + f->value_len;
 
 	if (n == was && memcmp(o->text, f->value, n) == 0)

@@ -72,7 +72,7 @@ lock_grant(struct core *core, struct waiter *w)
 
 	assert(!w->granted && w->hold == NULL);
 	assert(lock_compatible(l, w));
-	assert(tenure_vouched(core, &l->lease.tenure));
+	assert(term_vouched(core, &l->lease.term));
 	waiter_granted(core, w);
 	if (h != NULL && !upgrade) {
 		w->reentry = true;
@@ -200,7 +200,7 @@ come_by(struct core *core, struct owner *owner)
 	}
 	owner->reenter_next = TAILQ_NEXT(w, in_owner);
 	h = hold_find(core, w->lock, owner);
-	if (h != NULL && tenure_vouched(core, &w->lock->lease.tenure))
+	if (h != NULL && term_vouched(core, &w->lock->lease.term))
 		reenter(core, h, w);
 	return true;
 }

@@ -14,7 +14,7 @@
 bool
 group_has_already(const struct core *core, const struct waiter *w)
 {
-	return tenure_vouched(core, &w->lock->lease.tenure) &&
+	return term_vouched(core, &w->lock->lease.term) &&
 	       lock_reenters(core, w->lock, w);
 }
 
@@ -99,7 +99,7 @@ will_do(const struct core *core, const struct waiter *m, unsigned suffices)
 	return (suffices & ANYTHING) != 0 ||
 	       ((suffices & HAS) != 0 && group_has_already(core, m)) ||
 	       ((suffices & HERE) != 0 &&
-		   tenure_vouched(core, &m->lock->lease.tenure) &&
+		   term_vouched(core, &m->lock->lease.term) &&
 		   (!TAILQ_EMPTY(&m->lock->holders) ||
 		       !lock_lingers(core, m->lock, m))) ||
 	       ((suffices & LINGERS) != 0 && lingers_for(core, m)) ||

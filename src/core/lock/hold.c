@@ -140,7 +140,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	struct owner *owner = w->owner;
 	struct lock *l = w->lock;
 
-	assert(tenure_vouched(core, &l->lease.tenure));
+	assert(term_vouched(core, &l->lease.term));
 	assert(l->nholders == 0 || (w->shared && l->shared_hold));
 	h->owner = owner;
 	h->lock = l;
@@ -149,7 +149,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	measured_begins(core, h, w);
 	TAILQ_INSERT_TAIL(&owner->holds, h, in_owner);
 	holders_join(l, h);
-	tenure_used(core, &l->lease.tenure, 1);
+	term_used(core, &l->lease.term, 1);
 	owner->nholds++;
 	core->locks->nholds++;
 	if (lease_rare(&l->lease)->linger_ms >
@@ -258,7 +258,7 @@ hold_free(struct core *core, struct hold *h)
 	TAILQ_REMOVE(&h->owner->holds, h, in_owner);
 	sharers_leave_hold(h);
 	holders_leave(h->lock, h);
-	tenure_used(core, &h->lock->lease.tenure, -1);
+	term_used(core, &h->lock->lease.term, -1);
 	h->owner->nholds--;
 	owner_let_go(core, h->owner);
 	core->locks->nholds--;
@@ -317,7 +317,7 @@ hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
 {
 	struct lock *l = h->lock;
 
-	if (h->lock->lease.tenure.state == TENURE_ATRISK)
+	if (h->lock->lease.term.state == TERM_ATRISK)
 		note_lost(core, h, NOTIFY_GIVEN_UP, NULL);
 	else
 		measured_ended(core, h, end);
@@ -355,7 +355,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 int64_t
 hold_valid_ms(const struct core *core, const struct hold *h)
 {
-	int64_t at_ms = tenure_deadline_ms(core, &h->lock->lease.tenure);
+	int64_t at_ms = term_deadline_ms(core, &h->lock->lease.term);
 	const struct timer *bound = &hold_rare(h)->bound;
 	int64_t bound_ms;
 

@@ -158,7 +158,7 @@ hold_step_out(struct hold *h)
 
 /*
  * The name remembers the latest keep of all, for names that have very many
- * holders (tenant.c).  That is never lowered while anybody has a keep, so the
+ * holders (lessee.c).  That is never lowered while anybody has a keep, so the
  * key may live longer than need be.
  */
 void

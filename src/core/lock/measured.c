@@ -171,10 +171,9 @@ void
 measured_arrived(struct core *core, struct lock *l)
 {
 	l->freed = false;
-	if (l->lease.tenure.provisional)
+	if (l->lease.term.provisional)
 		measure_handover(core->measure, mark_of(core, l),
-		    FROM_ELSEWHERE,
-		    core->now_ms - l->lease.tenure.confirmed_ms);
+		    FROM_ELSEWHERE, core->now_ms - l->lease.term.confirmed_ms);
 }
 
 void

@@ -139,7 +139,7 @@ on_look_message(struct core *core, struct lock *l, const struct message *m)
 	(void)m;
 	if (l->lease.state != LEASE_QUEUED)
 		return;
-	l->lease.tenure.wake_ms = min_ms(l->lease.tenure.wake_ms,
+	l->lease.term.wake_ms = min_ms(l->lease.term.wake_ms,
 	    core->now_ms + 2 * core->pad_ms + LOOK_SLACK_MS);
 	lock_next(core, l);
 }
@@ -153,8 +153,8 @@ on_ends_message(struct core *core, struct lock *l, const struct message *m)
 	if (l->lease.state != LEASE_QUEUED ||
 	    !more_number(m, 0, INT64_MAX / 2, &ms))
 		return;
-	l->lease.tenure.wake_ms = min_ms(l->lease.tenure.wake_ms,
-	    core->now_ms + (int64_t)ms + LOOK_SLACK_MS);
+	l->lease.term.wake_ms = min_ms(
+	    l->lease.term.wake_ms, core->now_ms + (int64_t)ms + LOOK_SLACK_MS);
 	lock_next(core, l);
 }
 
@@ -181,7 +181,7 @@ on_force_message(struct core *core, struct lock *l, const struct message *m)
 	if (!more_time(m, 0, &server_ms))
 		return;
 	asked_ms = guard_by_when_ms(
-	    core, l->lease.tenure.shard, m->more[2].p, server_ms);
+	    core, l->lease.term.shard, m->more[2].p, server_ms);
 	if (asked_ms >= 0)
 		force_message(core, l, asked_ms, by);
 }
@@ -279,10 +279,9 @@ give_back(struct core *core, const struct lock *l, const struct message *m)
 	struct slot *slot;
 
 	if (m->seq == l->lease.seq || m->seq > core->last_seq ||
-	    !guard_up(core, l->lease.tenure.shard) ||
-	    !core->leases->way->queues)
+	    !guard_up(core, l->lease.term.shard) || !core->leases->way->queues)
 		return;
-	slot_submit(core, &slot, OP_END, SLOT_STRAY, l->lease.tenure.shard,
+	slot_submit(core, &slot, OP_END, SLOT_STRAY, l->lease.term.shard,
 	    l->name, l->name_len)
 	    ->seq = m->seq;
 }
@@ -363,7 +362,7 @@ message_missed(struct core *core, struct lock *l)
 {
 	if (l->lease.state != LEASE_QUEUED && !backoff_goes_on(&l->lease))
 		return false;
-	l->lease.tenure.wake_ms = min_ms(l->lease.tenure.wake_ms,
+	l->lease.term.wake_ms = min_ms(l->lease.term.wake_ms,
 	    core->now_ms + core_jitter(core, core->pad_ms / 2));
 	return true;
 }

@@ -189,7 +189,7 @@ lock_make(struct core *core, const char *name, size_t len)
 	l->name_len = (uint8_t)len;
 	lease_init(core, &l->lease, guard_shard(core, name, len));
 	memcpy(l->name, name, len);
-	table_add(table_of(core, l->lease.tenure.shard), &l->by_name);
+	table_add(table_of(core, l->lease.term.shard), &l->by_name);
 	return l;
 }
 
@@ -206,7 +206,7 @@ names_remove(struct core *core, struct lock *l)
 {
 	assert(l->parting == NULL && lock_rare(l)->sharers == NULL);
 	assert(!l->touched && l->queue == NULL);
-	table_remove(table_of(core, l->lease.tenure.shard), &l->by_name);
+	table_remove(table_of(core, l->lease.term.shard), &l->by_name);
 	lease_fini(core, &l->lease);
 	free(l->rare);
 	free(l);

@@ -404,8 +404,8 @@ static bool
 why_unavailable(
     const struct core *core, const struct lock *l, char *why, size_t size)
 {
-	if (!guard_ready(core, l->lease.tenure.shard)) {
-		guard_why(core, l->lease.tenure.shard, why, size);
+	if (!guard_ready(core, l->lease.term.shard)) {
+		guard_why(core, l->lease.term.shard, why, size);
 		return true;
 	}
 	if (lease_rare(&l->lease)->why == NULL)
@@ -480,7 +480,7 @@ settle_unasked(struct core *core, struct waiter *w)
 	}
 	if (!w->try_only)
 		return false;
-	wait_ms = guard_why(core, l->lease.tenure.shard, why, sizeof(why));
+	wait_ms = guard_why(core, l->lease.term.shard, why, sizeof(why));
 	if (lease_rare(&l->lease)->why == NULL &&
 	    wait_ms <
 		w->since_ms + core->config.reply_timeout_ms - core->now_ms)
@@ -501,8 +501,8 @@ is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
     bool starving)
 {
 	return (w->group == NULL || starving) && l->lease.pending == NULL &&
-	       tenure_vouched(core, &l->lease.tenure) &&
-	       guard_ready(core, l->lease.tenure.shard) &&
+	       term_vouched(core, &l->lease.term) &&
+	       guard_ready(core, l->lease.term.shard) &&
 	       !lease_paused(core, &l->lease);
 }
 
@@ -537,7 +537,7 @@ settle_one(struct core *core, struct waiter *w, uint64_t position,
 	}
 	if (l->lease.pending == NULL &&
 	    (lease_rare(&l->lease)->why != NULL ||
-		!guard_ready(core, l->lease.tenure.shard)))
+		!guard_ready(core, l->lease.term.shard)))
 		return settle_unasked(core, w);
 	return false;
 }

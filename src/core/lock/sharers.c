@@ -141,8 +141,8 @@ sharers_lose_one(struct core *core, struct lock *l, const struct owner *owner)
 void
 lock_look(struct core *core, struct lock *l, const struct owner *owner)
 {
-	if (tenure_overdue(core, &l->lease.tenure))
-		tenure_run_out(core, &l->lease.tenure);
+	if (term_overdue(core, &l->lease.term))
+		term_run_out(core, &l->lease.term);
 	sharers_lose_one(core, l, owner);
 }
 
@@ -152,8 +152,7 @@ static void
 tell(struct core *core, const struct hold *h, enum event_id event)
 {
 	const struct lock *l = h->lock;
-	int64_t left_ms =
-	    tenure_deadline_ms(core, &l->lease.tenure) - core->now_ms;
+	int64_t left_ms = term_deadline_ms(core, &l->lease.term) - core->now_ms;
 
 	if (left_ms < 0)
 		left_ms = 0;

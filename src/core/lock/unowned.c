@@ -65,7 +65,7 @@ unowned_bind(struct core *core, struct lock *l, const struct owner *owner)
 }
 
 /* When the last is gone, what holders and requests have asked for counts no
- * more (tenant.c). */
+ * more (lessee.c). */
 void
 unowned_unbind(struct core *core, struct lock *l)
 {

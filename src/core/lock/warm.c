@@ -267,10 +267,10 @@ static bool
 is_sound(const struct core *core, const struct lock *l)
 {
 	const struct lease *lease = &l->lease;
-	const struct tenure *t = &lease->tenure;
+	const struct term *t = &lease->term;
 
-	return lease_is_held(lease) && tenure_vouched(core, t) &&
-	       t->state != TENURE_ATRISK && !t->provisional && !lease->shared &&
+	return lease_is_held(lease) && term_vouched(core, t) &&
+	       t->state != TERM_ATRISK && !t->provisional && !lease->shared &&
 	       !lease->outcome_unknown && !lease_converts(lease) &&
 	       !lease_lingers(core, lease) && lease_rare(lease)->longer_ms == 0;
 }
@@ -279,7 +279,7 @@ is_sound(const struct core *core, const struct lock *l)
 static bool
 is_calm(const struct core *core, const struct lock *l)
 {
-	const struct tenure *t = &l->lease.tenure;
+	const struct term *t = &l->lease.term;
 
 	return core->locks->warm->most_ms > 0 && !core->stopping &&
 	       !core->leaving && guard_ready(core, t->shard) &&

@@ -80,7 +80,7 @@ holders_lose_on(struct core *core)
 static void
 tell(struct core *core, const struct semaphore *m, const struct permits *p)
 {
-	int64_t left_ms = tenure_deadline_ms(core, &m->tenure) - core->now_ms;
+	int64_t left_ms = term_deadline_ms(core, &m->term) - core->now_ms;
 
 	if (left_ms < 0)
 		left_ms = 0;

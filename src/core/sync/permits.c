@@ -120,7 +120,7 @@ permits_grant(struct core *core, struct claim *c)
 	p->n += c->n;
 	p->untold += c->n;
 	p->nuntold++;
-	tenure_prove(core, &m->tenure);
+	term_prove(core, &m->term);
 	semaphore_use(core, m, (int64_t)c->n);
 	valid_note(core, p->owner, permits_valid_ms(core, p));
 	c->permits = p;
@@ -211,7 +211,7 @@ void
 permits_give_back(struct core *core, struct permits *p)
 {
 	if (!permits_are_lost(p) && p->n > p->untold &&
-	    semaphore_of(p->sync)->tenure.state == TENURE_ATRISK)
+	    semaphore_of(p->sync)->term.state == TERM_ATRISK)
 		note_lost(core, p, NOTIFY_GIVEN_UP);
 	permits_end(core, p);
 }
@@ -283,12 +283,12 @@ permits_take_back(struct core *core, struct claim *c)
 bool
 permits_withdrawn(struct core *core, const struct claim *c)
 {
-	struct tenure *t = &semaphore_of(c->sync)->tenure;
+	struct term *t = &semaphore_of(c->sync)->term;
 	struct permits *p = c->permits;
 
 	/* The time of this very step counts, before any timer has run. */
-	if (tenure_overdue(core, t))
-		tenure_run_out(core, t);
+	if (term_overdue(core, t))
+		term_run_out(core, t);
 	if (p == NULL)
 		return false;
 	if (!p->over && permits_are_lost(p))
@@ -353,11 +353,10 @@ permits_timer(struct core *core, struct timer *t)
 int64_t
 permits_valid_ms(const struct core *core, const struct permits *p)
 {
-	int64_t at_ms =
-	    tenure_deadline_ms(core, &semaphore_of(p->sync)->tenure);
+	int64_t at_ms = term_deadline_ms(core, &semaphore_of(p->sync)->term);
 	int64_t bound_ms;
 
-	/* Until now, whatever the tenure says: it may be that of permits taken
+	/* Until now, whatever the term says: it may be that of permits taken
 	 * since. */
 	if (permits_are_lost(p))
 		return core->now_ms;
@@ -375,10 +374,10 @@ semaphore_holder(const struct sync *y)
 	return TAILQ_FIRST(&s->holders);
 }
 
-const struct tenure *
-semaphore_tenure(const struct sync *y)
+const struct term *
+semaphore_term(const struct sync *y)
 {
-	return &container_of_const(y, struct semaphore, y)->tenure;
+	return &container_of_const(y, struct semaphore, y)->term;
 }
 
 const struct permits *

@@ -35,7 +35,7 @@ semaphore_init(struct core *core, struct sync *y)
 {
 	struct semaphore *m = semaphore_of(y);
 
-	tenure_init(core, &m->tenure, TENURE_PERMITS, y->shard);
+	term_init(core, &m->term, TERM_PERMITS, y->shard);
 	TAILQ_INIT(&m->holders);
 	TAILQ_INIT(&m->losers);
 	TAILQ_INIT(&m->givings);
@@ -52,7 +52,7 @@ semaphore_fini(struct core *core, struct sync *y)
 
 	while (!TAILQ_EMPTY(&m->holders))
 		permits_end(core, TAILQ_FIRST(&m->holders));
-	tenure_fini(core, &m->tenure);
+	term_fini(core, &m->term);
 	assert(TAILQ_EMPTY(&m->losers));
 	TAILQ_CONCAT(&m->givings, &m->flying, link);
 	TAILQ_CONCAT(&m->givings, &m->known, link);
@@ -66,7 +66,7 @@ semaphore_fini(struct core *core, struct sync *y)
 static void
 semaphore_timer(struct core *core, struct sync *y)
 {
-	(void)tenure_look(core, &semaphore_of(y)->tenure);
+	(void)term_look(core, &semaphore_of(y)->term);
 }
 
 /* Granting. */
@@ -117,7 +117,7 @@ serve(struct core *core, struct semaphore *m)
 	if (m->taken_limit != m->limit)
 		return;
 	while ((c = line_first(&m->y.queue)) != NULL &&
-	       tenure_vouched(core, &m->tenure) && c->n <= m->owned - m->used &&
+	       term_vouched(core, &m->term) && c->n <= m->owned - m->used &&
 	       !must_yield(core, m)) {
 		m->serving = granted++ > 0 && !work_left(core);
 		if (m->serving)
@@ -242,7 +242,7 @@ ask_hold(struct core *core, struct semaphore *m)
 
 	if (m->used > 0)
 		op->by_ms = guard_server_ms(
-		    core, m->y.shard, tenure_deadline_ms(core, &m->tenure));
+		    core, m->y.shard, term_deadline_ms(core, &m->term));
 	else if (m->left > 0)
 		op->by_ms = guard_server_ms(core, m->y.shard, m->left_ms);
 	m->asked_queue = m->told_need != 0 && !line_empty(&m->y.queue);
@@ -253,7 +253,7 @@ ask_hold(struct core *core, struct semaphore *m)
 static bool
 renewal_due(const struct core *core, const struct semaphore *m)
 {
-	return m->used > 0 && m->tenure.wake_ms <= core->now_ms;
+	return m->used > 0 && m->term.wake_ms <= core->now_ms;
 }
 
 /*
@@ -306,7 +306,7 @@ decide(struct core *core, struct semaphore *m)
 	bool up = guard_up(core, y->shard);
 
 	if (renewal_due(core, m)) {
-		if (sync_may_ask(core, y, up) && pace_room(core, &m->tenure))
+		if (sync_may_ask(core, y, up) && pace_room(core, &m->term))
 			ask_hold(core, m);
 	} else if (head == NULL) {
 		if (must_tell(m) && sync_may_ask(core, y, up))
@@ -343,7 +343,7 @@ plan(const struct core *core, struct semaphore *m)
 	bool renews = m->used > 0 && y->op == 0 && y->pause_ms <= core->now_ms;
 
 	if (m->owned > 0)
-		sync_want(y, tenure_due_ms(core, &m->tenure, renews));
+		sync_want(y, term_due_ms(core, &m->term, renews));
 	if (m->told_need != 0)
 		want_later(core, y, m->y.look_ms);
 	if (m->left > 0)
@@ -453,11 +453,11 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 		return;
 	}
 	/* An earlier epoch had confirmed them: this has written them again. */
-	if (m->used > 0 && m->tenure.epoch != m->y.asked_epoch)
+	if (m->used > 0 && m->term.epoch != m->y.asked_epoch)
 		core->stats.reasserted++;
-	tenure_confirm(core, &m->tenure, sent_ms, m->y.asked_epoch);
+	term_confirm(core, &m->term, sent_ms, m->y.asked_epoch);
 	if (m->used > 0)
-		pace_plan(core, &m->tenure, false);
+		pace_plan(core, &m->term, false);
 	TAILQ_CONCAT(&m->known, &m->flying, link);
 }
 
@@ -476,7 +476,7 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 		m->taken_limit = m->asked_limit;
 		m->fresh = o->first - m->asked_have - m->asked_left;
 		if (m->used == 0)
-			pace_plan(core, &m->tenure, true);
+			pace_plan(core, &m->term, true);
 		/* The turn of this broker begins here. */
 		contention_told(core, &m->contention, false);
 		/* Grant what can be granted before settling the others. */
@@ -513,7 +513,7 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
 	struct semaphore *m = semaphore_of(y);
-	bool moved = m->tenure.epoch != guard_epoch(core, y->shard);
+	bool moved = m->term.epoch != guard_epoch(core, y->shard);
 
 	switch (o->status) {
 	case OUTCOME_TAKEN:
@@ -538,7 +538,7 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 		/* fallthrough */
 	default:
 		sync_retry(core, y, o);
-		m->tenure.wake_ms = max_ms(m->tenure.wake_ms, y->pause_ms);
+		m->term.wake_ms = max_ms(m->term.wake_ms, y->pause_ms);
 		TAILQ_CONCAT(&m->deferred, &m->flying, link);
 	}
 	(void)op;
@@ -594,8 +594,8 @@ semaphore_reclaim(struct core *core, struct sync *y)
 {
 	struct semaphore *m = semaphore_of(y);
 
-	if (m->used > 0 && tenure_needs_reclaim(core, &m->tenure))
-		(void)pace_room(core, &m->tenure);
+	if (m->used > 0 && term_needs_reclaim(core, &m->term))
+		(void)pace_room(core, &m->term);
 }
 
 static void
@@ -605,8 +605,8 @@ semaphore_check(const struct core *core, const struct sync *y)
 	const struct permits *p;
 	uint64_t n = 0;
 
-	tenure_check(core, &m->tenure);
-	assert((m->owned > 0) == (m->tenure.state != TENURE_OVER));
+	term_check(core, &m->term);
+	assert((m->owned > 0) == (m->term.state != TERM_OVER));
 	TAILQ_FOREACH (p, &m->holders, in_sync) {
 		assert(p->sync == y && p->n > 0 && p->untold <= p->n);
 		n += p->n;

@@ -5,7 +5,7 @@
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_H
 
-#include "core/lease/tenure.h"
+#include "core/lease/term.h"
 #include "core/sync/sync.h"
 
 /* The permits that one owner has of one semaphore.  Owned by permits.c. */
@@ -31,14 +31,14 @@ struct permits {
 
 extern const struct sync_class semaphore_class;
 
-/* What a semaphore makes of the tenure of its permits. */
-extern const struct tenure_tenant semaphore_of_tenure;
+/* What a semaphore makes of the term of its permits. */
+extern const struct term_lessee semaphore_of_term;
 
 /* Returns what the owner that has permits for longest has; NULL: none has. */
 const struct permits *semaphore_holder(const struct sync *y);
 
 /* Returns what this broker has of the semaphore in Redis. */
-const struct tenure *semaphore_tenure(const struct sync *y);
+const struct term *semaphore_term(const struct sync *y);
 
 /* Returns the permits that were granted next after these, to another owner;
  * NULL: there are none that are not lost. */

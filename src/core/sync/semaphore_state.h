@@ -1,7 +1,7 @@
 /*
  * The state of a semaphore.  Only these include it: semaphore.c, which decides
  * what comes next, permits.c, which knows who has what, holders.c, which tells
- * the holders, and tenant.c.
+ * the holders, and lessee.c.
  */
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
@@ -24,7 +24,7 @@ TAILQ_HEAD(giving_list, giving);
  */
 struct semaphore {
 	struct sync y;
-	struct tenure tenure; /* while any permits are owned */
+	struct term term; /* while any permits are owned */
 	struct contention contention;
 	struct permits_list holders;
 	struct permits_list losers; /* they lost theirs, and are to be told */
@@ -76,7 +76,7 @@ semaphore_use(struct core *core, struct semaphore *m, int64_t more)
 {
 	m->used += (uint64_t)more;
 	core->syncs->npermits += (uint64_t)more;
-	tenure_used(core, &m->tenure, more);
+	term_used(core, &m->term, more);
 }
 
 /* The broker now owns so many in the store, for certain. */

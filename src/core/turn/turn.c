@@ -53,7 +53,7 @@ void
 turn_begin(struct core *core, int64_t now_ms, struct effects *fx)
 {
 	assert(core->fx == NULL && fx != NULL);
-	/* Never back: a tenure that was found to be over could count as vouched
+	/* Never back: a term that was found to be over could count as vouched
 	 * for again. */
 	if (now_ms > core->now_ms)
 		core->now_ms = now_ms;

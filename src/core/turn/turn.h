@@ -101,7 +101,7 @@ struct core {
 	const struct guard_listener *const *guard_listeners;
 	struct guard_notes *guard_notes; /* guard/guard.h */
 	struct voters *voters;		 /* guard/voters.h */
-	struct tenures *tenures;	 /* lease/tenure.h */
+	struct terms *terms;		 /* lease/term.h */
 	struct leases *leases;		 /* lease/lease.h */
 	struct measure *measure;	 /* measure/record.h */
 	struct locks *locks;		 /* lock/state.h */

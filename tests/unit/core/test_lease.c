@@ -1,5 +1,5 @@
 /*
- * A lease by itself: the modules below it are real, and its tenant is a few
+ * A lease by itself: the modules below it are real, and its lessee is a few
  * lines.  The program links neither locks nor queues.
  */
 #include "config.h"
@@ -18,8 +18,8 @@
 
 #define LEASE_MS 10000
 
-/* The tenant of the lease: what it wants, and what it was told. */
-struct tenant {
+/* The lessee of the lease: what it wants, and what it was told. */
+struct lessee {
 	struct lease lease;
 	uint32_t nwaiting;
 	bool held;
@@ -29,16 +29,16 @@ struct tenant {
 	int64_t margin_ms; /* of the latest renewal */
 };
 
-static struct tenant *
+static struct lessee *
 of(struct lease *l)
 {
-	return container_of(l, struct tenant, lease);
+	return container_of(l, struct lessee, lease);
 }
 
-static const struct tenant *
+static const struct lessee *
 seen(const struct lease *l)
 {
-	return container_of_const(l, struct tenant, lease);
+	return container_of_const(l, struct lessee, lease);
 }
 
 static enum lease_demand
@@ -125,7 +125,7 @@ no_more(struct lease *l)
 static bool
 grant(struct core *core, struct lease *l)
 {
-	if (!tenure_vouched(core, &l->tenure) || seen(l)->held)
+	if (!term_vouched(core, &l->term) || seen(l)->held)
 		return false;
 	(void)lease_take_fence(l);
 	of(l)->held = true;
@@ -187,7 +187,7 @@ next(struct core *core, struct lease *l)
 		lease_arm_held(core, l);
 }
 
-static const struct lease_tenant tenant = {
+static const struct lease_lessee lessee = {
 	.demand = demand,
 	.mode = mode,
 	.afterlife = afterlife,
@@ -235,16 +235,16 @@ static const struct turn_listener above = {
 
 static const struct guard_listener *const listeners[] = { NULL };
 
-/* The tenure of the lease. */
+/* The term of the lease. */
 
-static struct tenant *
-tenant_of_tenure(struct tenure *t)
+static struct lessee *
+lessee_of_term(struct term *t)
 {
-	return container_of(t, struct tenant, lease.tenure);
+	return container_of(t, struct lessee, lease.term);
 }
 
 static const char *
-name(const struct tenure *t, size_t *len)
+name(const struct term *t, size_t *len)
 {
 	(void)t;
 	*len = 1;
@@ -252,33 +252,33 @@ name(const struct tenure *t, size_t *len)
 }
 
 static bool
-always(const struct tenure *t)
+always(const struct term *t)
 {
 	(void)t;
 	return true;
 }
 
 static void
-run_out(struct core *core, struct tenure *t)
+run_out(struct core *core, struct term *t)
 {
-	lease_run_out(core, &tenant_of_tenure(t)->lease);
+	lease_run_out(core, &lessee_of_term(t)->lease);
 }
 
 static void
-risk_changed(struct core *core, struct tenure *t)
+risk_changed(struct core *core, struct term *t)
 {
 	(void)core;
-	tenant_of_tenure(t)->at_risk = t->state == TENURE_ATRISK;
+	lessee_of_term(t)->at_risk = t->state == TERM_ATRISK;
 }
 
 static uint64_t
-no_users(const struct tenure *t)
+no_users(const struct term *t)
 {
 	(void)t;
 	return 0;
 }
 
-static const struct tenure_tenant of_lease = {
+static const struct term_lessee of_lease = {
 	.name = name,
 	.in_use = always,
 	.users = no_users,
@@ -286,22 +286,22 @@ static const struct tenure_tenant of_lease = {
 	.risk_changed = risk_changed,
 };
 
-/* Permits: a tenure whose tenant does nothing but note what it is told. */
+/* Permits: a term whose lessee does nothing but note what it is told. */
 struct permits {
-	struct tenure tenure;
+	struct term term;
 	bool in_use, lost;
 	uint64_t users;
 	unsigned nrisks;
 };
 
 static struct permits *
-permits_of(struct tenure *t)
+permits_of(struct term *t)
 {
-	return container_of(t, struct permits, tenure);
+	return container_of(t, struct permits, term);
 }
 
 static const char *
-permits_name(const struct tenure *t, size_t *len)
+permits_name(const struct term *t, size_t *len)
 {
 	(void)t;
 	*len = 1;
@@ -309,32 +309,32 @@ permits_name(const struct tenure *t, size_t *len)
 }
 
 static bool
-permits_in_use(const struct tenure *t)
+permits_in_use(const struct term *t)
 {
-	return container_of_const(t, struct permits, tenure)->in_use;
+	return container_of_const(t, struct permits, term)->in_use;
 }
 
 static uint64_t
-permits_users(const struct tenure *t)
+permits_users(const struct term *t)
 {
-	return container_of_const(t, struct permits, tenure)->users;
+	return container_of_const(t, struct permits, term)->users;
 }
 
 static void
-permits_lost(struct core *core, struct tenure *t)
+permits_lost(struct core *core, struct term *t)
 {
 	permits_of(t)->lost = true;
-	tenure_end(core, t);
+	term_end(core, t);
 }
 
 static void
-permits_risk_changed(struct core *core, struct tenure *t)
+permits_risk_changed(struct core *core, struct term *t)
 {
 	(void)core;
 	permits_of(t)->nrisks++;
 }
 
-static const struct tenure_tenant of_permits = {
+static const struct term_lessee of_permits = {
 	.name = permits_name,
 	.in_use = permits_in_use,
 	.users = permits_users,
@@ -342,15 +342,15 @@ static const struct tenure_tenant of_permits = {
 	.risk_changed = permits_risk_changed,
 };
 
-static const struct tenure_tenant *const tenure_tenants[TENURE_KINDS] = {
-	[TENURE_LEASE] = &of_lease,
-	[TENURE_PERMITS] = &of_permits,
+static const struct term_lessee *const term_lessees[TERM_KINDS] = {
+	[TERM_LEASE] = &of_lease,
+	[TERM_PERMITS] = &of_permits,
 };
 
 struct rig {
 	struct core core;
 	struct effects fx;
-	struct tenant tenant;
+	struct lessee lessee;
 	struct permits p;
 };
 
@@ -368,12 +368,12 @@ setup(struct rig *r)
 	turn_init(core, &above);
 	owners_init(core);
 	guard_init(core, listeners);
-	tenures_init(core, tenure_tenants);
-	leases_init(core, &tenant);
+	terms_init(core, term_lessees);
+	leases_init(core, &lessee);
 	core->guards[0].up = core->guards[0].known = true;
 	core->guards[0].state = GUARD_BLESSED;
-	lease_init(core, &r->tenant.lease, 0);
-	tenure_init(core, &r->p.tenure, TENURE_PERMITS, 0);
+	lease_init(core, &r->lessee.lease, 0);
+	term_init(core, &r->p.term, TERM_PERMITS, 0);
 	effects_init(&r->fx);
 	turn_begin(core, 100000, &r->fx);
 }
@@ -385,10 +385,10 @@ teardown(struct rig *r)
 
 	turn_end(core);
 	effects_fini(&r->fx);
-	lease_fini(core, &r->tenant.lease);
-	tenure_fini(core, &r->p.tenure);
+	lease_fini(core, &r->lessee.lease);
+	term_fini(core, &r->p.term);
 	leases_fini(core);
-	tenures_fini(core);
+	terms_fini(core);
 	guard_fini(core);
 	owners_fini(core);
 	turn_fini(core);
@@ -403,8 +403,8 @@ at(struct rig *r, int64_t now_ms)
 	turn_begin(&r->core, now_ms, &r->fx);
 	work_allow(&r->core, CORE_WORK_MAX);
 	turn_run_timers(&r->core, AGENDA_URGENT);
-	lease_check(&r->core, &r->tenant.lease, false);
-	tenures_check(&r->core);
+	lease_check(&r->core, &r->lessee.lease, false);
+	terms_check(&r->core);
 	leases_check(&r->core);
 }
 
@@ -423,17 +423,17 @@ answer(struct rig *r, enum outcome_status status, uint64_t fence)
 	enum op_kind kind = sent(r)->kind;
 
 	slot_free(&r->core, slot_find(&r->core, sent(r)->id));
-	lease_outcome(&r->core, &r->tenant.lease, kind, r->core.now_ms, &o);
-	lease_check(&r->core, &r->tenant.lease, false);
+	lease_outcome(&r->core, &r->lessee.lease, kind, r->core.now_ms, &o);
+	lease_check(&r->core, &r->lessee.lease, false);
 }
 
 static void
 hold(struct rig *r)
 {
-	r->tenant.nwaiting = 1;
-	next(&r->core, &r->tenant.lease);
+	r->lessee.nwaiting = 1;
+	next(&r->core, &r->lessee.lease);
 	answer(r, OUTCOME_GRANTED, 7);
-	ck_assert(r->tenant.held);
+	ck_assert(r->lessee.held);
 }
 
 START_TEST(what_nobody_wants_is_not_asked_for)
@@ -441,9 +441,9 @@ START_TEST(what_nobody_wants_is_not_asked_for)
 	struct rig r;
 
 	setup(&r);
-	next(&r.core, &r.tenant.lease);
+	next(&r.core, &r.lessee.lease);
 	ck_assert_uint_eq(r.fx.nops, 0);
-	ck_assert_int_eq(r.tenant.lease.state, LEASE_NONE);
+	ck_assert_int_eq(r.lessee.lease.state, LEASE_NONE);
 	teardown(&r);
 }
 END_TEST
@@ -453,14 +453,14 @@ START_TEST(what_is_wanted_is_asked_for_and_granted)
 	struct rig r;
 
 	setup(&r);
-	r.tenant.nwaiting = 1;
-	next(&r.core, &r.tenant.lease);
+	r.lessee.nwaiting = 1;
+	next(&r.core, &r.lessee.lease);
 	ck_assert_int_eq(sent(&r)->kind, OP_ACQUIRE);
-	ck_assert_int_eq(r.tenant.lease.state, LEASE_ACQUIRING);
+	ck_assert_int_eq(r.lessee.lease.state, LEASE_ACQUIRING);
 	answer(&r, OUTCOME_GRANTED, 7);
-	ck_assert_int_eq(r.tenant.lease.state, LEASE_HELD);
-	ck_assert_uint_eq(r.tenant.arrived, 1);
-	ck_assert_uint_eq(r.tenant.lease.fence_next, 8);
+	ck_assert_int_eq(r.lessee.lease.state, LEASE_HELD);
+	ck_assert_uint_eq(r.lessee.arrived, 1);
+	ck_assert_uint_eq(r.lessee.lease.fence_next, 8);
 	teardown(&r);
 }
 END_TEST
@@ -472,11 +472,11 @@ START_TEST(an_unknown_outcome_changes_nothing)
 	uint64_t seq;
 
 	setup(&r);
-	r.tenant.nwaiting = 1;
-	next(&r.core, &r.tenant.lease);
+	r.lessee.nwaiting = 1;
+	next(&r.core, &r.lessee.lease);
 	seq = sent(&r)->seq;
 	answer(&r, OUTCOME_UNKNOWN, 0);
-	ck_assert_int_eq(r.tenant.lease.state, LEASE_ACQUIRING);
+	ck_assert_int_eq(r.lessee.lease.state, LEASE_ACQUIRING);
 	at(&r, 100100);
 	ck_assert_int_eq(sent(&r)->kind, OP_ACQUIRE);
 	ck_assert_uint_eq(sent(&r)->seq, seq);
@@ -494,13 +494,13 @@ START_TEST(a_lease_is_renewed_at_risk_and_lost)
 	at(&r, 100000 + LEASE_MS / 3);
 	ck_assert_int_eq(sent(&r)->kind, OP_RENEW);
 	at(&r, 100000 + LEASE_MS / 2);
-	ck_assert_int_eq(r.tenant.lease.tenure.state, TENURE_ATRISK);
-	ck_assert(r.tenant.at_risk);
-	ck_assert_ptr_null(r.tenant.lost);
+	ck_assert_int_eq(r.lessee.lease.term.state, TERM_ATRISK);
+	ck_assert(r.lessee.at_risk);
+	ck_assert_ptr_null(r.lessee.lost);
 	at(&r, 100000 + LEASE_MS);
-	ck_assert_str_eq(r.tenant.lost, "unreachable");
-	ck_assert(!r.tenant.held);
-	ck_assert_int_eq(r.tenant.lease.state, LEASE_ENDING);
+	ck_assert_str_eq(r.lessee.lost, "unreachable");
+	ck_assert(!r.lessee.held);
+	ck_assert_int_eq(r.lessee.lease.state, LEASE_ENDING);
 	teardown(&r);
 }
 END_TEST
@@ -511,13 +511,13 @@ START_TEST(what_is_let_go_is_ended)
 
 	setup(&r);
 	hold(&r);
-	r.tenant.held = false;
-	next(&r.core, &r.tenant.lease);
+	r.lessee.held = false;
+	next(&r.core, &r.lessee.lease);
 	ck_assert_int_eq(sent(&r)->kind, OP_END);
-	ck_assert_uint_eq(r.tenant.ended, 0);
+	ck_assert_uint_eq(r.lessee.ended, 0);
 	answer(&r, OUTCOME_ENDED, 0);
-	ck_assert_uint_eq(r.tenant.ended, 1);
-	ck_assert_int_eq(r.tenant.lease.state, LEASE_NONE);
+	ck_assert_uint_eq(r.lessee.ended, 1);
+	ck_assert_int_eq(r.lessee.lease.state, LEASE_NONE);
 	teardown(&r);
 }
 END_TEST
@@ -529,48 +529,48 @@ START_TEST(it_waits_for_its_guard)
 
 	setup(&r);
 	r.core.guards[0].state = GUARD_PENDING;
-	r.tenant.nwaiting = 1;
-	next(&r.core, &r.tenant.lease);
+	r.lessee.nwaiting = 1;
+	next(&r.core, &r.lessee.lease);
 	ck_assert_uint_eq(r.fx.nops, 0);
-	ck_assert(r.tenant.lease.blocked);
+	ck_assert(r.lessee.lease.blocked);
 	ck_assert_uint_eq(r.core.leases->nblocked[0], 1);
 	teardown(&r);
 }
 END_TEST
 
-/* A tenure that begins now, with permits that somebody has. */
-static struct tenure *
+/* A term that begins now, with permits that somebody has. */
+static struct term *
 take_permits(struct rig *r)
 {
-	struct tenure *t = &r->p.tenure;
+	struct term *t = &r->p.term;
 
 	r->p.in_use = true;
-	tenure_confirm(&r->core, t, r->core.now_ms, 1);
-	tenure_vouch(&r->core, t);
+	term_confirm(&r->core, t, r->core.now_ms, 1);
+	term_vouch(&r->core, t);
 	pace_plan(&r->core, t, true);
 	return t;
 }
 
-/* The tenure counts from when the call was sent, and not from the answer. */
-START_TEST(a_tenure_lasts_until_it_runs_out)
+/* The term counts from when the call was sent, and not from the answer. */
+START_TEST(a_term_lasts_until_it_runs_out)
 {
 	struct rig r;
-	struct tenure *t;
+	struct term *t;
 	int64_t end_ms;
 
 	setup(&r);
 	t = take_permits(&r);
 	end_ms = 100000 + times_vouch_ms(LEASE_MS);
-	ck_assert_int_eq(tenure_deadline_ms(&r.core, t), end_ms);
+	ck_assert_int_eq(term_deadline_ms(&r.core, t), end_ms);
 	at(&r, end_ms - 1);
-	ck_assert(tenure_vouched(&r.core, t));
-	ck_assert_ptr_null(tenure_first_overdue(&r.core, end_ms - 1));
+	ck_assert(term_vouched(&r.core, t));
+	ck_assert_ptr_null(term_first_overdue(&r.core, end_ms - 1));
 	at(&r, end_ms);
-	ck_assert(!tenure_vouched(&r.core, t));
-	ck_assert_ptr_eq(tenure_first_overdue(&r.core, end_ms), t);
-	ck_assert(tenure_look(&r.core, t));
+	ck_assert(!term_vouched(&r.core, t));
+	ck_assert_ptr_eq(term_first_overdue(&r.core, end_ms), t);
+	ck_assert(term_look(&r.core, t));
 	ck_assert(r.p.lost);
-	ck_assert_ptr_null(tenure_first_overdue(&r.core, end_ms));
+	ck_assert_ptr_null(term_first_overdue(&r.core, end_ms));
 	teardown(&r);
 }
 END_TEST
@@ -579,109 +579,109 @@ END_TEST
 START_TEST(users_of_what_is_at_risk_are_counted)
 {
 	struct rig r;
-	struct tenure *t;
+	struct term *t;
 	const uint64_t *at_risk;
 
 	setup(&r);
-	at_risk = &r.core.tenures->at_risk[TENURE_PERMITS];
+	at_risk = &r.core.terms->at_risk[TERM_PERMITS];
 	t = take_permits(&r);
 	r.p.users = 3;
-	tenure_used(&r.core, t, 3);
+	term_used(&r.core, t, 3);
 	ck_assert_uint_eq(*at_risk, 0);
 	at(&r, 100000 + LEASE_MS / 2);
-	ck_assert(!tenure_look(&r.core, t));
+	ck_assert(!term_look(&r.core, t));
 	ck_assert_uint_eq(*at_risk, 3);
 	r.p.users = 2;
-	tenure_used(&r.core, t, -1);
+	term_used(&r.core, t, -1);
 	ck_assert_uint_eq(*at_risk, 2);
-	tenures_check(&r.core);
-	tenure_confirm(&r.core, t, r.core.now_ms, 1);
+	terms_check(&r.core);
+	term_confirm(&r.core, t, r.core.now_ms, 1);
 	ck_assert_uint_eq(*at_risk, 0);
 	at(&r, r.core.now_ms + LEASE_MS / 2);
-	ck_assert(!tenure_look(&r.core, t));
+	ck_assert(!term_look(&r.core, t));
 	ck_assert_uint_eq(*at_risk, 2);
 	at(&r, r.core.now_ms + LEASE_MS);
-	ck_assert(tenure_look(&r.core, t));
+	ck_assert(term_look(&r.core, t));
 	ck_assert_uint_eq(*at_risk, 0);
 	teardown(&r);
 }
 END_TEST
 
-START_TEST(a_tenure_that_nobody_uses_warns_nobody)
+START_TEST(a_term_that_nobody_uses_warns_nobody)
 {
 	struct rig r;
-	struct tenure *t;
+	struct term *t;
 
 	setup(&r);
 	t = take_permits(&r);
 	r.p.in_use = false;
 	at(&r, 100000 + LEASE_MS / 2);
-	ck_assert(!tenure_look(&r.core, t));
+	ck_assert(!term_look(&r.core, t));
 	ck_assert_uint_eq(r.p.nrisks, 0);
 	r.p.in_use = true;
-	ck_assert_int_le(tenure_due_ms(&r.core, t, false), r.core.now_ms);
-	ck_assert(!tenure_look(&r.core, t));
+	ck_assert_int_le(term_due_ms(&r.core, t, false), r.core.now_ms);
+	ck_assert(!term_look(&r.core, t));
 	ck_assert_uint_eq(r.p.nrisks, 1);
-	ck_assert_int_eq(t->state, TENURE_ATRISK);
-	tenure_confirm(&r.core, t, r.core.now_ms - 5, 1);
+	ck_assert_int_eq(t->state, TERM_ATRISK);
+	term_confirm(&r.core, t, r.core.now_ms - 5, 1);
 	ck_assert_uint_eq(r.p.nrisks, 2);
-	ck_assert_int_eq(t->state, TENURE_SAFE);
+	ck_assert_int_eq(t->state, TERM_SAFE);
 	ck_assert_int_eq(t->confirmed_ms, r.core.now_ms - 5);
 	teardown(&r);
 }
 END_TEST
 
-/* A tenure that was confirmed in an older epoch is renewed at once. */
-START_TEST(a_tenure_is_written_again_in_a_new_epoch)
+/* A term that was confirmed in an older epoch is renewed at once. */
+START_TEST(a_term_is_written_again_in_a_new_epoch)
 {
 	struct rig r;
-	struct tenure *t;
+	struct term *t;
 
 	setup(&r);
 	t = take_permits(&r);
 	ck_assert_int_gt(t->wake_ms, r.core.now_ms);
-	ck_assert(!tenure_needs_reclaim(&r.core, t));
+	ck_assert(!term_needs_reclaim(&r.core, t));
 	r.core.guards[0].epoch++;
-	ck_assert(tenure_needs_reclaim(&r.core, t));
-	tenure_confirm(&r.core, t, r.core.now_ms, 1);
+	ck_assert(term_needs_reclaim(&r.core, t));
+	term_confirm(&r.core, t, r.core.now_ms, 1);
 	pace_plan(&r.core, t, false);
 	ck_assert_int_eq(t->wake_ms, r.core.now_ms);
-	tenure_confirm(&r.core, t, r.core.now_ms, 2);
-	ck_assert(!tenure_needs_reclaim(&r.core, t));
+	term_confirm(&r.core, t, r.core.now_ms, 2);
+	ck_assert(!term_needs_reclaim(&r.core, t));
 	teardown(&r);
 }
 END_TEST
 
 /* An earlier call may be confirmed after a later one. */
-START_TEST(the_tenure_that_runs_out_first_is_found_first)
+START_TEST(the_term_that_runs_out_first_is_found_first)
 {
 	struct rig r;
-	struct tenure *t;
+	struct term *t;
 
 	setup(&r);
 	t = take_permits(&r);
 	hold(&r);
 	at(&r, 100010);
-	tenure_confirm(&r.core, t, 100005, 1);
+	term_confirm(&r.core, t, 100005, 1);
 	ck_assert_ptr_eq(
-	    tenure_first_overdue(&r.core, INT64_MAX), &r.tenant.lease.tenure);
-	tenure_confirm(&r.core, t, 99999, 1);
-	ck_assert_ptr_eq(tenure_first_overdue(&r.core, INT64_MAX), t);
-	tenures_check(&r.core);
+	    term_first_overdue(&r.core, INT64_MAX), &r.lessee.lease.term);
+	term_confirm(&r.core, t, 99999, 1);
+	ck_assert_ptr_eq(term_first_overdue(&r.core, INT64_MAX), t);
+	terms_check(&r.core);
 	teardown(&r);
 }
 END_TEST
 
 static TCase *
-tenure_cases(void)
+term_cases(void)
 {
-	TCase *tc = tcase_create("tenure");
+	TCase *tc = tcase_create("term");
 
-	tcase_add_test(tc, a_tenure_lasts_until_it_runs_out);
+	tcase_add_test(tc, a_term_lasts_until_it_runs_out);
 	tcase_add_test(tc, users_of_what_is_at_risk_are_counted);
-	tcase_add_test(tc, a_tenure_that_nobody_uses_warns_nobody);
-	tcase_add_test(tc, a_tenure_is_written_again_in_a_new_epoch);
-	tcase_add_test(tc, the_tenure_that_runs_out_first_is_found_first);
+	tcase_add_test(tc, a_term_that_nobody_uses_warns_nobody);
+	tcase_add_test(tc, a_term_is_written_again_in_a_new_epoch);
+	tcase_add_test(tc, the_term_that_runs_out_first_is_found_first);
 	return tc;
 }
 
@@ -702,7 +702,7 @@ lease_cases(void)
 int
 main(void)
 {
-	static const suite_case cases[] = { lease_cases, tenure_cases };
+	static const suite_case cases[] = { lease_cases, term_cases };
 
 	return suite_run("lease", cases, COUNT(cases));
 }

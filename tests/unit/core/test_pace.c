@@ -36,10 +36,10 @@ earlier(const void *a, const void *b)
 static int64_t
 plan(struct core *core, struct lock *l, int64_t confirmed_ms, bool first)
 {
-	l->lease.tenure.confirmed_ms = confirmed_ms;
-	l->lease.tenure.epoch = 1;
-	pace_plan(core, &l->lease.tenure, first);
-	return l->lease.tenure.wake_ms;
+	l->lease.term.confirmed_ms = confirmed_ms;
+	l->lease.term.epoch = 1;
+	pace_plan(core, &l->lease.term, first);
+	return l->lease.term.wake_ms;
 }
 
 /*
@@ -106,7 +106,7 @@ START_TEST(a_burst_becomes_flat)
 	struct core *core = make_core(1);
 	unsigned i;
 
-	core->tenures->n = LEASES;
+	core->terms->n = LEASES;
 	for (i = 0; i < LEASES; i++) {
 		plans[i].lock = make_lock(i);
 		plans[i].at_ms =
@@ -121,7 +121,7 @@ START_TEST(a_burst_becomes_flat)
 	ck_assert_double_lt(renew_all(core), 0.02);
 	for (i = 0; i < LEASES; i++)
 		free(plans[i].lock);
-	core->tenures->n = 0;
+	core->terms->n = 0;
 	core_free(core);
 }
 END_TEST

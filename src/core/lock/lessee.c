@@ -13,6 +13,7 @@
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
+#include "core/lock/lessee.h"
 #include "core/lock/lock.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
@@ -20,7 +21,6 @@
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
 #include "core/lock/sharers.h"
-#include "core/lock/tenant.h"
 #include "core/lock/warm.h"
 #include "core/lock/watch.h"
 #include "core/turn/emit.h"
@@ -339,7 +339,7 @@ next(struct core *core, struct lease *l)
 	(void)lock_next(core, lock_with(l));
 }
 
-const struct lease_tenant lock_tenant = {
+const struct lease_lessee lock_lessee = {
 	.find = find,
 	.demand = demand,
 	.mode = mode,
@@ -367,18 +367,18 @@ const struct lease_tenant lock_tenant = {
 	.next = next,
 };
 
-/* Its tenure. */
+/* Its term. */
 
 static struct lock *
-lock_of_lease(struct tenure *t)
+lock_of_lease(struct term *t)
 {
-	return container_of(t, struct lock, lease.tenure);
+	return container_of(t, struct lock, lease.term);
 }
 
 static const char *
-name_of(const struct tenure *t, size_t *len)
+name_of(const struct term *t, size_t *len)
 {
-	const struct lock *l = container_of_const(t, struct lock, lease.tenure);
+	const struct lock *l = container_of_const(t, struct lock, lease.term);
 
 	*len = l->name_len;
 	return l->name;
@@ -386,37 +386,37 @@ name_of(const struct tenure *t, size_t *len)
 
 /* Whoever takes the name next may count on hearing of a risk. */
 static bool
-always(const struct tenure *t)
+always(const struct term *t)
 {
 	(void)t;
 	return true;
 }
 
 static uint64_t
-users(const struct tenure *t)
+users(const struct term *t)
 {
-	return container_of_const(t, struct lock, lease.tenure)->nholders;
+	return container_of_const(t, struct lock, lease.term)->nholders;
 }
 
 /* Only touches the name: what comes next for it waits until all losses of this
  * moment have been told (agenda.c). */
 static void
-run_out(struct core *core, struct tenure *t)
+run_out(struct core *core, struct term *t)
 {
 	lease_run_out(core, &lock_of_lease(t)->lease);
 	lock_touch(core, lock_of_lease(t));
 }
 
 static void
-risk_changed(struct core *core, struct tenure *t)
+risk_changed(struct core *core, struct term *t)
 {
-	bool at_risk = t->state == TENURE_ATRISK;
+	bool at_risk = t->state == TERM_ATRISK;
 
 	sharers_tell(
 	    core, lock_of_lease(t), at_risk ? EVENT_ATRISK : EVENT_SAFE);
 }
 
-const struct tenure_tenant lock_of_tenure = {
+const struct term_lessee lock_of_term = {
 	.name = name_of,
 	.in_use = always,
 	.users = users,

@@ -1,0 +1,14 @@
+/*
+ * A name as the lessee of its lease.
+ */
+#ifndef LOCKBROKER_CORE_LOCK_LESSEE_H
+#define LOCKBROKER_CORE_LOCK_LESSEE_H
+
+#include "core/lease/lease.h"
+
+extern const struct lease_lessee lock_lessee;
+
+/* What a name makes of the term of its lease. */
+extern const struct term_lessee lock_of_term;
+
+#endif
