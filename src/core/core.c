@@ -58,7 +58,7 @@
 #include "core/token/adopt.h"
 #include "core/token/call.h"
 #include "core/token/park.h"
-#include "core/token/ward.h"
+#include "core/token/token_record.h"
 #include "core/turn/job.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
@@ -84,7 +84,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_STOP] = { AGENDA_PATIENT, stop_timer },
 	[TIMER_MADE] = { AGENDA_PATIENT, made_timer },
 	[TIMER_TOKEN] = { AGENDA_PATIENT, token_timer },
-	[TIMER_WARD] = { AGENDA_PATIENT, ward_timer },
+	[TIMER_WARD] = { AGENDA_PATIENT, token_record_timer },
 	[TIMER_ADOPT] = { AGENDA_PATIENT, adopt_timer },
 	[TIMER_STAND] = { AGENDA_PATIENT, park_timer },
 	[TIMER_RECALL] = { AGENDA_PATIENT, recall_timer },
@@ -108,7 +108,7 @@ static bool (*const jobs[JOB_MAX])(struct core *core) = {
 	[JOB_TOUCHED_SYNCS] = sync_settle,
 	[JOB_FORCE] = force_run,
 	[JOB_CALLS] = token_run,
-	[JOB_WARDS] = ward_run,
+	[JOB_TOKEN_RECORDS] = token_records_run,
 	[JOB_FORGET] = kept_free_over,
 	[JOB_VOUCH] = vouched_run_on,
 	[JOB_WARN_LOCKS] = sharers_tell_on,
@@ -149,7 +149,7 @@ static const struct guard_listener watches_of_guard = {
 
 static const struct guard_listener tokens_of_guard = {
 	.changed = token_changed,
-	.history_changed = ward_history_changed,
+	.history_changed = token_record_history_changed,
 	.all_over = token_all_over,
 	.has_nothing = token_has_nothing,
 	.left_behind = token_left_behind,
@@ -512,7 +512,8 @@ on_force(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 	if (slot->op == OP_FORCE && o->status == OUTCOME_ENDED &&
 	    force_about(core, slot, &forced))
-		ward_forced(core, forced.name, forced.len, forced.by, sent_ms);
+		token_record_forced(
+		    core, forced.name, forced.len, forced.by, sent_ms);
 	force_outcome(core, slot, o);
 }
 
@@ -549,7 +550,7 @@ on_outcome(struct core *core, const struct core_event *ev)
 		token_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_WARD)
-		ward_outcome(core, &was, ev->u.outcome.outcome);
+		token_record_outcome(core, &was, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_ADOPT)
 		adopt_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
@@ -569,14 +570,14 @@ on_outcome(struct core *core, const struct core_event *ev)
 /*
  * Words tell which module a message is for, but `given`, `look` and `took` may
  * be for a stand of tokens: the number in the message tells that.  So stands
- * come before wards and locks.
+ * come before token records and locks.
  */
 static void
 on_message(struct core *core, const struct core_event *ev)
 {
 	if (!sync_message(core, ev->u.message.text, ev->u.message.len) &&
 	    !park_message(core, ev->u.message.text, ev->u.message.len) &&
-	    !ward_message(core, ev->u.message.text, ev->u.message.len))
+	    !token_record_message(core, ev->u.message.text, ev->u.message.len))
 		message_take(core, ev->u.message.text, ev->u.message.len,
 		    ev->u.message.history);
 }

@@ -17,7 +17,7 @@
 #include "core/lock/lock.h"
 #include "core/replay.h"
 #include "core/sync/semaphore.h"
-#include "core/token/ward.h"
+#include "core/token/token_record.h"
 #include "core/turn/work.h"
 #include "core/vouched.h"
 
@@ -73,11 +73,11 @@ core_gave_token(const struct core *core, uint64_t session, const char *name,
     size_t name_len)
 {
 	const struct session *s = session_find(core, session);
-	const struct ward *w = ward_find(core, name, name_len);
+	const struct token_record *r = token_record_find(core, name, name_len);
 
 	assert(s != NULL);
-	return w != NULL && w->user != NULL && s->owner.user != NULL &&
-	       strcmp(w->user, s->owner.user) == 0;
+	return r != NULL && r->user != NULL && s->owner.user != NULL &&
+	       strcmp(r->user, s->owner.user) == 0;
 }
 
 /* Watches do not count: they keep nothing from anybody. */

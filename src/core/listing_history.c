@@ -84,14 +84,15 @@ history_holder(struct core *core, struct listing *g)
 static void
 history_token(struct core *core, struct listing *g)
 {
-	const struct ward *w = ward_find(core, g->name, g->name_len);
+	const struct token_record *w =
+	    token_record_find(core, g->name, g->name_len);
 	struct measure_hold h;
 
 	g->stage = history_holder;
 	if (w == NULL || g->left == 0)
 		return;
 	g->left--;
-	h = ward_hold(w, g->now_ms);
+	h = token_record_hold(w, g->now_ms);
 	history_ended(g, &g->row, &h);
 }
 

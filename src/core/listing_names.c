@@ -88,8 +88,8 @@ state_of(const struct core *core, const struct lock *l)
 
 	if (l->nholders > 0 && l->shared_hold)
 		return "shared";
-	if (!held && core->tokens->nwards > 0)
-		held = ward_find(core, l->name, l->name_len) != NULL;
+	if (!held && core->tokens->nrecords > 0)
+		held = token_record_find(core, l->name, l->name_len) != NULL;
 	return held ? "held" : "free";
 }
 
@@ -120,7 +120,8 @@ static void
 offer_with_tokens(struct core *core, struct listing *g, struct busy one)
 {
 	struct parked parked = park_count(core, one.name, one.name_len);
-	const struct ward *w = ward_find(core, one.name, one.name_len);
+	const struct token_record *w =
+	    token_record_find(core, one.name, one.name_len);
 
 	if (parked.n > 0 &&
 	    (one.nwaiting == 0 || parked.since_ms < one.since_ms))
@@ -163,7 +164,7 @@ offer_token(struct core *core, struct listing *g, const char *name, size_t len)
 
 	if (lock_find(core, name, len) != NULL)
 		return;
-	if (ward_find(core, name, len) != NULL ||
+	if (token_record_find(core, name, len) != NULL ||
 	    park_count(core, name, len).n > 0)
 		offer_with_tokens(core, g, one);
 }

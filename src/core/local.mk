@@ -189,8 +189,8 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/text.c \
 	src/core/token/token.c \
 	src/core/token/token.h \
-	src/core/token/ward.c \
-	src/core/token/ward.h
+	src/core/token/token_record.c \
+	src/core/token/token_record.h
 
 noinst_LIBRARIES += src/core/libcore.a
 src_core_libcore_a_SOURCES = \

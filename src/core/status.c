@@ -342,14 +342,15 @@ emit_broker(struct core *core, const struct stored *v, const struct outcome *o)
 		emit_str(core, FIELD_ADDRESS, o->also, o->also_len);
 }
 
-/* Returns the ward of the token hold that the key is, or NULL. */
-static const struct ward *
-ward_of(
+/* Returns the record of the token hold that the key is, or NULL. */
+static const struct token_record *
+record_of(
     const struct core *core, const struct slot *slot, const struct stored *v)
 {
-	const struct ward *w = ward_find(core, slot->name, slot->name_len);
+	const struct token_record *r =
+	    token_record_find(core, slot->name, slot->name_len);
 
-	return w != NULL && w->fence == v->fence ? w : NULL;
+	return r != NULL && r->fence == v->fence ? r : NULL;
 }
 
 /*
@@ -358,44 +359,44 @@ ward_of(
  * none.
  */
 static void
-emit_ward(struct core *core, const struct ward *w, bool peer)
+emit_record(struct core *core, const struct token_record *r, bool peer)
 {
-	if (w->session == 0) {
-		emit_ms(core, FIELD_AGE, core->now_ms - w->since_ms);
+	if (r->session == 0) {
+		emit_ms(core, FIELD_AGE, core->now_ms - r->since_ms);
 		return;
 	}
-	emit_num(core, FIELD_SESSION, w->session);
-	if (w->label != NULL)
-		emit_text(core, FIELD_LABEL, w->label);
-	if (peer && w->peer != NULL)
-		emit_text(core, FIELD_PEER, w->peer);
-	emit_ms(core, FIELD_AGE, core->now_ms - w->since_ms);
-	if (!peer && w->until_ms != INT64_MAX)
-		emit_ms(core, FIELD_UNTIL, w->until_ms - core->now_ms);
+	emit_num(core, FIELD_SESSION, r->session);
+	if (r->label != NULL)
+		emit_text(core, FIELD_LABEL, r->label);
+	if (peer && r->peer != NULL)
+		emit_text(core, FIELD_PEER, r->peer);
+	emit_ms(core, FIELD_AGE, core->now_ms - r->since_ms);
+	if (!peer && r->until_ms != INT64_MAX)
+		emit_ms(core, FIELD_UNTIL, r->until_ms - core->now_ms);
 }
 
 /* Redis can't say who has the name.  The broker tells of the token hold that it
  * looks after; returns false if there is none. */
 static bool
-from_ward(struct core *core, uint64_t session, uint64_t ref, enum kind kind,
+from_record(struct core *core, uint64_t session, uint64_t ref, enum kind kind,
     const char *name, size_t len)
 {
-	const struct ward *w = ward_find(core, name, len);
+	const struct token_record *r = token_record_find(core, name, len);
 
-	if (w == NULL || kind > KIND_LOCK)
+	if (r == NULL || kind > KIND_LOCK)
 		return false;
 	emit_reply(core, session, ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, "held");
 	emit_num(core, FIELD_WAITERS, count_waiters(core, NULL, name, len));
-	emit_num(core, FIELD_FENCE, w->fence);
-	if (w->until_ms != INT64_MAX)
-		emit_ms(core, FIELD_TTL, w->until_ms - core->now_ms);
-	emit_ward(core, w, false);
+	emit_num(core, FIELD_FENCE, r->fence);
+	if (r->until_ms != INT64_MAX)
+		emit_ms(core, FIELD_TTL, r->until_ms - core->now_ms);
+	emit_record(core, r, false);
 	return true;
 }
 
 /* The key says who has the name.  If it is a token hold that this broker looks
- * after, the ward adds which session has taken it, and when. */
+ * after, the record adds which session has taken it, and when. */
 static void
 from_key(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
@@ -411,8 +412,8 @@ from_key(struct core *core, const struct slot *slot, const struct lock *l,
 		emit_num(core, FIELD_FENCE, v.fence);
 	if (!v.free && o->ttl_ms >= 0)
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
-	if (ward_of(core, slot, &v) != NULL)
-		emit_ward(core, ward_of(core, slot, &v), false);
+	if (record_of(core, slot, &v) != NULL)
+		emit_record(core, record_of(core, slot, &v), false);
 	if (slot->about == KIND_ANY)
 		emit_other(core, (unsigned)o->first);
 }
@@ -436,10 +437,10 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 	    strcmp(v.state, "shared") == 0 ? "shared" : "exclusive");
 	if (o->ttl_ms >= 0)
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
-	if (ward_of(core, slot, &v) == NULL)
+	if (record_of(core, slot, &v) == NULL)
 		return;
 	emit_num(core, FIELD_FENCE, v.fence);
-	emit_ward(core, ward_of(core, slot, &v), true);
+	emit_record(core, record_of(core, slot, &v), true);
 }
 
 void
@@ -467,7 +468,7 @@ status_request(
 		from_here(core, owner->id, rq->ref, l, 0);
 	else if (guard_up(core, guard_shard(core, name->p, name->n)))
 		look(core, owner->id, rq->ref, q, name->p, name->n);
-	else if (from_ward(
+	else if (from_record(
 		     core, owner->id, rq->ref, rq->kind, name->p, name->n))
 		return;
 	else if (owner->draining)
@@ -509,7 +510,7 @@ not_answered(
 {
 	char why[WHY_SIZE] = "";
 
-	if (from_ward(core, slot->session, slot->ref, slot->about, slot->name,
+	if (from_record(core, slot->session, slot->ref, slot->about, slot->name,
 		slot->name_len))
 		return;
 	if (o->text_len == 0)

@@ -167,7 +167,7 @@ take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
 	n.name = xstrndup(words[3].p, words[3].n);
 	n.len = words[3].n;
 	client = xstrndup(words[2].p, words[2].n);
-	ward_take(core, &n, client, NULL);
+	token_record_take(core, &n, client, NULL);
 	free(client);
 	free(n.name);
 	return true;

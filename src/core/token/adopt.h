@@ -1,9 +1,10 @@
 /*
  * Holds of brokers that have gone: token holds, and names that are kept for
  * nobody.  Their keys live on in Redis, but if Redis forgot one, nobody would
- * write it again.  So one of the brokers that run takes them up as wards.
+ * write it again.  So one of the brokers that run takes them up, with a record
+ * of each.
  *
- *	heartbeat says: a broker has gone --> ADOPT, step by step --> wards
+ *	heartbeat says: a broker has gone --> ADOPT, step by step --> records
  *
  * Redis picks the broker, once for each guard, and goes through the keys in
  * steps (lua/adopt.lua).  If that broker goes, too, another one begins anew.

@@ -89,12 +89,12 @@ static bool
 may_pass(const struct core *core, const struct token_call *c,
     const struct token_name *n)
 {
-	const struct ward *w = ward_find(core, n->name, n->len);
+	const struct token_record *r = token_record_find(core, n->name, n->len);
 
 	if (c->op != TOKEN_RELEASE || c->n > 1 || n->passed)
 		return false;
-	return c->how[1] == 'x' || (c->how[1] == 'c' && w != NULL &&
-				       strcmp(w->client, c->client) == 0);
+	return c->how[1] == 'x' || (c->how[1] == 'c' && r != NULL &&
+				       strcmp(r->client, c->client) == 0);
 }
 
 /*

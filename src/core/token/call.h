@@ -43,7 +43,7 @@ bool token_run(struct core *core);
 void token_stop(struct core *core);
 bool token_all_over(const struct core *core);
 
-/* Are there no wards, strays and calls, of any guard? */
+/* Are there no records, orphans and calls, of any guard? */
 bool token_has_nothing(const struct core *core, uint32_t shard);
 
 /* How many holds has it left to Redis, since it stops? */

@@ -16,17 +16,17 @@
 
 #include "core/token/park.h"
 #include "core/token/parts.h"
-#include "core/token/ward.h"
+#include "core/token/token_record.h"
 
 /* Does this broker look after the hold of a token that takes it once more? */
 static bool
 has_it(const struct core *core, const struct token_call *c,
     const struct token_name *n)
 {
-	const struct ward *w = ward_find(core, n->name, n->len);
+	const struct token_record *r = token_record_find(core, n->name, n->len);
 
-	return c->how[1] == 'c' && w != NULL &&
-	       client_same_counted(w->client, c->client);
+	return c->how[1] == 'c' && r != NULL &&
+	       client_same_counted(r->client, c->client);
 }
 
 /*
@@ -39,7 +39,8 @@ doubts(const struct core *core, const struct token_call *c,
 {
 	return c->how[1] == 'c' && c->op == TOKEN_ACQUIRE &&
 	       !has_it(core, c, n) &&
-	       (park_asks(core, c) || ward_strays(core, n->name, n->len));
+	       (park_asks(core, c) ||
+		   token_record_orphaned(core, n->name, n->len));
 }
 
 void

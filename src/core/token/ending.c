@@ -5,8 +5,8 @@
  *	extended            this broker looks after it, even if the client is
  *	                    gone: it had the hold before
  *	granted, told       this broker looks after it
- *	granted, not told   a stray: the broker ends it (ward.c)
- *	ended, not there    a ward of it is dropped
+ *	granted, not told   an orphan: the broker ends it (token_record.c)
+ *	ended, not there    a record of it is dropped
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "core/token/park.h"
 #include "core/token/parts.h"
 #include "core/token/result.h"
-#include "core/token/ward.h"
+#include "core/token/token_record.h"
 #include "core/turn/emit.h"
 
 #define WHY_SIZE 256
@@ -37,7 +37,7 @@ give_back(struct core *core, struct token_call *c)
 
 	for (n = c->names; n < c->names + c->n; n++)
 		if (n->settled && n->status == OUTCOME_GRANTED)
-			ward_stray(core, n);
+			token_record_orphan(core, n);
 }
 
 /* `why` is copied.  The names that the call was granted go back: its client
@@ -82,32 +82,32 @@ note_hold(struct core *core, const struct token_call *c,
 		client = n->text;
 	else if (client[0] == '\0')
 		client = c->client;
-	ward_take(core, n, client, asker);
+	token_record_take(core, n, client, asker);
 }
 
 /*
- * The hold is over, or not this broker's any more: drops the ward, unless the
- * ward is of a later operation.  A stand asks under one number until it is
+ * The hold is over, or not this broker's any more: drops the record, unless the
+ * record is of a later operation.  A stand asks under one number until it is
  * granted the name, so the fence tells, too: an answer about an older hold came
- * before the ward.
+ * before the record.
  */
 static void
 note_gone(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct owner *asker)
 {
-	struct ward *w = ward_find(core, n->name, n->len);
+	struct token_record *r = token_record_find(core, n->name, n->len);
 
 	if (n->status == OUTCOME_ENDED) {
 		notify_token(core, c, n, asker);
 		core->stats.releases++;
 	}
-	if (w == NULL || w->seq >= n->seq ||
-	    (n->fence != 0 && n->fence < w->fence))
+	if (r == NULL || r->seq >= n->seq ||
+	    (n->fence != 0 && n->fence < r->fence))
 		return;
-	if (n->status == OUTCOME_ENDED && n->fence == w->fence)
-		ward_drop(core, w, "released");
-	else if (n->status == OUTCOME_ENDED || n->fence != w->fence)
-		ward_gone(core, w);
+	if (n->status == OUTCOME_ENDED && n->fence == r->fence)
+		token_record_drop(core, r, "released");
+	else if (n->status == OUTCOME_ENDED || n->fence != r->fence)
+		token_record_gone(core, r);
 }
 
 void

@@ -71,46 +71,47 @@ token_busy(struct core *core, const struct token_call *c)
 /* Holds. */
 
 void
-token_holds(struct core *core, struct ward *w)
+token_holds(struct core *core, struct token_record *r)
 {
-	measure_classify(core->measure, &w->mark, w->name, w->name_len, 0);
-	measure_holds(core->measure, w->mark);
+	measure_classify(core->measure, &r->mark, r->name, r->name_len, 0);
+	measure_holds(core->measure, r->mark);
 }
 
 void
-token_holds_not(struct core *core, struct ward *w)
+token_holds_not(struct core *core, struct token_record *r)
 {
-	measure_holds_not(core->measure, w->mark);
+	measure_holds_not(core->measure, r->mark);
 }
 
 struct measure_hold
-ward_hold(const struct ward *w, int64_t now_ms)
+token_record_hold(const struct token_record *r, int64_t now_ms)
 {
-	return (struct measure_hold){ .name = w->name,
-		.name_len = w->name_len,
-		.session = w->session,
-		.label = w->label,
-		.peer = w->peer != NULL ? w->peer : "-",
-		.user = w->user,
-		.fence = w->fence,
-		.granted_ms = w->since_ms,
+	return (struct measure_hold){ .name = r->name,
+		.name_len = r->name_len,
+		.session = r->session,
+		.label = r->label,
+		.peer = r->peer != NULL ? r->peer : "-",
+		.user = r->user,
+		.fence = r->fence,
+		.granted_ms = r->since_ms,
 		.ended_ms = now_ms,
-		.waited_ms = w->waited_ms,
+		.waited_ms = r->waited_ms,
 		.end = "held" };
 }
 
 void
-token_ended(struct core *core, struct ward *w, const char *end, const char *by)
+token_ended(
+    struct core *core, struct token_record *r, const char *end, const char *by)
 {
-	struct measure_hold hold = ward_hold(w, core->now_ms);
+	struct measure_hold hold = token_record_hold(r, core->now_ms);
 	/* Nobody could extend it, or give it back. */
 	bool unreachable = strcmp(end, "unreachable") == 0;
 	bool lost = by != NULL || unreachable;
 
 	hold.end = end;
 	hold.by = by;
-	measure_classify(core->measure, &w->mark, w->name, w->name_len, 1);
-	measure_held(core->measure, w->mark, &hold, lost);
+	measure_classify(core->measure, &r->mark, r->name, r->name_len, 1);
+	measure_held(core->measure, r->mark, &hold, lost);
 	core->stats.lost += lost;
 	if (unreachable)
 		notify_token_lost(core, &hold);

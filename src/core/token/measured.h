@@ -22,11 +22,11 @@ void token_granted(struct core *core, const struct token_name *n);
 void token_busy(struct core *core, const struct token_call *c);
 
 /* A hold is looked after here; is so no more, whatever has become of it. */
-void token_holds(struct core *core, struct ward *w);
-void token_holds_not(struct core *core, struct ward *w);
+void token_holds(struct core *core, struct token_record *r);
+void token_holds_not(struct core *core, struct token_record *r);
 
 /* A hold has ended: `by` somebody, if it was forced; else NULL. */
 void token_ended(
-    struct core *core, struct ward *w, const char *end, const char *by);
+    struct core *core, struct token_record *r, const char *end, const char *by);
 
 #endif

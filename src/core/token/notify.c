@@ -40,10 +40,10 @@ notify_token(struct core *core, const struct token_call *c,
 void
 notify_tokens_left(struct core *core)
 {
-	if (core->tokens->nwards == 0)
+	if (core->tokens->nrecords == 0)
 		return;
 	emit_notice(core, NOTICE_TOKENS_LEFT);
-	emit_num(core, FIELD_COUNT, core->tokens->nwards);
+	emit_num(core, FIELD_COUNT, core->tokens->nrecords);
 }
 
 void

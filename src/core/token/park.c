@@ -37,7 +37,8 @@
 #define SURE_MS 1000 /* for so long an answer about the queue counts */
 
 /* Whether the token is in the queue, has the name or was never heard of: one
- * operation ends it (ward_stray()).  The next CLAIM has another one. */
+ * operation ends it (token_record_orphan()).  The next CLAIM has another one.
+ */
 void
 stand_give_back(struct core *core, struct stand *st)
 {
@@ -47,7 +48,7 @@ stand_give_back(struct core *core, struct stand *st)
 		.left_ms = -1 };
 
 	if (st->seq != 0)
-		ward_stray(core, &n);
+		token_record_orphan(core, &n);
 	st->seq = 0;
 	st->sure_ms = 0;
 }

@@ -18,7 +18,7 @@
 #include "core/guard/guard.h"
 #include "core/token/parts.h"
 #include "core/token/result.h"
-#include "core/token/ward.h"
+#include "core/token/token_record.h"
 
 #define WHY_SIZE 256
 
@@ -38,10 +38,10 @@ is_over(const struct core *core, const struct token_name *n, int64_t sent_ms)
 static void
 note_over(struct core *core, struct token_name *n)
 {
-	struct ward *w = ward_find(core, n->name, n->len);
+	struct token_record *r = token_record_find(core, n->name, n->len);
 
-	if (w != NULL && w->fence == n->fence)
-		ward_drop(core, w, "hold");
+	if (r != NULL && r->fence == n->fence)
+		token_record_drop(core, r, "hold");
 	n->status = OUTCOME_GONE;
 	n->kind = TOKEN_FREE;
 	n->whose = 0;
@@ -69,15 +69,17 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
 	/* The message that it is over has overtaken this answer. */
-	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_GRANTED)
+	if (token_record_was_taken(core, n->seq) &&
+	    n->status == OUTCOME_GRANTED)
 		n->status = OUTCOME_BUSY;
-	if (ward_was_taken(core, n->seq) && n->status == OUTCOME_RENEWED)
+	if (token_record_was_taken(core, n->seq) &&
+	    n->status == OUTCOME_RENEWED)
 		n->status = OUTCOME_LOST;
 	if (!is_over(core, n, sent_ms))
 		return;
 	if (n->status == OUTCOME_GRANTED ||
 	    (n->status == OUTCOME_RENEWED && c->op == TOKEN_ACQUIRE)) {
-		ward_stray(core, n);
+		token_record_orphan(core, n);
 		n->status = OUTCOME_BUSY;
 	} else if (n->status == OUTCOME_RENEWED) {
 		note_over(core, n);
@@ -96,11 +98,11 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 	if (o->status == OUTCOME_UNKNOWN && call_takes(c) && !c->looks &&
 	    (!n->extends || c->inherits) && !c->parked) {
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
-		ward_stray(core, n);
+		token_record_orphan(core, n);
 	}
 	if (o->status == OUTCOME_UNKNOWN &&
 	    (c->op == TOKEN_EXTEND || n->extends || c->how[1] == 'c'))
-		ward_doubt(core, n->name, n->len);
+		token_record_doubt(core, n->name, n->len);
 	c->broken |=
 	    o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_REFUSED;
 	/* The call ends when the other names are answered. */

@@ -192,7 +192,7 @@ inherit(struct core *core, struct stand *st, int64_t sent_ms,
 	/* Also if the outcome is unknown: the hold may have been made.  The
 	 * heir stays parked then. */
 	if (c == NULL || o->status == OUTCOME_UNKNOWN) {
-		ward_stray(core, &n);
+		token_record_orphan(core, &n);
 		st->look = true;
 		return;
 	}
@@ -253,7 +253,8 @@ park_message(struct core *core, const char *text, size_t len)
 		return false;
 	st = stand_find(core, name + 1, len - (size_t)(name + 1 - text));
 	taken = memcmp(text, "took ", 5) == 0;
-	/* The answer to a CLAIM may come behind this: that is for ward.c. */
+	/* The answer to a CLAIM may come behind this: that is for
+	 * token_record.c. */
 	if (st == NULL || st->seq != n || n == 0 || (taken && st->kept_ms == 0))
 		return false;
 	st->look = true;

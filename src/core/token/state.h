@@ -6,7 +6,7 @@
  * has become of the one that granted it.  A broker has of it:
  *
  *	call	a request that has not been answered
- *	ward	a hold that this broker has granted or extended last.  The
+ *	record	a hold that this broker has granted or extended last.  The
  *		broker tells people of it, and writes it again if Redis forgets
  *
  * A lease never becomes such a key, nor the other way round: the broker grants
@@ -73,11 +73,11 @@ struct token_call {
 	struct token_name names[]; /* in byte order */
 };
 
-/* A token hold that this broker looks after.  ward_drop() frees it. */
-struct ward {
+/* A token hold that this broker looks after.  token_record_drop() frees it. */
+struct token_record {
 	struct table_link by_name;
-	TAILQ_ENTRY(ward) link; /* in tokens.wards or .strays */
-	struct timer timer;	/* its end, or when the broker looks again */
+	TAILQ_ENTRY(token_record) link; /* in tokens.records or .orphans */
+	struct timer timer; /* its end, or when the broker looks again */
 	uint64_t seq, fence;
 	int64_t since_ms;
 	int64_t until_ms; /* its bound; INT64_MAX: none */
@@ -85,7 +85,7 @@ struct ward {
 	uint32_t epoch;	      /* the guard's epoch, as last confirmed ... */
 	uint32_t asked_epoch; /* ... and when the broker asked last */
 	bool asked;	      /* an operation is in flight */
-	bool stray;   /* perhaps nobody was told of it: the broker ends it */
+	bool orphan;  /* perhaps nobody was told of it: the broker ends it */
 	char *client; /* owned; token and user, as in the key */
 	/* Owned; of the last session, or NULL. */
 	char *peer, *label, *user;
@@ -97,7 +97,7 @@ struct ward {
 	char name[];
 };
 
-TAILQ_HEAD(ward_list, ward);
+TAILQ_HEAD(token_record_list, token_record);
 TAILQ_HEAD(token_call_list, token_call);
 
 /* Answers that may be under way when messages about them come. */
@@ -109,16 +109,18 @@ struct tokens {
 	struct token_call_list waiting; /* for a guard */
 	unsigned nwaiting, nretrying;	/* all of them; those to try again */
 	uint64_t last_call;		/* id */
-	struct table by_name;		/* wards that are no strays */
-	struct ward_list wards, strays;
-	unsigned nwards, nstrays;
-	uint64_t taken[TAKEN_MAX]; /* the latest messages about no ward: seq */
+	struct table by_name;		/* records that are no orphans */
+	struct token_record_list records, orphans;
+	unsigned nrecords, norphans;
+	uint64_t
+	    taken[TAKEN_MAX]; /* the latest messages about no record: seq */
 	unsigned ntaken;
 	struct adoption *adoptions; /* adopt.c: for each guard */
-	size_t nleft;	     /* stopping: wards that were left to Redis */
+	size_t nleft;	     /* stopping: records that were left to Redis */
 	struct table stands; /* park.c: by name */
 	unsigned nplaces;
-	struct ward *sweep; /* the next that may have to be written again */
+	struct token_record
+	    *sweep; /* the next that may have to be written again */
 };
 
 /* When a token first came for a name, and not only this time. */
@@ -169,31 +171,34 @@ bool client_same_counted(const char *a, const char *b);
 /* Returns the token of such a text, as it was.  The caller frees it. */
 char *client_token(const char *text, size_t *len);
 
-/* ward.c */
+/* token_record.c */
 
-void wards_init(struct core *core);
-void wards_fini(struct core *core);
-struct ward *ward_find(const struct core *core, const char *name, size_t len);
+void token_records_init(struct core *core);
+void token_records_fini(struct core *core);
+struct token_record *token_record_find(
+    const struct core *core, const char *name, size_t len);
 
 /* Redis has granted the hold to the asker, or extended it for it (NULL: the
  * asker has gone meanwhile). */
-void ward_take(struct core *core, const struct token_name *n,
+void token_record_take(struct core *core, const struct token_name *n,
     const char *client, const struct owner *asker);
 /* It is over, and that is told: `end` as in struct measure_hold. */
-void ward_drop(struct core *core, struct ward *w, const char *end);
+void token_record_drop(
+    struct core *core, struct token_record *r, const char *end);
 
 /* Redis says that it is this broker's no more, and not why. */
-void ward_gone(struct core *core, struct ward *w);
+void token_record_gone(struct core *core, struct token_record *r);
 
 /* Perhaps it was extended, and nobody knows: the broker asks now.  It may be
  * unknown. */
-void ward_doubt(struct core *core, const char *name, size_t len);
+void token_record_doubt(struct core *core, const char *name, size_t len);
 
 /* It, as it is now: with the end "held". */
-struct measure_hold ward_hold(const struct ward *w, int64_t now_ms);
+struct measure_hold token_record_hold(
+    const struct token_record *r, int64_t now_ms);
 
 /* Ends the hold that an operation may have made, because no answer came, or one
  * that can't be told any more. */
-void ward_stray(struct core *core, const struct token_name *n);
+void token_record_orphan(struct core *core, const struct token_name *n);
 
 #endif

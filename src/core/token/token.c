@@ -13,7 +13,7 @@
 #include "core/token/park.h"
 #include "core/token/parts.h"
 #include "core/token/stand.h"
-#include "core/token/ward.h"
+#include "core/token/token_record.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
@@ -34,7 +34,7 @@ token_init(struct core *core)
 	TAILQ_INIT(&core->tokens->calls);
 	TAILQ_INIT(&core->tokens->waiting);
 	table_init(&core->tokens->by_id, id_of);
-	wards_init(core);
+	token_records_init(core);
 	park_init(core);
 	adopt_init(core);
 }
@@ -51,7 +51,7 @@ token_fini(struct core *core)
 	park_fini(core);
 	adopt_fini(core);
 	table_fini(&core->tokens->by_id);
-	wards_fini(core);
+	token_records_fini(core);
 	free(core->tokens);
 }
 
@@ -62,7 +62,7 @@ token_changed(struct core *core, uint32_t shard)
 {
 	core->tokens->nretrying = core->tokens->nwaiting;
 	job_set(core, JOB_CALLS, core->tokens->nretrying > 0);
-	ward_guard_changed(core, shard);
+	token_record_guard_changed(core, shard);
 }
 
 /* In parts. */
@@ -96,7 +96,7 @@ token_stop(struct core *core)
 	struct token_call *c, *next;
 
 	notify_tokens_left(core);
-	ward_stop(core);
+	token_records_stop(core);
 	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next)
 		if (!call_in_flight(c))
 			call_refuse(core, c, ERR_SHUTDOWN,
@@ -104,13 +104,13 @@ token_stop(struct core *core)
 	park_stop(core);
 }
 
-/* Strays need no counter here: core_stopped() waits for all operations in
+/* Orphans need no counter here: core_stopped() waits for all operations in
  * flight. */
 bool
 token_all_over(const struct core *core)
 {
-	return TAILQ_EMPTY(&core->tokens->calls) && core->tokens->nwards == 0 &&
-	       core->tokens->stands.n == 0;
+	return TAILQ_EMPTY(&core->tokens->calls) &&
+	       core->tokens->nrecords == 0 && core->tokens->stands.n == 0;
 }
 
 void
@@ -131,7 +131,7 @@ token_check(const struct core *core)
 		nwaiting -= c->waits;
 	assert(nwaiting == 0);
 	park_check(core);
-	ward_check(core);
+	token_records_check(core);
 	adopt_check(core);
 }
 
@@ -161,10 +161,10 @@ token_hands_over(const struct core *core)
 	uint64_t upto = core->last_seq;
 
 	if (!core->leaving || core->draining || core->stopping ||
-	    t->nwards == 0)
+	    t->nrecords == 0)
 		return 0;
 	first_doubt(call_first(core), &upto);
-	first_doubt(ward_first_stray(core), &upto);
+	first_doubt(token_record_first_orphan(core), &upto);
 	first_doubt(stand_first_seq(core), &upto);
 	return upto;
 }
@@ -175,5 +175,5 @@ token_has_nothing(const struct core *core, uint32_t shard)
 	const struct tokens *t = core->tokens;
 
 	return adopt_idle(core, shard) && TAILQ_EMPTY(&t->calls) &&
-	       TAILQ_EMPTY(&t->waiting) && t->nwards == 0 && t->nstrays == 0;
+	       TAILQ_EMPTY(&t->waiting) && t->nrecords == 0 && t->norphans == 0;
 }

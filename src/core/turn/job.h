@@ -33,10 +33,10 @@ enum job {
 	JOB_TOUCHED_SYNCS, /* sync/sync.h */
 	JOB_FORCE,	   /* forced releases: lock/force.h */
 	/* What can wait longest. */
-	JOB_CALLS,  /* calls on tokens that wait for a guard: token/call.h */
-	JOB_WARDS,  /* token holds to write again: token/ward.h */
-	JOB_FORGET, /* events that nobody is to be told: replay.h */
-	JOB_VOUCH,  /* bounds of what sessions hold: vouched.h */
+	JOB_CALLS, /* calls on tokens that wait for a guard: token/call.h */
+	JOB_TOKEN_RECORDS, /* to write again: token/token_record.h */
+	JOB_FORGET,	   /* events that nobody is to be told: replay.h */
+	JOB_VOUCH,	   /* bounds of what sessions hold: vouched.h */
 	/* News that is no loss. */
 	JOB_WARN_LOCKS,	  /* lock/sharers.h */
 	JOB_WARN_PERMITS, /* sync/sync.h */

@@ -1,0 +1,51 @@
+/*
+ * Token records: token holds that this broker has granted or extended last.
+ *
+ * The broker writes them again if Redis has forgotten them, tells people of
+ * them, and asks once a lease whether they are still its own: another broker
+ * that ends one or takes it over says so in a message, which may be lost.
+ */
+#ifndef LOCKBROKER_CORE_TOKEN_TOKEN_RECORD_H
+#define LOCKBROKER_CORE_TOKEN_TOKEN_RECORD_H
+
+#include "core/token/state.h"
+
+/* May the name have a hold that this broker is about to end, since nobody was
+ * told of it? */
+bool token_record_orphaned(
+    const struct core *core, const char *name, size_t len);
+
+/* The first number of such holds; 0: there are none. */
+uint64_t token_record_first_orphan(const struct core *core);
+
+/* Guards (guard_listener). */
+void token_record_guard_changed(struct core *core, uint32_t shard);
+void token_record_history_changed(struct core *core, uint32_t shard);
+
+void token_record_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
+/* UNLOCK-FORCE has ended the hold of the name, asked for at `sent_ms`. */
+void token_record_forced(struct core *core, const char *name, size_t len,
+    const char *by, int64_t sent_ms);
+
+void token_record_timer(struct core *core, struct timer *t);
+
+/* Takes the message `took SEQ NAME`.  Returns false if it is another one. */
+bool token_record_message(struct core *core, const char *text, size_t len);
+
+/*
+ * Did such a message come before the answer that made the hold?  Then another
+ * broker has ended it meanwhile, or has taken it over.
+ */
+bool token_record_was_taken(const struct core *core, uint64_t seq);
+
+/* A job: goes on with the walk over all records; once the broker stops, frees
+ * them and leaves the holds to Redis. */
+bool token_records_run(struct core *core);
+
+/* The broker stops. */
+void token_records_stop(struct core *core);
+
+void token_records_check(const struct core *core);
+
+#endif
