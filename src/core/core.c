@@ -57,7 +57,7 @@
 #include "core/sync/semaphore.h"
 #include "core/token/adopt.h"
 #include "core/token/call.h"
-#include "core/token/park.h"
+#include "core/token/poll.h"
 #include "core/token/token_record.h"
 #include "core/turn/job.h"
 #include "core/turn/tally.h"
@@ -86,7 +86,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_TOKEN] = { AGENDA_PATIENT, token_timer },
 	[TIMER_WARD] = { AGENDA_PATIENT, token_record_timer },
 	[TIMER_ADOPT] = { AGENDA_PATIENT, adopt_timer },
-	[TIMER_STAND] = { AGENDA_PATIENT, park_timer },
+	[TIMER_STAND] = { AGENDA_PATIENT, poll_timer },
 	[TIMER_RECALL] = { AGENDA_PATIENT, recall_timer },
 	[TIMER_VALID] = { AGENDA_PATIENT, vouched_timer },
 };
@@ -192,7 +192,7 @@ static const struct lock_listener of_locks = {
 	.hold_leaves = listing_leave_hold,
 	.waiter_leaves = listing_leave_waiter,
 	.lock_leaves = listing_leave_lock,
-	.comes_before = park_comes_before,
+	.comes_before = poll_comes_before,
 };
 
 static const struct term_lessee *const of_terms[TERM_KINDS] = {
@@ -555,7 +555,7 @@ on_outcome(struct core *core, const struct core_event *ev)
 		adopt_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_STAND)
-		park_outcome(
+		poll_outcome(
 		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
 	else if (was.kind == SLOT_RECALL)
 		recall_outcome(core, &was, ev->u.outcome.outcome);
@@ -569,14 +569,14 @@ on_outcome(struct core *core, const struct core_event *ev)
 
 /*
  * Words tell which module a message is for, but `given`, `look` and `took` may
- * be for a stand of tokens: the number in the message tells that.  So stands
- * come before token records and locks.
+ * be for a poll queue of tokens: the number in the message tells that.  So poll
+ * queues come before token records and locks.
  */
 static void
 on_message(struct core *core, const struct core_event *ev)
 {
 	if (!sync_message(core, ev->u.message.text, ev->u.message.len) &&
-	    !park_message(core, ev->u.message.text, ev->u.message.len) &&
+	    !poll_message(core, ev->u.message.text, ev->u.message.len) &&
 	    !token_record_message(core, ev->u.message.text, ev->u.message.len))
 		message_take(core, ev->u.message.text, ev->u.message.len,
 		    ev->u.message.history);

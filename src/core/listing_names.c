@@ -119,7 +119,7 @@ risk_ms(const struct core *core, const struct term *t)
 static void
 offer_with_tokens(struct core *core, struct listing *g, struct busy one)
 {
-	struct parked parked = park_count(core, one.name, one.name_len);
+	struct parked parked = poll_count(core, one.name, one.name_len);
 	const struct token_record *w =
 	    token_record_find(core, one.name, one.name_len);
 
@@ -165,7 +165,7 @@ offer_token(struct core *core, struct listing *g, const char *name, size_t len)
 	if (lock_find(core, name, len) != NULL)
 		return;
 	if (token_record_find(core, name, len) != NULL ||
-	    park_count(core, name, len).n > 0)
+	    poll_count(core, name, len).n > 0)
 		offer_with_tokens(core, g, one);
 }
 
@@ -200,7 +200,7 @@ table_of(const struct core *core, uint32_t which)
 	which -= core->config.shards;
 	if (which < 2)
 		return which == 0 ? &core->tokens->by_name
-				  : &core->tokens->stands;
+				  : &core->tokens->pollers;
 	return &core->syncs->by_name[KIND_SYNC + which - 2];
 }
 

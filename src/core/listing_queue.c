@@ -72,7 +72,7 @@ queue_tokens_before(struct core *core, struct listing *g, uint64_t before)
 {
 	struct parking p = { core, g, before };
 
-	g->nparked = park_each(core, g->name, g->name_len, queue_token, &p);
+	g->nparked = poll_each(core, g->name, g->name_len, queue_token, &p);
 }
 
 static void

@@ -175,16 +175,16 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/measured.h \
 	src/core/token/notify.c \
 	src/core/token/notify.h \
-	src/core/token/park.c \
-	src/core/token/park.h \
+	src/core/token/poll.c \
+	src/core/token/poll.h \
 	src/core/token/parts.h \
 	src/core/token/request.c \
 	src/core/token/result.c \
 	src/core/token/result.h \
 	src/core/token/settle.c \
-	src/core/token/stand.c \
-	src/core/token/stand.h \
-	src/core/token/stand_told.c \
+	src/core/token/pollers.c \
+	src/core/token/pollers.h \
+	src/core/token/pollers_told.c \
 	src/core/token/state.h \
 	src/core/token/text.c \
 	src/core/token/token.c \

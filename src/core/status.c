@@ -84,7 +84,7 @@ count_waiters(
     const struct core *core, const struct lock *l, const char *name, size_t len)
 {
 	return (l == NULL ? 0 : queue_of(l)->n) +
-	       (uint64_t)park_each(core, name, len, NULL, NULL);
+	       (uint64_t)poll_each(core, name, len, NULL, NULL);
 }
 
 /* A name that lingers has no holder, but is held for somebody: the time that is

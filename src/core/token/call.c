@@ -20,8 +20,8 @@
 #include "core/guard/guard.h"
 #include "core/lock/lock.h"
 #include "core/token/call.h"
-#include "core/token/park.h"
 #include "core/token/parts.h"
+#include "core/token/poll.h"
 #include "core/token/result.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -60,7 +60,7 @@ emit_clients(struct core *core, struct op *op, const struct token_call *c)
 }
 
 /* The answer finds its name by its index in the call.  The outcome of a PASS is
- * about the stand, too, which is found by the name itself. */
+ * about the poll queue, too, which is found by the name itself. */
 static struct op *
 submit(struct core *core, struct token_call *c, struct token_name *n,
     enum op_kind kind)
@@ -108,10 +108,10 @@ hand_over(struct core *core, struct token_call *c, struct token_name *n)
 
 	if (!may_pass(core, c, n))
 		return false;
-	heir = park_heir(core, n);
+	heir = poll_heir(core, n);
 	if (heir == NULL)
 		return false;
-	park_pass(core, submit(core, c, n, OP_PASS), c, heir);
+	poll_pass(core, submit(core, c, n, OP_PASS), c, heir);
 	return true;
 }
 
@@ -398,5 +398,5 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		release_again(core, c, &c->names[slot->limit]);
 	else
 		take_outcome(core, slot, sent_ms, &ended);
-	park_passed(core, slot, sent_ms, o);
+	poll_passed(core, slot, sent_ms, o);
 }

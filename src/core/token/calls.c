@@ -3,7 +3,7 @@
  * what others ask of them.
  *
  * Operations carry the id of their call, and never a pointer: a parked call may
- * be over by the time that the stand's operation is answered.
+ * be over by the time that the poll queue's operation is answered.
  */
 #include "config.h"
 

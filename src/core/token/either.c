@@ -8,14 +8,14 @@
  * These are two operations, and never one: if nobody answers a CLAIM, the
  * broker ends what that may have made, and a hold that the client had before
  * must not end so.  Each is tried once.  A hold that was kept for the client's
- * user (park.h) is none that it had before: to extend it is to be granted it.
+ * user (poll.h) is none that it had before: to extend it is to be granted it.
  */
 #include "config.h"
 
 #include <string.h>
 
-#include "core/token/park.h"
 #include "core/token/parts.h"
+#include "core/token/poll.h"
 #include "core/token/token_record.h"
 
 /* Does this broker look after the hold of a token that takes it once more? */
@@ -39,7 +39,7 @@ doubts(const struct core *core, const struct token_call *c,
 {
 	return c->how[1] == 'c' && c->op == TOKEN_ACQUIRE &&
 	       !has_it(core, c, n) &&
-	       (park_asks(core, c) ||
+	       (poll_asks(core, c) ||
 		   token_record_orphaned(core, n->name, n->len));
 }
 
@@ -48,7 +48,7 @@ either_begin(struct core *core, struct token_call *c)
 {
 	bool extends = c->op == TOKEN_EXTEND || c->inherits ||
 		       has_it(core, c, c->names) ||
-		       (c->park_ms > 0 && park_matters(core, c) &&
+		       (c->park_ms > 0 && poll_matters(core, c) &&
 			   !doubts(core, c, c->names));
 	struct token_name *n;
 
@@ -84,7 +84,7 @@ takes_turn(const struct core *core, struct token_call *c, struct token_name *n)
 	if (c->program == NULL || c->inherits || n->text == NULL ||
 	    (n->status != OUTCOME_BUSY && n->status != OUTCOME_LOST) ||
 	    n->kind != TOKEN_HELD || strcmp(n->text, c->program) != 0 ||
-	    park_keeps(core, c))
+	    poll_keeps(core, c))
 		return false;
 	call_inherits(c, c->program);
 	n->extends = true;
@@ -98,9 +98,9 @@ gives_way(struct core *core, struct token_call *c)
 {
 	struct token_name *n = &c->names[0];
 
-	if (call_asker(core, c) != NULL && park_join(core, c))
+	if (call_asker(core, c) != NULL && poll_join(core, c))
 		return true;
-	if (park_others_first(core, c)) {
+	if (poll_others_first(core, c)) {
 		n->settled = true;
 		n->status = OUTCOME_BUSY;
 	}

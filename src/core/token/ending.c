@@ -13,8 +13,8 @@
 #include "core/guard/guard.h"
 #include "core/token/measured.h"
 #include "core/token/notify.h"
-#include "core/token/park.h"
 #include "core/token/parts.h"
+#include "core/token/poll.h"
 #include "core/token/result.h"
 #include "core/token/token_record.h"
 #include "core/turn/emit.h"
@@ -25,7 +25,7 @@ void
 call_drop(struct core *core, struct token_call *c)
 {
 	if (c->parked)
-		park_leave(core, c);
+		poll_leave(core, c);
 	call_remove(core, c);
 }
 
@@ -87,9 +87,9 @@ note_hold(struct core *core, const struct token_call *c,
 
 /*
  * The hold is over, or not this broker's any more: drops the record, unless the
- * record is of a later operation.  A stand asks under one number until it is
- * granted the name, so the fence tells, too: an answer about an older hold came
- * before the record.
+ * record is of a later operation.  A poll queue asks under one number until it
+ * is granted the name, so the fence tells, too: an answer about an older hold
+ * came before the record.
  */
 static void
 note_gone(struct core *core, const struct token_call *c,
@@ -120,8 +120,8 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 	for (n = c->names; n < c->names + c->n; n++) {
 		if (!n->settled || n->status == OUTCOME_LATE)
 			continue;
-		/* A name that was awaited is its stand's, which keeps it for
-		 * the user. */
+		/* A name that was awaited is its poll queue's, which keeps it
+		 * for the user. */
 		if (n->status == OUTCOME_RENEWED ||
 		    (n->status == OUTCOME_GRANTED && keeps && !c->awaits))
 			note_hold(core, c, n, asker);
@@ -135,12 +135,12 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 	if (how == TOKEN_BUSY && !c->parked)
 		token_busy(core, c);
 	if (how == TOKEN_BUSY && c->listener != 0 && asker != NULL)
-		c->listed = park_listens(core, c);
+		c->listed = poll_listens(core, c);
 	result_emit(core, c, how);
 	/* A token that waited in vain has its place already. */
 	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked && !c->listed)
-		park_refused(core, c);
+		poll_refused(core, c);
 	else if (keeps && (c->park_ms > 0 || c->op == TOKEN_EXTEND))
-		park_granted(core, c); /* elsewhere, if it extends */
+		poll_granted(core, c); /* elsewhere, if it extends */
 	call_drop(core, c);
 }

@@ -10,7 +10,7 @@
 #include "core/lock/measured.h"
 #include "core/token/measured.h"
 #include "core/token/notify.h"
-#include "core/token/stand.h"
+#include "core/token/pollers.h"
 #include "core/turn/emit.h"
 
 /* Calls are short, so their class is found each time. */
@@ -24,21 +24,21 @@ class_of(struct core *core, const struct token_name *n)
 }
 
 void
-token_waits(struct core *core, const struct stand *st, struct place *p)
+token_waits(struct core *core, const struct pollers *ps, struct poller *p)
 {
 	struct measure_mark mark = { .class = 0 };
 
 	assert(!p->waits);
 	p->waits = true;
 	core->owners->nparked++;
-	measure_classify(core->measure, &mark, st->name, st->name_len, 0);
+	measure_classify(core->measure, &mark, ps->name, ps->name_len, 0);
 	measure_waits_since(
 	    core->measure, &p->wait, mark, p->came.ms, core->now_ms);
 }
 
 /* A client that is gone has not given up by itself. */
 void
-token_waited(struct core *core, struct place *p)
+token_waited(struct core *core, struct poller *p)
 {
 	assert(p->waits);
 	p->waits = false;

@@ -7,13 +7,13 @@
 
 #include "core/token/state.h"
 
-struct place;
-struct stand;
+struct poller;
+struct pollers;
 
 /* The token of a place waits for the name, since it first came; waits no more,
  * with the result that its place has by now. */
-void token_waits(struct core *core, const struct stand *st, struct place *p);
-void token_waited(struct core *core, struct place *p);
+void token_waits(struct core *core, const struct pollers *ps, struct poller *p);
+void token_waited(struct core *core, struct poller *p);
 
 /* A name is granted: its wait was as long as that says. */
 void token_granted(struct core *core, const struct token_name *n);

@@ -1,6 +1,6 @@
 /*
  * What the files of the module share: calls.c has the calls, call.c carries
- * them out, park.c keeps those that wait, settle.c takes what Redis says of
+ * them out, poll.c keeps those that wait, settle.c takes what Redis says of
  * their names, and ending.c answers them.
  */
 #ifndef LOCKBROKER_CORE_TOKEN_PARTS_H

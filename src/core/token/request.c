@@ -22,8 +22,8 @@
 #include "core/session/quota.h"
 #include "core/token/call.h"
 #include "core/token/measured.h"
-#include "core/token/park.h"
 #include "core/token/parts.h"
+#include "core/token/poll.h"
 #include "core/token/result.h"
 #include "core/turn/emit.h"
 
@@ -86,24 +86,24 @@ token_take(
 		return;
 	c = call_begin(core, asker, rq);
 	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
-		c->since_ms = park_first_ms(core, c);
-	c->early = park_came_early(core, c);
+		c->since_ms = poll_first_ms(core, c);
+	c->early = poll_came_early(core, c);
 	if (c->awaits && c->park_ms == 0)
-		park_forget(core, c);
-	if (park_take_kept(core, c) || c->either) {
+		poll_forget(core, c);
+	if (poll_take_kept(core, c) || c->either) {
 		either_begin(core, c);
 		call_send(core, c);
 		return;
 	}
-	if (c->park_ms > 0 && park_join(core, c))
+	if (c->park_ms > 0 && poll_join(core, c))
 		return;
 	if (c->awaits || is_taken(core, rq) ||
-	    (c->park_ms > 0 && park_others_first(core, c))) {
+	    (c->park_ms > 0 && poll_others_first(core, c))) {
 		result_emit_busy(core, asker, rq);
 		token_busy(core, c);
 		/* The token has come once, and is expected back. */
 		if (c->park_ms > 0 && !c->awaits)
-			park_refused(core, c);
+			poll_refused(core, c);
 		call_drop(core, c);
 		return;
 	}

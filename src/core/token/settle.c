@@ -94,7 +94,7 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 	char why[WHY_SIZE];
 
 	/* Perhaps the name was taken for this call, and nobody knows.  If the
-	 * call is parked, its stand sees to that. */
+	 * call is parked, its poll queue sees to that. */
 	if (o->status == OUTCOME_UNKNOWN && call_takes(c) && !c->looks &&
 	    (!n->extends || c->inherits) && !c->parked) {
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
@@ -119,7 +119,7 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 		call_unavailable(core, c, shard);
 }
 
-/* Parked calls, whose operations park.c sends. */
+/* Parked calls, whose operations poll.c sends. */
 
 void
 call_note(struct core *core, struct token_call *c, const struct outcome *o)

@@ -11,7 +11,7 @@
  *
  * A lease never becomes such a key, nor the other way round: the broker grants
  * no session a name because of a token hold.  A token hold that ends may become
- * that of the next token which waits here, but Redis makes it so (park.h).
+ * that of the next token which waits here, but Redis makes it so (poll.h).
  */
 #ifndef LOCKBROKER_CORE_TOKEN_STATE_H
 #define LOCKBROKER_CORE_TOKEN_STATE_H
@@ -58,7 +58,7 @@ struct token_call {
 	char *client;	 /* owned; which holds it means, ... */
 	char *other;	 /* owned; ... and what they become; "": the same */
 	int64_t ttl_ms;	 /* 0: no bound */
-	int64_t park_ms; /* it may wait so long (park.h); 0: not at all */
+	int64_t park_ms; /* it may wait so long (poll.h); 0: not at all */
 	bool parked;	 /* it waits */
 	bool awaits;	 /* it takes the name to keep it for another call */
 	bool inherits;	 /* it takes over a hold that was kept for its user */
@@ -116,9 +116,9 @@ struct tokens {
 	    taken[TAKEN_MAX]; /* the latest messages about no record: seq */
 	unsigned ntaken;
 	struct adoption *adoptions; /* adopt.c: for each guard */
-	size_t nleft;	     /* stopping: records that were left to Redis */
-	struct table stands; /* park.c: by name */
-	unsigned nplaces;
+	size_t nleft;	      /* stopping: records that were left to Redis */
+	struct table pollers; /* poll.c: by name */
+	unsigned npollers;
 	struct token_record
 	    *sweep; /* the next that may have to be written again */
 };
@@ -129,12 +129,12 @@ struct arrival {
 	int64_t ms;
 };
 
-/* stand.c: calls `fn` (NULL: none) for each token that waits for the name, here
- * or away, in the order in which the tokens came, with the session over which
- * it came last.  Returns how many wait. */
+/* pollers.c: calls `fn` (NULL: none) for each token that waits for the name,
+ * here or away, in the order in which the tokens came, with the session over
+ * which it came last.  Returns how many wait. */
 
 typedef void parked_fn(void *arg, uint64_t session, struct arrival came);
-unsigned park_each(const struct core *core, const char *name, size_t len,
+unsigned poll_each(const struct core *core, const char *name, size_t len,
     parked_fn *fn, void *arg);
 
 /* How many wait, and since when the oldest does; 0: none waits. */
@@ -143,7 +143,7 @@ struct parked {
 	int64_t since_ms;
 };
 
-struct parked park_count(const struct core *core, const char *name, size_t len);
+struct parked poll_count(const struct core *core, const char *name, size_t len);
 
 /* text.c */
 
@@ -153,9 +153,9 @@ struct parked park_count(const struct core *core, const char *name, size_t len);
  */
 char *client_text(const char *token, size_t token_len, const char *user);
 
-/* Returns what stands there while the name is kept for a user (park.h), or for
- * a program of the user, if its text is not empty: no token is written so.  The
- * caller frees it. */
+/* Returns what stands there while the name is kept for a user (poll.h), or
+ * for a program of the user, if its text is not empty: no token is written so.
+ * The caller frees it. */
 char *client_kept(const char *program, size_t program_len, const char *user);
 
 /* Returns the same of a hold that is counted, with a depth of 1.  The caller

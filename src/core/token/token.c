@@ -10,9 +10,9 @@
 #include "core/token/adopt.h"
 #include "core/token/call.h"
 #include "core/token/notify.h"
-#include "core/token/park.h"
 #include "core/token/parts.h"
-#include "core/token/stand.h"
+#include "core/token/poll.h"
+#include "core/token/pollers.h"
 #include "core/token/token_record.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
@@ -35,7 +35,7 @@ token_init(struct core *core)
 	TAILQ_INIT(&core->tokens->waiting);
 	table_init(&core->tokens->by_id, id_of);
 	token_records_init(core);
-	park_init(core);
+	poll_init(core);
 	adopt_init(core);
 }
 
@@ -48,7 +48,7 @@ token_fini(struct core *core)
 		c->parked = false; /* nobody else shall come in its place */
 		call_drop(core, c);
 	}
-	park_fini(core);
+	poll_fini(core);
 	adopt_fini(core);
 	table_fini(&core->tokens->by_id);
 	token_records_fini(core);
@@ -101,7 +101,7 @@ token_stop(struct core *core)
 		if (!call_in_flight(c))
 			call_refuse(core, c, ERR_SHUTDOWN,
 			    "the broker is stopping; try another one");
-	park_stop(core);
+	poll_stop(core);
 }
 
 /* Orphans need no counter here: core_stopped() waits for all operations in
@@ -110,7 +110,7 @@ bool
 token_all_over(const struct core *core)
 {
 	return TAILQ_EMPTY(&core->tokens->calls) &&
-	       core->tokens->nrecords == 0 && core->tokens->stands.n == 0;
+	       core->tokens->nrecords == 0 && core->tokens->pollers.n == 0;
 }
 
 void
@@ -130,7 +130,7 @@ token_check(const struct core *core)
 	TAILQ_FOREACH (c, &core->tokens->waiting, in_waiting)
 		nwaiting -= c->waits;
 	assert(nwaiting == 0);
-	park_check(core);
+	poll_check(core);
 	token_records_check(core);
 	adopt_check(core);
 }
@@ -165,7 +165,7 @@ token_hands_over(const struct core *core)
 		return 0;
 	first_doubt(call_first(core), &upto);
 	first_doubt(token_record_first_orphan(core), &upto);
-	first_doubt(stand_first_seq(core), &upto);
+	first_doubt(pollers_first_seq(core), &upto);
 	return upto;
 }
 

@@ -18,100 +18,101 @@
  * of its threads comes then is the program's affair: they may use each other's
  * places.
  *
- * A stand is all such places of a name.  It has one place in the queue in
- * Redis, as if it were a broker of its own; so clients that wait with LOCK,
- * here or elsewhere, have their turn as ever.  If nobody waits there but the
- * stand, the operation that releases the name (PASS) gives it to the first
- * token that is here, and the stand keeps its place for the others.
+ * A poll queue (struct pollers) is all such places of a name.  It has one place
+ * in the queue in Redis, as if it were a broker of its own; so clients that
+ * wait with LOCK, here or elsewhere, have their turn as ever.  If nobody waits
+ * there but the poll queue, the operation that releases the name (PASS) gives
+ * it to the first token that is here, and the poll queue keeps its place for
+ * the others.
  */
-#ifndef LOCKBROKER_CORE_TOKEN_PARK_H
-#define LOCKBROKER_CORE_TOKEN_PARK_H
+#ifndef LOCKBROKER_CORE_TOKEN_POLL_H
+#define LOCKBROKER_CORE_TOKEN_POLL_H
 
 #include "core/token/state.h"
 
-void park_init(struct core *core);
-void park_fini(struct core *core);
+void poll_init(struct core *core);
+void poll_fini(struct core *core);
 
 /* Parks the call if its token has come before, or if it awaits the name.
  * Returns false if it did not; a call that finds no place is answered. */
-bool park_join(struct core *core, struct token_call *c);
+bool poll_join(struct core *core, struct token_call *c);
 
 /* Has its client come back before it would have come by itself? */
-bool park_came_early(const struct core *core, const struct token_call *c);
+bool poll_came_early(const struct core *core, const struct token_call *c);
 
-/* Does the stand keep the name, for whomever? */
-bool park_keeps(const struct core *core, const struct token_call *c);
+/* Does the poll queue keep the name, for whomever? */
+bool poll_keeps(const struct core *core, const struct token_call *c);
 
 /* Returns when its token first came for the name: now, or before. */
-int64_t park_first_ms(const struct core *core, const struct token_call *c);
+int64_t poll_first_ms(const struct core *core, const struct token_call *c);
 
 /* Is its name kept for the user of the call?  From now on it is not, and the
  * call takes it over when it is sent. */
-bool park_take_kept(struct core *core, struct token_call *c);
+bool poll_take_kept(struct core *core, struct token_call *c);
 
 /* Has its token come before, or do others come first?  Then a call that takes a
  * name or extends a hold asks for its hold, before it waits.  Its place is kept
  * meanwhile. */
-bool park_matters(struct core *core, const struct token_call *c);
+bool poll_matters(struct core *core, const struct token_call *c);
 
 /* Is another token first that waits here, or was here a moment ago? */
-bool park_others_first(const struct core *core, const struct token_call *c);
+bool poll_others_first(const struct core *core, const struct token_call *c);
 
-/* Is a token here that first came before that (core.last_come)?  A stand
+/* Is a token here that first came before that (core.last_come)?  A poll queue
  * without a place in the queue counts for nothing: nobody would hand it the
  * name. */
-bool park_comes_before(
+bool poll_comes_before(
     const struct core *core, const char *name, size_t len, uint64_t came);
 
 /* Has an operation been sent that may grant its name to a token here? */
-bool park_asks(const struct core *core, const struct token_call *c);
+bool poll_asks(const struct core *core, const struct token_call *c);
 
 /* The call was refused: its token gets a place, if there is one left. */
-void park_refused(struct core *core, struct token_call *c);
+void poll_refused(struct core *core, struct token_call *c);
 
 /* The call was granted: its token gives up its place. */
-void park_granted(struct core *core, const struct token_call *c);
+void poll_granted(struct core *core, const struct token_call *c);
 
 /*
  * The call is refused: its token gets a place, or keeps the one that it has,
  * and its listener is told when it has its turn.  Returns false if there is no
  * place left, or nobody who listens.
  */
-bool park_listens(struct core *core, const struct token_call *c);
+bool poll_listens(struct core *core, const struct token_call *c);
 
 /* The session of the call listens no more for those that want its name. */
-void park_forget(struct core *core, const struct token_call *c);
+void poll_forget(struct core *core, const struct token_call *c);
 
 /* A parked call ends: its token is away from now on. */
-void park_leave(struct core *core, struct token_call *c);
+void poll_leave(struct core *core, struct token_call *c);
 
-/* What became of the CLAIM of a stand. */
-void park_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
+/* What became of the CLAIM of a poll queue. */
+void poll_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
 
 /*
  * A hold of this name is about to be released.  Returns the call of the token
  * that comes next, if it waits here and may be handed the name; else NULL.
  */
-struct token_call *park_heir(struct core *core, const struct token_name *n);
+struct token_call *poll_heir(struct core *core, const struct token_name *n);
 
 /* The PASS that releases the hold of the call `from` makes one for the heir.
- * Requires that park_heir() has just returned it. */
-void park_pass(struct core *core, struct op *op, const struct token_call *from,
+ * Requires that poll_heir() has just returned it. */
+void poll_pass(struct core *core, struct op *op, const struct token_call *from,
     const struct token_call *heir);
 
 /* What became of that. */
-void park_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
+void poll_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);
-void park_timer(struct core *core, struct timer *t);
+void poll_timer(struct core *core, struct timer *t);
 
-/* Takes `given SEQ ... NAME`, `look SEQ NAME` or `took SEQ NAME`.  Returns false if it is for no
- * stand of this broker. */
-bool park_message(struct core *core, const char *text, size_t len);
+/* Takes `given SEQ ... NAME`, `look SEQ NAME` or `took SEQ NAME`.  Returns
+ * false if it is for no poll queue of this broker. */
+bool poll_message(struct core *core, const char *text, size_t len);
 
-/* The broker stops: frees all stands that have no operation in flight. */
-void park_stop(struct core *core);
+/* The broker stops: frees all poll queues that have no operation in flight. */
+void poll_stop(struct core *core);
 
-void park_check(const struct core *core);
+void poll_check(const struct core *core);
 
 #endif

@@ -1,0 +1,327 @@
+/*
+ * The memory of poll queues and pollers, and what may be asked of them.
+ *
+ * A poll queue has a place for each token that wants the name, in the order in
+ * which the tokens first came, whether they are here or away.  Places are
+ * bounded, for a name and in all, since tokens cost their clients nothing.  So
+ * a walk along one poll queue is a short one.
+ *
+ * Code that makes a poll queue, or frees a place of one, calls pollers_next()
+ * in the end: that frees a poll queue which nobody needs.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/token/measured.h"
+#include "core/token/parts.h"
+#include "core/token/pollers.h"
+#include "core/turn/work.h"
+
+#define POLLERS_MAX 100 /* of a name */
+#define POLLERS_ALL_MAX 10000
+
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct pollers *ps =
+	    container_of_const(link, struct pollers, by_name);
+
+	*len = ps->name_len;
+	return ps->name;
+}
+
+void
+poll_init(struct core *core)
+{
+	table_init(&core->tokens->pollers, name_of);
+}
+
+struct pollers *
+pollers_find(const struct core *core, const char *name, size_t len)
+{
+	struct table_link *link = table_find(&core->tokens->pollers, name, len);
+
+	return link == NULL ? NULL
+			    : container_of(link, struct pollers, by_name);
+}
+
+struct pollers *
+pollers_of(const struct core *core, const struct token_call *c)
+{
+	return pollers_find(core, c->names[0].name, c->names[0].len);
+}
+
+struct pollers *
+pollers_get(struct core *core, const struct token_call *c)
+{
+	const struct token_name *n = &c->names[0];
+	struct pollers *ps = pollers_of(core, c);
+
+	if (ps != NULL)
+		return ps;
+	ps = xcalloc(1, sizeof(*ps) + n->len);
+	ps->timer.kind = TIMER_STAND;
+	TAILQ_INIT(&ps->list);
+	ps->shard = guard_shard(core, n->name, n->len);
+	ps->wake_ms = INT64_MAX;
+	ps->name_len = n->len;
+	memcpy(ps->name, n->name, n->len);
+	table_add(&core->tokens->pollers, &ps->by_name);
+	return ps;
+}
+
+/* A call that awaits the name has no token, or does so for one: its place is
+ * that of the call itself. */
+struct poller *
+poller_of(const struct core *core, const struct pollers *ps,
+    const struct token_call *c)
+{
+	struct poller *p;
+
+	if (ps == NULL)
+		return NULL;
+	if (!c->awaits)
+		return poller_find(core, ps, c->client);
+	TAILQ_FOREACH (p, &ps->list, link) {
+		core_visit(core, 1);
+		if (p->call == c->id)
+			return p;
+	}
+	return NULL;
+}
+
+struct poller *
+poller_find(
+    const struct core *core, const struct pollers *ps, const char *client)
+{
+	struct poller *p;
+
+	TAILQ_FOREACH (p, &ps->list, link) {
+		core_visit(core, 1);
+		if (strcmp(p->client, client) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+bool
+pollers_is_full(const struct core *core, const struct pollers *ps)
+{
+	return ps->n >= POLLERS_MAX ||
+	       core->tokens->npollers >= POLLERS_ALL_MAX;
+}
+
+/* The order of all that wait for names here, tokens and sessions, is that of
+ * core.last_come (poll_comes_before()). */
+struct poller *
+poller_new(struct core *core, struct pollers *ps, const char *client)
+{
+	struct poller *p;
+
+	if (pollers_is_full(core, ps))
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->client = xstrdup(client);
+	p->came = (struct arrival){ ++core->last_come, core->now_ms };
+	TAILQ_INSERT_TAIL(&ps->list, p, link);
+	ps->n++;
+	core->tokens->npollers++;
+	return p;
+}
+
+/* Requires that no call is parked in it, or that the caller ends that call. */
+void
+poller_free(struct core *core, struct pollers *ps, struct poller *p)
+{
+	assert(ps->n > 0 && core->tokens->npollers > 0);
+	TAILQ_REMOVE(&ps->list, p, link);
+	ps->n--;
+	core->tokens->npollers--;
+	if (p->waits)
+		token_waited(core, p);
+	free(p->client);
+	free(p);
+}
+
+/* Requires that no operation of the poll queue is in flight: its answer must
+ * find it. */
+void
+pollers_free(struct core *core, struct pollers *ps)
+{
+	assert(ps->asked_for == 0 || core->fx == NULL);
+	while (!TAILQ_EMPTY(&ps->list))
+		poller_free(core, ps, TAILQ_FIRST(&ps->list));
+	core_disarm(core, &ps->timer);
+	table_remove(&core->tokens->pollers, &ps->by_name);
+	free(ps->kept_for);
+	free(ps->kept_of);
+	free(ps);
+}
+
+void
+poll_fini(struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->pollers, &walk);
+
+	for (; link != NULL; link = table_next(&walk))
+		pollers_free(core, container_of(link, struct pollers, by_name));
+	table_fini(&core->tokens->pollers);
+}
+
+/* Places are in the order of the first coming, so the first token that is here
+ * has waited for longest, however often it was away. */
+struct poller *
+pollers_first_here(struct core *core, struct pollers *ps)
+{
+	struct poller *p, *next, *first = NULL;
+
+	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
+		core_visit(core, 1);
+		if (p->call != 0 && first == NULL)
+			first = p;
+		else if (p->call == 0 &&
+			 p->heard_ms + COMES_BACK_MS <= core->now_ms)
+			poller_free(core, ps, p);
+	}
+	return first;
+}
+
+/* A token that has come once may never come back: nobody waits for it. */
+int64_t
+pollers_lately_ms(const struct pollers *ps)
+{
+	const struct poller *p;
+	int64_t ms = 0;
+
+	TAILQ_FOREACH (p, &ps->list, link)
+		if (p->polls)
+			ms = max_ms(ms, p->heard_ms + LATELY_MS);
+	return ms;
+}
+
+unsigned
+pollers_count_here(struct core *core, const struct pollers *ps)
+{
+	const struct poller *p;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (p, &ps->list, link) {
+		core_visit(core, 1);
+		n += p->call != 0;
+	}
+	return n;
+}
+
+unsigned
+poll_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
+    void *arg)
+{
+	const struct pollers *ps = pollers_find(core, name, len);
+	const struct poller *p;
+	unsigned n = 0;
+
+	if (ps == NULL)
+		return 0;
+	TAILQ_FOREACH (p, &ps->list, link) {
+		core_visit(core, 1);
+		if (!p->waits)
+			continue;
+		if (fn != NULL)
+			fn(arg, p->session, p->came);
+		n++;
+	}
+	return n;
+}
+
+/* Of those that are here, the first one came first. */
+bool
+poll_comes_before(
+    const struct core *core, const char *name, size_t len, uint64_t came)
+{
+	const struct pollers *ps = pollers_find(core, name, len);
+	const struct poller *p;
+
+	if (ps == NULL || ps->seq == 0)
+		return false;
+	TAILQ_FOREACH (p, &ps->list, link) {
+		core_visit(core, 1);
+		if (p->call != 0)
+			return p->came.number < came;
+	}
+	return false;
+}
+
+static void
+count_one(void *arg, uint64_t session, struct arrival came)
+{
+	struct parked *all = arg;
+
+	(void)session;
+	if (all->n++ == 0 || came.ms < all->since_ms)
+		all->since_ms = came.ms;
+}
+
+struct parked
+poll_count(const struct core *core, const char *name, size_t len)
+{
+	struct parked all = { 0, 0 };
+
+	if (core->tokens->pollers.n > 0)
+		(void)poll_each(core, name, len, count_one, &all);
+	return all;
+}
+
+/* A poll queue waits for an answer, for one of its pollers, or for its
+ * timer. */
+void
+poll_check(const struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->pollers, &walk);
+	const struct token_call *c;
+	const struct pollers *ps;
+	const struct poller *p;
+	unsigned n, all = 0, nwaiting = 0;
+
+	for (; link != NULL; link = table_next(&walk)) {
+		ps = container_of(link, struct pollers, by_name);
+		n = 0;
+		TAILQ_FOREACH (p, &ps->list, link) {
+			c = p->call == 0 ? NULL : call_find(core, p->call);
+			assert(p->call == 0 || (c != NULL && c->parked));
+			assert(p->call == 0 || p->waits);
+			nwaiting += p->waits;
+			n++;
+		}
+		assert(n == ps->n);
+		assert(ps->asked_for != 0 || n > 0 || timer_armed(&ps->timer));
+		assert(ps->asked_for != 0 || ps->passed == 0);
+		all += n;
+	}
+	assert(all == core->tokens->npollers);
+	assert(nwaiting == core->owners->nparked);
+}
+
+uint64_t
+pollers_first_seq(const struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link = table_first(&core->tokens->pollers, &walk);
+	const struct pollers *ps;
+	uint64_t first = 0;
+
+	for (; link != NULL; link = table_next(&walk)) {
+		ps = container_of(link, struct pollers, by_name);
+		if (ps->seq != 0 && (first == 0 || ps->seq < first))
+			first = ps->seq;
+		if (ps->passed != 0 && (first == 0 || ps->passed < first))
+			first = ps->passed;
+	}
+	return first;
+}
