@@ -65,6 +65,7 @@ EXTRA_DIST += \
 	tests/system/test_completion.py \
 	tests/system/test_embedded_data.py \
 	tests/system/test_embedded_tokens.py \
+	tests/system/test_examples.py \
 	tests/system/test_fleet.py \
 	tests/system/test_floods.py \
 	tests/system/test_frozen.py \
