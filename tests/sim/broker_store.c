@@ -110,6 +110,7 @@ on_outcome(
 	    (unsigned long long)op, flight.name, words[outcome->status],
 	    (unsigned long long)outcome->fence,
 	    outcome->waiting ? " waiting" : "");
+	pollers_outcome(b, op, sent_ms);
 	if (world_ablated(b->w, ABLATE_ARRIVAL) ||
 	    world_ablated(b->w, ABLATE_LATE))
 		sent_ms = broker_clock_ms(b);

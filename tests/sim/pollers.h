@@ -53,7 +53,9 @@ struct poller {
 	uint64_t ref;	  /* of what was not answered yet; 0: nothing */
 	enum token_op op; /* of that */
 	bool known, here; /* that may have its place, and waits there */
-	int64_t claimed_us; /* when a broker claimed the name for it last */
+	int64_t claimed_us; /* when a broker claimed the name for it last ... */
+	uint64_t claim;	    /* ... by this operation ... */
+	int64_t reached_us; /* ... and sent that, perhaps elsewhere, last */
 	int64_t sent_us, px_ms;
 	int name;
 	unsigned token; /* that it uses now */
@@ -106,8 +108,9 @@ void pollers_leave(struct world *w);
 void pollers_tell(
     struct broker *b, const struct effects *fx, const struct effect *e);
 
-/* A broker sends an operation. */
+/* A broker sends an operation, and hears what became of it. */
 void pollers_op(struct broker *b, const struct op *op);
+void pollers_outcome(struct broker *b, uint64_t op, int64_t sent_ms);
 
 /* Redis has forgotten something.  Does one of them count on a name even so? */
 void pollers_amnesia(struct world *w);

@@ -283,9 +283,22 @@ pollers_op(struct broker *b, const struct op *op)
 	for (p = all->v; p < all->v + all->n; p++) {
 		n = poller_token(p, token, sizeof(token));
 		if (p->ref != 0 && p->broker == b->index && len == n &&
-		    memcmp(client, token, n) == 0)
-			p->claimed_us = world_now(b->w);
+		    memcmp(client, token, n) == 0) {
+			p->claimed_us = p->reached_us = world_now(b->w);
+			p->claim = op->id;
+		}
 	}
+}
+
+void
+pollers_outcome(struct broker *b, uint64_t op, int64_t sent_ms)
+{
+	struct pollers *all = &b->w->pollers;
+	struct poller *p;
+
+	for (p = all->v; p < all->v + all->n; p++)
+		if (p->broker == b->index && p->claim == op)
+			p->reached_us = broker_world_us(b, sent_ms);
 }
 
 /*
@@ -464,14 +477,15 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 /*
  * Others may have had the name since, and not every client looks at its clock.
  * So a broker tells nobody of a hold that is over, unless it was stalled before
- * it could write; it counts from when it asked Redis, which may be late, and
- * later than the checker knows if a crowd is in its way.
+ * it could write; it counts from when it asked the server that has carried the
+ * claim out, which may be late, and later than the checker knows if a crowd is
+ * in its way.
  */
 void
 poller_late(const struct broker *b, const struct poller *p)
 {
 	const struct world *w = b->w;
-	int64_t over_us = p->claimed_us + p->px_ms * 1010 + LATE_US;
+	int64_t over_us = p->reached_us + p->px_ms * 1010 + LATE_US;
 
 	/* Its one script may have extended the hold since. */
 	if ((w->faults.on & STALLS) == 0 && w->crowd.n == 0 && !p->either &&
