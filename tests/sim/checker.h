@@ -246,6 +246,8 @@ struct generation {
 struct quiet {
 	uint64_t session; /* nobody but this one ... */
 	int64_t until_us; /* ... until then */
+	int64_t back_us;  /* before then it may give the name back ... */
+	int64_t keep_us;  /* ... which leaves this keep= */
 	bool shared;	  /* unless it shares, as this one did */
 };
 

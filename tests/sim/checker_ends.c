@@ -113,6 +113,9 @@ checker_leaves(struct world *w, uint64_t session)
 	}
 	s->leaving = true;
 	checker_end_grants(w, session, false, s->valid_us, false);
+	for (i = 0; i < k->ngrants; i++)
+		if (k->grants[i].session == session && k->grants[i].detached)
+			checker_quiet_leaves(w, &k->grants[i]);
 }
 
 bool
@@ -132,6 +135,8 @@ checker_gives_back(struct world *w, uint64_t session, bool clean)
 		    w, g, world_now(w) + (clean ? 0 : g->delay_ms * 1000));
 		checker_drop(w, g);
 	}
+	if (clean)
+		checker_quiets_back(w, session);
 	checker_permits_back(w, session);
 	return true;
 }

@@ -12,6 +12,10 @@
 
 #define KEEP_SLACK_US 60000
 
+/* A broker that stops gives its clients a second; by any clock, and some
+ * more. */
+#define GIVES_BACK_US 1100000
+
 static struct quiet *
 quiet_of(struct ground *ground, uint64_t session)
 {
@@ -45,7 +49,7 @@ quiet_note(struct world *w, const struct grant *g, int64_t until_us)
 	if (q == NULL || q->until_us <= world_now(w)) {
 		q = q == NULL ? quiet_new(w, ground) : q;
 		q->session = g->session;
-		q->until_us = 0;
+		q->until_us = q->back_us = 0;
 	}
 	if (until_us <= q->until_us)
 		return;
@@ -89,6 +93,31 @@ checker_quiet_ends(struct world *w, const struct grant *g, int64_t until_us)
 	/* Unless it was forced. */
 	if (q != NULL && q->until_us > world_now(w))
 		q->until_us = until_us;
+}
+
+void
+checker_quiet_leaves(struct world *w, const struct grant *g)
+{
+	struct quiet *q = quiet_of(&w->checker.grounds[g->name], g->session);
+
+	if (q == NULL)
+		return;
+	q->back_us = world_now(w) + GIVES_BACK_US;
+	q->keep_us = g->keep_us;
+}
+
+void
+checker_quiets_back(struct world *w, uint64_t session)
+{
+	struct quiet *q;
+	int i;
+
+	for (i = 0; i < CHECKER_NAMES_MAX; i++) {
+		q = quiet_of(&w->checker.grounds[i], session);
+		if (q != NULL && q->back_us > world_now(w) &&
+		    q->until_us > q->keep_us)
+			q->until_us = q->keep_us;
+	}
 }
 
 int64_t

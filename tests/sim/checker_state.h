@@ -34,6 +34,14 @@ void checker_set_quiet(struct world *w, const struct grant *g, int64_t end_us);
 void checker_set_kept(struct world *w, const struct grant *g);
 void checker_quiet_ends(
     struct world *w, const struct grant *g, int64_t until_us);
+
+/*
+ * The broker stops, and the session may give back what it holds for a moment,
+ * also if its valid= ends meanwhile: then without its delay=.
+ */
+void checker_quiet_leaves(struct world *w, const struct grant *g);
+void checker_quiets_back(struct world *w, uint64_t session);
+
 int64_t checker_take_quiet(struct world *w, int name, uint64_t session);
 
 /* Until when somebody is kept away; it is forced now; a grant is told. */
