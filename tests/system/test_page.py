@@ -402,6 +402,18 @@ class Shown(Page):
                 self.assertGreater(os.path.getsize(path), 20000)
         self.check_quiet(browser)
 
+    def test_rows_on_a_phone(self):
+        """With waiters or without, they end at the same edge; nobody has a barrier."""
+        web = self.night()
+        party = self.labelled("party")
+        party.send("BARRIER meeting parties=2")
+        browser = self.drawn(web)
+        eventually(lambda: "meeting" in browser.text("#list"), 10, "it is drawn")
+        browser.look(390)
+        self.assertEqual(len(set(browser.evaluate(ENDS))), 1)
+        self.assertNotIn("not told", browser.text("#list"))
+        self.check_quiet(browser)
+
     def test_over_a_login(self):
         """Scripts use the credentials that the browser was given."""
         web = self.web(auth={"users": [{"name": "root", "admin": True, "hash": "sha256:" +
@@ -412,6 +424,13 @@ class Shown(Page):
         first = browser.text("time")
         eventually(lambda: browser.text("time") != first, 15, "it goes on")
 
+
+# Where each row of the names ends.
+ENDS = """
+Array.from(document.querySelectorAll("#list tbody tr"))
+    .map(row => Math.round(Math.max(...Array.from(row.querySelectorAll("td"))
+        .map(e => e.getBoundingClientRect().right))))
+"""
 
 # Whatever is wider than the window.
 STICKS_OUT = """

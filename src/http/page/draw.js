@@ -289,13 +289,18 @@ var draw = (function () {
 
 	/* Names. */
 
-	function name_row(n) {
-		var who = n.holder ? strange(n.holder) : el("span",
+	/* Nobody has a barrier: there it would say so of each. */
+	function holder(n) {
+		if (n.holder)
+			return strange(n.holder);
+		return n.kind === "barrier" ? null : el("span",
 			{ "class": "quiet" }, n.state === "free" ? "nobody" :
 				"not told here");
+	}
+	function name_row(n) {
 		return row(link(n.name),
 			cell("wide", "", n.kind ? tag("quiet", n.kind) : null,
-				n.kind ? " " : null, who,
+				n.kind ? " " : null, holder(n),
 				n.state === "shared" ? " " : null,
 				n.state === "shared" ? tag("quiet", "shared") : null,
 				n.at_risk_ms === undefined ? null : " ",
