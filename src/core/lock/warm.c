@@ -34,10 +34,12 @@
 
 #define AGAIN_MS 1000	/* two grants within this are worth it */
 #define COLD_MS 30000	/* a generation: cold for one, and two at most */
-#define PLACES 16384	/* of names taken lately; a power of two */
+#define SETS 16384	/* of names taken lately; a power of two */
+#define WAYS 4		/* places in each */
 #define COLD_BITS 65536 /* a power of two */
 #define LEASE_PART 10	/* at most lease/10 */
 #define RESERVE_FIRST 64
+#define RESERVE_GROWS 4 /* times the one before */
 #define RESERVE_MAX LEASE_FENCES_MAX
 
 /* A name that was granted here lately. */
@@ -54,7 +56,7 @@ struct warm {
 	int64_t most_ms; /* locks.warm; 0: off */
 	char **patterns; /* owned, as its texts */
 	size_t npatterns;
-	struct taken *taken;	/* owned; PLACES of them */
+	struct taken *taken;	/* owned; SETS of WAYS */
 	unsigned char *cold[2]; /* owned; this generation, the one before */
 	int64_t cold_ms;	/* this one began then */
 };
@@ -109,7 +111,7 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	warm->patterns = xcalloc(warm->npatterns + 1, sizeof(char *));
 	for (i = 0; i < warm->npatterns; i++)
 		warm->patterns[i] = xstrdup(limits->warm_names.v[i]);
-	warm->taken = xcalloc(PLACES, sizeof(*warm->taken));
+	warm->taken = xcalloc(SETS * WAYS, sizeof(*warm->taken));
 	/* What another broker was told of a name outlives other settings. */
 	if (warm->cold[0] != NULL)
 		return;
@@ -188,11 +190,28 @@ is_cold(const struct core *core, struct warm *warm, uint32_t hash)
 	return bit_of(warm->cold[0], hash) || bit_of(warm->cold[1], hash);
 }
 
+/* The place of the name; if it has none, the one that was used least lately.
+ * Names that shared a place and are taken in turn would never become warm. */
+static struct taken *
+place_of(const struct warm *warm, uint32_t hash)
+{
+	struct taken *set = &warm->taken[hash % SETS * WAYS], *oldest = set;
+	unsigned i;
+
+	for (i = 0; i < WAYS; i++) {
+		if (set[i].tag == hash)
+			return &set[i];
+		if (set[i].at_ms < oldest->at_ms)
+			oldest = &set[i];
+	}
+	return oldest;
+}
+
 static void
 note_taken(const struct core *core, struct warm *warm, const struct lock *l)
 {
 	uint32_t hash = hash_of(l->name, l->name_len);
-	struct taken *t = &warm->taken[hash % PLACES];
+	struct taken *t = place_of(warm, hash);
 
 	t->again = t->tag == hash && t->at_ms > 0 &&
 		   core->now_ms - t->at_ms <= AGAIN_MS;
@@ -204,7 +223,7 @@ static bool
 is_worth_it(const struct core *core, struct warm *warm, const struct lock *l)
 {
 	uint32_t hash = hash_of(l->name, l->name_len);
-	const struct taken *t = &warm->taken[hash % PLACES];
+	const struct taken *t = place_of(warm, hash);
 
 	return t->tag == hash && t->again &&
 	       core->now_ms - t->at_ms <= AGAIN_MS &&
@@ -345,7 +364,7 @@ warm_stays(struct core *core, struct lock *l)
 }
 
 /* A name that changes hands very often would ask for fences as often, so each
- * draw of such a name is twice the one before. */
+ * draw of such a name is several times the one before. */
 uint32_t
 warm_reserve(struct lock *l)
 {
@@ -354,7 +373,8 @@ warm_reserve(struct lock *l)
 	if (m == NULL || !(m->warm || m->regranted))
 		return 0;
 	m->regranted = false;
-	m->reserve = m->reserve == 0 ? RESERVE_FIRST : 2 * m->reserve;
+	m->reserve =
+	    m->reserve == 0 ? RESERVE_FIRST : RESERVE_GROWS * m->reserve;
 	if (m->reserve > RESERVE_MAX)
 		m->reserve = RESERVE_MAX;
 	return m->reserve;

@@ -29,6 +29,42 @@ config warm=200ms fences=8
 > 310 op end a seq=2
 410 < ended a
 
+== names that share a place in the memory of what was taken become warm in turn
+config warm=200ms fences=8
+0 ready 1
+10 1 LOCK n95
+> op acquire n95 seq=1 ttl=13000 reserve=8 queue
+15 < granted n95 fence=100
+> 1 OK fence=100 depth=1
+20 1 UNLOCK n95
+> op end n95 seq=1
+25 < ended n95
+> 1 OK depth=0
+30 1 LOCK n125
+> op acquire n125 seq=2 ttl=13000 reserve=8 queue
+35 < granted n125 fence=200
+> 1 OK fence=200 depth=1
+40 1 UNLOCK n125
+> op end n125 seq=2
+45 < ended n125
+> 1 OK depth=0
+50 1 LOCK n95
+> op acquire n95 seq=3 ttl=13000 reserve=8 queue
+55 < granted n95 fence=300
+> 1 OK fence=300 depth=1
+60 1 UNLOCK n95
+> 1 OK depth=0
+70 1 LOCK n125
+> op acquire n125 seq=4 ttl=13000 reserve=8 queue
+75 < granted n125 fence=400
+> 1 OK fence=400 depth=1
+80 1 UNLOCK n125
+> 1 OK depth=0
+90 1 LOCK n95
+> 1 OK fence=301 depth=1
+95 1 LOCK n125
+> 1 OK fence=401 depth=1
+
 == without the setting it goes back each time
 0 ready 1
 10 1 LOCK a
