@@ -719,6 +719,15 @@ core_stopped(const struct core *core)
 }
 
 bool
+core_is_warm(const struct core *core, uint64_t *grants)
+{
+	uint64_t before = *grants;
+
+	*grants = core->stats.warm_grants;
+	return warm_any(core) || *grants != before;
+}
+
+bool
 core_has_grants(const struct core *core)
 {
 	return !TAILQ_EMPTY(&core->locks->granted) ||

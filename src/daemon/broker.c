@@ -246,7 +246,7 @@ tell_grants(struct broker *b)
  * others would hear, and before any other client here.  front_hurry() tells
  * them; it comes before each redis_flush(), and first of all in front_flush().
  */
-void
+bool
 broker_turn(struct broker *b)
 {
 	broker_accept_when_ready(b);
@@ -266,4 +266,5 @@ broker_turn(struct broker *b)
 	front_hurry(b->front);
 	succession_turn(b->succession);
 	set_alarm(b);
+	return core_is_warm(b->core, &b->warm_grants);
 }

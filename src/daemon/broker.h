@@ -50,8 +50,10 @@ bool broker_accepts(const struct broker *b);
 /* Lets clients in once that moment is over, or Redis is there. */
 void broker_accept_when_ready(struct broker *b);
 
-/* Ends the turn.  To be called after every round of events. */
-void broker_turn(struct broker *b);
+/* Ends the turn.  To be called after every round of events.  Returns true if a
+ * client is likely to ask again at once: it had an answer that asked no
+ * Redis. */
+bool broker_turn(struct broker *b);
 
 /*
  * Takes the settings that may change from the changed configuration.  Frees

@@ -155,8 +155,9 @@ load(struct config *config, const char *file)
 static int
 run(struct broker *broker, struct event_base *base, struct lifecycle *life)
 {
+	struct loop_look look = { 0 };
 	int status = EXIT_FAILURE;
-	bool told = false;
+	bool told = false, expects = false;
 
 	while (!lifecycle_over(life, &status)) {
 		if (broker_failed(broker))
@@ -165,11 +166,11 @@ run(struct broker *broker, struct event_base *base, struct lifecycle *life)
 			lifecycle_ready(life);
 			told = true;
 		}
-		if (event_base_loop(base, EVLOOP_ONCE) < 0) {
+		if (!loop_once(base, expects ? &look : NULL)) {
 			LOG(ERROR, "loop-failed");
 			return EXIT_FAILURE;
 		}
-		broker_turn(broker);
+		expects = broker_turn(broker);
 	}
 	LOG(NOTICE, "stopped");
 	return status;

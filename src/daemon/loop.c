@@ -13,7 +13,11 @@
 #include <event2/event.h>
 #include <stdlib.h>
 
+#include "base/now.h"
 #include "daemon/loop.h"
+
+#define LOOK_US 100    /* a client is back by then if it only wakes and asks */
+#define PAUSE_MAX 4095 /* one less than a power of two */
 
 struct event_base *
 loop_new(void)
@@ -31,4 +35,64 @@ loop_new(void)
 	if (base == NULL)
 		abort();
 	return base;
+}
+
+/* Were there events since it was last asked? */
+static bool
+had_events(struct event_base *base)
+{
+	return event_base_get_max_events(base, EVENT_BASE_COUNT_ACTIVE, 1) > 0;
+}
+
+/* Returns 1 if there are events, which are handled, 0 if not, -1 on failure. */
+static int
+look_once(struct event_base *base)
+{
+	if (event_base_loop(base, EVLOOP_NONBLOCK) < 0)
+		return -1;
+	return had_events(base);
+}
+
+/*
+ * To wake a process that sleeps takes longer than to answer its request, on a
+ * virtual machine several times as long.  So whoever expects the next request
+ * at once looks for it before going to sleep.  Each look in vain doubles the
+ * number of times without one: if clients need longer, or others want the
+ * processor, looking costs next to nothing.
+ */
+static int
+look_for(struct event_base *base, struct loop_look *look)
+{
+	int64_t begun_us;
+	int found;
+
+	if (event_base_get_num_events(base, EVENT_BASE_COUNT_ACTIVE) > 0)
+		return 0; /* had_events() would not see these */
+	if (look->left > 0) {
+		look->left--;
+		return 0;
+	}
+	(void)had_events(base); /* those that woke it last */
+	begun_us = now_awake_us();
+	do {
+		found = look_once(base);
+	} while (found == 0 && now_awake_us() - begun_us < LOOK_US);
+	if (found == 0) {
+		if (look->pause < PAUSE_MAX)
+			look->pause = 2 * look->pause + 1;
+		look->left = look->pause;
+	} else {
+		look->pause /= 2;
+	}
+	return found;
+}
+
+bool
+loop_once(struct event_base *base, struct loop_look *look)
+{
+	int found = look != NULL ? look_for(base, look) : 0;
+
+	if (found != 0)
+		return found > 0;
+	return event_base_loop(base, EVLOOP_ONCE) >= 0;
 }

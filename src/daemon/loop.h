@@ -4,9 +4,21 @@
 #ifndef LOCKBROKER_DAEMON_LOOP_H
 #define LOCKBROKER_DAEMON_LOOP_H
 
+#include <stdbool.h>
+
 struct event_base;
 
 /* Aborts if it can't.  The caller frees it with event_base_free(). */
 struct event_base *loop_new(void);
+
+/* How the loop looks for events before it sleeps.  All 0 at first. */
+struct loop_look {
+	unsigned pause; /* after a vain look, so many times it does not ... */
+	unsigned left;	/* ... of which so many are left */
+};
+
+/* Waits for events and handles them; returns false if it can't.  If they are
+ * expected at once (not NULL), it looks for them first. */
+bool loop_once(struct event_base *base, struct loop_look *look);
 
 #endif

@@ -22,6 +22,7 @@ UNIT_TESTS = \
 	tests/unit/test_lease \
 	tests/unit/test_listing \
 	tests/unit/test_logins \
+	tests/unit/test_loop \
 	tests/unit/test_measure \
 	tests/unit/test_measured \
 	tests/unit/test_merge \
@@ -139,6 +140,10 @@ tests_unit_test_merge_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_merge.c
 tests_unit_test_merge_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_merge_LDADD = $(LIB_DAEMON) $(LIB_WIRE) $(LIB_BASE) \
 	$(CHECK_LIBS)
+
+tests_unit_test_loop_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_loop.c
+tests_unit_test_loop_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_loop_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
 
 tests_unit_test_logins_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_logins.c
 tests_unit_test_logins_CPPFLAGS = $(UNIT_CPPFLAGS)

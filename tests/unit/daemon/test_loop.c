@@ -1,0 +1,94 @@
+/*
+ * How the loop waits for events.
+ */
+#include "config.h"
+
+#include <event2/event.h>
+#include <sys/time.h>
+
+#include "daemon/loop.h"
+#include "suite.h"
+
+static void
+on_event(evutil_socket_t fd, short what, void *arg)
+{
+	unsigned *times = arg;
+
+	(void)fd;
+	(void)what;
+	++*times;
+}
+
+/* Waits for one event that comes so late.  It must be handled. */
+static void
+wait_for(struct event_base *base, struct loop_look *look, unsigned late_ms)
+{
+	const struct timeval late = { 0, (suseconds_t)late_ms * 1000 };
+	unsigned times = 0;
+	struct event *e = event_new(base, -1, 0, on_event, &times);
+
+	ck_assert_int_eq(event_add(e, &late), 0);
+	ck_assert(loop_once(base, look));
+	ck_assert_uint_eq(times, 1);
+	event_free(e);
+}
+
+START_TEST(what_is_there_already_is_handled)
+{
+	struct event_base *base = loop_new();
+	struct loop_look look = { 0 };
+	unsigned times = 0;
+	struct event *e = event_new(base, -1, 0, on_event, &times);
+
+	event_active(e, EV_READ, 1);
+	ck_assert(loop_once(base, &look));
+	ck_assert_uint_eq(times, 1);
+	ck_assert_uint_eq(look.pause, 0);
+	event_free(e);
+	event_base_free(base);
+}
+END_TEST
+
+START_TEST(a_look_in_vain_puts_off_the_next_ones)
+{
+	struct event_base *base = loop_new();
+	struct loop_look look = { 0 };
+	unsigned i;
+
+	wait_for(base, NULL, 5);
+	wait_for(base, &look, 0);
+	ck_assert_uint_eq(look.pause, 0);
+	wait_for(base, &look, 5);
+	ck_assert_uint_eq(look.pause, 1);
+	ck_assert_uint_eq(look.left, 1);
+	wait_for(base, &look, 0);
+	ck_assert_uint_eq(look.pause, 1);
+	ck_assert_uint_eq(look.left, 0);
+	wait_for(base, &look, 5);
+	ck_assert_uint_eq(look.pause, 3);
+	for (i = 0; i < 3 + 1; i++)
+		wait_for(base, &look, 0);
+	ck_assert_uint_eq(look.pause, 1);
+	wait_for(base, &look, 0);
+	ck_assert_uint_eq(look.pause, 0);
+	event_base_free(base);
+}
+END_TEST
+
+static TCase *
+loop_cases(void)
+{
+	TCase *t = tcase_create("loop");
+
+	tcase_add_test(t, what_is_there_already_is_handled);
+	tcase_add_test(t, a_look_in_vain_puts_off_the_next_ones);
+	return t;
+}
+
+int
+main(void)
+{
+	static const suite_case cases[] = { loop_cases };
+
+	return suite_run("loop", cases, COUNT(cases));
+}
