@@ -44,11 +44,11 @@ src_core_session_libsession_a_SOURCES = \
 
 noinst_LIBRARIES += src/core/guard/libguard.a
 src_core_guard_libguard_a_SOURCES = \
-	src/core/guard/beat.c \
-	src/core/guard/beat.h \
+	src/core/guard/guard_heartbeat.c \
+	src/core/guard/guard_heartbeat.h \
 	src/core/guard/clock.c \
 	src/core/guard/clock.h \
-	src/core/guard/gain.h \
+	src/core/guard/skew.h \
 	src/core/guard/guard.c \
 	src/core/guard/guard.h \
 	src/core/guard/journal.c \

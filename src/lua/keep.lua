@@ -59,9 +59,9 @@ end
 -- Makes the functions that only heartbeats and `idle` need: few calls have one.
 local function beat_parts()
 
--- Returns the other brokers that watch the server (`watch` of the guard), and
--- whether this one is among the watchers.
-local function watchers(watch)
+-- Returns the other sentries of the server (`watch` of the guard), and whether
+-- this broker is one of them.
+local function sentries(watch)
 	local others, mine = {}, false
 	for broker, ms in string.gmatch(watch or "", "(%S+) (%d+)") do
 		if broker == me then
@@ -73,9 +73,9 @@ local function watchers(watch)
 	return others, mine
 end
 
--- Brokers that have nothing share the watch: two of them call as often as ever.
+-- Of the brokers that have nothing, two are sentries: they call as often as ever.
 -- The others stay away, for longer the more there are, so that about eight call
--- in each stall: if both watchers die, one of these still calls in time.
+-- in each stall: if both sentries die, one of these still calls in time.
 -- Returns for how long this broker may stay away, at most `most` ms, and marks
 -- it until then; 0 if it must call as ever.
 local function stay_away(watch, reached, most)
@@ -85,7 +85,7 @@ local function stay_away(watch, reached, most)
 	if away <= stall_ms / 3 then
 		return 0
 	end
-	local others = watchers(watch)
+	local others = sentries(watch)
 	if #others < 2 then
 		others[#others + 1] = me .. " " .. now_ms
 		redis.call("HSET", guard, "watch", table.concat(others, " "))
@@ -197,7 +197,7 @@ local function note_old()
 	end
 end
 
-return watchers, stay_away, sweep, look_for_gone, note_old
+return sentries, stay_away, sweep, look_for_gone, note_old
 
 end
 
@@ -656,13 +656,13 @@ op.idle = { args = 1, run = function(leaves)
 	if leaves ~= "0" then
 		redis.call("HSET", guard, "left", now_ms)
 	end
-	local watchers = beat_parts()
-	local watching, mine = watchers(redis.call("HGET", guard, "watch"))
+	local sentries = beat_parts()
+	local watching, mine = sentries(redis.call("HGET", guard, "watch"))
 	if mine then
 		redis.call("HSET", guard, "watch", table.concat(watching, " "))
 	end
 	if #watching > 0 then
-		-- Another broker watches: no need to read all fields.
+		-- Another sentry is there: no need to read all fields.
 		return { "done" }
 	end
 	local all, others = redis.call("HGETALL", guard), {}

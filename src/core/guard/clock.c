@@ -1,7 +1,7 @@
 /*
  * What is known of the clocks of servers: of each the time that its latest call
  * has told, and between which two moments of our own clock that was.  Nothing
- * here moves a lease but what a clock has gained (gain.h), further down.
+ * here moves a lease but what a clock has gained (skew.h), further down.
  */
 #include "config.h"
 
@@ -10,8 +10,8 @@
 
 #include "base/times.h"
 #include "core/guard/clock.h"
-#include "core/guard/gain.h"
 #include "core/guard/quorum.h"
+#include "core/guard/skew.h"
 #include "core/session/owner.h"
 #include "core/turn/emit.h"
 
@@ -144,18 +144,18 @@ begin(const struct core *core, struct guard *g, int64_t ahead_ms)
 }
 
 static bool
-recent(const struct core *core, const struct gain *gain)
+recent(const struct core *core, const struct skew *skew)
 {
-	return gain->by_ms > 0 &&
-	       core->now_ms - gain->at_ms < core->config.lease_ms;
+	return skew->by_ms > 0 &&
+	       core->now_ms - skew->at_ms < core->config.lease_ms;
 }
 
 static void
-add(const struct core *core, struct gain *gain, int64_t by_ms)
+add(const struct core *core, struct skew *skew, int64_t by_ms)
 {
 	assert(by_ms > 0);
-	gain->by_ms = by_ms + (recent(core, gain) ? gain->by_ms : 0);
-	gain->at_ms = core->now_ms;
+	skew->by_ms = by_ms + (recent(core, skew) ? skew->by_ms : 0);
+	skew->at_ms = core->now_ms;
 }
 
 /*
@@ -168,21 +168,21 @@ find_common(struct core *core, uint32_t shard)
 {
 	unsigned n, needed = core->span + 1 - quorum_majority(core);
 	uint32_t i, k, first = quorum_first(core, shard);
-	struct gain *common = &core->guards[first].gain;
+	struct skew *common = &core->guards[first].skew;
 	const struct guard *g;
 
 	for (i = first; i < first + core->span; i++) {
 		g = &core->guards[i];
-		if (!recent(core, &g->own_gain))
+		if (!recent(core, &g->own_skew))
 			continue;
 		for (n = 0, k = first; k < first + core->span; k++)
 			n +=
-			    recent(core, &core->guards[k].own_gain) &&
-			    core->guards[k].own_gain.by_ms >= g->own_gain.by_ms;
+			    recent(core, &core->guards[k].own_skew) &&
+			    core->guards[k].own_skew.by_ms >= g->own_skew.by_ms;
 		if (n < needed || (common->at_ms == core->now_ms &&
-				      common->by_ms >= g->own_gain.by_ms))
+				      common->by_ms >= g->own_skew.by_ms))
 			continue;
-		*common = g->own_gain;
+		*common = g->own_skew;
 		common->at_ms = core->now_ms;
 	}
 	return common->by_ms;
@@ -200,7 +200,7 @@ tell(struct core *core, const struct guard *g, int64_t by_ms)
 }
 
 bool
-gain_note(struct core *core, struct guard *g, int64_t sent_ms,
+skew_note(struct core *core, struct guard *g, int64_t sent_ms,
     const struct guard_report *report)
 {
 	int64_t by_ms, much_ms, quarter_ms = core->pad_ms / 4;
@@ -223,7 +223,7 @@ gain_note(struct core *core, struct guard *g, int64_t sent_ms,
 	g->was_ahead_ms += by_ms;
 	g->distrust_ms = core->now_ms + core->config.lease_ms;
 	g->epoch++;
-	add(core, &g->own_gain, by_ms);
+	add(core, &g->own_skew, by_ms);
 	core->owners->gained_ms += find_common(core, guard_index(core, g));
 	tell(core, g, by_ms);
 	return true;

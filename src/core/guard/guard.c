@@ -17,13 +17,13 @@
 
 #include "base/crc16.h"
 #include "base/xmalloc.h"
-#include "core/guard/beat.h"
 #include "core/guard/clock.h"
-#include "core/guard/gain.h"
 #include "core/guard/guard.h"
+#include "core/guard/guard_heartbeat.h"
 #include "core/guard/journal.h"
 #include "core/guard/quorum.h"
 #include "core/guard/recovery.h"
+#include "core/guard/skew.h"
 #include "core/guard/voters.h"
 #include "core/turn/slot.h"
 #include "core/turn/work.h"
@@ -220,7 +220,7 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	assert(!g->busy && !g->idled);
 	assert(kind != OP_BLESS || g->state == GUARD_PENDING);
 	if (kind == OP_HEARTBEAT) {
-		op->need = (uint64_t)beat_most_ms(core, g);
+		op->need = (uint64_t)heartbeat_most_ms(core, g);
 		op->most_ms = g->asked_warm_ms = core->warm_ms;
 		op->seq = hand_over(core, g);
 	}
@@ -237,7 +237,7 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 static void
 plan(struct core *core, struct guard *g)
 {
-	int64_t at_ms = beat_due_ms(core, g);
+	int64_t at_ms = heartbeat_due_ms(core, g);
 
 	if (!g->up || g->busy || g->idled) {
 		core_disarm(core, &g->timer);
@@ -245,7 +245,7 @@ plan(struct core *core, struct guard *g)
 	}
 	if (g->state == GUARD_PENDING && guard_bless_ms(core, g) < at_ms)
 		at_ms = guard_bless_ms(core, g);
-	if (beat_must_say(core, g))
+	if (heartbeat_must_say(core, g))
 		at_ms = core->now_ms;
 	if (at_ms < g->pause_ms)
 		at_ms = g->pause_ms;
@@ -277,7 +277,7 @@ guard_knows_warm(const struct core *core, uint32_t shard)
 /*
  * Other guards of its quorum may have waited for what this one has told: a
  * bless waits for the fences of the others (recovery.c).  And if this one may
- * not grant any more, no broker stays away from the others (beat.c).
+ * not grant any more, no broker stays away from the others (guard_heartbeat.c).
  */
 static void
 plan_others(struct core *core, const struct guard *g)
@@ -466,7 +466,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	if (sent_ms > g->told_ms)
 		g->told_ms = sent_ms;
 	g->away_ms = 0;
-	gained = gain_note(core, g, sent_ms, report);
+	gained = skew_note(core, g, sent_ms, report);
 	clock_note(core, g, sent_ms, report);
 	g->fenced = g->fenced || report->fence > 0;
 	if ((report->state == GUARD_PENDING || report->state == GUARD_NODES) &&
@@ -506,7 +506,7 @@ guard_outcome(
 	if (op == OP_IDLE)
 		g->idled = true;
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE) {
-		beat_done(core, g, o->ttl_ms, o->second > 0);
+		heartbeat_done(core, g, o->ttl_ms, o->second > 0);
 		g->handed = g->handed || g->handing;
 	}
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->first > 0)

@@ -31,7 +31,7 @@ enum guard_cause {
 };
 
 /* By how much a server's clock gained on ours, and when that was noticed. */
-struct gain {
+struct skew {
 	int64_t at_ms;
 	int64_t by_ms;
 };
@@ -66,13 +66,13 @@ struct guard {
 	int64_t heard_ms;	     /* ... and when it was answered ... */
 	int64_t server_ms;   /* ... this time of the server; 0: none did */
 	int64_t distrust_ms; /* no age of a message is trusted before then */
-	/* How far that clock is ahead of ours (gain.h): */
+	/* How far that clock is ahead of ours (skew.h): */
 	int64_t ahead_since_ms; /* when a period of a lease began; 0: none */
 	int64_t ahead_ms, was_ahead_ms; /* the least in it, and before it */
-	struct gain own_gain;
-	struct gain gain; /* counts for leases; the first of a quorum has it */
+	struct skew own_skew;
+	struct skew skew; /* counts for leases; the first of a quorum has it */
 	int64_t pause_ms; /* no heartbeat or bless before then */
-	int64_t away_ms;  /* time between heartbeats (beat.c); 0: as usual */
+	int64_t away_ms;  /* time between heartbeats; 0: as usual */
 	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */
@@ -145,7 +145,7 @@ bool guard_ready(const struct core *core, uint32_t shard);
 bool guard_reached(const struct core *core, uint32_t shard);
 
 /*
- * Counts changes of history, and gains of clocks (gain.h): whatever an older
+ * Counts changes of history, and gains of clocks (skew.h): whatever an older
  * epoch confirmed is in doubt.  It is good only for a comparison with an
  * earlier value.
  */

@@ -20,7 +20,7 @@
  *     ran, and ends a hundredth and 2 ms before a lease from then is over
  *     (term_deadline_ms()).  The script lets the key live for a lease and a
  *     pad from when it ran.  If the server's clock has gained on ours, the end
- *     comes earlier by as much (guard/gain.h).  A lease that was handed over is
+ *     comes earlier by as much (guard/skew.h).  A lease that was handed over is
  *     good for one pad of the two for which its key lives.
  * (4) No call of ours takes the key away meanwhile.  A lease asks for its end
  *     only when its term is over (LEASE_ENDING).  Then it gets a new token,

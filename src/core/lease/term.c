@@ -13,8 +13,8 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
-#include "core/guard/gain.h"
 #include "core/guard/guard.h"
+#include "core/guard/skew.h"
 #include "core/lease/term.h"
 
 #define OUT_OF_ORDER_MAX 8 /* how far ahead in its line a term is put */
@@ -152,7 +152,7 @@ int64_t
 term_deadline_ms(const struct core *core, const struct term *t)
 {
 	return t->confirmed_ms + times_vouch_ms(term_ms(core, t)) -
-	       gain_since(core, t->shard, t->confirmed_ms);
+	       skew_since(core, t->shard, t->confirmed_ms);
 }
 
 /* When it becomes at risk, unless it is renewed before. */

@@ -452,7 +452,7 @@ watch_has(struct core *core, struct owner *owner, const char *name, size_t len)
 }
 
 /* Of whatever guard: while any name is watched, the broker stays away from no
- * server (guard/beat.c). */
+ * server (guard/guard_heartbeat.c). */
 bool
 watch_has_nothing(const struct core *core, uint32_t shard)
 {

@@ -285,7 +285,7 @@ must_tell(const struct semaphore *m)
 
 /* Parks the first claim: the store need not hear any more of it. */
 static void
-poll_head(struct claim_line *line)
+park_head(struct claim_line *line)
 {
 	if (line->nparked > 0)
 		return;
@@ -313,7 +313,7 @@ decide(struct core *core, struct semaphore *m)
 			ask_hold(core, m);
 	} else if (waits_well(m, head) &&
 		   (m->told_need == 0 || m->y.look_ms > core->now_ms)) {
-		poll_head(&y->queue);
+		park_head(&y->queue);
 	} else if (sync_may_ask(core, y, guard_ready(core, y->shard))) {
 		ask_take(core, m);
 	}

@@ -15,14 +15,14 @@
 #include "config.h"
 
 #include "base/times.h"
-#include "core/guard/beat.h"
+#include "core/guard/guard_heartbeat.h"
 #include "core/guard/quorum.h"
 #include "core/turn/emit.h"
 
-#define MANY_GUARDS 16 /* their heartbeats are spread, ... */
-#define BEAT_GROUPS 8  /* ... but not one by one */
-#define SAY_LEASES 5   /* how often the guard hears who we are */
-#define LOOK_LEASES 2  /* how often it looks whether others have gone */
+#define MANY_GUARDS 16	   /* their heartbeats are spread, ... */
+#define HEARTBEAT_GROUPS 8 /* ... but not one by one */
+#define SAY_LEASES 5	   /* how often the guard hears who we are */
+#define LOOK_LEASES 2	   /* how often it looks whether others have gone */
 #define AWAY_MAX_MS (INT64_C(60) * 1000)
 #define AWAY_LEASES 4 /* marks are swept after ten */
 
@@ -51,22 +51,23 @@ has_nothing(const struct core *core, const struct guard *g)
  * server has come back and heard all of them at once.
  */
 int64_t
-beat_due_ms(const struct core *core, const struct guard *g)
+heartbeat_due_ms(const struct core *core, const struct guard *g)
 {
-	int64_t beat_ms = core->stall_ms / 3, at_ms, phase_ms = 0;
+	int64_t every_ms = core->stall_ms / 3, at_ms, phase_ms = 0;
 
 	if (g->away_ms > 0 && is_calm(core, g)) {
-		beat_ms = g->away_ms;
-		phase_ms = (int64_t)(core->config.instance % (uint64_t)beat_ms);
+		every_ms = g->away_ms;
+		phase_ms =
+		    (int64_t)(core->config.instance % (uint64_t)every_ms);
 	}
-	at_ms = g->seen_ms + beat_ms;
+	at_ms = g->seen_ms + every_ms;
 	if (core->config.shards >= MANY_GUARDS)
-		phase_ms +=
-		    guard_index(core, g) % BEAT_GROUPS * beat_ms / BEAT_GROUPS;
-	else if (beat_ms != g->away_ms)
+		phase_ms += guard_index(core, g) % HEARTBEAT_GROUPS * every_ms /
+			    HEARTBEAT_GROUPS;
+	else if (every_ms != g->away_ms)
 		return at_ms;
-	phase_ms %= beat_ms;
-	return at_ms - (at_ms + beat_ms - phase_ms) % beat_ms;
+	phase_ms %= every_ms;
+	return at_ms - (at_ms + every_ms - phase_ms) % every_ms;
 }
 
 /*
@@ -75,7 +76,7 @@ beat_due_ms(const struct core *core, const struct guard *g)
  * the server may have forgotten.
  */
 bool
-beat_must_say(const struct core *core, const struct guard *g)
+heartbeat_must_say(const struct core *core, const struct guard *g)
 {
 	int64_t lease_ms = core->config.lease_ms, said_ms = g->said_ms;
 
@@ -87,7 +88,7 @@ beat_must_say(const struct core *core, const struct guard *g)
 }
 
 int64_t
-beat_most_ms(const struct core *core, const struct guard *g)
+heartbeat_most_ms(const struct core *core, const struct guard *g)
 {
 	if (core->stopping || !is_calm(core, g) || !has_nothing(core, g))
 		return 0;
@@ -97,7 +98,7 @@ beat_most_ms(const struct core *core, const struct guard *g)
 
 /* The broker may have got something since it asked. */
 void
-beat_done(struct core *core, struct guard *g, int64_t away_ms, bool old)
+heartbeat_done(struct core *core, struct guard *g, int64_t away_ms, bool old)
 {
 	g->said_ms = core->now_ms;
 	g->warm_ms = old ? 0 : g->asked_warm_ms;
@@ -110,6 +111,6 @@ beat_done(struct core *core, struct guard *g, int64_t away_ms, bool old)
 	}
 	g->old = old;
 	g->away_ms = 0;
-	if (away_ms > core->stall_ms / 3 && beat_most_ms(core, g) > 0)
-		g->away_ms = min_ms(away_ms, beat_most_ms(core, g));
+	if (away_ms > core->stall_ms / 3 && heartbeat_most_ms(core, g) > 0)
+		g->away_ms = min_ms(away_ms, heartbeat_most_ms(core, g));
 }
