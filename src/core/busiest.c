@@ -143,9 +143,9 @@ swap(struct busiest *b, size_t i, size_t j)
 	b->v[j] = one;
 }
 
-/* This and sink() move an entry until none is busier than those below it. */
+/* As in every heap; the least busy entry is at its top. */
 static void
-rise(struct busiest *b, size_t i)
+sift_up(struct busiest *b, size_t i)
 {
 	while (i > 0 && busier(b, (i - 1) / 2, i)) {
 		swap(b, i, (i - 1) / 2);
@@ -154,7 +154,7 @@ rise(struct busiest *b, size_t i)
 }
 
 static void
-sink(struct busiest *b, size_t i)
+sift_down(struct busiest *b, size_t i)
 {
 	size_t least;
 
@@ -184,7 +184,7 @@ busiest_offer(struct busiest *b, const struct busy *one)
 		table_remove(&b->by_name, &b->v[0]->by_name);
 		free(b->v[0]);
 		b->v[0] = keep(b, one);
-		sink(b, 0);
+		sift_down(b, 0);
 		return;
 	}
 	if (b->n == b->size) {
@@ -194,7 +194,7 @@ busiest_offer(struct busiest *b, const struct busy *one)
 	b->v[b->n++] = keep(b, one);
 	/* Nothing is in order before busiest_order() begins. */
 	b->nheap = b->n;
-	rise(b, b->n - 1);
+	sift_up(b, b->n - 1);
 }
 
 /* One entry a call, so that its caller bounds the work of a step. */
@@ -204,7 +204,7 @@ busiest_order(struct busiest *b)
 	if (b->nheap == 0)
 		return false;
 	swap(b, 0, --b->nheap);
-	sink(b, 0);
+	sift_down(b, 0);
 	return true;
 }
 

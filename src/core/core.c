@@ -53,7 +53,7 @@
 #include "core/stop.h"
 #include "core/sync/barrier.h"
 #include "core/sync/latch.h"
-#include "core/sync/made.h"
+#include "core/sync/latch_count.h"
 #include "core/sync/semaphore.h"
 #include "core/token/adopt.h"
 #include "core/token/call.h"
@@ -82,7 +82,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_FORCE] = { AGENDA_PATIENT, force_timer },
 	[TIMER_ASK] = { AGENDA_PATIENT, status_timer },
 	[TIMER_STOP] = { AGENDA_PATIENT, stop_timer },
-	[TIMER_MADE] = { AGENDA_PATIENT, made_timer },
+	[TIMER_LATCH_COUNT] = { AGENDA_PATIENT, latch_count_timer },
 	[TIMER_TOKEN] = { AGENDA_PATIENT, token_timer },
 	[TIMER_WARD] = { AGENDA_PATIENT, token_record_timer },
 	[TIMER_ADOPT] = { AGENDA_PATIENT, adopt_timer },
@@ -309,7 +309,7 @@ core_free(struct core *core)
 	listing_fini(core);
 	stop_fini(core);
 	token_fini(core);
-	made_fini(core);
+	latch_count_fini(core);
 	sync_fini(core);
 	fleet_fini(core);
 	status_fini(core);

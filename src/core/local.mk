@@ -149,8 +149,8 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/latch.h \
 	src/core/sync/line.c \
 	src/core/sync/line.h \
-	src/core/sync/made.c \
-	src/core/sync/made.h \
+	src/core/sync/latch_count.c \
+	src/core/sync/latch_count.h \
 	src/core/sync/notify.c \
 	src/core/sync/notify.h \
 	src/core/sync/permits.c \

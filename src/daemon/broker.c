@@ -118,7 +118,7 @@ takes(struct broker *b, struct conn *c, uint64_t ref,
 const struct bridge_hooks bridge_hooks = {
 	.carry_out = bridge_carry_out,
 	.takes = takes,
-	.told = resp_told,
+	.told = resp_takes_reply,
 };
 
 /* From Redis. */

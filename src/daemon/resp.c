@@ -40,7 +40,8 @@ resp_free(struct broker *b, struct resp *rs)
 }
 
 bool
-resp_told(struct broker *b, struct conn *c, const struct wire_reply *reply)
+resp_takes_reply(
+    struct broker *b, struct conn *c, const struct wire_reply *reply)
 {
 	struct client *client = conn_data(c);
 	resp_then then;

@@ -5,7 +5,7 @@
  *	a request --> resp_command(): its row, rights --> its handler
  *	                                                   |      |
  *	           written at once <-----------------------+      |
- *	           resp_told(), when the answer comes <-----------+
+ *	           resp_takes_reply(), when the answer comes <-----------+
  *
  * Only the files resp*.c and broker.c include this.
  */
@@ -91,7 +91,7 @@ struct resp *resp_of(struct conn *c);
 void resp_command(void *arg, struct conn *c, const struct request *r);
 
 /* Returns false if the connection waits for a verb and not for a command. */
-bool resp_told(
+bool resp_takes_reply(
     struct broker *b, struct conn *c, const struct wire_reply *reply);
 
 bool resp_three(const struct conn *c);

@@ -11,8 +11,8 @@
 --   idle  replid under which the last broker left, holding nothing
 --   n     how often it was blessed
 --   b:X   when broker X last called, or if it stays away, until when it does
---   watch the sentries: two brokers that call often for all that stay away, and when they
---         did, as `BROKER MS BROKER MS` (keep.lua)
+--   watch the sentries: two brokers that call often for all that stay away,
+--         and when they did, as `BROKER MS BROKER MS` (keep.lua)
 --   swept when brokers that had died were looked for
 --   left  when a broker last signed off that left holds behind
 --   looked, pass, passed  when one last looked whether a broker has gone; who

@@ -73,9 +73,10 @@ local function sentries(watch)
 	return others, mine
 end
 
--- Of the brokers that have nothing, two are sentries: they call as often as ever.
--- The others stay away, for longer the more there are, so that about eight call
--- in each stall: if both sentries die, one of these still calls in time.
+-- Of the brokers that have nothing, two are sentries: they call as often as
+-- ever. The others stay away, for longer the more there are, so that about
+-- eight call in each stall: if both sentries die, one of these still calls in
+-- time.
 -- Returns for how long this broker may stay away, at most `most` ms, and marks
 -- it until then; 0 if it must call as ever.
 local function stay_away(watch, reached, most)

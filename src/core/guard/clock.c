@@ -43,7 +43,7 @@ when(const struct core *core, const struct guard *g, const char *history,
 }
 
 int64_t
-guard_when_ms(const struct core *core, uint32_t shard, const char *history,
+clock_earliest_ms(const struct core *core, uint32_t shard, const char *history,
     int64_t server_ms)
 {
 	int64_t from_ms, to_ms;
@@ -59,14 +59,14 @@ guard_when_ms(const struct core *core, uint32_t shard, const char *history,
  * to be ignored because two clocks differ in speed by a hundredth.
  */
 int64_t
-guard_by_when_ms(const struct core *core, uint32_t shard, const char *history,
+clock_latest_ms(const struct core *core, uint32_t shard, const char *history,
     int64_t server_ms)
 {
 	const struct guard *g;
 	int64_t from_ms, to_ms;
 	uint32_t i, first = quorum_first(core, shard);
 
-	for (i = first; i < first + core->span; i++) {
+	for (i = first; i < first + core->nvoters; i++) {
 		g = &core->guards[i];
 		if (when(core, g, history, server_ms,
 			(core->now_ms - g->clock_ms) / 100, &from_ms, &to_ms))
@@ -166,16 +166,16 @@ add(const struct core *core, struct skew *skew, int64_t by_ms)
 static int64_t
 find_common(struct core *core, uint32_t shard)
 {
-	unsigned n, needed = core->span + 1 - quorum_majority(core);
+	unsigned n, needed = core->nvoters + 1 - quorum_majority(core);
 	uint32_t i, k, first = quorum_first(core, shard);
 	struct skew *common = &core->guards[first].skew;
 	const struct guard *g;
 
-	for (i = first; i < first + core->span; i++) {
+	for (i = first; i < first + core->nvoters; i++) {
 		g = &core->guards[i];
 		if (!recent(core, &g->own_skew))
 			continue;
-		for (n = 0, k = first; k < first + core->span; k++)
+		for (n = 0, k = first; k < first + core->nvoters; k++)
 			n +=
 			    recent(core, &core->guards[k].own_skew) &&
 			    core->guards[k].own_skew.by_ms >= g->own_skew.by_ms;

@@ -10,11 +10,11 @@
  * When, at the earliest, that server showed this time in this history; -1 if
  * that is not known well enough.
  */
-int64_t guard_when_ms(const struct core *core, uint32_t shard,
+int64_t clock_earliest_ms(const struct core *core, uint32_t shard,
     const char *history, int64_t server_ms);
 
 /* The same at the latest, of any server of its quorum. */
-int64_t guard_by_when_ms(const struct core *core, uint32_t shard,
+int64_t clock_latest_ms(const struct core *core, uint32_t shard,
     const char *history, int64_t server_ms);
 
 /* What the server's clock shows at that moment, at the most; 0: unknown. */

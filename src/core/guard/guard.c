@@ -49,7 +49,7 @@ guard_init(struct core *core, const struct guard_listener *const *listeners)
 	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
 	core->guard_notes = xcalloc(1, sizeof(*core->guard_notes));
 	core->guard_listeners = listeners;
-	core->span = core->config.quorum ? core->config.shards : 1;
+	core->nvoters = core->config.quorum ? core->config.shards : 1;
 	for (i = 0; i < core->config.shards; i++) {
 		core->guards[i].timer.kind = TIMER_GUARD;
 		core->guards[i].epoch = 1;
@@ -62,7 +62,7 @@ guard_fini(struct core *core)
 {
 	uint32_t i;
 
-	assert(core->span > 0);
+	assert(core->nvoters > 0);
 	for (i = 0; i < core->config.shards; i++)
 		core_disarm(core, &core->guards[i].timer);
 	voters_fini(core);
@@ -122,9 +122,9 @@ guard_shard(const struct core *core, const char *name, size_t len)
 {
 	uint32_t i, first = 0;
 
-	if (core->config.shards > core->span)
+	if (core->config.shards > core->nvoters)
 		first = crc16(name, len) % core->config.shards;
-	for (i = first; i < first + core->span; i++)
+	for (i = first; i < first + core->nvoters; i++)
 		if (core->guards[i].up)
 			return i;
 	return first;
@@ -160,7 +160,7 @@ guard_epoch(const struct core *core, uint32_t shard)
 {
 	uint32_t i, first = quorum_first(core, shard), sum = 0;
 
-	for (i = first; i < first + core->span; i++)
+	for (i = first; i < first + core->nvoters; i++)
 		sum += guard_at(core, i)->epoch;
 	return sum;
 }
@@ -284,7 +284,7 @@ plan_others(struct core *core, const struct guard *g)
 {
 	uint32_t i, first = quorum_first(core, guard_index(core, g));
 
-	for (i = first; i < first + core->span; i++)
+	for (i = first; i < first + core->nvoters; i++)
 		if (&core->guards[i] != g &&
 		    (core->guards[i].state == GUARD_PENDING ||
 			core->guards[i].away_ms > 0))
@@ -377,7 +377,7 @@ is_known(const struct core *core, const struct guard *g)
 	uint32_t i, first = quorum_first(core, guard_index(core, g));
 	unsigned n = 0;
 
-	for (i = first; i < first + core->span; i++)
+	for (i = first; i < first + core->nvoters; i++)
 		n += core->guards[i].known;
 	return g->known || n >= quorum_majority(core);
 }

@@ -30,7 +30,7 @@
 static bool
 is_calm(const struct core *core, const struct guard *g)
 {
-	return quorum_count(core, guard_index(core, g), true) == core->span;
+	return quorum_count(core, guard_index(core, g), true) == core->nvoters;
 }
 
 static bool
@@ -83,7 +83,7 @@ heartbeat_must_say(const struct core *core, const struct guard *g)
 	if (said_ms == 0 ||
 	    core->now_ms - said_ms > SAY_LEASES * (lease_ms + core->pad_ms))
 		return true;
-	return g->away_ms == 0 && core->span == 1 &&
+	return g->away_ms == 0 && core->nvoters == 1 &&
 	       core->now_ms - said_ms > LOOK_LEASES * lease_ms;
 }
 

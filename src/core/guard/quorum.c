@@ -9,7 +9,7 @@
 unsigned
 quorum_majority(const struct core *core)
 {
-	return core->span / 2 + 1;
+	return core->nvoters / 2 + 1;
 }
 
 /*
@@ -24,7 +24,7 @@ quorum_count(const struct core *core, uint32_t shard, bool ready)
 	const struct guard *g;
 	unsigned n = 0;
 
-	for (i = first; i < first + core->span; i++) {
+	for (i = first; i < first + core->nvoters; i++) {
 		g = &core->guards[i];
 		if (g->up && (!ready || g->state == GUARD_BLESSED))
 			n++;
@@ -56,10 +56,10 @@ quorum_tell(struct core *core)
 
 	if (!quorum_used(core) || core->stopping)
 		return;
-	for (i = 0; i < core->span; i++)
+	for (i = 0; i < core->nvoters; i++)
 		n += g[i].up && g[i].state == GUARD_BLESSED &&
 		     g[i].told_ms >= g[i].up_ms;
-	assert(n <= core->span);
+	assert(n <= core->nvoters);
 	enough = n >= quorum_majority(core);
 	if (enough == notes->quorum)
 		return;

@@ -17,11 +17,11 @@ quorum_used(const struct core *core)
 	return core->config.quorum;
 }
 
-/* The first guard of a quorum, by any of them; core->span of them follow. */
+/* The first guard of a quorum, by any of them; core->nvoters of them follow. */
 static inline uint32_t
 quorum_first(const struct core *core, uint32_t shard)
 {
-	return core->span == 1 ? shard : 0;
+	return core->nvoters == 1 ? shard : 0;
 }
 
 /* How many of its servers can be reached (`ready`: and grant); how many must.

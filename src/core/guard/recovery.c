@@ -21,7 +21,7 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 	unsigned whole = 0;
 
 	*unknown = 0;
-	for (i = first; i < first + core->span; i++) {
+	for (i = first; i < first + core->nvoters; i++) {
 		other = &core->guards[i];
 		if (other == g)
 			continue;
@@ -31,7 +31,7 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 			 other->pended_ms < g->epoch_ms)
 			whole++;
 	}
-	assert(whole + *unknown < core->span);
+	assert(whole + *unknown < core->nvoters);
 	return whole;
 }
 
@@ -41,7 +41,7 @@ recovers(const struct core *core, const struct guard *g)
 {
 	unsigned unknown;
 
-	return core->span == 1 ||
+	return core->nvoters == 1 ||
 	       whole_others(core, g, &unknown) >= quorum_majority(core);
 }
 

@@ -107,7 +107,7 @@ void
 lease_handed_over(
     struct core *core, struct lease *l, const struct handover *handover)
 {
-	int64_t when_ms = guard_when_ms(
+	int64_t when_ms = clock_earliest_ms(
 	    core, l->term.shard, handover->history, handover->server_ms);
 
 	assert(when_ms <= core->now_ms);

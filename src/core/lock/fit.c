@@ -155,7 +155,7 @@ lock_suits(
  * may grant.
  */
 bool
-lock_fits(struct core *core, struct lock *l, const struct waiter *w)
+lock_prepare(struct core *core, struct lock *l, const struct waiter *w)
 {
 	bool again = lock_reenters(core, l, w);
 

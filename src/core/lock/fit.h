@@ -55,11 +55,11 @@ bool lock_keeps_alone(
 
 /*
  * Does the lease fit w: its mode, a fence to give, a key that lives long
- * enough?  If not, lock_fits() also asks the store for what is lacking, if it
- * can be asked now.
+ * enough?  If not, lock_prepare() also asks the store for what is lacking, if
+ * it can be asked now.
  */
 bool lock_suits(
     const struct core *core, const struct lock *l, const struct waiter *w);
-bool lock_fits(struct core *core, struct lock *l, const struct waiter *w);
+bool lock_prepare(struct core *core, struct lock *l, const struct waiter *w);
 
 #endif

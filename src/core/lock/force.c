@@ -46,7 +46,7 @@ refuse(struct core *core, struct force *f, enum err_code code, const char *why)
 
 /* If all of it is done, answers it and frees it. */
 static void
-check(struct core *core, struct force *f)
+finish_if_done(struct core *core, struct force *f)
 {
 	assert(!f->over);
 	if (f->here || f->there)
@@ -251,7 +251,7 @@ look(struct core *core, struct force *f)
 		return;
 	}
 	f->here = false;
-	check(core, f);
+	finish_if_done(core, f);
 }
 
 bool
@@ -414,7 +414,7 @@ on_force(
 		return;
 	case OUTCOME_ENDED:
 		f->there = false;
-		check(core, f);
+		finish_if_done(core, f);
 		return;
 	case OUTCOME_REFUSED:
 		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
@@ -454,7 +454,7 @@ on_look(
 			return;
 		}
 		f->there = false;
-		check(core, f);
+		finish_if_done(core, f);
 		return;
 	}
 	if (f->pause_ms < PAUSE_MS_MAX)

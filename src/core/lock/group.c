@@ -31,7 +31,7 @@ member_fits(struct core *core, struct waiter *w)
 	struct lock *l = w->lock;
 	const struct pending_op *asked = l->lease.pending;
 
-	if (lock_fits(core, l, w))
+	if (lock_prepare(core, l, w))
 		return true;
 	if (l->lease.pending != asked)
 		lock_touch(core, l);

@@ -161,7 +161,7 @@ lock_grant_next(struct core *core, struct lock *l)
 		waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
 		return true;
 	}
-	if (!lock_compatible(l, w) || !lock_fits(core, l, w))
+	if (!lock_compatible(l, w) || !lock_prepare(core, l, w))
 		return false;
 	if (w->group != NULL)
 		return group_grant(core, w->group);

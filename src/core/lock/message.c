@@ -180,8 +180,8 @@ on_force_message(struct core *core, struct lock *l, const struct message *m)
 
 	if (!more_time(m, 0, &server_ms))
 		return;
-	asked_ms = guard_by_when_ms(
-	    core, l->lease.term.shard, m->more[2].p, server_ms);
+	asked_ms =
+	    clock_latest_ms(core, l->lease.term.shard, m->more[2].p, server_ms);
 	if (asked_ms >= 0)
 		force_message(core, l, asked_ms, by);
 }

@@ -341,7 +341,7 @@ is_denied(const struct barrier *b)
 /* The store says what became of the generation in which we have places.  If it
  * has tripped, that may be under another number. */
 static void
-told(struct core *core, struct barrier *b, const struct outcome *o)
+on_verdict(struct core *core, struct barrier *b, const struct outcome *o)
 {
 	if (o->status == OUTCOME_WAITING) {
 		b->gen = o->fence;
@@ -408,7 +408,7 @@ barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
 	if (op == OP_ARRIVE)
 		seat(core, b, o->first, o->second);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
-		told(core, b, o);
+		on_verdict(core, b, o);
 		return;
 	}
 	/* A LEAVE: the store has broken the generation, or knows of none. */

@@ -38,7 +38,7 @@ lose_some(struct core *core, struct semaphore *m, unsigned few)
 void
 holders_lose(struct core *core, struct semaphore *m, const char *reason)
 {
-	holders_hush(core, m);
+	warning_stop(core, m);
 	semaphore_use(core, m, -(int64_t)m->used);
 	m->losses++;
 	m->why_lost = reason;
@@ -109,7 +109,7 @@ tell_some(struct core *core, struct semaphore *m, unsigned few)
 }
 
 void
-holders_hush(struct core *core, struct semaphore *m)
+warning_stop(struct core *core, struct semaphore *m)
 {
 	m->warned_next = NULL;
 	if (!m->warned)
@@ -122,7 +122,7 @@ holders_hush(struct core *core, struct semaphore *m)
 void
 holders_tell(struct core *core, struct semaphore *m, enum event_id event)
 {
-	holders_hush(core, m);
+	warning_stop(core, m);
 	m->warning = event;
 	m->warned_next = TAILQ_FIRST(&m->holders);
 	if (tell_some(core, m, FEW))
@@ -142,7 +142,7 @@ holders_tell_on(struct core *core)
 		core_visit(core, 1);
 		if (!tell_some(core, m, 1))
 			break;
-		holders_hush(core, m);
+		warning_stop(core, m);
 	}
 	return !TAILQ_EMPTY(&core->syncs->warning);
 }

@@ -16,8 +16,8 @@
 
 #include "core/guard/guard.h"
 #include "core/sync/latch.h"
+#include "core/sync/latch_count.h"
 #include "core/sync/line.h"
-#include "core/sync/made.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -287,7 +287,7 @@ on_made(struct core *core, struct latch *la, bool exists)
 		    "there is a latch of this name already");
 		return;
 	}
-	made_new(core, c->owner, c->ttl_ms);
+	latch_count_new(core, c->owner, c->ttl_ms);
 	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
 	emit_num(core, FIELD_COUNT, c->n);
 	claim_free(core, c);
@@ -384,7 +384,7 @@ latch_request(
 	/* A broker that stops says that, and not that there are too many
 	 * latches. */
 	if (rq->verb == VERB_LATCH && !core->stopping &&
-	    !made_allowed(core, owner, rq))
+	    !latch_count_allowed(core, owner, rq))
 		return;
 	if (rq->verb != VERB_AWAIT)
 		wait_ms = core->config.reply_timeout_ms;

@@ -73,7 +73,7 @@ semaphore_timer(struct core *core, struct sync *y)
 
 /* Permits that clients of this broker use, or may count on. */
 static uint64_t
-kept(const struct semaphore *m)
+in_use_or_owed(const struct semaphore *m)
 {
 	return m->used + m->left;
 }
@@ -138,7 +138,8 @@ settle_one(struct core *core, struct claim *c)
 	const struct semaphore *m = semaphore_of(c->sync);
 	const struct claim *head = line_first(&m->y.queue);
 
-	if (line_state(c) != CLAIM_PARKED && kept(m) + c->n <= m->limit &&
+	if (line_state(c) != CLAIM_PARKED &&
+	    in_use_or_owed(m) + c->n <= m->limit &&
 	    (c == head || line_state(head) != CLAIM_PARKED))
 		return claim_settle_unasked(core, c);
 	claim_answer(core, c, c->try_only ? STATUS_BUSY : STATUS_CANCELLED);
@@ -195,7 +196,7 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 	m->unsure = true;
 	m->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
 	op->seq = ++core->last_seq;
-	op->have = kept(m);
+	op->have = in_use_or_owed(m);
 	op->limit = m->asked_limit = m->limit;
 	return op;
 }
@@ -209,7 +210,8 @@ static void
 ask_take(struct core *core, struct semaphore *m)
 {
 	struct op *op = submit(core, m, OP_TAKE);
-	uint64_t most = m->limit > kept(m) ? m->limit - kept(m) : 0;
+	uint64_t most =
+	    m->limit > in_use_or_owed(m) ? m->limit - in_use_or_owed(m) : 0;
 	const struct claim *c = line_first(&m->y.queue);
 	unsigned looked;
 
@@ -262,11 +264,11 @@ renewal_due(const struct core *core, const struct semaphore *m)
  * sessions use what it needs.
  */
 static bool
-waits_well(const struct semaphore *m, const struct claim *head)
+need_not_ask(const struct semaphore *m, const struct claim *head)
 {
 	if (m->y.hint || m->unsure || m->owned > m->used)
 		return false;
-	return kept(m) + head->n > m->limit ||
+	return in_use_or_owed(m) + head->n > m->limit ||
 	       (m->told_need == head->n && !claim_impatient(head));
 }
 
@@ -311,7 +313,7 @@ decide(struct core *core, struct semaphore *m)
 	} else if (head == NULL) {
 		if (must_tell(m) && sync_may_ask(core, y, up))
 			ask_hold(core, m);
-	} else if (waits_well(m, head) &&
+	} else if (need_not_ask(m, head) &&
 		   (m->told_need == 0 || m->y.look_ms > core->now_ms)) {
 		park_head(&y->queue);
 	} else if (sync_may_ask(core, y, guard_ready(core, y->shard))) {
@@ -554,7 +556,7 @@ semaphore_expired(struct core *core, struct claim *c)
 
 	if (c->try_only)
 		claim_give_up(core, c, STATUS_ERR);
-	else if (kept(m) + c->n > m->limit)
+	else if (in_use_or_owed(m) + c->n > m->limit)
 		claim_answer(core, c, STATUS_TIMEOUT);
 	else
 		claim_give_up(core, c, STATUS_TIMEOUT);
@@ -652,7 +654,7 @@ semaphore_acquire(
 	struct claim *c;
 
 	if (m != NULL && m->limit != rq->limit &&
-	    (kept(m) > 0 || !line_empty(&y->queue))) {
+	    (in_use_or_owed(m) > 0 || !line_empty(&y->queue))) {
 		emit_error(core, owner->id, rq->ref, ERR_MISMATCH,
 		    "this semaphore is in use with limit=%llu",
 		    (unsigned long long)m->limit);

@@ -98,7 +98,7 @@ void holders_lose(struct core *core, struct semaphore *m, const char *reason);
 void holders_tell(struct core *core, struct semaphore *m, enum event_id event);
 
 /* Stops telling the warning to those who have not heard it. */
-void holders_hush(struct core *core, struct semaphore *m);
+void warning_stop(struct core *core, struct semaphore *m);
 
 /* Did the session lose them when all holders lost theirs? */
 static inline bool

@@ -184,7 +184,7 @@ struct syncs {
 	struct table by_ref;	   /* waiting claims, for CANCEL */
 	uint64_t nclaims;	   /* of all owners */
 	uint64_t npermits;	   /* that owners have */
-	LIST_HEAD(, made) made;
+	LIST_HEAD(, latch_count) latch_counts;
 };
 
 /* For the rest of the core. */

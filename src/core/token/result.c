@@ -59,7 +59,7 @@ telling(const struct token_call *c, enum token_answer how)
 }
 
 static bool
-is_made(const struct token_name *n)
+holds_now(const struct token_name *n)
 {
 	return n->status == OUTCOME_GRANTED || n->status == OUTCOME_RENEWED;
 }
@@ -99,7 +99,7 @@ count(const struct token_call *c)
 
 	for (n = c->names; n < c->names + c->n; n++)
 		done += n->settled &&
-			(is_made(n) || n->status == OUTCOME_ENDED ||
+			(holds_now(n) || n->status == OUTCOME_ENDED ||
 			    (n->status == OUTCOME_VALUE && n->kind != 0));
 	return done;
 }
@@ -137,9 +137,9 @@ result_emit(
 		r->done = count(c);
 	/* A hold that was made or extended is the client's; the outcome
 	 * describes only others. */
-	r->kind = is_made(n) ? TOKEN_HELD : (enum token_kind)n->kind;
-	r->own = is_made(n) || (n->whose & 2) != 0;
-	r->matches = is_made(n) || (n->whose & 1) != 0;
+	r->kind = holds_now(n) ? TOKEN_HELD : (enum token_kind)n->kind;
+	r->own = holds_now(n) || (n->whose & 2) != 0;
+	r->matches = holds_now(n) || (n->whose & 1) != 0;
 	r->listed = c->listed;
 	r->early = c->early;
 	r->depth = depth - (depth > 0 && n->status == OUTCOME_ENDED);

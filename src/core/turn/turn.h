@@ -34,7 +34,7 @@ enum timer_kind {
 	TIMER_ASK,
 	TIMER_VOTE,
 	TIMER_STOP,
-	TIMER_MADE,
+	TIMER_LATCH_COUNT,
 	TIMER_VALID,
 	TIMER_TOKEN,
 	TIMER_WARD,
@@ -71,7 +71,7 @@ struct core {
 	char broker[BROKER_MAX_BYTES + 1];
 	char *address;			       /* owned; "": none */
 	int64_t pad_ms, stall_ms, recovery_ms; /* from the lease: times.h */
-	uint32_t span; /* how many guards decide about a name: quorum.h */
+	uint32_t nvoters; /* how many guards decide about a name: quorum.h */
 	/* Of the present step. */
 	int64_t now_ms;
 	struct effects *fx;

@@ -3,8 +3,7 @@
  *
  * The store frees a latch when nobody has used it for its ttl=, and tells
  * nobody.  So the broker counts a latch for one ttl= from its LATCH on, and
- * knows no more of it than that: there is no way from a name to its struct
- * made.
+ * knows no more of it than that: there is no way from a name to its count.
  */
 #include "config.h"
 
@@ -13,18 +12,18 @@
 #include "base/xmalloc.h"
 #include "core/session/quota.h"
 #include "core/session/share.h"
-#include "core/sync/made.h"
+#include "core/sync/latch_count.h"
 
 /* One LATCH that the broker answered with OK.  Its timer frees it. */
-struct made {
-	LIST_ENTRY(made) link;
+struct latch_count {
+	LIST_ENTRY(latch_count) link;
 	struct timer over;
 	struct share *share;
 };
 
 /* The bound of one latch comes first: a shorter ttl= is the better advice. */
 bool
-made_allowed(
+latch_count_allowed(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	return quota_bounds(core, owner, rq->ref, "ttl=", "locks.max_ttl",
@@ -34,20 +33,20 @@ made_allowed(
 }
 
 void
-made_new(struct core *core, const struct owner *owner, int64_t ttl_ms)
+latch_count_new(struct core *core, const struct owner *owner, int64_t ttl_ms)
 {
-	struct made *m = xcalloc(1, sizeof(*m));
+	struct latch_count *m = xcalloc(1, sizeof(*m));
 
 	assert(ttl_ms >= 0);
-	m->over.kind = TIMER_MADE;
-	LIST_INSERT_HEAD(&core->syncs->made, m, link);
+	m->over.kind = TIMER_LATCH_COUNT;
+	LIST_INSERT_HEAD(&core->syncs->latch_counts, m, link);
 	core->owners->nmade++;
 	share_pass(core, &m->share, owner->user);
 	core_arm(core, &m->over, core->now_ms + ttl_ms);
 }
 
 static void
-made_free(struct core *core, struct made *m)
+latch_count_free(struct core *core, struct latch_count *m)
 {
 	assert(core->owners->nmade > 0);
 	core_disarm(core, &m->over);
@@ -58,14 +57,14 @@ made_free(struct core *core, struct made *m)
 }
 
 void
-made_timer(struct core *core, struct timer *t)
+latch_count_timer(struct core *core, struct timer *t)
 {
-	made_free(core, container_of(t, struct made, over));
+	latch_count_free(core, container_of(t, struct latch_count, over));
 }
 
 void
-made_fini(struct core *core)
+latch_count_fini(struct core *core)
 {
-	while (!LIST_EMPTY(&core->syncs->made))
-		made_free(core, LIST_FIRST(&core->syncs->made));
+	while (!LIST_EMPTY(&core->syncs->latch_counts))
+		latch_count_free(core, LIST_FIRST(&core->syncs->latch_counts));
 }
