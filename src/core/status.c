@@ -415,7 +415,7 @@ from_key(struct core *core, const struct slot *slot, const struct lock *l,
 	if (record_of(core, slot, &v) != NULL)
 		emit_record(core, record_of(core, slot, &v), false);
 	if (slot->about == KIND_ANY)
-		emit_other(core, (unsigned)o->first);
+		emit_other(core, (unsigned)o->also_bits);
 }
 
 /* Adds a holder at another broker, or a plain client; core_queue_begin() tells
@@ -534,7 +534,7 @@ status_outcome(
 		queue_outcome(core, slot, l, o);
 	else if (slot->about <= KIND_LOCK && told_here(l))
 		from_here(core, slot->session, slot->ref, l,
-		    answered && slot->about == KIND_ANY ? (unsigned)o->first
+		    answered && slot->about == KIND_ANY ? (unsigned)o->also_bits
 							: 0);
 	else if (!answered)
 		not_answered(core, slot, o);

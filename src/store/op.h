@@ -43,6 +43,47 @@ enum op_flags {
 #define SET_MAX_BYTES (11 + QUORUM_SERVERS_MAX * (NODE_BYTES + 1))
 
 /*
+ * What a CLAIM or a TOKEN does, which holds of the same user it means, and how
+ * the bound of one that it extends changes.  put.c writes them as the letters
+ * of lua/token.lua; NONE: it does not matter.
+ */
+enum how_act {
+	HOW_NO_ACT,
+	HOW_ASK, /* changes nothing; CLAIM: gets in line if it is not free */
+	HOW_RELEASE,
+	HOW_EXTEND,
+	HOW_UNDO, /* ends what has this seq, a hold or a place in the queue */
+	HOW_ACTS
+};
+
+enum how_match {
+	HOW_NO_HOLD,
+	HOW_EXACT,   /* the token is the same, ... */
+	HOW_PREFIX,  /* ... begins so, ... */
+	HOW_NOT,     /* ... is another, ... */
+	HOW_ANY,     /* ... or does not matter */
+	HOW_COUNTED, /* the same token, and it is counted */
+	HOW_MATCHES
+};
+
+enum how_bound {
+	HOW_NO_BOUND,
+	HOW_REPLACE,
+	HOW_ADD,
+	HOW_IF_BOUND,
+	HOW_IF_UNBOUND,
+	HOW_IF_LONGER,
+	HOW_IF_SHORTER,
+	HOW_BOUNDS
+};
+
+struct op_how {
+	enum how_act act;
+	enum how_match match;
+	enum how_bound bound;
+};
+
+/*
  * One operation.  The gather copies it; `name` points into the effects that it
  * came with.  It is answered exactly once, with `id`.
  */
@@ -56,32 +97,46 @@ struct op {
 			     its guard must have (lua/guard.lua); ADOPT: the
 			     cursor */
 	size_t name_len;
-	uint64_t seq;	    /* the token is BROKER.INSTANCE.SEQ; ADOPT: the
+	uint64_t seq;	   /* the token is BROKER.INSTANCE.SEQ; ADOPT: the
 			       first of OP_ADOPT_MAX; HEARTBEAT: the last of
 			       those whose holds are handed over; 0: none */
-	int64_t ttl_ms;	    /* ACQUIRE, RENEW, CONFIRM: of the key; CLAIM,
+	int64_t ttl_ms;	   /* ACQUIRE, RENEW, CONFIRM: of the key; CLAIM,
 			       TOKEN, PASS, RETAIN: the same, 0: it has none;
 			       TOKEN: below 0: it is over; or what is added to
 			       its bound, of any sign */
-	int64_t linger_ms;  /* END: leave a tombstone for so long; 0: none */
-	uint64_t again;	    /* END: the seq to queue up with again; 0: none;
-			       PASS: that of this broker's stand */
-	uint64_t fence;	    /* RENEW: the top of the reserve, to re-assert;
-			       RETAIN: of the hold;
-			       END: one that only a message told us */
-	uint32_t reserve;   /* fences to draw */
-	uint32_t flags;	    /* enum op_flags */
-	enum kind look;	    /* LOOK: at what */
-	uint64_t have;	    /* TAKE, HOLD: permits in use */
-	uint64_t need;	    /* TAKE: at least so many more; LATCH: count;
-			       COUNTDOWN: by; ARRIVE: parties that arrive;
-			       HEARTBEAT: ms that we would stay away;
-			       IDLE: holds that we leave behind;
-			       PASS: tokens behind the one that comes next */
-	uint64_t want;	    /* TAKE: at most so many more */
-	uint64_t limit;	    /* TAKE, HOLD: of permits; ARRIVE: of parties;
-			       FORCE, and RENEW of a shared lease: not
-			       after this server time (ms); 0: no end */
+	int64_t linger_ms; /* END: leave a tombstone for so long; 0: none */
+	/* In each union: one argument of the scripts, which has another meaning
+	 * for each operation. */
+	union {
+		uint64_t again;	   /* END: the seq to queue up with; 0: none */
+		uint64_t line_seq; /* PASS: that of this broker's poll queue */
+	};
+	union {
+		uint64_t fence;	     /* RETAIN: of the hold; END: one that only
+					a message told us */
+		uint64_t fence_top;  /* RENEW: of the reserve, to re-assert */
+		uint64_t generation; /* ARRIVE, PARTY, LEAVE */
+	};
+	uint32_t reserve; /* fences to draw */
+	uint32_t flags;	  /* enum op_flags */
+	enum kind look;	  /* LOOK: at what */
+	uint64_t have;	  /* TAKE, HOLD: permits in use */
+	union {
+		uint64_t need;	      /* TAKE: at least so many more */
+		uint64_t count;	      /* LATCH; COUNTDOWN: by how much */
+		uint64_t arriving;    /* ARRIVE: parties */
+		uint64_t away_ms;     /* HEARTBEAT: for how long we would not
+					 call */
+		uint64_t left_behind; /* IDLE: holds */
+		uint64_t behind;      /* PASS: tokens behind the next one */
+	};
+	uint64_t want; /* TAKE: at most so many more */
+	union {
+		uint64_t limit;	   /* TAKE, HOLD: of permits */
+		uint64_t parties;  /* ARRIVE, PARTY, LEAVE */
+		uint64_t until_ms; /* FORCE, and RENEW of a shared lease: not
+				      after this server time; 0: no end */
+	};
 	int64_t by_ms;	    /* HOLD: not after this server time; 0: no end */
 	int64_t timeout_ms; /* after so long the outcome is unknown */
 	/* RECALLED: the token that has asked.
@@ -94,9 +149,12 @@ struct op {
 			      hold has from now on, if not empty; PASS: of the
 			      hold that it makes */
 	size_t other_len;
-	char how[3];	 /* CLAIM, TOKEN: see lua/token.lua and op.token */
-	int64_t most_ms; /* adding to a bound: not beyond this; 0: no limit;
-			    HEARTBEAT: for how long we keep names warm */
+	struct op_how how; /* CLAIM, TOKEN */
+	union {
+		int64_t most_ms; /* TOKEN that adds to a bound: not beyond this;
+				    0: no limit */
+		int64_t warm_ms; /* HEARTBEAT: for how long we keep names so */
+	};
 	uint32_t client_at, other_at; /* in effects: offsets, like the name's */
 	/* NUL-terminated.  BLESS: the epoch to end; FORCE: who asks. */
 	char pend[PEND_MAX_BYTES];
@@ -205,14 +263,12 @@ enum outcome_status {
  *   LATE                         TOKEN: not extended on these terms
  *   VALUE, BUSY, LOST, ENDED  fence, ttl_ms, text, first, second
  *                                TOKEN, CLAIM: the key that is there, was in
- *                                the way, is not meant, or was ended: a token
- *                                hold (first 1), a lease (2), or a plain
- *                                client's (3); second: the hold is meant (1),
- *                                and is of the same user (2)
+ *                                the way, is not meant, or was ended; `first`
+ *                                is its enum key_kind, `second` enum key_bits
  *   GONE                         TOKEN: the name is free
  *   GRANTED  fence, first,       PASS: the hold with the fence `first` is over,
- *            waiting             and the other is made; waiting: the stand is
- *                                in the queue still
+ *            waiting             and the other is made; waiting: the poll queue
+ *                                is in the queue still
  *   ENDED, LOST, GONE            PASS: as TOKEN; nothing is made
  *   RENEWED  fence, ttl_ms,      RETAIN: the hold is there and this broker's, by
  *            text, first         the seq `first`, token and user as in the key
@@ -227,6 +283,14 @@ enum outcome_status {
  *   PENDING                      refused: the guard is not blessed
  *   REFUSED  text                Redis refused; text says why
  */
+enum key_kind { KEY_NONE, KEY_TOKEN_HOLD, KEY_LEASE, KEY_PLAIN };
+
+/* Of a token hold. */
+enum key_bits {
+	KEY_IS_MEANT = 1 << 0,	  /* by the operation */
+	KEY_OF_SAME_USER = 1 << 1 /* as its client */
+};
+
 struct outcome {
 	enum outcome_status status;
 	uint64_t fence;
@@ -234,7 +298,30 @@ struct outcome {
 	bool waiting; /* another broker waits for the name */
 	bool alone;   /* too few replicas have what the operation wrote, so it
 			 keeps nothing */
-	uint64_t first, second;
+	/* In each union: one number of the scripts, which has another meaning
+	 * for each operation. */
+	union {
+		uint64_t first;
+		uint64_t ours;	     /* TAKE, HOLD */
+		uint64_t before;     /* COUNTED */
+		uint64_t place;	     /* ARRIVE: the first new one */
+		uint64_t key_kind;   /* CLAIM, TOKEN: enum key_kind */
+		uint64_t also_bits;  /* LOOK at a lock */
+		uint64_t maybe_warm; /* STATUS: kept for nobody, perhaps */
+		uint64_t over_fence; /* PASS: of the hold that is over */
+		uint64_t seq;	     /* RETAIN: of the hold that is there */
+		uint64_t adopts;     /* HEARTBEAT */
+		uint64_t rival;	     /* over a quorum: says who has the name
+				   (backoff_token()); 0: unknown */
+	};
+	union {
+		uint64_t second;
+		uint64_t nobodys;    /* TAKE, HOLD */
+		uint64_t left;	     /* COUNTED */
+		uint64_t new_places; /* ARRIVE */
+		uint64_t key_bits;   /* CLAIM, TOKEN: enum key_bits */
+		uint64_t not_warm;   /* HEARTBEAT */
+	};
 	const char *text;
 	size_t text_len;
 	const char *also; /* LOOK; else NULL */

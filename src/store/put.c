@@ -101,6 +101,23 @@ arg_queue(struct call *call, const struct op *op)
 	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
 }
 
+/* The letters of lua/token.lua (means(), op.token) and op.claim. */
+static void
+arg_how(struct call *call, const struct op_how *how)
+{
+	static const char acts[HOW_ACTS] = { '-', 'q', 'r', 'e', 'u' };
+	static const char matches[HOW_MATCHES] = { '-', 'x', 'p', 'n', 'a',
+		'c' };
+	static const char bounds[HOW_BOUNDS] = { '-', 'r', 'a', 'b', 'u', 'l',
+		's' };
+	const char letters[] = { acts[how->act], matches[how->match],
+		bounds[how->bound] };
+
+	assert(how->act < HOW_ACTS && how->match < HOW_MATCHES &&
+	       how->bound < HOW_BOUNDS);
+	arg_copy(call, letters, sizeof(letters));
+}
+
 /* Adds an argument that is no number. */
 static void
 arg_text(struct call *call, const struct op *op, enum op_arg arg)
@@ -134,7 +151,7 @@ arg_text(struct call *call, const struct op *op, enum op_arg arg)
 		arg_copy(call, op->other, op->other_len);
 		break;
 	case ARG_HOW:
-		arg_copy(call, op->how, sizeof(op->how));
+		arg_how(call, &op->how);
 		break;
 	case ARG_NAME:
 		arg_copy(call, op->name, op->name_len);

@@ -473,7 +473,8 @@ random_op(struct rig *rig, char *name)
 		OP_PARTY, OP_LEAVE, OP_CLAIM, OP_CLAIM, OP_TOKEN, OP_TOKEN,
 		OP_PASS, OP_RETAIN };
 	static const char *const clients[] = { "t1", "t2", "t1|u", "t2|u", "" };
-	static const char *const matches = "xpna-", *const bounds = "rabuls";
+	static const enum how_match matches[] = { HOW_EXACT, HOW_PREFIX,
+		HOW_NOT, HOW_ANY, HOW_NO_HOLD };
 	struct prng *p = &rig->prng;
 	struct op op = { .id = ++rig->next_op };
 
@@ -507,9 +508,9 @@ random_op(struct rig *rig, char *name)
 	op.client = clients[prng_below(p, 4)];
 	op.client_len = strlen(op.client);
 	op.other = clients[prng_below(p, op.kind == OP_CLAIM ? 4 : 5)];
-	op.how[0] = "qreu"[prng_below(p, 4)];
-	op.how[1] = matches[prng_below(p, 5)];
-	op.how[2] = bounds[prng_below(p, 6)];
+	op.how.act = HOW_ASK + prng_below(p, 4);
+	op.how.match = matches[prng_below(p, 5)];
+	op.how.bound = HOW_REPLACE + prng_below(p, 6);
 	op.most_ms = prng_chance(p, 500) ? 60000 : 0;
 	if (op.kind == OP_PASS)
 		op.other = clients[prng_below(p, 4)];

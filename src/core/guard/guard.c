@@ -220,12 +220,12 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 	assert(!g->busy && !g->idled);
 	assert(kind != OP_BLESS || g->state == GUARD_PENDING);
 	if (kind == OP_HEARTBEAT) {
-		op->need = (uint64_t)heartbeat_most_ms(core, g);
-		op->most_ms = g->asked_warm_ms = core->warm_ms;
+		op->away_ms = (uint64_t)heartbeat_most_ms(core, g);
+		op->warm_ms = g->asked_warm_ms = core->warm_ms;
 		op->seq = hand_over(core, g);
 	}
 	if (kind == OP_IDLE)
-		op->need = count_left_behind(core);
+		op->left_behind = count_left_behind(core);
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
 	if (kind == OP_BLESS)
@@ -506,10 +506,10 @@ guard_outcome(
 	if (op == OP_IDLE)
 		g->idled = true;
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE) {
-		heartbeat_done(core, g, o->ttl_ms, o->second > 0);
+		heartbeat_done(core, g, o->ttl_ms, o->not_warm > 0);
 		g->handed = g->handed || g->handing;
 	}
-	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->first > 0)
+	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->adopts > 0)
 		tell_broker_gone(core, g);
 	voters_decide(core);
 	if (o->status != OUTCOME_DONE) {

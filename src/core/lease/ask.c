@@ -189,7 +189,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 
 	assert(lease_is_held(l) || l->state == LEASE_LINGERING);
 	set_ttl(core, l, op);
-	op->fence = l->fence_next + l->fences - 1;
+	op->fence_top = l->fence_next + l->fences - 1;
 	slot_hurry(core, op);
 	l->pending->reserve = 0;
 	if (l->whole)
@@ -197,7 +197,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 	l->whole = false;
 	if (l->shared) {
 		op->flags |= OP_SHARED;
-		op->limit = vouched_until(core, l);
+		op->until_ms = vouched_until(core, l);
 	} else if (draw)
 		set_reserve(core, l, op, false);
 }

@@ -47,7 +47,7 @@ backoff_token(const char *text, size_t len)
 
 /*
  * An attempt has failed after so long, and the lease is NONE: sets wake_ms for
- * the next one.  o->first says who has the name (backoff_token(); 0: unknown).
+ * the next one.  o->rival says who has the name (backoff_token(); 0: unknown).
  * If the status is BUSY, no message will tell us when that one has ended.
  */
 static void
@@ -60,13 +60,13 @@ backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
 	assert(l->state == LEASE_NONE && l->pending == NULL);
 	assert(took_ms >= 0);
 	/* Nobody waited, so no message will come.  Try again if wanted now. */
-	if (o->first != 0 && o->status == OUTCOME_BUSY) {
+	if (o->rival != 0 && o->status == OUTCOME_BUSY) {
 		l->term.wake_ms = 0;
 		return;
 	}
 	/* A token that is over (`freed`) may still stand on some servers. */
-	if (o->first != 0 && o->first != rare->freed) {
-		rare->rival = (uint32_t)o->first;
+	if (o->rival != 0 && o->rival != rare->freed) {
+		rare->rival = (uint32_t)o->rival;
 		rare->failed = 0;
 		lease_plan_look(core, l, o);
 		l->term.wake_ms += core_jitter(core, LOOK_JITTER_MS);
@@ -453,8 +453,8 @@ fail(struct core *core, struct vote *v)
 		o.status = OUTCOME_UNKNOWN;
 	if (v->op.kind == OP_RAISE && v->asked == OP_ACQUIRE)
 		o.status = OUTCOME_BUSY;
-	o.first = rival_of(core, v, &o.ttl_ms);
-	v->failed = o.first == 0 && v->asked == OP_ACQUIRE;
+	o.rival = rival_of(core, v, &o.ttl_ms);
+	v->failed = o.rival == 0 && v->asked == OP_ACQUIRE;
 	/* A confirm is of a tombstone, which stays unless it is lost. */
 	if (v->asked == OP_ACQUIRE ||
 	    (v->asked == OP_CONFIRM && o.status == OUTCOME_LOST))

@@ -68,7 +68,8 @@ submit(struct core *core, struct force *f, enum op_kind kind)
 	slot->ref = f->id;
 	/* The call may sit in a socket until others have the name. */
 	if (kind == OP_FORCE)
-		op->limit = (uint64_t)guard_server_ms(core, shard, f->until_ms);
+		op->until_ms =
+		    (uint64_t)guard_server_ms(core, shard, f->until_ms);
 	if (kind == OP_FORCE)
 		memcpy(op->pend, f->by, sizeof(op->pend));
 }

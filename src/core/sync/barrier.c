@@ -79,8 +79,8 @@ submit(struct core *core, struct barrier *b, enum op_kind kind)
 	/* If the data of the store went back, it may know only some of our
 	 * places, or older ones: so it is told which came last. */
 	op->seq = kind == OP_ARRIVE ? b->seq : b->placed;
-	op->fence = b->gen;
-	op->limit = b->parties;
+	op->generation = b->gen;
+	op->parties = b->parties;
 	return op;
 }
 
@@ -111,7 +111,7 @@ send_batch(struct core *core, struct barrier *b)
 
 	b->doubt = b->unsure && may_be_forgotten(core, b);
 	left = b->left || b->dropped != UINT64_MAX;
-	op->need = left || b->doubt ? 0 : b->asked;
+	op->arriving = left || b->doubt ? 0 : b->asked;
 }
 
 static void
@@ -406,7 +406,7 @@ barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
 		return;
 	}
 	if (op == OP_ARRIVE)
-		seat(core, b, o->first, o->second);
+		seat(core, b, o->place, o->new_places);
 	if (o->status != OUTCOME_ENDED && o->status != OUTCOME_GONE) {
 		on_verdict(core, b, o);
 		return;

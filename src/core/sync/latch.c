@@ -63,7 +63,7 @@ send(struct core *core, struct latch *la, enum op_kind kind,
 	struct op *op = sync_submit(core, &la->y, kind);
 
 	op->seq = la->seq;
-	op->need = kind == OP_LATCH ? first->n : la->asked_by;
+	op->count = kind == OP_LATCH ? first->n : la->asked_by;
 	op->ttl_ms = kind == OP_LATCH ? first->ttl_ms : 0;
 }
 
@@ -267,10 +267,10 @@ on_counted(struct core *core, struct latch *la, const struct outcome *o)
 		core_visit(core, 1);
 		emit_reply(core, c->owner->id, c->ref, STATUS_OK);
 		emit_num(core, FIELD_COUNT,
-		    o->first > c->place ? o->first - c->place : 0);
+		    o->before > c->place ? o->before - c->place : 0);
 		claim_free(core, c);
 	}
-	if (o->second == 0)
+	if (o->left == 0)
 		la->verdict = VERDICT_OPEN;
 }
 

@@ -447,7 +447,7 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
     const struct outcome *o)
 {
 	sync_answered(&m->y);
-	m->free = o->second;
+	m->free = o->nobodys;
 	/* Some were lost, or no longer left, meanwhile. */
 	m->unsure = m->asked_have + m->asked_left > m->owned + m->left;
 	if (o->alone) {
@@ -471,12 +471,12 @@ on_take(struct core *core, struct semaphore *m, int64_t sent_ms,
 	m->told_need = o->status == OUTCOME_QUEUED ? m->asked_need : 0;
 	m->y.look_ms = sync_look_ms(core, o->ttl_ms);
 	if (o->status == OUTCOME_TAKEN &&
-	    o->first >= m->asked_have + m->asked_left) {
-		assert(o->first >= m->left);
-		semaphore_own(core, m, o->first - m->left);
+	    o->ours >= m->asked_have + m->asked_left) {
+		assert(o->ours >= m->left);
+		semaphore_own(core, m, o->ours - m->left);
 		m->unsure = false;
 		m->taken_limit = m->asked_limit;
-		m->fresh = o->first - m->asked_have - m->asked_left;
+		m->fresh = o->ours - m->asked_have - m->asked_left;
 		if (m->used == 0)
 			pace_plan(core, &m->term, true);
 		/* The turn of this broker begins here. */

@@ -51,7 +51,7 @@ emit_clients(struct core *core, struct op *op, const struct token_call *c)
 	bool acquires = c->op == TOKEN_ACQUIRE;
 	const char *made = acquires ? c->client : c->other;
 	const char *meant = acquires ? c->other : c->client;
-	bool same = c->how[1] == 'x' && strcmp(made, meant) == 0;
+	bool same = c->how.match == HOW_EXACT && strcmp(made, meant) == 0;
 
 	if (op->kind == OP_CLAIM)
 		emit_op_client(core, op, made[0] != '\0' ? made : meant, meant);
@@ -93,8 +93,9 @@ may_pass(const struct core *core, const struct token_call *c,
 
 	if (c->op != TOKEN_RELEASE || c->n > 1 || n->passed)
 		return false;
-	return c->how[1] == 'x' || (c->how[1] == 'c' && r != NULL &&
-				       strcmp(r->client, c->client) == 0);
+	return c->how.match == HOW_EXACT ||
+	       (c->how.match == HOW_COUNTED && r != NULL &&
+		   strcmp(r->client, c->client) == 0);
 }
 
 /*
@@ -116,7 +117,7 @@ hand_over(struct core *core, struct token_call *c, struct token_name *n)
 }
 
 /* Takes a free name by a CLAIM; all else is a TOKEN.  A call that looks first
- * only asks (`q`). */
+ * only asks. */
 static void
 send_one(struct core *core, struct token_call *c, struct token_name *n)
 {
@@ -130,9 +131,9 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 	n->extended |= n->extends;
 	op->ttl_ms = c->ttl_ms;
 	op->most_ms = core->config.locks.max_hold_ms;
-	memcpy(op->how, c->how, sizeof(op->how));
+	op->how = c->how;
 	if (c->looks)
-		op->how[0] = 'q';
+		op->how.act = HOW_ASK;
 	emit_clients(core, op, c);
 }
 
@@ -150,8 +151,9 @@ call_send(struct core *core, struct token_call *c)
 		if (one_by_one && call_in_flight(c))
 			return;
 		shard = guard_shard(core, n->name, n->len);
-		if (c->how[0] == 'q' || c->looks ? !guard_up(core, shard)
-						 : !guard_ready(core, shard)) {
+		if (c->how.act == HOW_ASK || c->looks
+			? !guard_up(core, shard)
+			: !guard_ready(core, shard)) {
 			wait_for_guard(core, c);
 			return;
 		}
@@ -389,12 +391,12 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	}
 	if (o->status == OUTCOME_GRANTED)
 		ended = (struct outcome){ .status = OUTCOME_ENDED,
-			.fence = o->first,
-			.first = TOKEN_HELD,
-			.second = 3,
+			.fence = o->over_fence,
+			.key_kind = KEY_TOKEN_HOLD,
+			.key_bits = KEY_IS_MEANT | KEY_OF_SAME_USER,
 			.text = c->client,
 			.text_len = strlen(c->client) };
-	if (o->status == OUTCOME_LOST && c->how[1] == 'c')
+	if (o->status == OUTCOME_LOST && c->how.match == HOW_COUNTED)
 		release_again(core, c, &c->names[slot->limit]);
 	else
 		take_outcome(core, slot, sent_ms, &ended);

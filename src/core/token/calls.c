@@ -32,27 +32,40 @@ by_bytes(const void *a, const void *b)
 	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/*
- * The letters are those of the scripts (lua/token.lua).  A plain ACQUIRE means
- * no hold, not even one of its own token: a token is never granted the same
- * name twice.
- */
+/* A plain ACQUIRE means no hold, not even one of its own token: a token is
+ * never granted the same name twice. */
 static void
 set_how(struct token_call *c, const struct token_request *rq)
 {
-	static const char ops[TOKEN_OP_MAX] = { 'e', 'e', 'r', 'q' };
-	static const char matches[TOKEN_MATCH_MAX] = { 'x', 'p', 'n', 'a',
-		'c' };
-	static const char bounds[TOKEN_BOUND_MAX] = { 'r', 'a', 'b', 'u', 'l',
-		's' };
+	static const enum how_act acts[TOKEN_OP_MAX] = {
+		[TOKEN_ACQUIRE] = HOW_EXTEND,
+		[TOKEN_EXTEND] = HOW_EXTEND,
+		[TOKEN_RELEASE] = HOW_RELEASE,
+		[TOKEN_QUERY] = HOW_ASK,
+	};
+	static const enum how_match matches[TOKEN_MATCH_MAX] = {
+		[TOKEN_EXACT] = HOW_EXACT,
+		[TOKEN_PREFIX] = HOW_PREFIX,
+		[TOKEN_NOT] = HOW_NOT,
+		[TOKEN_ANY] = HOW_ANY,
+		[TOKEN_COUNTED] = HOW_COUNTED,
+	};
+	static const enum how_bound bounds[TOKEN_BOUND_MAX] = {
+		[TOKEN_REPLACE] = HOW_REPLACE,
+		[TOKEN_ADD] = HOW_ADD,
+		[TOKEN_IF_BOUND] = HOW_IF_BOUND,
+		[TOKEN_IF_UNBOUND] = HOW_IF_UNBOUND,
+		[TOKEN_IF_LONGER] = HOW_IF_LONGER,
+		[TOKEN_IF_SHORTER] = HOW_IF_SHORTER,
+	};
 
 	assert(rq->op < TOKEN_OP_MAX && rq->match < TOKEN_MATCH_MAX &&
 	       rq->bound < TOKEN_BOUND_MAX);
-	c->how[0] = ops[rq->op];
-	c->how[1] = matches[rq->match];
-	c->how[2] = bounds[rq->bound];
+	c->how.act = acts[rq->op];
+	c->how.match = matches[rq->match];
+	c->how.bound = bounds[rq->bound];
 	if (rq->op == TOKEN_ACQUIRE && !rq->either)
-		c->how[1] = '-';
+		c->how.match = HOW_NO_HOLD;
 }
 
 typedef char *text_fn(const char *token, size_t token_len, const char *user);
@@ -212,7 +225,7 @@ call_inherits(struct token_call *c, const char *kept)
 	free(c->other);
 	c->other = xstrdup(kept);
 	c->either = c->inherits = true;
-	c->how[1] = 'x';
+	c->how.match = HOW_EXACT;
 }
 
 /* A session without a connection counts as nobody: it would not hear of a

@@ -25,7 +25,7 @@ has_it(const struct core *core, const struct token_call *c,
 {
 	const struct token_record *r = token_record_find(core, n->name, n->len);
 
-	return c->how[1] == 'c' && r != NULL &&
+	return c->how.match == HOW_COUNTED && r != NULL &&
 	       client_same_counted(r->client, c->client);
 }
 
@@ -37,7 +37,7 @@ static bool
 doubts(const struct core *core, const struct token_call *c,
     const struct token_name *n)
 {
-	return c->how[1] == 'c' && c->op == TOKEN_ACQUIRE &&
+	return c->how.match == HOW_COUNTED && c->op == TOKEN_ACQUIRE &&
 	       !has_it(core, c, n) &&
 	       (poll_asks(core, c) ||
 		   token_record_orphaned(core, n->name, n->len));
@@ -64,8 +64,8 @@ either_begin(struct core *core, struct token_call *c)
 static void
 turn(const struct core *core, const struct token_call *c, struct token_name *n)
 {
-	bool meant =
-	    n->kind == TOKEN_HELD && (n->whose & 1) != 0 && !doubts(core, c, n);
+	bool meant = n->kind == TOKEN_HELD &&
+		     (n->key_bits & KEY_IS_MEANT) != 0 && !doubts(core, c, n);
 
 	if (n->status == OUTCOME_BUSY && meant && !n->extended)
 		n->extends = true;

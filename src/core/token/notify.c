@@ -27,7 +27,7 @@ notify_token(struct core *core, const struct token_call *c,
 	if (!emit_debugs(core))
 		return;
 	/* Some libraries release so; or it was ended without its token. */
-	if (n->status == OUTCOME_ENDED && c->how[1] == 'a')
+	if (n->status == OUTCOME_ENDED && c->how.match == HOW_ANY)
 		emit_hold(core, NOTICE_TOKEN_DELETED, n, asker);
 	else if (n->status == OUTCOME_ENDED)
 		emit_hold(core, NOTICE_TOKEN_RELEASED, n, asker);

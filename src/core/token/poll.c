@@ -90,7 +90,7 @@ ask(struct core *core, struct pollers *ps, const struct token_call *c)
 	slot->name_len = ps->name_len;
 	op->seq = ps->seq;
 	op->ttl_ms = c->ttl_ms;
-	memcpy(op->how, "q--", sizeof(op->how));
+	op->how.act = HOW_ASK;
 	emit_op_client(core, op, c->client, "");
 }
 

@@ -95,7 +95,7 @@ failed(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 static int64_t
 key_left_ms(const struct core *core, const struct outcome *o)
 {
-	if (o->first != TOKEN_HELD || o->ttl_ms < 0)
+	if (o->key_kind != KEY_TOKEN_HOLD || o->ttl_ms < 0)
 		return o->ttl_ms;
 	return o->ttl_ms + core->pad_ms;
 }
@@ -172,8 +172,8 @@ poll_pass(struct core *core, struct op *op, const struct token_call *from,
 	ps->passed = op->seq;
 	ps->epoch = guard_epoch(core, ps->shard);
 	op->ttl_ms = heir->ttl_ms;
-	op->again = ps->seq;
-	op->need = pollers_count_here(core, ps) - 1;
+	op->line_seq = ps->seq;
+	op->behind = pollers_count_here(core, ps) - 1;
 	emit_op_client(core, op, from->client, heir->client);
 }
 

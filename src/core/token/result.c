@@ -34,9 +34,11 @@ result_of(const struct token_call *c, const struct token_name *n)
 	case OUTCOME_LATE:
 		return TOKEN_UNBOUND;
 	case OUTCOME_VALUE:
-		if (c->how[0] == 'q' || (n->kind == 1 && (n->whose & 1) != 0))
+		if (c->how.act == HOW_ASK ||
+		    (n->kind == TOKEN_HELD &&
+			(n->key_bits & KEY_IS_MEANT) != 0))
 			return TOKEN_DONE;
-		return n->kind == 0 ? TOKEN_ABSENT : TOKEN_OTHERS;
+		return n->kind == TOKEN_FREE ? TOKEN_ABSENT : TOKEN_OTHERS;
 	default:
 		return TOKEN_DONE;
 	}
@@ -80,7 +82,8 @@ shown(const struct token_call *c, const struct token_name *n, size_t *len,
 		text = c->op == TOKEN_EXTEND && c->other[0] != '\0' ? c->other
 								    : c->client;
 	else if (n->status == OUTCOME_RENEWED ||
-		 (n->kind == TOKEN_HELD && (n->whose & 2) != 0))
+		 (n->kind == TOKEN_HELD &&
+		     (n->key_bits & KEY_OF_SAME_USER) != 0))
 		text = n->text;
 	*depth = text == NULL ? 0 : client_depth(text);
 	if (text != NULL)
@@ -98,9 +101,10 @@ count(const struct token_call *c)
 	unsigned done = 0;
 
 	for (n = c->names; n < c->names + c->n; n++)
-		done += n->settled &&
-			(holds_now(n) || n->status == OUTCOME_ENDED ||
-			    (n->status == OUTCOME_VALUE && n->kind != 0));
+		done +=
+		    n->settled &&
+		    (holds_now(n) || n->status == OUTCOME_ENDED ||
+			(n->status == OUTCOME_VALUE && n->kind != TOKEN_FREE));
 	return done;
 }
 
@@ -137,9 +141,9 @@ result_emit(
 		r->done = count(c);
 	/* A hold that was made or extended is the client's; the outcome
 	 * describes only others. */
-	r->kind = holds_now(n) ? TOKEN_HELD : (enum token_kind)n->kind;
-	r->own = holds_now(n) || (n->whose & 2) != 0;
-	r->matches = holds_now(n) || (n->whose & 1) != 0;
+	r->kind = holds_now(n) ? TOKEN_HELD : n->kind;
+	r->own = holds_now(n) || (n->key_bits & KEY_OF_SAME_USER) != 0;
+	r->matches = holds_now(n) || (n->key_bits & KEY_IS_MEANT) != 0;
 	r->listed = c->listed;
 	r->early = c->early;
 	r->depth = depth - (depth > 0 && n->status == OUTCOME_ENDED);

@@ -20,6 +20,13 @@
 #include "core/token/result.h"
 #include "core/token/token_record.h"
 
+/* What a script calls a key is what a protocol is told. */
+_Static_assert((int)TOKEN_FREE == (int)KEY_NONE &&
+		   (int)TOKEN_HELD == (int)KEY_TOKEN_HOLD &&
+		   (int)TOKEN_NATIVE == (int)KEY_LEASE &&
+		   (int)TOKEN_PLAIN == (int)KEY_PLAIN,
+    "kinds of keys");
+
 #define WHY_SIZE 256
 
 /*
@@ -44,7 +51,7 @@ note_over(struct core *core, struct token_name *n)
 		token_record_drop(core, r, "hold");
 	n->status = OUTCOME_GONE;
 	n->kind = TOKEN_FREE;
-	n->whose = 0;
+	n->key_bits = 0;
 	n->fence = 0;
 	n->left_ms = -1;
 	n->text[0] = '\0';
@@ -64,8 +71,8 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 	if (n->status == OUTCOME_GRANTED)
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 	n->waited_ms = core->now_ms - c->since_ms;
-	n->kind = (unsigned)o->first;
-	n->whose = (unsigned)o->second;
+	n->kind = (enum token_kind)o->key_kind;
+	n->key_bits = (unsigned)o->key_bits;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
 	/* The message that it is over has overtaken this answer. */
@@ -101,7 +108,8 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 		token_record_orphan(core, n);
 	}
 	if (o->status == OUTCOME_UNKNOWN &&
-	    (c->op == TOKEN_EXTEND || n->extends || c->how[1] == 'c'))
+	    (c->op == TOKEN_EXTEND || n->extends ||
+		c->how.match == HOW_COUNTED))
 		token_record_doubt(core, n->name, n->len);
 	c->broken |=
 	    o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_REFUSED;

@@ -19,6 +19,7 @@
 #include "base/table.h"
 #include "core/measure/record.h"
 #include "core/session/owner.h"
+#include "core/token/token.h"
 #include "core/turn/slot.h"
 
 /* A name of a call, and what is known of it. */
@@ -36,7 +37,8 @@ struct token_name {
 	enum outcome_status status;
 	uint64_t fence;
 	int64_t left_ms;
-	unsigned kind, whose; /* outcome.first and .second */
+	enum token_kind kind; /* of the key that was there */
+	unsigned key_bits;    /* enum key_bits */
 	int64_t waited_ms;    /* GRANTED: since its token first came */
 	char *text;	      /* owned; as the outcome has it */
 };
@@ -50,7 +52,7 @@ struct token_call {
 	uint64_t session; /* id */
 	uint64_t ref;
 	enum token_op op;
-	char how[3]; /* of its operations (store/op.h) */
+	struct op_how how; /* of its operations */
 	bool either, all;
 	bool looks;	 /* first only asks how all its names are */
 	bool waits;	 /* in tokens.waiting, for its guard */

@@ -290,9 +290,8 @@ ask(struct core *core, struct token_record *r, enum op_kind kind)
 	slot->name = xstrndup(r->name, r->name_len);
 	slot->name_len = r->name_len;
 	op->seq = r->seq;
-	/* `u`: ends what has this token, a hold or a place in the queue. */
 	if (kind != OP_RETAIN) {
-		memcpy(op->how, "u--", sizeof(op->how));
+		op->how.act = HOW_UNDO;
 		return;
 	}
 	op->fence = r->fence;
@@ -406,14 +405,14 @@ token_record_first_orphan(const struct core *core)
 static void
 follow(struct core *core, struct token_record *r, const struct outcome *o)
 {
-	bool extended = o->first > r->seq;
+	bool extended = o->seq > r->seq;
 	char *client;
 
-	assert(o->fence == r->fence && o->first >= r->seq);
+	assert(o->fence == r->fence && o->seq >= r->seq);
 	if (!extended)
 		return;
 	set_until(core, r, o->ttl_ms);
-	r->seq = o->first;
+	r->seq = o->seq;
 	client = xstrndup(o->text, o->text_len);
 	set_text(&r->client, client);
 	free(client);

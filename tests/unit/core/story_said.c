@@ -127,6 +127,15 @@ static const struct {
 	{ OP_NOTED, "noted" },
 };
 
+/* As the script reads it (arg_how() in store/put.c). */
+static void
+write_how(struct story *st, const struct op_how *how)
+{
+	if (how->act != HOW_NO_ACT)
+		buf_addf(st->out, " how=%c%c%c", "-qreu"[how->act],
+		    "-xpnac"[how->match], "-rabuls"[how->bound]);
+}
+
 /* The line of an operation. */
 static void
 write_op_line(struct story *st, const struct op *op)
@@ -160,8 +169,7 @@ write_op_line(struct story *st, const struct op *op)
 		    st->out, " client=%.*s", (int)op->client_len, op->client);
 	if (op->other_len > 0)
 		buf_addf(st->out, " other=%.*s", (int)op->other_len, op->other);
-	if (op->how[0] != '\0')
-		buf_addf(st->out, " how=%.3s", op->how);
+	write_how(st, &op->how);
 	if (op->kind == OP_PASS)
 		write_num(st, "stand", op->again);
 	if (op->kind == OP_PASS)

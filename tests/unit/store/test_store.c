@@ -125,6 +125,37 @@ START_TEST(some_may_be_shared)
 }
 END_TEST
 
+static const struct {
+	enum op_kind kind;
+	struct op_how how;
+	const char *letters;
+} how_rows[] = {
+	{ OP_CLAIM, { .act = HOW_ASK }, " q-- " },
+	{ OP_TOKEN, { .act = HOW_UNDO }, " u-- " },
+	{ OP_TOKEN, { HOW_RELEASE, HOW_COUNTED, HOW_REPLACE }, " rcr " },
+	{ OP_TOKEN, { HOW_EXTEND, HOW_EXACT, HOW_ADD }, " exa " },
+	{ OP_TOKEN, { HOW_EXTEND, HOW_PREFIX, HOW_IF_BOUND }, " epb " },
+	{ OP_TOKEN, { HOW_EXTEND, HOW_NOT, HOW_IF_UNBOUND }, " enu " },
+	{ OP_TOKEN, { HOW_EXTEND, HOW_ANY, HOW_IF_LONGER }, " eal " },
+	{ OP_TOKEN, { HOW_EXTEND, HOW_ANY, HOW_IF_SHORTER }, " eas " },
+};
+
+START_TEST(how_goes_in_letters_of_the_script)
+{
+	struct op op = store_op(how_rows[_i].kind, 1, "n");
+	const char *words;
+
+	store_begin_plain();
+	op.how = how_rows[_i].how;
+	gather_add(store, &op);
+	store_flush();
+	words = store_words(store_seen.calls[0]);
+	ck_assert_ptr_nonnull(strstr(words, how_rows[_i].letters));
+	gather_drop(store, store_seen.calls[0]);
+	gather_free(store);
+}
+END_TEST
+
 START_TEST(names_are_bytes)
 {
 	struct op op = store_op(OP_STATUS, 1, "a\0 b\r\n");
@@ -339,6 +370,8 @@ store_cases(void)
 	tcase_add_loop_test(
 	    tc, each_operation_has_its_words, 0, COUNT(op_rows));
 	tcase_add_loop_test(tc, some_may_be_shared, 0, COUNT(shared_rows));
+	tcase_add_loop_test(
+	    tc, how_goes_in_letters_of_the_script, 0, COUNT(how_rows));
 	tcase_add_test(tc, names_are_bytes);
 	tcase_add_test(tc, keys_of_a_cluster_have_a_tag);
 	tcase_add_test(tc, what_keeps_goes_first);
