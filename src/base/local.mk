@@ -7,6 +7,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/buf.h \
 	src/base/crc16.c \
 	src/base/crc16.h \
+	src/base/cursor.h \
 	src/base/err.c \
 	src/base/err.h \
 	src/base/field.h \

@@ -30,7 +30,6 @@
 #include "core/lease/votes.h"
 #include "core/leave.h"
 #include "core/life.h"
-#include "core/listing.h"
 #include "core/lock/check.h"
 #include "core/lock/force.h"
 #include "core/lock/grant.h"
@@ -189,9 +188,6 @@ static const struct guard_listener *const of_guards[] = { &sync_of_guard,
 	&pause_of_guard, NULL };
 
 static const struct lock_listener of_locks = {
-	.hold_leaves = listing_leave_hold,
-	.waiter_leaves = listing_leave_waiter,
-	.lock_leaves = listing_leave_lock,
 	.comes_before = poll_comes_before,
 };
 
@@ -204,12 +200,6 @@ static const struct sync_class *const sync_classes[KIND_MAX] = {
 	[KIND_SEMAPHORE] = &semaphore_class,
 	[KIND_LATCH] = &latch_class,
 	[KIND_BARRIER] = &barrier_class,
-};
-
-static const struct sync_listener of_syncs = {
-	.leaves_line = listing_leave_line,
-	.claim_leaves = listing_leave_claim,
-	.permits_leave = listing_leave_permits,
 };
 
 /* Operations that are sent again when a name has been recalled. */
@@ -288,11 +278,10 @@ core_new(const struct core_config *config)
 	recall_init(core, recall_rows);
 	status_init(core);
 	fleet_init(core);
-	sync_init(core, sync_classes, &of_syncs);
+	sync_init(core, sync_classes);
 	token_init(core);
 	permits_init(core);
 	stop_init(core);
-	listing_init(core);
 	return core;
 }
 
@@ -306,7 +295,6 @@ core_free(struct core *core)
 	if (core == NULL)
 		return;
 	leave_drop_all(core);
-	listing_fini(core);
 	stop_fini(core);
 	token_fini(core);
 	latch_count_fini(core);

@@ -70,7 +70,7 @@ bool core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
     core_row_fn row, void *arg) __attribute__((warn_unused_result));
 
 /* QUEUE: returns how many wait for the name. */
-uint64_t core_listing_waiters(const struct listing *g);
+uint64_t core_listing_waiters(const struct core *core, const struct listing *g);
 
 /* Frees a list that is complete, or that the driver gives up. */
 void core_listing_end(struct listing *g);

@@ -11,37 +11,40 @@
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
+static void
+begin(struct owner *owner, struct cursor *at)
+{
+	cursor_begin(&owner->cursors, &at[0], TAILQ_FIRST(&owner->waiting),
+	    offsetof(struct waiter, in_owner));
+	cursor_begin(&owner->cursors, &at[1], TAILQ_FIRST(&owner->claims),
+	    offsetof(struct claim, in_owner));
+}
+
 /* Hastens one request.  Returns false if none was left. */
 static bool
-hasten_one(struct core *core, struct owner *owner)
+hasten_one(struct core *core, struct owner *owner, struct cursor *at)
 {
-	struct waiter *w = owner->hasten_waiter;
-	struct claim *c = owner->hasten_claim;
+	struct waiter *w = cursor_take(&at[0]);
+	struct claim *c = w == NULL ? cursor_take(&at[1]) : NULL;
 
-	if (w != NULL) {
-		owner->hasten_waiter = TAILQ_NEXT(w, in_owner);
+	if (w != NULL)
 		queue_hasten(core, w);
-		return true;
-	}
-	if (c != NULL) {
-		owner->hasten_claim = TAILQ_NEXT(c, in_owner);
+	else if (c != NULL)
 		claim_hasten(core, c);
-		return true;
-	}
-	return status_cancel_one(core, session_of(owner), true);
+	else
+		return status_cancel_one(core, session_of(owner), true);
+	return true;
 }
 
 bool
 hasten_on(struct core *core)
 {
-	return owner_walk_on(core, WALK_HASTEN, hasten_one);
+	return owner_walk_on(core, WALK_HASTEN, begin, hasten_one);
 }
 
 void
 hasten_begin(struct core *core, struct owner *owner)
 {
-	owner->hasten_waiter = TAILQ_FIRST(&owner->waiting);
-	owner->hasten_claim = TAILQ_FIRST(&owner->claims);
 	owner_walk(core, owner, WALK_HASTEN);
 	job_run(core, JOB_HASTEN);
 }

@@ -11,7 +11,6 @@
 #include "core/hasten.h"
 #include "core/lease/lease.h"
 #include "core/leave.h"
-#include "core/listing.h"
 #include "core/lock/grant.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
@@ -151,7 +150,6 @@ session_free(struct core *core, struct session *s)
 {
 	withdrawn(core, s);
 	let_all_go(core, s);
-	listing_leave_owner(core, &s->owner);
 	notify_session(core, NOTICE_SESSION_ENDS, &s->owner);
 	kept_forget(core, s);
 	session_delete(core, s);

@@ -20,7 +20,6 @@
 #include "core/lease/lease.h"
 #include "core/leave.h"
 #include "core/life.h"
-#include "core/listing.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/queue.h"

@@ -15,14 +15,13 @@
 static void
 list_claim(struct core *core, struct listing *g)
 {
-	const struct claim *c = g->claim;
+	const struct claim *c = cursor_take(&g->next);
 
 	(void)core;
 	if (c == NULL) {
 		g->stage = NULL;
 		return;
 	}
-	g->claim = TAILQ_NEXT(c, in_owner);
 	if (c->verb != VERB_BARRIER || c->leaving ||
 	    line_state(c) != CLAIM_PARKED)
 		return;
@@ -33,40 +32,38 @@ list_claim(struct core *core, struct listing *g)
 static void
 list_permits(struct core *core, struct listing *g)
 {
-	const struct permits *p = g->permits;
+	const struct permits *p = cursor_take(&g->next);
+	struct owner *owner;
 
-	(void)core;
 	if (p == NULL) {
 		g->stage = list_claim;
-		if (g->owner != NULL)
-			g->claim = TAILQ_FIRST(&g->owner->claims);
+		owner = owner_find(core, g->session);
+		if (owner != NULL)
+			cursor_begin(&owner->cursors, &g->next,
+			    TAILQ_FIRST(&owner->claims),
+			    offsetof(struct claim, in_owner));
 		return;
 	}
-	g->permits = TAILQ_NEXT(p, in_owner);
 	row_num(&g->row, FIELD_PERMITS, p->n);
 	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, p->since_ms));
 	row_finish(&g->row, "semaphore", p->sync->name, p->sync->name_len);
 }
 
-static const struct hold *
-later_of_session(const struct hold *h)
-{
-	return TAILQ_NEXT(h, in_owner);
-}
-
 static void
 list_hold(struct core *core, struct listing *g)
 {
-	const struct hold *h = g->hold;
+	const struct hold *h = cursor_take(&g->next);
+	struct owner *owner;
 
-	(void)core;
 	if (h == NULL) {
 		g->stage = list_permits;
-		if (g->owner != NULL)
-			g->permits = TAILQ_FIRST(&g->owner->permits);
+		owner = owner_find(core, g->session);
+		if (owner != NULL)
+			cursor_begin(&owner->cursors, &g->next,
+			    TAILQ_FIRST(&owner->permits),
+			    offsetof(struct permits, in_owner));
 		return;
 	}
-	g->hold = later_of_session(h);
 	row_str(&g->row, FIELD_MODE, listing_mode(h->lock->shared_hold));
 	row_num(&g->row, FIELD_DEPTH, hold_depth(h));
 	row_num(&g->row, FIELD_FENCE, h->fence);
@@ -74,31 +71,43 @@ list_hold(struct core *core, struct listing *g)
 	row_finish(&g->row, "lock", h->lock->name, h->lock->name_len);
 }
 
-/* The client hears of a loss before it has the list, so the list must not have
- * the hold: begins again. */
 static void
-begin_again(struct listing *g)
+begin(struct core *core, struct listing *g)
 {
-	g->spoilt = false;
-	g->anew++;
+	struct owner *owner = owner_find(core, g->session);
+
 	g->stage = list_hold;
-	g->hold = g->owner != NULL ? TAILQ_FIRST(&g->owner->holds) : NULL;
-	g->permits = NULL;
-	g->claim = NULL;
+	cursor_end(&g->next);
+	if (owner == NULL)
+		return;
+	g->nended = owner->nended;
+	cursor_begin(&owner->cursors, &g->next, TAILQ_FIRST(&owner->holds),
+	    offsetof(struct hold, in_owner));
+}
+
+/* The client hears of a loss before it has the list, so the list must not have
+ * the hold. */
+static bool
+begin_again(struct core *core, struct listing *g)
+{
+	const struct owner *owner = owner_find(core, g->session);
+
+	if (g->row.count == 0 || (owner != NULL && owner->nended == g->nended))
+		return false;
 	g->row.count = 0;
 	g->row.fn(g->row.arg, NULL);
+	begin(core, g);
+	return true;
 }
 
 struct listing *
 core_list_begin(struct core *core, uint64_t session)
 {
-	struct listing *g = listing_new(core, list_hold);
+	struct listing *g = listing_new(list_hold);
 
-	g->after = later_of_session;
-	g->again = begin_again;
-	g->owner = owner_find(core, session);
-	if (g->owner != NULL)
-		g->hold = TAILQ_FIRST(&g->owner->holds);
+	g->spoilt = begin_again;
+	g->session = session;
+	begin(core, g);
 	return g;
 }
 

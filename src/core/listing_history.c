@@ -50,25 +50,18 @@ history_past(struct core *core, struct listing *g)
 	g->stage = NULL;
 }
 
-static const struct hold *
-older(const struct hold *h)
-{
-	return TAILQ_NEXT(h, in_lock);
-}
-
 /* The present holders come first, as the latest. */
 static void
 history_holder(struct core *core, struct listing *g)
 {
-	const struct hold *h = g->hold;
+	const struct hold *h = g->left > 0 ? cursor_take(&g->next) : NULL;
 	struct row *r = &g->row;
 
-	if (h == NULL || g->left == 0) {
+	if (h == NULL) {
 		g->stage = history_past;
 		return;
 	}
 	g->left--;
-	g->hold = TAILQ_NEXT(h, in_lock);
 	listing_session(core, g, h->owner, h->lock->shared_hold);
 	if (h->owner->user != NULL)
 		row_str(r, FIELD_USER, h->owner->user);
@@ -100,14 +93,15 @@ struct listing *
 core_history_begin(
     struct core *core, const char *name, size_t name_len, size_t limit)
 {
-	struct listing *g = listing_new(core, history_token);
+	struct listing *g = listing_new(history_token);
+	struct lock *l;
 
-	g->after = older;
 	g->left = limit;
 	g->name = xstrndup(name, name_len);
 	g->name_len = name_len;
-	g->lock = lock_find(core, name, name_len);
-	if (g->lock != NULL)
-		g->hold = TAILQ_FIRST(&g->lock->holders);
+	l = lock_find(core, name, name_len);
+	if (l != NULL)
+		cursor_begin(&lock_need_rare(l)->cursors, &g->next,
+		    TAILQ_FIRST(&l->holders), offsetof(struct hold, in_lock));
 	return g;
 }

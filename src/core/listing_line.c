@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "base/xmalloc.h"
 #include "core/listing_state.h"
 #include "core/session/owner.h"
 #include "core/sync/line.h"
@@ -25,13 +26,12 @@ tell(struct listing *g, const char *role, uint64_t permits, int64_t since_ms)
 static void
 line_waiter(struct core *core, struct listing *g)
 {
-	const struct claim *c = g->in_line;
+	const struct claim *c = g->left > 0 ? cursor_take(&g->next) : NULL;
 
-	if (c == NULL || g->left == 0) {
+	if (c == NULL) {
 		g->stage = NULL;
 		return;
 	}
-	g->in_line = TAILQ_NEXT(c, in_sync);
 	if (c->leaving)
 		return;
 	listing_owner(core, g, c->owner);
@@ -39,15 +39,27 @@ line_waiter(struct core *core, struct listing *g)
 }
 
 static void
+line_begin(struct core *core, struct listing *g)
+{
+	struct sync *y = sync_find(core, g->kind, g->name, g->name_len);
+
+	g->stage = line_waiter;
+	if (y != NULL)
+		cursor_begin(&y->cursors, &g->next, line_first(&y->queue),
+		    offsetof(struct claim, in_sync));
+}
+
+static void
 line_holder(struct core *core, struct listing *g)
 {
-	const struct permits *p = g->holding;
+	const struct permits *p = g->left > 0 ? cursor_take(&g->next) : NULL;
 
-	if (p == NULL || g->left == 0) {
-		g->stage = line_waiter;
+	if (p == NULL) {
+		line_begin(core, g);
 		return;
 	}
-	g->holding = permits_later(p);
+	if (permits_are_lost(p))
+		return;
 	listing_owner(core, g, p->owner);
 	tell(g, "holder", p->n, p->since_ms);
 }
@@ -57,15 +69,18 @@ struct listing *
 core_line_begin(struct core *core, enum kind kind, const char *name,
     size_t name_len, size_t limit)
 {
-	struct listing *g = listing_new(core, line_holder);
-	const struct sync *y = sync_find(core, kind, name, name_len);
+	struct listing *g = listing_new(line_holder);
+	struct sync *y = sync_find(core, kind, name, name_len);
 
 	g->left = limit;
 	if (y == NULL)
 		return g;
+	g->kind = kind;
+	g->name = xstrndup(name, name_len);
+	g->name_len = name_len;
 	if (kind == KIND_SEMAPHORE)
-		g->holding = semaphore_holder(y);
-	g->in_line = line_first(&y->queue);
+		cursor_begin(&y->cursors, &g->next, semaphore_holder(y),
+		    offsetof(struct permits, in_sync));
 	g->nparked = y->queue.n;
 	return g;
 }

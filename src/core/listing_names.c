@@ -267,8 +267,9 @@ names_visit(struct core *core, struct listing *g)
 struct listing *
 core_names_begin(struct core *core, size_t limit)
 {
-	struct listing *g = listing_new(core, names_visit);
+	struct listing *g = listing_new(names_visit);
 
+	(void)core;
 	g->most = limit;
 	busiest_init(&g->busiest, limit);
 	return g;

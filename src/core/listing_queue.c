@@ -1,7 +1,7 @@
 /*
  * QUEUE: who has a name, and who waits for it.
  *
- *	find the first holder -> holders -> waiters -> tokens that wait
+ *	holders -> waiters -> tokens that wait
  *
  * A token that came before a waiter is told before it.  Waiters and tokens are
  * numbered as they come (core.last_come), so the list remembers the number up
@@ -85,7 +85,7 @@ queue_tokens(struct core *core, struct listing *g)
 static void
 queue_waiter(struct core *core, struct listing *g)
 {
-	const struct waiter *w = g->waiter;
+	const struct waiter *w = g->next.at;
 
 	/* A waiter that has jumped the queue stands before those that came
 	 * earlier. */
@@ -96,72 +96,50 @@ queue_waiter(struct core *core, struct listing *g)
 		return;
 	}
 	g->left--;
-	g->waiter = TAILQ_NEXT(w, in_lock);
+	cursor_take(&g->next);
 	listing_session(core, g, w->owner, w->shared);
 	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, w->since_ms));
 	row_finish(&g->row, "waiter", NULL, 0);
 }
 
 static void
+queue_begin(struct core *core, struct listing *g)
+{
+	struct lock *l = lock_find(core, g->name, g->name_len);
+
+	g->stage = queue_waiter;
+	cursor_end(&g->next);
+	if (l != NULL)
+		cursor_begin(&lock_need_rare(l)->cursors, &g->next,
+		    waiter_first(l), offsetof(struct waiter, in_lock));
+}
+
+static void
 queue_holder(struct core *core, struct listing *g)
 {
-	const struct hold *h = g->hold;
+	const struct hold *h = g->left > 0 ? cursor_take(&g->next) : NULL;
 
-	if (h == NULL || g->left == 0) {
-		g->stage = queue_waiter;
-		if (g->lock != NULL)
-			g->waiter = waiter_first(g->lock);
+	if (h == NULL) {
+		queue_begin(core, g);
 		return;
 	}
 	g->left--;
-	g->hold = hold_later(h);
 	listing_session(core, g, h->owner, h->lock->shared_hold);
 	row_num(&g->row, FIELD_FENCE, h->fence);
 	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, h->since_ms));
 	row_finish(&g->row, "holder", NULL, 0);
 }
 
-static const struct hold *
-later(const struct hold *h)
-{
-	return hold_later(h);
-}
-
-/* While the oldest is looked for: goes on to an older one, if there is one. */
-static const struct hold *
-older_or_later(const struct hold *h)
-{
-	const struct hold *older = TAILQ_NEXT(h, in_lock);
-
-	return older != NULL ? older : hold_later(h);
-}
-
-/* Goes to the oldest holder; the list has the latest first. */
-static void
-queue_first(struct core *core, struct listing *g)
-{
-	const struct hold *h = g->hold;
-
-	(void)core;
-	if (h != NULL && TAILQ_NEXT(h, in_lock) != NULL) {
-		g->hold = TAILQ_NEXT(h, in_lock);
-		return;
-	}
-	g->after = later;
-	g->stage = queue_holder;
-}
-
 /* Nobody holds the name, but it lingers. */
 static void
 queue_lingering(struct core *core, struct listing *g)
 {
-	const struct lock *l = g->lock;
+	const struct lock *l = lock_find(core, g->name, g->name_len);
 	struct row *r = &g->row;
 
-	g->after = later;
 	g->stage = queue_holder;
-	if (l == NULL || l->lease.state != LEASE_LINGERING || g->hold != NULL ||
-	    g->left == 0)
+	if (l == NULL || l->lease.state != LEASE_LINGERING ||
+	    g->next.at != NULL || g->left == 0)
 		return;
 	g->left--;
 	row_str(r, FIELD_BROKER, core->broker);
@@ -172,26 +150,34 @@ queue_lingering(struct core *core, struct listing *g)
 	row_finish(r, "holder", NULL, 0);
 }
 
+/* The list of holders has the latest first; the oldest is told first. */
 struct listing *
 core_queue_begin(
     struct core *core, const char *name, size_t name_len, size_t limit)
 {
-	struct listing *g = listing_new(core, queue_first);
+	struct listing *g = listing_new(queue_holder);
+	struct lock *l = lock_find(core, name, name_len);
 
-	g->after = older_or_later;
 	g->left = limit;
+	g->kind = KIND_LOCK;
 	g->name = xstrndup(name, name_len);
 	g->name_len = name_len;
-	g->lock = lock_find(core, name, name_len);
-	if (g->lock != NULL)
-		g->hold = TAILQ_FIRST(&g->lock->holders);
-	if (g->lock != NULL && g->lock->lease.state == LEASE_LINGERING)
+	if (l == NULL)
+		return g;
+	cursor_begin(&lock_need_rare(l)->cursors, &g->next,
+	    TAILQ_LAST(&l->holders, holder_list),
+	    offsetof(struct hold, in_lock));
+	g->next.back = true;
+	if (l->lease.state == LEASE_LINGERING)
 		g->stage = queue_lingering;
 	return g;
 }
 
 uint64_t
-core_listing_waiters(const struct listing *g)
+core_listing_waiters(const struct core *core, const struct listing *g)
 {
-	return g->nparked + (g->lock != NULL ? queue_of(g->lock)->n : 0);
+	const struct lock *l =
+	    g->kind == KIND_LOCK ? lock_find(core, g->name, g->name_len) : NULL;
+
+	return g->nparked + (l != NULL ? queue_of(l)->n : 0);
 }

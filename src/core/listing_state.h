@@ -14,36 +14,28 @@
 /* A stage does a bit of the work, and sets the next stage when it is done. */
 typedef void (*stage_fn)(struct core *core, struct listing *g);
 
-typedef const struct hold *(*next_hold_fn)(const struct hold *h);
-
 /*
- * core_..._begin() makes it, core_listing_end() frees it.  The things that it
- * points to may go away between two parts; listing_leave_...() then moves it
- * on, or sets NULL.
+ * core_..._begin() makes it, core_listing_end() frees it.  Between two parts,
+ * anything may go away: it keeps no pointers but what its cursor stands at.
  */
 struct listing {
-	LIST_ENTRY(listing) link;
 	struct row row;
-	stage_fn stage; /* NULL: that was all */
-	unsigned anew;	/* how often it began again */
-	bool spoilt;	/* perhaps it has listed a hold that is over */
+	stage_fn stage;	    /* NULL: that was all */
+	struct cursor next; /* what comes next in the present stage */
+	unsigned anew;	    /* how often it began again */
 	int64_t now_ms;
-	size_t left;		   /* rows that are wanted */
-	const struct owner *owner; /* LIST; NULL: it ended */
-	const struct lock *lock;   /* QUEUE, HISTORY; NULL: there is none */
+	size_t left; /* rows that are wanted */
+	/* LIST: of which session, ... */
+	uint64_t session;
+	uint32_t nended; /* ... of which so many things were over before */
+	/* Begins again if it has perhaps listed what is over since; returns
+	 * whether it has. */
+	bool (*spoilt)(struct core *core, struct listing *g);
 	uint64_t nparked; /* QUEUE: tokens that wait (kind=: all), ... */
 	uint64_t came;	  /* ... and which was told last */
+	enum kind kind;	  /* QUEUE kind= */
 	char *name;	  /* QUEUE, HISTORY; owned */
 	size_t name_len;
-	/* What comes next in the present stage. */
-	const struct hold *hold;
-	next_hold_fn after;		  /* goes on from a hold that leaves */
-	void (*again)(struct listing *g); /* LIST: begins again */
-	const struct permits *permits;
-	const struct claim *claim;
-	const struct permits *holding; /* QUEUE: of that semaphore, ... */
-	const struct claim *in_line;   /* ... and who waits there */
-	const struct waiter *waiter;
 	/* NAMES. */
 	struct busiest busiest;
 	core_shows_fn shows; /* NULL: all */
@@ -59,7 +51,7 @@ struct listing {
 };
 
 /* Returns a list that begins with that stage. */
-struct listing *listing_new(struct core *core, stage_fn stage);
+struct listing *listing_new(stage_fn stage);
 
 /* QUEUE: who the row is about, without the mode. */
 void listing_owner(

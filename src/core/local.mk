@@ -211,7 +211,6 @@ src_core_libcore_a_SOURCES = \
 	src/core/life.c \
 	src/core/life.h \
 	src/core/listing.c \
-	src/core/listing.h \
 	src/core/listing_brokers.c \
 	src/core/listing_held.c \
 	src/core/listing_history.c \

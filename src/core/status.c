@@ -168,7 +168,8 @@ struct ask {
 /* All waiting requests. */
 struct asks {
 	struct ask_list list;
-	struct ask *next; /* of the walk of status_ask_on(); NULL: none */
+	struct cursors cursors;
+	struct cursor next; /* of the walk of status_ask_on() */
 };
 
 void
@@ -186,19 +187,10 @@ status_fini(struct core *core)
 }
 
 static void
-ask_next(struct core *core, struct ask *next)
-{
-	core->asks->next = next;
-	job_set(core, JOB_ASK, next != NULL);
-}
-
-static void
 ask_free(struct core *core, struct ask *ask)
 {
-	/* The walk goes on behind it. */
-	if (core->asks->next == ask)
-		ask_next(core, TAILQ_NEXT(ask, link));
-	TAILQ_REMOVE(&core->asks->list, ask, link);
+	CURSOR_REMOVE(&core->asks->cursors, &core->asks->list, ask, link);
+	job_set(core, JOB_ASK, core->asks->next.at != NULL);
 	TAILQ_REMOVE(&ask->session->asks, ask, in_session);
 	core_disarm(core, &ask->deadline);
 	free(ask);
@@ -255,26 +247,27 @@ status_ask_on(struct core *core)
 {
 	struct ask *ask;
 
-	while (work_left(core) && (ask = core->asks->next) != NULL) {
+	while (
+	    work_left(core) && (ask = cursor_take(&core->asks->next)) != NULL) {
 		core_visit(core, 1);
-		core->asks->next = TAILQ_NEXT(ask, link);
 		if (guard_up(core, ask->shard))
 			ask_now(core, ask);
 	}
-	return core->asks->next != NULL;
+	return core->asks->next.at != NULL;
 }
 
 void
 status_check(const struct core *core)
 {
-	job_check(core, JOB_ASK, core->asks->next != NULL);
+	job_check(core, JOB_ASK, core->asks->next.at != NULL);
 }
 
 /* All that wait are visited: each knows its own guard. */
 void
 status_link_up(struct core *core)
 {
-	core->asks->next = TAILQ_FIRST(&core->asks->list);
+	cursor_begin(&core->asks->cursors, &core->asks->next,
+	    TAILQ_FIRST(&core->asks->list), offsetof(struct ask, link));
 	job_run(core, JOB_ASK);
 }
 

@@ -38,7 +38,8 @@
 enum stop_walk { STOP_NONE, STOP_LEAVE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
 
 struct stop {
-	enum stop_walk walk; /* under way; how far: sessions.stop_next */
+	enum stop_walk walk; /* under way */
+	struct cursor next;  /* how far it has come */
 	bool again;	     /* STOP_LEAVE: there is one more to turn away */
 	bool paused;	     /* STOP_LEAVE: enough were told for now */
 	unsigned told;	     /* since the last pause */
@@ -144,8 +145,7 @@ visit(struct core *core, struct session *s)
 		return turn_away(core, s);
 	if (core->stop->walk == STOP_REFUSE)
 		return refuse_waiting(core, s);
-	/* The session may be freed by what follows. */
-	core->sessions->stop_next = TAILQ_NEXT(s, in_all);
+	cursor_take(&core->stop->next);
 	if (core->stop->walk == STOP_REST || !may_give_back(core, s))
 		release(core, s);
 	else if (!timer_armed(&core->stop->timer))
@@ -161,7 +161,9 @@ walk(struct core *core, enum stop_walk which)
 	core->stop->again = false;
 	core->stop->paused = false;
 	core->stop->told = 0;
-	core->sessions->stop_next = TAILQ_FIRST(&core->sessions->all);
+	cursor_begin(&core->sessions->cursors, &core->stop->next,
+	    TAILQ_FIRST(&core->sessions->all),
+	    offsetof(struct session, in_all));
 }
 
 bool
@@ -191,7 +193,7 @@ stop_on(struct core *core)
 		walk(core, STOP_LEAVE);
 	while (work_left(core) && core->stop->walk != STOP_NONE &&
 	       !core->stop->paused) {
-		s = core->sessions->stop_next;
+		s = core->stop->next.at;
 		if (s == NULL) {
 			if (core->stop->walk == STOP_REFUSE)
 				walk(core, STOP_RELEASE);
@@ -202,7 +204,7 @@ stop_on(struct core *core)
 		if (!visit(core, s))
 			break;
 		if (core->stop->walk <= STOP_REFUSE)
-			core->sessions->stop_next = TAILQ_NEXT(s, in_all);
+			cursor_take(&core->stop->next);
 		core_visit(core, 1);
 		pause_telling(core);
 	}

@@ -7,7 +7,7 @@
  *	             step, and ends with a bound that counts from then on
  *
  * A new thing lowers the bound that a walk under way will end with
- * (valid_note()); a thing that goes moves the walk on (valid_leave_...()).
+ * (valid_note()).
  */
 #include "config.h"
 
@@ -52,45 +52,40 @@ vouched_timer(struct core *core, struct timer *t)
 {
 	struct valid *v = container_of(t, struct valid, timer);
 
-	assert(!v->walking);
-	v->walking = true;
 	v->next_ms = INT64_MAX;
-	v->hold = TAILQ_FIRST(&v->owner->holds);
-	v->permits = TAILQ_FIRST(&v->owner->permits);
-	TAILQ_INSERT_TAIL(&core->owners->walking, v, in_walking);
-	job_set(core, JOB_VOUCH, true);
+	owner_walk(core, v->owner, WALK_VOUCHED);
 }
 
-/* Looks at one thing, and steps on before that may go. */
 static void
-come_by(struct core *core, struct valid *v)
+begin(struct owner *owner, struct cursor *at)
 {
+	cursor_begin(&owner->cursors, &at[0], TAILQ_FIRST(&owner->holds),
+	    offsetof(struct hold, in_owner));
+	cursor_begin(&owner->cursors, &at[1], TAILQ_FIRST(&owner->permits),
+	    offsetof(struct permits, in_owner));
+}
+
+/* Looks at one thing.  Returns false if none was left. */
+static bool
+come_by(struct core *core, struct owner *owner, struct cursor *at)
+{
+	const struct hold *h = cursor_take(&at[0]);
+	const struct permits *p = h == NULL ? cursor_take(&at[1]) : NULL;
+	struct valid *v = owner->valid;
 	int64_t at_ms;
 
-	if (v->hold != NULL) {
-		at_ms = hold_valid_ms(core, v->hold);
-		v->hold = TAILQ_NEXT(v->hold, in_owner);
-	} else {
-		at_ms = permits_valid_ms(core, v->permits);
-		v->permits = TAILQ_NEXT(v->permits, in_owner);
+	if (h == NULL && p == NULL) {
+		valid_walked(core, v);
+		return false;
 	}
+	at_ms = h != NULL ? hold_valid_ms(core, h) : permits_valid_ms(core, p);
 	at_ms += core->owners->gained_ms;
 	v->next_ms = min_ms(v->next_ms, at_ms);
+	return true;
 }
 
 bool
 vouched_run_on(struct core *core)
 {
-	struct valid *v;
-
-	while (work_left(core) &&
-	       (v = TAILQ_FIRST(&core->owners->walking)) != NULL) {
-		core_visit(core, 1);
-		if (v->hold != NULL || v->permits != NULL) {
-			come_by(core, v);
-			continue;
-		}
-		valid_walked(core, v);
-	}
-	return !TAILQ_EMPTY(&core->owners->walking);
+	return owner_walk_on(core, WALK_VOUCHED, begin, come_by);
 }

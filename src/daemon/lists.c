@@ -121,13 +121,13 @@ job_begin(struct broker *b, struct job *job, const struct conn *c)
 }
 
 static void
-job_answer(struct job *job, struct conn *c)
+job_answer(const struct broker *b, struct job *job, struct conn *c)
 {
 	struct field field = { .id = FIELD_WAITERS };
 
 	assert(job->listing != NULL);
 	if (job->reply.verb == VERB_QUEUE) {
-		field.num = core_listing_waiters(job->listing);
+		field.num = core_listing_waiters(b->core, job->listing);
 	} else if (job->reply.verb == VERB_NAMES) {
 		field.id = FIELD_TOTAL;
 		field.num = core_listing_total(job->listing);
@@ -155,7 +155,7 @@ job_go_on(struct broker *b, struct job *job)
 		job->listing = job_begin(b, job, c);
 	if (core_listing_part(b->core, job->listing, now_ms(), add_row, job))
 		return;
-	job_answer(job, c);
+	job_answer(b, job, c);
 	job_free(b, job);
 }
 

@@ -277,7 +277,7 @@ add_asked(struct json *j, struct monitor *m, const struct question *q)
 		json_raw(j, "lock", buf_data(&q->lock), buf_len(&q->lock));
 		g = core_queue_begin(core, q->name, q->name_len, ROWS);
 		add_list(j, core, "queue", g);
-		add_number(j, "waiters", core_listing_waiters(g));
+		add_number(j, "waiters", core_listing_waiters(core, g));
 		core_listing_end(g);
 		g = core_history_begin(core, q->name, q->name_len, ROWS);
 		add_list(j, core, "history", g);

@@ -110,7 +110,7 @@ reenter(struct core *core, struct hold *h, struct waiter *w)
 
 	if (w->group != NULL) {
 		if (w->keep_ms > 0 || w->delay_ms > 0)
-			waiter_jump(core, w);
+			waiter_jump(w);
 		group_has(core, w->group);
 		return;
 	}
@@ -118,7 +118,7 @@ reenter(struct core *core, struct hold *h, struct waiter *w)
 		return;
 	/* If w needs a longer key, it comes next, once the key is longer. */
 	if (!lease_covers(core, &l->lease, w->keep_ms, w->delay_ms)) {
-		waiter_jump(core, w);
+		waiter_jump(w);
 		return;
 	}
 	waiter_granted(core, w);
@@ -153,17 +153,6 @@ look_in_session(struct core *core, struct hold *h)
 	}
 }
 
-/* Begins a walk; if one is under way, another comes behind it. */
-static void
-walk(struct core *core, struct owner *owner)
-{
-	owner->reenter_again = owner->walks[WALK_REENTER];
-	if (owner->reenter_again)
-		return;
-	owner->reenter_next = TAILQ_FIRST(&owner->waiting);
-	owner_walk(core, owner, WALK_REENTER);
-}
-
 /* Looks wherever the fewest are: in the queue of the name, among what the
  * session waits for, or, if both are long, in a walk. */
 void
@@ -182,23 +171,25 @@ reenter_others(struct core *core, struct hold *h, bool several)
 	else if (h->owner->nwaiting <= FEW)
 		look_in_session(core, h);
 	else
-		walk(core, h->owner);
+		owner_walk(core, h->owner, WALK_REENTER);
 }
 
-/* Looks at what comes next.  Returns false at the end of the last walk. */
-static bool
-come_by(struct core *core, struct owner *owner)
+static void
+begin(struct owner *owner, struct cursor *at)
 {
-	struct waiter *w = owner->reenter_next;
-	bool again = owner->reenter_again;
+	cursor_begin(&owner->cursors, at, TAILQ_FIRST(&owner->waiting),
+	    offsetof(struct waiter, in_owner));
+}
+
+/* Looks at what comes next.  Returns false if that was all. */
+static bool
+come_by(struct core *core, struct owner *owner, struct cursor *at)
+{
+	struct waiter *w = cursor_take(at);
 	struct hold *h;
 
-	if (w == NULL) {
-		owner->reenter_again = false;
-		owner->reenter_next = TAILQ_FIRST(&owner->waiting);
-		return again;
-	}
-	owner->reenter_next = TAILQ_NEXT(w, in_owner);
+	if (w == NULL)
+		return false;
 	h = hold_find(core, w->lock, owner);
 	if (h != NULL && term_vouched(core, &w->lock->lease.term))
 		reenter(core, h, w);
@@ -208,5 +199,5 @@ come_by(struct core *core, struct owner *owner)
 bool
 reenter_on(struct core *core)
 {
-	return owner_walk_on(core, WALK_REENTER, come_by);
+	return owner_walk_on(core, WALK_REENTER, begin, come_by);
 }

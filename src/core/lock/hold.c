@@ -244,22 +244,17 @@ forget_untold(struct hold *h, bool withdrawn)
 	}
 }
 
-/* Walks that stand at the hold go on behind it, so they must hear of this while
- * it is still in its lists. */
 static void
 hold_free(struct core *core, struct hold *h)
 {
 	assert(h->owner->nholds > 0 && core->locks->nholds > 0);
-	core->locks->above->hold_leaves(core, h);
 	measured_freed(core, h);
-	valid_leave_hold(core, h->owner, h, TAILQ_NEXT(h, in_owner));
-	if (h->owner->going_next == h)
-		h->owner->going_next = TAILQ_NEXT(h, in_owner);
-	TAILQ_REMOVE(&h->owner->holds, h, in_owner);
-	sharers_leave_hold(h);
+	valid_left(core, h->owner);
+	CURSOR_REMOVE(&h->owner->cursors, &h->owner->holds, h, in_owner);
 	holders_leave(h->lock, h);
 	term_used(core, &h->lock->lease.term, -1);
 	h->owner->nholds--;
+	h->owner->nended++;
 	owner_let_go(core, h->owner);
 	core->locks->nholds--;
 	if (hold_rare(h)->gone)

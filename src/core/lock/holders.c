@@ -99,7 +99,7 @@ void
 holders_leave(struct lock *l, struct hold *h)
 {
 	assert(l->nholders > 0 && h->lock == l);
-	TAILQ_REMOVE(&l->holders, h, in_lock);
+	CURSOR_REMOVE(&lock_rare(l)->cursors, &l->holders, h, in_lock);
 	l->nholders--;
 	if (lock_rare(l)->crowd == NULL)
 		return;
@@ -230,17 +230,8 @@ sharers_forget(struct core *core, struct lock *l)
 	TAILQ_REMOVE(list_of(core, c), c, link);
 	job_set(core, job_of(c), !TAILQ_EMPTY(list_of(core, c)));
 	l->rare->sharers = NULL;
+	cursor_end(&c->next);
 	free(c);
-}
-
-/* Called while the hold is still in the list of holders. */
-void
-sharers_leave_hold(const struct hold *h)
-{
-	struct sharers *c = lock_rare(h->lock)->sharers;
-
-	if (c != NULL && c->next == h)
-		c->next = TAILQ_NEXT(h, in_lock);
 }
 
 bool

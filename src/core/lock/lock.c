@@ -39,7 +39,6 @@ lock_free(struct core *core, struct lock *l)
 {
 	assert(l->nholders == 0 && l->nuntold == 0);
 	assert(TAILQ_EMPTY(&l->holders) && l->queue == NULL);
-	core->locks->above->lock_leaves(core, l);
 	sharers_forget(core, l);
 	warm_over(core, l);
 	unowned_forget(core, l);

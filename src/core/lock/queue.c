@@ -59,15 +59,18 @@ binds(const struct waiter *w)
 	return w->keep_ms > 0 || w->delay_ms > 0;
 }
 
-/* Takes w off its session's list; a walk that stands at it goes on behind. */
 static void
 unlist_waiting(struct waiter *w)
 {
-	if (w->owner->hasten_waiter == w)
-		w->owner->hasten_waiter = TAILQ_NEXT(w, in_owner);
-	if (w->owner->reenter_next == w)
-		w->owner->reenter_next = TAILQ_NEXT(w, in_owner);
-	TAILQ_REMOVE(&w->owner->waiting, w, in_owner);
+	CURSOR_REMOVE(&w->owner->cursors, &w->owner->waiting, w, in_owner);
+}
+
+/* Takes w out of its queue. */
+static void
+unlist_queued(struct waiter *w)
+{
+	CURSOR_REMOVE(
+	    &lock_rare(w->lock)->cursors, &w->lock->queue->waiters, w, in_lock);
 }
 
 /* Only a tagged request can be cancelled; if it has several names, the first
@@ -192,18 +195,16 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 }
 
 void
-waiter_jump(struct core *core, struct waiter *w)
+waiter_jump(struct waiter *w)
 {
 	struct queue *q = w->lock->queue;
 
 	assert(q != NULL && !w->granted);
 	w->jumped = true;
-	core->locks->above->waiter_leaves(core, w);
-	TAILQ_REMOVE(&q->waiters, w, in_lock);
+	unlist_queued(w);
 	TAILQ_INSERT_HEAD(&q->waiters, w, in_lock);
 }
 
-/* A list that is being made may stand at the waiter (listing.c). */
 static void
 leave_queue(struct core *core, struct waiter *w)
 {
@@ -211,8 +212,7 @@ leave_queue(struct core *core, struct waiter *w)
 
 	assert(q != NULL && q->n > 0 && core->locks->nwaiting > 0);
 	assert(w->group == NULL || q->ngroups > 0);
-	core->locks->above->waiter_leaves(core, w);
-	TAILQ_REMOVE(&q->waiters, w, in_lock);
+	unlist_queued(w);
 	set_patient(w);
 	requests_remove(&core->locks->by_ref, &w->by_ref);
 	core->locks->nwaiting--;
@@ -307,8 +307,7 @@ step_back(struct core *core, struct lock *l, const struct owner *owner)
 		core_visit(core, 1);
 		if (w->owner != owner || !w->jumped || goes_first(core, w))
 			continue;
-		core->locks->above->waiter_leaves(core, w);
-		TAILQ_REMOVE(&l->queue->waiters, w, in_lock);
+		unlist_queued(w);
 		w->jumped = false;
 		insert_by_arrival(core, l->queue, w);
 	}

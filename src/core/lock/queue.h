@@ -13,7 +13,7 @@ struct waiter *waiter_new(struct core *core, struct owner *owner,
 void waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms);
 
 /* Moves a waiter to the head of its queue. */
-void waiter_jump(struct core *core, struct waiter *w);
+void waiter_jump(struct waiter *w);
 
 /* When a request that is made now will have waited long enough; 0: never. */
 int64_t waiter_deadline_ms(

@@ -164,48 +164,45 @@ tell(struct core *core, const struct hold *h, enum event_id event)
 	notify_risk(core, h, event == EVENT_SAFE, left_ms);
 }
 
-/* Tells holders from h on.  Returns the next one; NULL: that was all. */
-static const struct hold *
-tell_some(
-    struct core *core, const struct hold *h, enum event_id event, unsigned few)
-{
-	for (; h != NULL && (few > 0 || work_left(core));
-	     h = TAILQ_NEXT(h, in_lock)) {
-		few -= few > 0;
-		tell(core, h, event);
-	}
-	return h;
-}
-
 /* At worst, a holder is told SAFE that was never told ATRISK. */
 void
 sharers_tell(struct core *core, struct lock *l, enum event_id event)
 {
-	const struct hold *next;
+	struct hold *h = TAILQ_FIRST(&l->holders);
 	struct sharers *c;
+	unsigned n;
 
 	assert(event == EVENT_ATRISK || event == EVENT_SAFE);
 	if (sharers_loses(l))
 		return;
 	sharers_forget(core, l);
-	next = tell_some(core, TAILQ_FIRST(&l->holders), event, FEW);
-	if (next == NULL)
+	for (n = 0; h != NULL && (n < FEW || work_left(core)); n++) {
+		tell(core, h, event);
+		h = TAILQ_NEXT(h, in_lock);
+	}
+	if (h == NULL)
 		return;
 	c = sharers_begin(core, l, false);
 	c->event = event;
-	c->next = next;
+	cursor_begin(
+	    &l->rare->cursors, &c->next, h, offsetof(struct hold, in_lock));
 }
 
 bool
 sharers_tell_on(struct core *core)
 {
+	const struct hold *h;
 	struct sharers *c;
 
 	while (work_left(core) &&
 	       (c = TAILQ_FIRST(&core->locks->warning)) != NULL) {
 		core_visit(core, 1);
-		c->next = tell_some(core, c->next, c->event, 1);
-		if (c->next != NULL)
+		while ((h = cursor_take(&c->next)) != NULL) {
+			tell(core, h, c->event);
+			if (!work_left(core))
+				break;
+		}
+		if (c->next.at != NULL)
 			break;
 		sharers_forget(core, c->lock);
 	}

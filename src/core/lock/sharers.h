@@ -32,7 +32,7 @@ struct sharers {
 	struct loss loss;	 /* losing */
 	char by[PEND_MAX_BYTES]; /* loss.by is that, or NULL */
 	enum event_id event;	 /* not losing */
-	const struct hold *next; /* not losing: the next one to be told */
+	struct cursor next;	 /* not losing: the next one to be told */
 };
 
 /* Puts it at the end of its list. */
@@ -41,8 +41,7 @@ struct sharers *sharers_begin(struct core *core, struct lock *l, bool losing);
 /* Are the holders losing the name? */
 bool sharers_loses(const struct lock *l);
 
-/* The hold is about to be freed; what is under way for the lock is dropped. */
-void sharers_leave_hold(const struct hold *h);
+/* What is under way for the lock is dropped. */
 void sharers_forget(struct core *core, struct lock *l);
 
 /* sharers.c */

@@ -165,6 +165,7 @@ struct lock_rare {
 	unsigned naskers;
 	struct sharers *sharers; /* owned; what its holders are being told */
 	struct table *crowd;	 /* its holders by owner; NULL: they are few */
+	struct cursors cursors;	 /* in its holders and waiters */
 };
 
 /*
@@ -252,14 +253,8 @@ struct names {
 	unsigned sweeping;	 /* enum sweep, or'ed; 0: there is none */
 };
 
-/*
- * Tells the modules above that an entry is about to leave its list, because a
- * walk of theirs may stand at it; and asks them who else waits.
- */
+/* Asks the modules above who else waits. */
 struct lock_listener {
-	void (*hold_leaves)(struct core *core, const struct hold *h);
-	void (*waiter_leaves)(struct core *core, const struct waiter *w);
-	void (*lock_leaves)(struct core *core, const struct lock *l);
 	/* Is somebody else here who wants the name, came before that request,
 	 * and has a place in the queue in the store? */
 	bool (*comes_before)(const struct core *core, const char *name,

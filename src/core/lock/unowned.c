@@ -75,15 +75,21 @@ unowned_unbind(struct core *core, struct lock *l)
 	unowned_look(core, l);
 }
 
+static void
+begin(struct owner *owner, struct cursor *at)
+{
+	cursor_begin(&owner->cursors, at, TAILQ_FIRST(&owner->holds),
+	    offsetof(struct hold, in_owner));
+}
+
 /* Counts the name of its next hold.  Returns false if that was all. */
 static bool
-go_on(struct core *core, struct owner *owner)
+go_on(struct core *core, struct owner *owner, struct cursor *at)
 {
-	struct hold *h = owner->going_next;
+	struct hold *h = cursor_take(at);
 
 	if (h == NULL)
 		return false;
-	owner->going_next = TAILQ_NEXT(h, in_owner);
 	if (hold_set_gone(h, owner->gone))
 		unowned_look(core, h->lock);
 	return true;
@@ -92,7 +98,7 @@ go_on(struct core *core, struct owner *owner)
 bool
 unowned_go_on(struct core *core)
 {
-	return owner_walk_on(core, WALK_GOING, go_on);
+	return owner_walk_on(core, WALK_GOING, begin, go_on);
 }
 
 void
@@ -101,7 +107,6 @@ unowned_gone(struct core *core, struct owner *owner, bool gone)
 	if (owner->gone == gone)
 		return;
 	owner->gone = gone;
-	owner->going_next = TAILQ_FIRST(&owner->holds);
 	owner_walk(core, owner, WALK_GOING);
 	job_run(core, JOB_GONE);
 }

@@ -34,8 +34,7 @@ owners_init(struct core *core)
 	core->owners = xcalloc(1, sizeof(*core->owners));
 	table_init(&core->owners->by_id, id_of);
 	for (i = 0; i < OWNER_WALKS; i++)
-		TAILQ_INIT(&core->owners->walks[i]);
-	TAILQ_INIT(&core->owners->walking);
+		TAILQ_INIT(&core->owners->walks[i].owners);
 	shares_init(core);
 }
 
@@ -82,17 +81,30 @@ static const enum job walk_jobs[OWNER_WALKS] = {
 	[WALK_HASTEN] = JOB_HASTEN,
 	[WALK_REENTER] = JOB_REENTER,
 	[WALK_GOING] = JOB_GONE,
+	[WALK_VOUCHED] = JOB_VOUCH,
 };
 
+/* The walk has not begun with its first owner, or it shall begin anew. */
 static void
-leave_walk(struct core *core, struct owner *owner, enum owner_walk which)
+rewind_walk(struct owners_walk *k)
 {
+	cursor_end(&k->at[0]);
+	cursor_end(&k->at[1]);
+	k->begun = k->again = false;
+}
+
+void
+owner_walk_not(struct core *core, struct owner *owner, enum owner_walk which)
+{
+	struct owners_walk *k = &core->owners->walks[which];
+
 	if (!owner->walks[which])
 		return;
 	owner->walks[which] = false;
-	TAILQ_REMOVE(&core->owners->walks[which], owner, in_walk[which]);
-	job_set(
-	    core, walk_jobs[which], !TAILQ_EMPTY(&core->owners->walks[which]));
+	if (owner == TAILQ_FIRST(&k->owners))
+		rewind_walk(k);
+	TAILQ_REMOVE(&k->owners, owner, in_walk[which]);
+	job_set(core, walk_jobs[which], !TAILQ_EMPTY(&k->owners));
 }
 
 /* Whatever is left in a list has a pointer to the owner, and would use memory
@@ -106,9 +118,9 @@ owner_fini(struct core *core, struct owner *owner)
 	assert(TAILQ_EMPTY(&owner->permits) && TAILQ_EMPTY(&owner->claims));
 	assert(TAILQ_EMPTY(&owner->lost) && TAILQ_EMPTY(&owner->watches));
 	assert(TAILQ_EMPTY(&owner->granted) && owner->nlost == 0);
-	assert(owner->valid == NULL);
+	assert(owner->valid == NULL && LIST_EMPTY(&owner->cursors));
 	for (i = 0; i < OWNER_WALKS; i++)
-		leave_walk(core, owner, i);
+		owner_walk_not(core, owner, i);
 	table_fini(&owner->lost_names);
 	table_remove(&core->owners->by_id, &owner->by_id);
 	free(owner->label);
@@ -220,14 +232,20 @@ owner_forget_lost(struct core *core, struct owner *owner)
 	return TAILQ_EMPTY(&owner->lost);
 }
 
+/* What has come to the owner behind the place of the walk is come by anyway, but
+ * something may have changed before it: hence once more. */
 void
 owner_walk(struct core *core, struct owner *owner, enum owner_walk which)
 {
+	struct owners_walk *k = &core->owners->walks[which];
+
 	assert(which < OWNER_WALKS);
-	if (owner->walks[which])
+	if (owner->walks[which]) {
+		k->again |= k->begun && owner == TAILQ_FIRST(&k->owners);
 		return;
+	}
 	owner->walks[which] = true;
-	TAILQ_INSERT_TAIL(&core->owners->walks[which], owner, in_walk[which]);
+	TAILQ_INSERT_TAIL(&k->owners, owner, in_walk[which]);
 	job_set(core, walk_jobs[which], true);
 }
 
@@ -235,17 +253,25 @@ owner_walk(struct core *core, struct owner *owner, enum owner_walk which)
  * steps as that takes, before it comes by the next. */
 bool
 owner_walk_on(struct core *core, enum owner_walk which,
-    bool (*one)(struct core *core, struct owner *owner))
+    void (*begin)(struct owner *owner, struct cursor *at),
+    bool (*one)(struct core *core, struct owner *owner, struct cursor *at))
 {
+	struct owners_walk *k = &core->owners->walks[which];
 	struct owner *owner;
 
-	while (work_left(core) &&
-	       (owner = TAILQ_FIRST(&core->owners->walks[which])) != NULL) {
+	while (work_left(core) && (owner = TAILQ_FIRST(&k->owners)) != NULL) {
 		core_visit(core, 1);
-		if (!one(core, owner))
-			leave_walk(core, owner, which);
+		if (!k->begun)
+			begin(owner, k->at);
+		k->begun = true;
+		if (one(core, owner, k->at))
+			continue;
+		if (k->again)
+			rewind_walk(k);
+		else
+			owner_walk_not(core, owner, which);
 	}
-	return !TAILQ_EMPTY(&core->owners->walks[which]);
+	return !TAILQ_EMPTY(&k->owners);
 }
 
 void
@@ -254,9 +280,8 @@ owners_check(const struct core *core)
 	unsigned i;
 
 	for (i = 0; i < OWNER_WALKS; i++)
-		job_check(
-		    core, walk_jobs[i], !TAILQ_EMPTY(&core->owners->walks[i]));
-	job_check(core, JOB_VOUCH, !TAILQ_EMPTY(&core->owners->walking));
+		job_check(core, walk_jobs[i],
+		    !TAILQ_EMPTY(&core->owners->walks[i].owners));
 }
 
 void

@@ -9,6 +9,7 @@
 #ifndef LOCKBROKER_CORE_SESSION_OWNER_H
 #define LOCKBROKER_CORE_SESSION_OWNER_H
 
+#include "base/cursor.h"
 #include "base/table.h"
 #include "core/turn/turn.h"
 
@@ -33,6 +34,7 @@ enum owner_walk {
 	WALK_HASTEN,  /* hasten.h */
 	WALK_REENTER, /* lock/grant.h */
 	WALK_GOING,   /* lock/unowned.h */
+	WALK_VOUCHED, /* vouched.h */
 	OWNER_WALKS
 };
 
@@ -60,12 +62,10 @@ struct owner {
 	bool gone;     /* nobody is there; it lives for a valid= alone */
 	/* Nobody is there, but may count on a valid= until then; 0: no. */
 	int64_t promised_ms;
-	/* Walks that are under way, and what they look at next. */
+	struct cursors cursors; /* in all of these lists */
+	uint32_t nended;	/* holds and permits that are over, so far */
 	TAILQ_ENTRY(owner) in_walk[OWNER_WALKS];
-	bool walks[OWNER_WALKS], reenter_again;
-	struct waiter *hasten_waiter, *reenter_next;
-	struct claim *hasten_claim;
-	struct hold *going_next;
+	bool walks[OWNER_WALKS]; /* that are to come by it */
 	uint64_t walk; /* lock/admit.h: the walk that came by last ... */
 	const struct lock *walk_via; /* ... on the way to this name ... */
 	struct owner *walk_from;     /* ... from this owner */
@@ -82,19 +82,29 @@ struct owner_listener {
 	int64_t (*vouched_ms)(struct core *core, const struct owner *owner);
 };
 
+/*
+ * A walk comes by one owner after the other: with the first of them it has come
+ * so far.  Most walks need one place in the owner's lists, some need two.
+ */
+struct owners_walk {
+	struct owner_list owners;
+	struct cursor at[2];
+	bool begun; /* with the first */
+	bool again; /* it comes by the first once more */
+};
+
 /* All owners. */
 struct owners {
 	const struct owner_listener *above;
 	struct table by_id;
-	struct owner_list walks[OWNER_WALKS];
+	struct owners_walk walks[OWNER_WALKS];
 	/* Kept for nobody (quota.h): names, and these with those that may come
 	 * to be; latches that are made, or being made; token holds. */
 	struct table shares; /* by user: share.h */
 	uint64_t nunowned, ncounted;
 	uint64_t nmade, nmaking;
 	uint64_t ntokens;
-	uint64_t nparked;	     /* tokens that wait */
-	TAILQ_HEAD(, valid) walking; /* valid.h */
+	uint64_t nparked;  /* tokens that wait */
 	int64_t gained_ms; /* leases end sooner by all that clocks gained */
 };
 
@@ -138,14 +148,19 @@ bool owner_take_lost(struct owner *owner, const char *name, size_t len);
 bool owner_forget_lost(struct core *core, struct owner *owner);
 
 /*
- * The walk begins to come by the owner, if it does not yet.  owner_walk_on()
- * calls `one` for the first owner of the walk until that returns false, as it
- * has come by everything; then for the next owner.  Requires that `one` frees
- * no owner.  Each walk is a job: it returns whether anything is left.
+ * The walk shall come by all that the owner has now; or no longer, although it
+ * may have come by something.  owner_walk_on() calls `begin` for the first owner
+ * of the walk, which sets the places from which to go on, and then `one` until
+ * that returns false, as it has come by everything; then it goes to the next
+ * owner.  Requires that `one` frees no owner.  Each walk is a job: it returns
+ * whether anything is left.
  */
 void owner_walk(struct core *core, struct owner *owner, enum owner_walk which);
+void owner_walk_not(
+    struct core *core, struct owner *owner, enum owner_walk which);
 bool owner_walk_on(struct core *core, enum owner_walk which,
-    bool (*one)(struct core *core, struct owner *owner));
+    void (*begin)(struct owner *owner, struct cursor *at),
+    bool (*one)(struct core *core, struct owner *owner, struct cursor *at));
 
 /* Are the walks of owners queued?  Does its own part of one agree?  For tests;
  * abort if not. */

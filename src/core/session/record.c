@@ -54,11 +54,9 @@ session_delete(struct core *core, struct session *s)
 	assert(TAILQ_EMPTY(&s->asks));
 	core_disarm(core, &s->end);
 	core->sessions->nkeepers -= s->grace_ms > 0;
-	/* A broker that stops may be about to come by this session. */
-	if (core->sessions->stop_next == s)
-		core->sessions->stop_next = TAILQ_NEXT(s, in_all);
 	core->sessions->ndetached -= s->detached;
-	TAILQ_REMOVE(&core->sessions->all, s, in_all);
+	CURSOR_REMOVE(
+	    &core->sessions->cursors, &core->sessions->all, s, in_all);
 	owner_fini(core, &s->owner);
 	free(s);
 }

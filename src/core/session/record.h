@@ -50,13 +50,13 @@ struct session {
 /* All sessions. */
 struct sessions {
 	struct session_list all;
-	unsigned nkeepers; /* with grace */
+	struct cursors cursors; /* in these */
+	unsigned nkeepers;	/* with grace */
 	unsigned ndetached;
 	struct session_list withdrawing, letting_go; /* leave.h */
 	struct kept_list kept_over;		     /* replay.h: to be freed */
 	uint64_t nevents, nwritten;	/* kept in all; of them, written */
 	TAILQ_HEAD(, retold) retelling; /* replay.c */
-	struct session *stop_next;	/* stop.c: how far it has come */
 	int64_t left_ms; /* stopping: the latest valid= that was told of what
 			  * was not given back */
 };

@@ -45,19 +45,10 @@ plan(struct core *core, struct valid *v)
 	bool asked = core->now_ms - v->asked_ms < lease_ms;
 	int64_t low_ms = asked ? LOW_IF_ASKED(lease_ms) : LOW(lease_ms);
 
-	assert(!v->walking);
+	assert(!v->owner->walks[WALK_VOUCHED]);
 	core_arm(core, &v->timer,
 	    max_ms(v->least_ms - core->owners->gained_ms - low_ms,
 		v->walked_ms + REST(lease_ms)));
-}
-
-static void
-leave(struct core *core, struct valid *v)
-{
-	assert(v->walking);
-	v->walking = false;
-	TAILQ_REMOVE(&core->owners->walking, v, in_walking);
-	job_set(core, JOB_VOUCH, !TAILQ_EMPTY(&core->owners->walking));
 }
 
 void
@@ -65,7 +56,7 @@ valid_walked(struct core *core, struct valid *v)
 {
 	v->least_ms = v->next_ms;
 	v->walked_ms = core->now_ms;
-	leave(core, v);
+	owner_walk_not(core, v->owner, WALK_VOUCHED);
 	plan(core, v);
 }
 
@@ -73,7 +64,7 @@ void
 valid_asked(struct core *core, struct valid *v)
 {
 	v->asked_ms = core->now_ms;
-	if (!v->walking)
+	if (!v->owner->walks[WALK_VOUCHED])
 		plan(core, v);
 }
 
@@ -99,8 +90,7 @@ end(struct core *core, struct owner *owner)
 {
 	struct valid *v = owner->valid;
 
-	if (v->walking)
-		leave(core, v);
+	owner_walk_not(core, owner, WALK_VOUCHED);
 	core_disarm(core, &v->timer);
 	free(v);
 	owner->valid = NULL;
@@ -122,7 +112,7 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 	if (at_ms >= v->least_ms)
 		return;
 	v->least_ms = at_ms;
-	if (!v->walking)
+	if (!v->owner->walks[WALK_VOUCHED])
 		plan(core, v);
 }
 
@@ -131,33 +121,10 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
  * comes and goes costs nothing.  It is not raised for what is gone, but the
  * next walk finds that.
  */
-static void
-left(struct core *core, struct owner *owner)
+void
+valid_left(struct core *core, struct owner *owner)
 {
 	assert(load(owner) > 0);
-	if (load(owner) <= FEW + 1)
+	if (owner->valid != NULL && load(owner) <= FEW + 1)
 		end(core, owner);
-}
-
-/* A walk that stands at the hold goes on behind it. */
-void
-valid_leave_hold(struct core *core, struct owner *owner, const struct hold *h,
-    const struct hold *next)
-{
-	if (owner->valid == NULL)
-		return;
-	if (owner->valid->hold == h)
-		owner->valid->hold = next;
-	left(core, owner);
-}
-
-void
-valid_leave_permits(struct core *core, struct owner *owner,
-    const struct permits *p, const struct permits *next)
-{
-	if (owner->valid == NULL)
-		return;
-	if (owner->valid->permits == p)
-		owner->valid->permits = next;
-	left(core, owner);
 }

@@ -17,30 +17,20 @@
 
 /* Of one owner with many things.  Owned by it. */
 struct valid {
-	TAILQ_ENTRY(valid) in_walking;
 	struct owner *owner;
 	struct timer timer; /* the next walk */
-	bool walking;	    /* in owners.walking */
 	int64_t asked_ms;   /* when the client asked last */
 	int64_t walked_ms;  /* when the last walk was over */
 	/* Bounds, as if no clock had ever gained: see owners.gained_ms. */
 	int64_t least_ms; /* of all things */
 	int64_t next_ms;  /* of those that the walk has seen, and new ones */
-	const struct hold *hold; /* what the walk looks at next */
-	const struct permits *permits;
 };
 
 /* The owner has something new, or has something for less long: until then. */
 void valid_note(struct core *core, struct owner *owner, int64_t at_ms);
 
-/*
- * This one is being freed; `next` is the one after it.  Requires that the
- * owner still counts it.
- */
-void valid_leave_hold(struct core *core, struct owner *owner,
-    const struct hold *h, const struct hold *next);
-void valid_leave_permits(struct core *core, struct owner *owner,
-    const struct permits *p, const struct permits *next);
+/* One thing is being freed.  Requires that the owner still counts it. */
+void valid_left(struct core *core, struct owner *owner);
 
 /* The client asks for the bound. */
 void valid_asked(struct core *core, struct valid *v);

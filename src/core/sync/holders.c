@@ -96,14 +96,11 @@ tell(struct core *core, const struct semaphore *m, const struct permits *p)
 static bool
 tell_some(struct core *core, struct semaphore *m, unsigned few)
 {
-	const struct permits *p;
-
-	while ((p = m->warned_next) != NULL) {
+	while (m->warned_next.at != NULL) {
 		if (few == 0 && !work_left(core))
 			return false;
 		few -= few > 0;
-		m->warned_next = TAILQ_NEXT(p, in_sync);
-		tell(core, m, p);
+		tell(core, m, cursor_take(&m->warned_next));
 	}
 	return true;
 }
@@ -111,7 +108,7 @@ tell_some(struct core *core, struct semaphore *m, unsigned few)
 void
 warning_stop(struct core *core, struct semaphore *m)
 {
-	m->warned_next = NULL;
+	cursor_end(&m->warned_next);
 	if (!m->warned)
 		return;
 	m->warned = false;
@@ -124,7 +121,8 @@ holders_tell(struct core *core, struct semaphore *m, enum event_id event)
 {
 	warning_stop(core, m);
 	m->warning = event;
-	m->warned_next = TAILQ_FIRST(&m->holders);
+	cursor_begin(&m->y.cursors, &m->warned_next, TAILQ_FIRST(&m->holders),
+	    offsetof(struct permits, in_sync));
 	if (tell_some(core, m, FEW))
 		return;
 	m->warned = true;

@@ -63,7 +63,7 @@ line_leave(struct claim *c)
 		line->fresh = TAILQ_NEXT(c, in_sync);
 	if (line->asked == c)
 		line->asked = TAILQ_NEXT(c, in_sync);
-	TAILQ_REMOVE(&line->list, c, in_sync);
+	CURSOR_REMOVE(&c->sync->cursors, &line->list, c, in_sync);
 }
 
 void

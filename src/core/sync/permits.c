@@ -53,6 +53,12 @@ permits_find(
 	return link == NULL ? NULL : container_of(link, struct permits, by_key);
 }
 
+bool
+permits_are_lost(const struct permits *p)
+{
+	return p->losses != semaphore_of(p->sync)->losses;
+}
+
 /* Sets the bound to so long from now; hold_ms 0: none.  locks.max_hold bounds
  * all. */
 static void
@@ -164,15 +170,13 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 	    permits_are_lost(p) ? &m->losers : &m->holders;
 
 	assert(!p->over && p->owner->npermits > 0);
-	core->syncs->above->permits_leave(core, p);
-	valid_leave_permits(core, p->owner, p, TAILQ_NEXT(p, in_owner));
-	if (m->warned_next == p)
-		m->warned_next = TAILQ_NEXT(p, in_sync);
+	valid_left(core, p->owner);
 	count_out(core, p, p->n);
 	table_remove(&core->syncs->permits, &p->by_key);
-	TAILQ_REMOVE(&p->owner->permits, p, in_owner);
-	TAILQ_REMOVE(list, p, in_sync);
+	CURSOR_REMOVE(&p->owner->cursors, &p->owner->permits, p, in_owner);
+	CURSOR_REMOVE(&p->sync->cursors, list, p, in_sync);
 	p->owner->npermits--;
+	p->owner->nended++;
 	owner_let_go(core, p->owner);
 	core_disarm(core, &p->bound);
 	sync_touch(core, &m->y);
@@ -366,7 +370,7 @@ permits_valid_ms(const struct core *core, const struct permits *p)
 	return min_ms(bound_ms, at_ms);
 }
 
-const struct permits *
+struct permits *
 semaphore_holder(const struct sync *y)
 {
 	const struct semaphore *s = container_of_const(y, struct semaphore, y);
@@ -378,13 +382,4 @@ const struct term *
 semaphore_term(const struct sync *y)
 {
 	return &container_of_const(y, struct semaphore, y)->term;
-}
-
-const struct permits *
-permits_later(const struct permits *p)
-{
-	do
-		p = TAILQ_NEXT(p, in_sync);
-	while (p != NULL && permits_are_lost(p));
-	return p;
 }

@@ -35,19 +35,19 @@ extern const struct sync_class semaphore_class;
 extern const struct term_lessee semaphore_of_term;
 
 /* Returns what the owner that has permits for longest has; NULL: none has. */
-const struct permits *semaphore_holder(const struct sync *y);
+struct permits *semaphore_holder(const struct sync *y);
 
 /* Returns what this broker has of the semaphore in Redis. */
 const struct term *semaphore_term(const struct sync *y);
-
-/* Returns the permits that were granted next after these, to another owner;
- * NULL: there are none that are not lost. */
-const struct permits *permits_later(const struct permits *p);
 
 void semaphore_acquire(
     struct core *core, struct owner *owner, const struct core_request *rq);
 void semaphore_release(
     struct core *core, struct owner *owner, const struct core_request *rq);
+
+/* Did the owner lose them when all holders lost theirs?  It is yet to be
+ * told. */
+bool permits_are_lost(const struct permits *p);
 
 /* The owner gives back all of them, or has ended. */
 void permits_end(struct core *core, struct permits *p);

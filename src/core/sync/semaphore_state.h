@@ -31,7 +31,7 @@ struct semaphore {
 	const char *why_lost;	    /* static */
 	uint32_t losses;	    /* how often all permits were lost */
 	enum event_id warning;	    /* that the holders are told */
-	const struct permits *warned_next; /* the holder to tell next */
+	struct cursor warned_next;  /* the holder to tell next */
 	/* RELEASEs, owned.  `givings`: the store does not know of them.
 	 * `flying`: the operation in flight tells it.  The others only wait for
 	 * their answers: `known` that the store has the permits back,
@@ -99,13 +99,6 @@ void holders_tell(struct core *core, struct semaphore *m, enum event_id event);
 
 /* Stops telling the warning to those who have not heard it. */
 void warning_stop(struct core *core, struct semaphore *m);
-
-/* Did the session lose them when all holders lost theirs? */
-static inline bool
-permits_are_lost(const struct permits *p)
-{
-	return p->losses != semaphore_of(p->sync)->losses;
-}
 
 /* The session loses its permits, and is told if it knew of any. */
 void permits_lose(struct core *core, struct permits *p, const char *reason);

@@ -40,15 +40,13 @@ name_of(const struct table_link *link, size_t *len)
 }
 
 void
-sync_init(struct core *core, const struct sync_class *const *classes,
-    const struct sync_listener *above)
+sync_init(struct core *core, const struct sync_class *const *classes)
 {
 	struct syncs *syncs = xcalloc(1, sizeof(*syncs));
 	unsigned i;
 
 	core->syncs = syncs;
 	syncs->classes = classes;
-	syncs->above = above;
 	for (i = KIND_SYNC; i < KIND_MAX; i++) {
 		table_init(&syncs->by_name[i], name_of);
 		TAILQ_INIT(&syncs->all[i]);
@@ -99,8 +97,7 @@ sync_get(struct core *core, enum kind kind, const char *name, size_t len)
 	return y;
 }
 
-/* Requires that no claim is left.  Walks that would come to the object next
- * step past it. */
+/* Requires that no claim is left. */
 static void
 sync_free(struct core *core, struct sync *y)
 {
@@ -111,10 +108,10 @@ sync_free(struct core *core, struct sync *y)
 	if (y->touched)
 		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
 	core->syncs->shards[y->shard].nblocked -= y->blocked;
-	sync_sweep_leave(core, y);
 	core_disarm(core, &y->timer);
 	table_remove(&core->syncs->by_name[y->kind], &y->by_name);
-	TAILQ_REMOVE(&core->syncs->all[y->kind], y, in_all);
+	CURSOR_REMOVE(
+	    &core->syncs->cursors, &core->syncs->all[y->kind], y, in_all);
 	free(y->why);
 	free(y->name);
 	free(y);
@@ -394,7 +391,6 @@ void
 claim_leave_line(struct core *core, struct claim *c)
 {
 	assert(!c->granted && c->sync->nclaims > 0);
-	core->syncs->above->leaves_line(core, c);
 	requests_remove(&core->syncs->by_ref, &c->by_ref);
 	set_patient(c);
 	line_leave(c);
@@ -434,13 +430,9 @@ claim_free(struct core *core, struct claim *c)
 		claim_leave_line(core, c);
 		sync_touch(core, c->sync);
 	}
-	core->syncs->above->claim_leaves(core, c);
 	core->owners->nmaking -= c->verb == VERB_LATCH;
 	c->sync->nmaking -= c->verb == VERB_LATCH;
-	/* A walk (hasten.h) that would come to it next goes on behind it. */
-	if (c->owner->hasten_claim == c)
-		c->owner->hasten_claim = TAILQ_NEXT(c, in_owner);
-	TAILQ_REMOVE(&c->owner->claims, c, in_owner);
+	CURSOR_REMOVE(&c->owner->cursors, &c->owner->claims, c, in_owner);
 	c->owner->nclaims--;
 	c->owner->nuntold_claims -= c->permits != NULL;
 	core->syncs->nclaims--;

@@ -46,6 +46,7 @@ struct sync {
 	struct claim_line
 	    counts; /* of a latch: LATCH and COUNTDOWN, which do not wait */
 	struct claim_list impatient; /* of both lines: to be answered early */
+	struct cursors cursors;	     /* in its lines and holders */
 	unsigned nimpatient;
 	unsigned nclaims;     /* in both lines */
 	unsigned nmaking;     /* so many of them are LATCH */
@@ -149,17 +150,10 @@ struct sync_class {
 	void (*reclaim)(struct core *core, struct sync *y);
 };
 
-/* Syncs tell those above before they free what a listing may point to. */
-struct sync_listener {
-	void (*leaves_line)(struct core *core, const struct claim *c);
-	void (*claim_leaves)(struct core *core, const struct claim *c);
-	void (*permits_leave)(struct core *core, const struct permits *p);
-};
-
-/* How far a walk over all objects has come; NULL: at its end. */
+/* How far a walk over all objects has come. */
 struct sync_walk {
 	unsigned kind;
-	struct sync *next;
+	struct cursor next;
 };
 
 /* The objects of one guard. */
@@ -171,9 +165,9 @@ struct sync_shard {
 /* All objects of this broker. */
 struct syncs {
 	const struct sync_class *const *classes; /* by kind; static */
-	const struct sync_listener *above;	 /* static */
 	struct table by_name[KIND_MAX];
 	struct sync_list all[KIND_MAX];
+	struct cursors cursors; /* in these */
 	struct sync_list touched;
 	struct sync_list losing, warning; /* semaphores: holders.c */
 	struct sync_shard *shards;	  /* one a guard; owned */
@@ -188,8 +182,7 @@ struct syncs {
 };
 
 /* For the rest of the core. */
-void sync_init(struct core *core, const struct sync_class *const *classes,
-    const struct sync_listener *above);
+void sync_init(struct core *core, const struct sync_class *const *classes);
 void sync_fini(struct core *core);
 
 /* Ends the request `ref` for the CANCEL `by`.  Returns false if no such request
@@ -240,9 +233,6 @@ bool sync_has_nothing(const struct core *core, uint32_t shard);
 
 /* A job: goes on with the walk. */
 bool sync_sweep_on(struct core *core);
-
-/* The object is about to be freed: the walk steps past it. */
-void sync_sweep_leave(struct core *core, const struct sync *y);
 
 /* Checks that lists and counters agree.  For tests; aborts on a fault. */
 void sync_check(const struct core *core);

@@ -17,36 +17,23 @@ enum {
 	SWEEP_RECLAIM = 4, /* the broker writes again what it holds */
 };
 
-/* At the end of a list, goes to the first object of the next kind that has any;
- * or to the end of the walk. */
 static void
-skip(const struct core *core, struct sync_walk *walk)
+rewind_walk(struct sync_walk *walk)
 {
-	while (walk->next == NULL && ++walk->kind < KIND_MAX)
-		walk->next = TAILQ_FIRST(&core->syncs->all[walk->kind]);
+	cursor_end(&walk->next);
+	walk->kind = KIND_SYNC - 1;
 }
 
-static void
-rewind_walk(const struct core *core, struct sync_walk *walk)
+/* Returns what comes next, of the next kind that has any; NULL: that was
+ * all. */
+static struct sync *
+take_next(struct core *core, struct sync_walk *walk)
 {
-	walk->kind = KIND_SYNC;
-	walk->next = TAILQ_FIRST(&core->syncs->all[KIND_SYNC]);
-	skip(core, walk);
-}
-
-static void
-advance(const struct core *core, struct sync_walk *walk)
-{
-	core_visit(core, 1);
-	walk->next = TAILQ_NEXT(walk->next, in_all);
-	skip(core, walk);
-}
-
-void
-sync_sweep_leave(struct core *core, const struct sync *y)
-{
-	if (core->syncs->sweep.next == y)
-		advance(core, &core->syncs->sweep);
+	while (walk->next.at == NULL && ++walk->kind < KIND_MAX)
+		cursor_begin(&core->syncs->cursors, &walk->next,
+		    TAILQ_FIRST(&core->syncs->all[walk->kind]),
+		    offsetof(struct sync, in_all));
+	return cursor_take(&walk->next);
 }
 
 /* Does for an object what the walk is for, as far as its guard has asked for
@@ -86,14 +73,14 @@ sync_sweep_on(struct core *core)
 	struct sync *y;
 
 	while (syncs->rounds > 0 && work_left(core)) {
-		y = syncs->sweep.next;
+		y = take_next(core, &syncs->sweep);
 		if (y != NULL) {
-			advance(core, &syncs->sweep);
+			core_visit(core, 1);
 			sweep_one(core, y);
 			continue;
 		}
 		syncs->rounds--;
-		rewind_walk(core, &syncs->sweep);
+		rewind_walk(&syncs->sweep);
 		if (syncs->rounds == 0)
 			end(core);
 	}
@@ -104,7 +91,7 @@ static void
 begin(struct core *core)
 {
 	if (core->syncs->rounds == 0)
-		rewind_walk(core, &core->syncs->sweep);
+		rewind_walk(&core->syncs->sweep);
 	/* The rest of the present round, and a whole one after it. */
 	core->syncs->rounds = core->syncs->rounds == 0 ? 1 : 2;
 	job_run(core, JOB_SWEEP_SYNCS);

@@ -113,7 +113,6 @@ struct core {
 	struct syncs *syncs;		 /* sync/sync.h */
 	struct tokens *tokens;		 /* token/state.h */
 	struct stop *stop;		 /* stop.c */
-	struct listings *listings;	 /* listing.c */
 };
 
 void turn_init(struct core *core, const struct turn_listener *above);

@@ -13,6 +13,7 @@ main(void)
 		address_cases,
 		buf_cases,
 		crc16_cases,
+		cursor_cases,
 		handed_cases,
 		hash_cases,
 		heap_cases,

@@ -436,7 +436,7 @@ told(struct listing *g, enum field_id id, uint64_t waiters)
 
 	while (core_listing_part(r.core, g, r.now_ms, on_told, &t))
 		;
-	ck_assert_uint_eq(core_listing_waiters(g), waiters);
+	ck_assert_uint_eq(core_listing_waiters(r.core, g), waiters);
 	core_listing_end(g);
 	ck_assert_uint_eq(t.n, 1);
 	return t;

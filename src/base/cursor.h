@@ -1,0 +1,113 @@
+/*
+ * Cursors: places in lists (list.h) whose things may go while somebody is on
+ * the way through them.  A cursor that stands at a thing which leaves its list
+ * goes on to the next one.
+ *
+ *	cursor_begin(&owner->cursors, &c, TAILQ_FIRST(&owner->holds),
+ *	    offsetof(struct hold, in_owner));
+ *	while ((h = cursor_take(&c)) != NULL)
+ *		...
+ *
+ * Whoever has a list that somebody may walk over keeps its cursors, too, and
+ * takes things out of it by CURSOR_REMOVE().  A cursor at its end is in no
+ * list of cursors, so lists that nobody walks over pay nothing.
+ */
+#ifndef LOCKBROKER_BASE_CURSOR_H
+#define LOCKBROKER_BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/list.h"
+
+/* All zero, it is at its end. */
+struct cursor {
+	LIST_ENTRY(cursor) in_cursors; /* unless it is at its end */
+	void *at;		       /* what comes next; NULL: the end */
+	size_t link;		       /* where in it its TAILQ_ENTRY is */
+	bool back;		       /* it goes towards the head */
+};
+LIST_HEAD(cursors, cursor);
+
+/* Returns what comes after the thing that has its TAILQ_ENTRY there; `back`:
+ * what comes before it. */
+static inline void *
+cursor_beyond(const void *thing, size_t link, bool back)
+{
+	struct {
+		void *next;
+		void *place; /* of the thing before: its link, or the head */
+	} entry;
+	void *beyond;
+
+	memcpy(&entry, (const char *)thing + link, sizeof(entry));
+	if (!back)
+		return entry.next;
+	/* As in TAILQ_PREV(): an entry is laid out like a head. */
+	memcpy(&entry, entry.place, sizeof(entry));
+	memcpy(&beyond, entry.place, sizeof(beyond));
+	return beyond;
+}
+
+static inline void
+cursor_end(struct cursor *c)
+{
+	if (c->at != NULL)
+		LIST_REMOVE(c, in_cursors);
+	c->at = NULL;
+}
+
+/* The cursor now stands at `first`, which has its TAILQ_ENTRY at that offset;
+ * NULL: at its end.  `all`: the cursors of that list. */
+static inline void
+cursor_begin(struct cursors *all, struct cursor *c, void *first, size_t link)
+{
+	cursor_end(c);
+	c->at = first;
+	c->link = link;
+	c->back = false;
+	if (first != NULL)
+		LIST_INSERT_HEAD(all, c, in_cursors);
+}
+
+static inline void
+cursor_pass(struct cursor *c)
+{
+	void *beyond = cursor_beyond(c->at, c->link, c->back);
+
+	if (beyond == NULL)
+		cursor_end(c);
+	c->at = beyond;
+}
+
+/* Returns the thing at which it stands, and goes on; NULL: it is at its end. */
+static inline void *
+cursor_take(struct cursor *c)
+{
+	void *at = c->at;
+
+	if (at != NULL)
+		cursor_pass(c);
+	return at;
+}
+
+/* The thing is about to leave the list of that link. */
+static inline void
+cursors_leave(const struct cursors *all, const void *thing, size_t link)
+{
+	struct cursor *c, *next;
+
+	LIST_FOREACH_SAFE (c, all, in_cursors, next)
+		if (c->at == thing && c->link == link)
+			cursor_pass(c);
+}
+
+#define CURSOR_REMOVE(all, head, thing, field)               \
+	do {                                                 \
+		cursors_leave(all, thing,                    \
+		    (size_t)((const char *)&(thing)->field - \
+			     (const char *)(thing)));        \
+		TAILQ_REMOVE(head, thing, field);            \
+	} while (0)
+
+#endif
