@@ -174,8 +174,8 @@ recall_first(struct core *core, const struct slot *slot, int64_t sent_ms,
 	uint64_t pair;
 	size_t n;
 
-	if (!is_doubtful(slot, o) || row->again == NULL || core->stopping ||
-	    stored_is_ours(core, o->text, o->text_len))
+	if (slot->again || !is_doubtful(slot, o) || row->again == NULL ||
+	    core->stopping || stored_is_ours(core, o->text, o->text_len))
 		return false;
 	name = row->name(core, slot, &n);
 	pair = (uint64_t)hash_of(name, n) << 32 |
@@ -215,12 +215,13 @@ over(struct core *core, struct recall *r, int64_t until_ms)
 	note_known(core, r, until_ms);
 	r->slot.name = NULL;
 	recall_free(core, r);
+	core->slots->again = true;
 	core->recalls->rows[slot.kind].again(core, &slot, left_ms);
+	core->slots->again = false;
 	free(slot.name);
 }
 
-/* All operations that the question was asked for.  To send one again may begin
- * other recalls, but none of this number. */
+/* All operations that the question was asked for. */
 static void
 all_over(struct core *core, uint64_t seq, bool answered)
 {

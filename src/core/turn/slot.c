@@ -78,6 +78,7 @@ slot_submit(struct core *core, struct slot **out, enum op_kind kind,
 	slot->kind = what;
 	slot->op = kind;
 	slot->shard = shard;
+	slot->again = core->slots->again;
 	slot->generation++;
 	core->slots->inflight++;
 	op->id = (uint64_t)slot->generation << 32 | i;

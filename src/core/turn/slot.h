@@ -44,6 +44,7 @@ struct slot {
 	uint8_t about;	     /* ASK: enum kind */
 	uint64_t limit;	     /* ASK: of a QUEUE; TOKEN: which of its names */
 	size_t name_len;
+	bool again; /* what it finds stands (lock/recall.h) */
 };
 
 /* All slots; the free ones are a chain. */
@@ -51,6 +52,7 @@ struct slots {
 	struct slot *v; /* owned */
 	uint32_t n, free;
 	uint32_t inflight;
+	bool again; /* of those that are sent now */
 };
 
 void slot_init(struct core *core);

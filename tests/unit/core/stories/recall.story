@@ -53,6 +53,18 @@
 1010 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
 > 1 BUSY
 
+== what the second try finds stands, however late it comes
+0 ready 1
+10 1 STATUS a
+> op look a
+20 < value a ttl=9s waiting text=web-2.00000000000000bb.7|90
+> op recall a seq=1
+30 < value a ttl=500
+600 until
+> 580 op look a
+2000 < value a ttl=9s waiting text=web-2.00000000000000bb.7|90
+> 1 OK state=held waiters=0 broker=web-2 fence=90 ttl=9000
+
 == one question is enough for all that wait for its answer
 0 ready 1
 10 1 TRYLOCK a
