@@ -60,6 +60,7 @@ struct resp {
 	enum ask_form form; /* of the answer that is awaited */
 	char *mine;	    /* owned: the token it is compared with */
 	size_t mine_len;
+	struct ask_wrong wrong;
 	LIST_HEAD(, channel) channels;
 	unsigned nchannels;
 

@@ -41,6 +41,7 @@ resp_ask(
 	resp_mutex_asks(rs, a);
 	resp_redisson_asks(rs, a);
 	rs->form = a->form;
+	rs->wrong = a->wrong;
 	free(rs->mine);
 	rs->mine = xstrndup(a->token.n > 0 ? a->token.p : "", a->token.n);
 	rs->mine_len = a->token.n;
@@ -58,6 +59,8 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	char mem[TAG_MAX_BYTES + 1];
 	struct wire_reply reply;
 	struct token_result told = *t;
+	const struct span token = { text + t->token, t->token_len };
+	struct span mine;
 
 	if (resp_mutex_woken(b, c, ref, t) ||
 	    resp_audience_told(b, c, ref, t, text) ||
@@ -68,9 +71,12 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	resp_mutex_told(b, c, t);
 	resp_redisson_told(b, rs, t);
 	told.listed &= rs->sure;
-	ask_write(&told, (struct span){ text + t->token, t->token_len },
-	    rs->form, (struct span){ rs->mine, rs->mine_len }, resp_three(c),
-	    conn_output(c));
+	mine = (struct span){ rs->mine, rs->mine_len };
+	if (ask_goes_well(&told, token, &rs->wrong, mine))
+		ask_write(&told, token, rs->form, mine, resp_three(c),
+		    conn_output(c));
+	else
+		resp_fail(c, "ERR %s", rs->wrong.error);
 }
 
 void

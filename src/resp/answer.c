@@ -324,3 +324,16 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 		break;
 	}
 }
+
+bool
+ask_goes_well(struct token_result *t, struct span token,
+    const struct ask_wrong *wrong, struct span mine)
+{
+	if (wrong->error == NULL)
+		return true;
+	t->answer = is_there(t) ? TOKEN_OTHERS : TOKEN_ABSENT;
+	if (!is_mine(t, token, mine) || t->depth > 0)
+		return true;
+	t->answer = TOKEN_UNBOUND;
+	return wrong->if_bound && t->left_ms < 0;
+}

@@ -55,12 +55,23 @@ enum ask_form {
 	ASK_SIGNAL	     /* [`token`, "1"], or a nil array */
 };
 
+/*
+ * A script compares the token before it uses the number of its end.  If that is
+ * no such number, the broker asks who has the name (QUERY), and answers with
+ * `error`, which is static, only if the token has it; NULL: nothing is wrong.
+ */
+struct ask_wrong {
+	const char *error;
+	bool if_bound; /* and only if the hold has a bound */
+};
+
 /* What the broker asks of the core.  The sender sets `rq.names`. */
 struct ask {
 	struct token_request rq; /* all but ref and park_ms */
 	struct core_name names[CORE_NAMES_MAX];
 	enum ask_form form;
 	struct span token; /* the token that an answer is compared with */
+	struct ask_wrong wrong;
 	bool mutex;	   /* of simple-redis-mutex */
 	bool repeats;	   /* a client told TRYAGAIN asks again by itself */
 	struct span latch; /* see SCRIPT_FLAG_LATCH; of 0 bytes: none */
@@ -95,6 +106,13 @@ int64_t ask_until(int64_t ms);
  */
 void ask_write(const struct token_result *t, struct span token,
     enum ask_form form, struct span mine, bool three, struct buf *out);
+
+/*
+ * The answer to such a QUERY becomes that to the script; returns false if it is
+ * the error.
+ */
+bool ask_goes_well(struct token_result *t, struct span token,
+    const struct ask_wrong *wrong, struct span mine);
 
 #define ASK_LATCH_MAX 512 /* bytes */
 

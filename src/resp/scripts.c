@@ -389,6 +389,24 @@ take_token(struct ask *a, const struct script *s, const struct args *args,
 	return true;
 }
 
+/* The number is none.  A script that only extends a hold says so if the token
+ * has it; of several names, the broker says so at once. */
+static bool
+wrong_number(struct ask *a, struct buf *why, const char *error)
+{
+	if (a->rq.op != TOKEN_EXTEND || a->rq.either || a->rq.nnames != 1 ||
+	    a->rq.match != TOKEN_EXACT)
+		return wrong(why, error);
+	a->wrong.error = error;
+	a->wrong.if_bound =
+	    a->rq.bound == TOKEN_IF_BOUND || a->rq.bound == TOKEN_ADD;
+	a->rq.op = TOKEN_QUERY;
+	a->rq.bound = TOKEN_REPLACE;
+	a->rq.token = NULL;
+	a->rq.token_len = 0;
+	return true;
+}
+
 static bool
 take_number(struct ask *a, const struct script *s, const struct args *args,
     int64_t clock_ms, struct buf *why)
@@ -399,7 +417,8 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 		return true;
 	if (!ask_number(args->v[s->number - 1], &n) ||
 	    n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
-		return wrong(why, "value is not an integer or out of range");
+		return wrong_number(
+		    a, why, "value is not an integer or out of range");
 	n *= s->unit;
 	/* A lock of Redisson is taken and expires at once, whatever its depth:
 	 * the token has it no more. */
@@ -409,10 +428,12 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	}
 	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either ||
 			  (s->flags & SCRIPT_FLAG_SET) != 0))
-		return wrong(why, "invalid expire time in 'set' command");
+		return wrong_number(
+		    a, why, "invalid expire time in 'set' command");
 	/* Redis keeps the time of the end, which must be a number, too. */
 	if (n > INT64_MAX - clock_ms)
-		return wrong(why, "invalid expire time in this script");
+		return wrong_number(
+		    a, why, "invalid expire time in this script");
 	if (a->rq.bound == TOKEN_ADD)
 		a->rq.ttl_ms = max_ms(ask_bounded(n), -TOKEN_MS_MAX);
 	else if (n > 0 || !(s->flags & SCRIPT_FLAG_UNBOUNDED))
@@ -555,5 +576,6 @@ scripts_ask_one(struct ask *a, enum script_id id, const struct span *words,
 	one[1] = words[1 + i];
 	one[2] = words[1 + n];
 	one[3] = words[2 + n + i];
-	return scripts_ask(a, id, one, 4, clock_ms, why);
+	return scripts_ask(a, id, one, 4, clock_ms, why) &&
+	       (a->wrong.error == NULL || wrong(why, a->wrong.error));
 }
