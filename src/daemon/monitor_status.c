@@ -16,8 +16,7 @@
 #include "daemon/monitor_state.h"
 #include "daemon/statistics.h"
 
-#define ROWS 100  /* of the queue of a name, and of its past */
-#define LOSSES 20 /* the latest */
+#define ROWS 100 /* of the queue of a name, and of its past */
 
 static void
 add_bool(struct json *j, const char *key, bool value)
@@ -167,16 +166,11 @@ add_losses(struct json *j, const struct monitor *m, const char *user)
 	const void *place = NULL;
 	struct measure_hold h;
 	int64_t at_ms = now_ms();
-	size_t left = LOSSES;
 
 	json_open(j, "losses", '[');
-	while (left > 0 && measure_losses(measure, &place, &h)) {
-		if (!monitor_shows(
-			m, user, (struct span){ h.name, h.name_len }))
-			continue;
-		add_loss(j, &h, at_ms);
-		left--;
-	}
+	while (measure_losses(measure, &place, &h))
+		if (monitor_shows(m, user, (struct span){ h.name, h.name_len }))
+			add_loss(j, &h, at_ms);
 	json_shut(j, ']');
 }
 

@@ -414,6 +414,19 @@ class Shown(Page):
         self.assertNotIn("not told", browser.text("#list"))
         self.check_quiet(browser)
 
+    def test_many_losses(self):
+        """The number is that of all, though the table has only the latest."""
+        web = self.web()
+        holder = self.labelled("many")
+        browser = self.drawn(web)
+        for numbers, told in (range(30), "30 locks"), (range(30, 120), "At least 100 locks"):
+            for i in numbers:
+                holder.lock(f"many/{i}", "hold=1ms")
+            eventually(lambda told=told: told + " were lost" in
+                       (browser.text(".troubles") or ""), 20, "all are told")
+            rows = "document.querySelectorAll('#losses tbody tr').length"
+            self.assertEqual(browser.evaluate(rows), 20)
+
     def test_over_a_login(self):
         """Scripts use the credentials that the browser was given."""
         web = self.web(auth={"users": [{"name": "root", "admin": True, "hash": "sha256:" +

@@ -7,7 +7,9 @@ var draw = (function () {
 	"use strict";
 	var SVG = "http://www.w3.org/2000/svg";
 	var MINUTE = 60000, LONG_WAIT = MINUTE, RECENT = 10 * MINUTE;
-	var CLASSES = 24;
+	var CLASSES = 24, LOSSES = 20;
+	/* So many losses the broker remembers, of all names. */
+	var REMEMBERED = 100;
 	/* What can't be seen, or changes the direction of text around it. */
 	var UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 	var ENDS = {
@@ -170,13 +172,14 @@ var draw = (function () {
 		var lost = s.losses.filter(function (l) {
 			return l.ago_ms < RECENT && l.reason !== "forced";
 		});
-		var by = {};
+		var by = {}, last = s.losses[REMEMBERED - 1];
 		if (lost.length === 0)
 			return [];
 		lost.forEach(function (l) {
 			by[l.reason] = (by[l.reason] || 0) + 1;
 		});
 		return [trouble(true, el("b", null,
+			last && last.ago_ms < RECENT ? "At least " : "",
 			count(lost.length, "lock was lost", "locks were lost")),
 		" in the last 10 minutes, the latest " + duration(lost[0].ago_ms) +
 			" ago: ", link(lost[0].name), ", which ",
@@ -374,7 +377,7 @@ var draw = (function () {
 					"None since this broker was started."));
 		return section("losses", "Lost and released by force",
 			table("", ["name", "was held by", "how it ended", "#held for",
-				"#when (UTC)"], s.losses.map(function (l) {
+				"#when (UTC)"], s.losses.slice(0, LOSSES).map(function (l) {
 				return row(link(l.name),
 					cell("wide", "", strange(l.holder)),
 					cell("wide", "", ending(l.reason, l.by)),
