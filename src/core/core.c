@@ -189,6 +189,7 @@ static const struct guard_listener *const of_guards[] = { &sync_of_guard,
 
 static const struct lock_listener of_locks = {
 	.comes_before = poll_comes_before,
+	.disowned = adopt_disowned,
 };
 
 static const struct term_lessee *const of_terms[TERM_KINDS] = {
@@ -590,6 +591,8 @@ on_leave(struct core *core, const struct core_event *ev)
 	core->leave_ms = ev->u.leave.until_ms;
 	guard_say_again(core);
 	sweep_warm(core);
+	if (!core->draining)
+		sweep_hand_on(core);
 	stop_leave(core);
 }
 

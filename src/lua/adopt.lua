@@ -42,21 +42,39 @@ local function values_of(keys)
 	return values
 end
 
+-- The client, and no user, of a name that is kept for nobody: no client has it.
+local nobody = "%|%"
+
 -- Puts a hold under a token of this broker.  Returns what the broker must know
 -- of it, in a line: fence, for how long it lasts (ms; 0: for ever), client,
--- name.  Nobody can have the client of a name that is kept for nobody.
+-- name.
 local function adopt(key, seq, n, client)
 	local rest = redis.call("PTTL", key)
 	if rest >= 0 and rest <= lease_ms + pad_ms or rest < 0 and not client then
 		return nil
 	end
 	local ms = rest < 0 and 0 or client and rest - pad_ms or rest
-	client = client or "%|%"
+	client = client or nobody
 	hold(key, me .. "." .. string.format(whole, seq), n,
 		string.format(whole, ms), client)
 	return string.format(whole .. " " .. whole .. " ", n, ms) .. client .. " "
 		.. string.sub(key, cut + 1) .. "\n"
 end
+
+-- Makes a hold of nobody of a tombstone of ours, so that it can be handed over.
+-- Idempotent: the window lasts for ttl ms from now on in any case.
+op.disown = { keys = 3, args = 2, run = function(key, _, _, seq, ttl)
+	if not blessed then
+		return { "pending" }
+	end
+	local token = me .. "." .. seq
+	local owner, n, client = parse(redis.call("GET", key))
+	if owner ~= token or client and client ~= nobody then
+		return { "lost" }
+	end
+	hold(key, token, n, ttl, nobody)
+	return { "renewed", n }
+end }
 
 -- Who hands token holds over to this broker: broker, number, time; or nil.
 local function handed()

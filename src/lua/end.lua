@@ -59,9 +59,11 @@ run = function(key, queue, shared, seq, linger, again)
 	end
 	-- Does the work of parse(), which takes longer.  A token hold does not
 	-- count: it may have the token of a place in the queue, and a message
-	-- about that place may be old.
+	-- about that place may be old.  One of nobody was a tombstone of ours, if
+	-- the reply to `disown` was lost.
 	if value and string.sub(value, 1, #token + 1) == token .. "|"
-		and not string.find(value, "|", #token + 2, true) then
+		and (not string.find(value, "|", #token + 2, true)
+			or string.sub(value, -4) == "|%|%") then
 		if tonumber(linger) > 0 then
 			redis.call("PEXPIRE", key, linger)
 		elseif not blessed

@@ -102,6 +102,7 @@ struct op {
 			       those whose holds are handed over; 0: none */
 	int64_t ttl_ms;	   /* ACQUIRE, RENEW, CONFIRM: of the key; CLAIM,
 			       TOKEN, PASS, RETAIN: the same, 0: it has none;
+			       DISOWN: of the window;
 			       TOKEN: below 0: it is over; or what is added to
 			       its bound, of any sign */
 	int64_t linger_ms; /* END: leave a tombstone for so long; 0: none */
@@ -273,6 +274,8 @@ enum outcome_status {
  *   RENEWED  fence, ttl_ms,      RETAIN: the hold is there and this broker's, by
  *            text, first         the seq `first`, token and user as in the key
  *   LOST                         RETAIN: it is not
+ *   RENEWED  fence               DISOWN: the tombstone is a hold of nobody
+ *   LOST                         DISOWN: the key is not ours
  *   DONE                         BLESS, ENLIST, IDLE, RECALLED
  *   DONE     ttl_ms, first       HEARTBEAT: the broker may stay away for that
  *                                long (0: it calls as usual); first: it is to

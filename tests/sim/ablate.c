@@ -67,9 +67,9 @@ const struct ablation ablations[] = {
 		"1] + 2, true)",
 		  "find(value, \"^[^@|]+|%d+$\")" },
 		{ "op[\"end\"] =|string.sub(value, 1, #token + 1) == token "
-		  ".. \"|\" and not string.find(value, \"|\", #token + 2, "
+		  ".. \"|\" and (not string.find(value, \"|\", #token + 2, "
 		  "true)",
-		    "string.find(value, \"^[^@|]+|%d+$\")" } } },
+		    "(string.find(value, \"^[^@|]+|%d+$\")" } } },
 	{ "heir-key", "the key of an heir ends before its hand-over lease", 500,
 	    ABLATE_SCRIPT, FAULT_FREEZE | FAULT_DELAY | FAULT_HICCUP, 0,
 	    { { "local function pass_on|2 * pad_ms",
@@ -276,9 +276,9 @@ const struct ablation ablations[] = {
 	    { { "op.retain =|if blessed or", "if true or" } } },
 	{ "token-end", "what ends a lease ends a token hold, too", 200,
 	    ABLATE_TOKENS, FAULT_MESSAGE | FAULT_DELAY, 0,
-	    { { "op[\"end\"] =|and not string.find(value, \"|\", #token + 2, "
-		"true) then",
-		"then" } } },
+	    { { "op[\"end\"] =|and (not string.find(value, \"|\", #token + "
+		"2, true)",
+		"and (true" } } },
 	{ "token-queue", "a token passes those who wait for the name", 1000,
 	    ABLATE_TOKENS, 0, 0,
 	    { { "op.claim =|blessed and redis.call(\"EXISTS\", queue) == 0",

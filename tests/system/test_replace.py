@@ -4,7 +4,6 @@ import os
 import pwd
 import re
 import signal
-import socket
 import subprocess
 import threading
 
@@ -12,10 +11,9 @@ from lib import http
 from lib.broker import find_program
 from lib.case import SystemTest, note
 from lib.client import Client
-from lib.proc import Orphan, pid_gone
+from lib.proc import pid_gone
 from lib.resp import Resp
 from lib.wait import eventually, hang, now, patience
-from test_systemd import NotifyTest
 from test_tls_clients import ClientsTest
 
 
@@ -277,6 +275,42 @@ class Replaced(SystemTest):
         b.replaced.clear()
         # So does the name that is kept, for nobody now.
         self.taken_up(b, 3)
+
+    def test_what_is_kept_for_nobody_passes_while_the_old_process_still_leaves(self):
+        b = self.replaceable(locks={"lease": "1s"})
+        stays, gone, waits = self.client(b), self.client(b), self.client(b)
+        fence = gone.ok("LOCK kept keep=10m").fence
+        gone.ok("LOCK soon keep=6s")
+        gone.ok("LOCK late delay=10m")
+        stays.ok("LOCK mine keep=10m")
+        stays.ok("UNLOCK mine")
+        gone.close()
+        waits.send("LOCK soon")
+        eventually(lambda: stays.stats()["waiters"] == "1" and stays.stats()["locks_held"] == "0", 5,
+                   "it waits, and nobody holds")
+        old = b.replace()
+        # What its holder may come back for stays where that is.
+        self.taken_up(b, 3)
+        self.assertTrue(old.alive)
+        self.assertIn(" count=3", b.log_lines("tokens-adopted")[0])
+        fresh = self.client(b)
+        self.assertEqual(int(fresh.ok("STATUS kept")["fence"]), fence)
+        for name in ("kept", "late", "mine"):
+            self.assertEqual(fresh.ask(f"TRYLOCK {name}").status, "BUSY")
+            self.assertEqual(stays.ask(f"TRYLOCK {name}").status,
+                             "OK" if name == "mine" else "BUSY")
+        # It ends when it would have, and passes on.
+        self.assertGreater(waits.reply(15).fence, fence)
+        waits.ok("UNLOCK soon")
+        fresh.lock("soon")
+        # Redis forgets it, and the new process writes it again.
+        old.kill()
+        b.replaced.clear()
+        self.servers[0].kill()
+        self.servers[0].start()
+        fresh.lock("new", timeout=15)
+        self.assertEqual(int(fresh.ok("STATUS kept")["fence"]), fence)
+        self.assertEqual(fresh.ask("TRYLOCK late").status, "BUSY")
 
     # Refused beforehand.
 
@@ -625,55 +659,3 @@ class Everybody(ClientsTest):
             client.close()
         for old in b.replaced:
             self.assertEqual(old.wait(), 0)
-
-
-class Systemd(NotifyTest):
-    """What a service manager is told."""
-
-    def test_main_pid(self):
-        path = self.notify_socket()
-        b = self.broker(self.redis(), start=False, trust_new=True)
-        b.spawn(env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"})
-        self.told("READY=1")
-        self.told("WATCHDOG=1")
-        old = b.process
-        b.signal(signal.SIGUSR2)
-        told = self.told("READY=1")
-        mains = [line for line in told if line.startswith("MAINPID=")]
-        self.assertEqual(len(mains), 1, told)
-        pid = int(mains[0].split("=")[1])
-        self.assertNotIn("STOPPING=1", told)
-        b.replaced_by(pid)
-        self.assertEqual(old.wait(), 0)
-        # It is not the child of the one that started it, and the watchdog goes on.
-        self.assertIsInstance(b.process, Orphan)
-        with open(f"/proc/{pid}/status", encoding="ascii") as status:
-            self.assertIn(f"PPid:\t{os.getpid()}\n", status.read())
-        for _ in range(3):
-            self.told("WATCHDOG=1")
-        b.signal(signal.SIGTERM)
-        self.told("STOPPING=1")
-        self.assertEqual(b.process.wait(), 0)
-
-    def test_a_unit_that_can_not_be_told(self):
-        b = self.broker(self.redis(), start=False, trust_new=True)
-        b.start(argv=["/bin/sh", "-c", 'SYSTEMD_EXEC_PID=$$ exec "$0" -c "$1"', find_program(),
-                      b.config_path])
-        self.assertRegex(self.client(b).ask("REPLACE").text, "unavailable .*Type=notify")
-
-    def test_sockets_that_were_passed_in(self):
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.addCleanup(listener.close)
-
-        def pass_on():
-            os.dup2(listener.fileno(), 3, inheritable=True)
-
-        b = self.broker(self.redis(), start=False, trust_new=True)
-        b.start(argv=["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0" -c "$1"', find_program(),
-                      b.config_path],
-                env={"LISTEN_FDS": "1"}, preexec=pass_on, pass_fds=(3,))
-        for _ in range(2):
-            self.assertEqual(b.replace().wait(), 0)
-            client = Client(listener.getsockname())
-            client.ok("PING")
-            client.close()

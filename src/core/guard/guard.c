@@ -223,6 +223,7 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 		op->away_ms = (uint64_t)heartbeat_most_ms(core, g);
 		op->warm_ms = g->asked_warm_ms = core->warm_ms;
 		op->seq = hand_over(core, g);
+		g->again = false;
 	}
 	if (kind == OP_IDLE)
 		op->left_behind = count_left_behind(core);
@@ -254,17 +255,31 @@ plan(struct core *core, struct guard *g)
 	core_arm(core, &g->timer, at_ms);
 }
 
+/* A heartbeat that is in flight does not count. */
+static void
+say_again(struct core *core, struct guard *g)
+{
+	g->said_ms = 0;
+	g->again = true;
+	plan(core, g);
+}
+
 void
 guard_say_again(struct core *core)
 {
-	struct guard *g;
 	uint32_t i;
 
-	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		g->said_ms = 0;
-		plan(core, g);
-	}
+	for (i = 0; i < core->config.shards; i++)
+		say_again(core, &core->guards[i]);
+}
+
+void
+guard_hand_over(struct core *core, uint32_t shard)
+{
+	struct guard *g = &core->guards[shard];
+
+	g->handing = g->handed = false;
+	say_again(core, g);
 }
 
 bool

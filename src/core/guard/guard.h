@@ -46,6 +46,7 @@ struct guard {
 	bool fresh;  /* PENDING: it is new, and was not known */
 	bool fenced; /* it has told a fence */
 	bool idled;  /* stopping: signed off, or gone without */
+	bool again; /* there is news since the last heartbeat left */
 	bool handing, handed; /* it is told what is handed over; it was */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
@@ -189,6 +190,9 @@ void guard_timer(struct core *core, struct timer *t);
 
 /* What people see of this broker has changed: tells all servers soon. */
 void guard_say_again(struct core *core);
+
+/* There is something more for the successor: tells that server soon. */
+void guard_hand_over(struct core *core, uint32_t shard);
 
 /* Do the other brokers know that this one keeps names warm? */
 bool guard_knows_warm(const struct core *core, uint32_t shard);

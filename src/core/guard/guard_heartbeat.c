@@ -100,7 +100,7 @@ heartbeat_most_ms(const struct core *core, const struct guard *g)
 void
 heartbeat_done(struct core *core, struct guard *g, int64_t away_ms, bool old)
 {
-	g->said_ms = core->now_ms;
+	g->said_ms = g->again ? 0 : core->now_ms;
 	g->warm_ms = old ? 0 : g->asked_warm_ms;
 	if (old && !g->old) {
 		emit_notice(core, NOTICE_WARM_REFUSED);

@@ -202,6 +202,18 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 		set_reserve(core, l, op, false);
 }
 
+void
+lease_ask_disown(struct core *core, struct lease *l)
+{
+	struct op *op = submit(core, l, OP_DISOWN);
+
+	assert(l->state == LEASE_LINGERING);
+	op->ttl_ms = lease_rare(l)->linger_ms - core->now_ms;
+	l->key_end_ms =
+	    max_ms(l->key_end_ms, core->now_ms + op->ttl_ms + core->pad_ms);
+	assert(op->ttl_ms > 0);
+}
+
 /* A broker that passes a name on while clients wait queues up in that call. */
 static bool
 queues_again(const struct core *core, const struct lease *l)

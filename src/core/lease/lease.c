@@ -452,8 +452,9 @@ next_ending(struct core *core, struct lease *l)
 /*
  * The key is a tombstone, which keeps others away without this broker, and ends
  * by itself.  What is left to do: to write it again, if the server may have
- * forgotten it; to confirm it, if its last holder wants the name again; and
- * when its time is up here, to end it if anybody waits, so that the name passes
+ * forgotten it; to confirm it, if its last holder wants the name again; to make
+ * a token hold of it, if another process is to look after it; and when its time
+ * is up here, to end it if anybody waits, so that the name passes
  * on at once.
  */
 static bool
@@ -488,7 +489,19 @@ next_lingering(struct core *core, struct lease *l)
 			lease_ask_renew(core, l, false);
 	} else if (up)
 		lease_block(core, l);
+	else if (l->hand_on && !core->stopping &&
+		 may_ask(core, l, guard_ready(core, l->term.shard)))
+		lease_ask_disown(core, l);
 	return false;
+}
+
+/* What brokers share is not handed on, and a quorum knows no token holds. */
+void
+lease_hand_on(struct core *core, struct lease *l)
+{
+	l->hand_on =
+	    (l->state == LEASE_LINGERING || l->state == LEASE_ENDING) &&
+	    !l->shared && core->leases->way->queues;
 }
 
 static bool (*const nexts[LEASE_MAX])(struct core *core, struct lease *l) = {

@@ -131,6 +131,7 @@ struct lease {
 	bool foreign : 1;	    /* QUEUED behind a plain client's key */
 	bool outcome_unknown : 1;   /* a CONVERT may have been carried out */
 	bool whole : 1;		    /* the next renewal goes by itself */
+	bool hand_on : 1;	    /* LINGERING: for the successor */
 	bool for_blocked : 1;	    /* NONE: wake_ms is for blocked requests */
 	struct pending_op *pending; /* owned; NULL: no operation is in flight */
 	struct lease_rare *rare;    /* owned; NULL: nothing, see lease_rare() */
@@ -209,6 +210,8 @@ struct lease_lessee {
 	/* `deferred`: the store has not confirmed the end. */
 	void (*ended)(struct core *core, struct lease *l, bool deferred);
 	void (*refused)(struct core *core, struct lease *l); /* to convert */
+	/* What lingered under that fence is a token hold of nobody now. */
+	void (*disowned)(struct core *core, struct lease *l, uint64_t fence);
 
 	/* Calls lease_decide(). */
 	void (*next)(struct core *core, struct lease *l);
@@ -310,6 +313,9 @@ bool lease_paused(const struct core *core, const struct lease *l);
 /* Has it had its turn, while another waits ("Queue" in
  * lockbroker-protocol(7))? */
 bool lease_must_yield(const struct core *core, const struct lease *l);
+
+/* It lingers for nobody: the process that takes over is to look after it. */
+void lease_hand_on(struct core *core, struct lease *l);
 
 /* Is it kept for the last holder, or for nobody? */
 static inline bool

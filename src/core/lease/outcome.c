@@ -337,6 +337,27 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 	}
 }
 
+/* If its time is up, or somebody has forced it meanwhile, it is ended. */
+static void
+on_disown(struct core *core, struct lease *l, const struct outcome *o)
+{
+	if (l->state == LEASE_ENDING)
+		return;
+	assert(l->state == LEASE_LINGERING);
+	if (o->status == OUTCOME_LOST) {
+		taken(core, l);
+	} else if (o->status != OUTCOME_RENEWED) {
+		try_later(core, l, o);
+	} else if (!lease_lingers(core, l)) {
+		lease_set_state(core, l, LEASE_ENDING);
+	} else {
+		core->leases->lessee->disowned(core, l, o->fence);
+		lease_linger_over(l);
+		lease_told_waiting(core, l, false);
+		lease_set_state(core, l, LEASE_NONE);
+	}
+}
+
 /* Copies what was asked, because the lease may ask for something else, or be
  * freed, before this returns. */
 void
@@ -356,6 +377,8 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 		on_renew(core, l, &asked, sent_ms, o);
 	else if (op == OP_CONVERT)
 		on_convert(core, l, &asked, sent_ms, o);
+	else if (op == OP_DISOWN)
+		on_disown(core, l, o);
 	else
 		on_end(core, l, &asked, sent_ms, o);
 	core->leases->lessee->next(core, l);

@@ -52,5 +52,6 @@ void lease_told_waiting(struct core *core, struct lease *l, bool waiting);
 void lease_ask_acquire(struct core *core, struct lease *l);
 void lease_ask_confirm(struct core *core, struct lease *l);
 void lease_ask_end(struct core *core, struct lease *l);
+void lease_ask_disown(struct core *core, struct lease *l);
 
 #endif

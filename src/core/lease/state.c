@@ -80,6 +80,8 @@ lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 		term_end(core, &l->term);
 	l->term.wake_ms = 0;
 	l->for_blocked = false;
+	if (state != LEASE_LINGERING)
+		l->hand_on = false;
 }
 
 /* That nobody waits is what a lease without `rare` says anyway. */

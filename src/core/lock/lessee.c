@@ -334,6 +334,15 @@ refused(struct core *core, struct lease *l)
 }
 
 static void
+disowned(struct core *core, struct lease *lease, uint64_t fence)
+{
+	const struct lock *l = lock_seen(lease);
+
+	core->locks->above->disowned(core, l->name, l->name_len, lease->seq,
+	    fence, lease_rare(lease)->linger_ms - core->now_ms);
+}
+
+static void
 next(struct core *core, struct lease *l)
 {
 	(void)lock_next(core, lock_with(l));
@@ -364,6 +373,7 @@ const struct lease_lessee lock_lessee = {
 	.renewed = renewed,
 	.ended = ended,
 	.refused = refused,
+	.disowned = disowned,
 	.next = next,
 };
 

@@ -259,6 +259,10 @@ struct lock_listener {
 	 * and has a place in the queue in the store? */
 	bool (*comes_before)(const struct core *core, const char *name,
 	    size_t len, uint64_t came);
+	/* A name that was kept for nobody is a token hold of nobody now, by that
+	 * operation, for so long yet. */
+	void (*disowned)(struct core *core, const char *name, size_t len,
+	    uint64_t seq, uint64_t fence, int64_t left_ms);
 };
 
 /* All names of this broker. */

@@ -23,8 +23,17 @@ enum sweep {
 	SWEEP_RECLAIM = 1, /* the history has changed: write them again */
 	SWEEP_UNBLOCK = 2, /* the guard is ready: blocked ones go on, once */
 	SWEEP_LOOK = 4,	   /* messages were missed: plan a look at the key */
-	SWEEP_WARM = 8	   /* warm names may have to be given back */
+	SWEEP_WARM = 8,	   /* warm names may have to be given back */
+	SWEEP_HAND_ON = 16 /* hand on what is kept for nobody */
 };
+
+/* Its last holder may come back for it only here. */
+static bool
+is_for_nobody(const struct core *core, const struct lock *l)
+{
+	return lease_lingers(core, &l->lease) &&
+	       owner_find(core, lock_rare(l)->linger_owner) == NULL;
+}
 
 /* The name may be freed by lock_next(), so nothing looks at it after that. */
 static void
@@ -39,6 +48,10 @@ sweep_one(struct core *core, struct lock *l, unsigned what)
 		next = message_missed(core, l);
 	if ((what & SWEEP_WARM) != 0 && warm_is(l))
 		next = true;
+	if ((what & SWEEP_HAND_ON) != 0 && is_for_nobody(core, l)) {
+		lease_hand_on(core, &l->lease);
+		next = true;
+	}
 	if ((what & SWEEP_UNBLOCK) != 0 && l->lease.blocked) {
 		lease_unblock(core, &l->lease);
 		next = true;
@@ -126,6 +139,15 @@ sweep_warm(struct core *core)
 		return;
 	for (i = 0; i < core->config.shards; i++)
 		plan(core, &core->locks->names[i], SWEEP_WARM);
+}
+
+void
+sweep_hand_on(struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		plan(core, &core->locks->names[i], SWEEP_HAND_ON);
 }
 
 void

@@ -22,6 +22,9 @@ void sweep_look(struct core *core);
  * is warm and may not stay so. */
 void sweep_warm(struct core *core);
 
+/* The broker is replaced: what is kept for nobody is for its successor. */
+void sweep_hand_on(struct core *core);
+
 /* A job: goes on with the walks. */
 bool sweep_run(struct core *core);
 

@@ -21,6 +21,7 @@
 #include "core/token/notify.h"
 #include "core/turn/emit.h"
 
+#define NOBODY "%|%"	 /* the client of a name that is kept for nobody */
 #define CURSOR_BYTES 24	 /* 20 digits */
 #define REST 4		 /* a step is followed by so many pauses of its time */
 #define PAUSE_MAX_MS 200 /* but an answer may have been late */
@@ -171,6 +172,20 @@ take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
 	free(client);
 	free(n.name);
 	return true;
+}
+
+void
+adopt_disowned(struct core *core, const char *name, size_t len, uint64_t seq,
+    uint64_t fence, int64_t left_ms)
+{
+	struct token_name n = {
+		.len = len, .seq = seq, .fence = fence, .left_ms = left_ms
+	};
+
+	n.name = xstrndup(name, len);
+	token_record_take(core, &n, NOBODY, NULL);
+	free(n.name);
+	guard_hand_over(core, guard_shard(core, name, len));
 }
 
 /* Returns false at the end of the pass, which text that does not fit is, too:

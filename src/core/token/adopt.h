@@ -21,6 +21,10 @@ void adopt_fini(struct core *core);
  * (guard_listener). */
 void adopt_begin(struct core *core, uint32_t shard);
 
+/* A name that this broker kept for nobody is such a hold now (lock_listener). */
+void adopt_disowned(struct core *core, const char *name, size_t len,
+    uint64_t seq, uint64_t fence, int64_t left_ms);
+
 void adopt_timer(struct core *core, struct timer *t);
 void adopt_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
     const struct outcome *o);

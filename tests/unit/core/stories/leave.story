@@ -125,3 +125,126 @@ config away=9s
 > 2 !LEAVING
 40 until
 > 31 op heartbeat
+
+== a name that is kept for nobody becomes a token hold, and is handed over
+config away=9s
+0 ready 2
+10 1 LOCK a keep=10m
+> op heartbeat most=52000
+> op acquire a seq=1 ttl=601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK b keep=10m
+> op acquire b seq=2 ttl=601000 reserve=1 queue
+40 < granted b fence=200
+> 2 OK fence=200 depth=1
+50 close 1
+> op end a seq=1 linger=599970
+60 2 UNLOCK b
+> op end b seq=2 linger=599980
+70 < ended a
+80 < ended b
+> 2 OK depth=0
+90 leave
+> 2 !LEAVING
+> op disown a seq=1 ttl=599930
+100 < renewed a fence=100
+> op heartbeat
+110 until
+> 101 op heartbeat seq=2
+3000 until
+> 1101 op heartbeat
+> 2101 op heartbeat
+
+== unless it is of a session that is still there, or time does it first
+0 ready 2
+10 1 LOCK a keep=1h
+> op acquire a seq=1 ttl=3601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK b keep=2s
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=200
+> 2 OK fence=200 depth=1
+50 1 UNLOCK a
+> op end a seq=1 linger=3599970
+60 close 2
+> op end b seq=2 linger=1980
+70 < ended a
+> 1 OK depth=0
+80 < ended b
+90 leave
+> 1 !LEAVING
+> op disown b seq=2 ttl=1950
+2050 < unknown b
+2100 until
+2150 1 LOCK b
+> op acquire b seq=3 ttl=13000 reserve=1 queue
+2160 < busy b ttl=1000
+2200 1 LOCK a
+> op confirm a seq=1 ttl=3597820 reserve=1
+2210 < granted a fence=300
+> 1 OK fence=300 depth=1
+
+== a disowned name is asked for again until that is answered, and ended if it is forced
+0 ready 2
+10 1 LOCK a keep=10m
+> op acquire a seq=1 ttl=601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+50 close 1
+> op end a seq=1 linger=599970
+70 < ended a
+90 leave
+> 2 !LEAVING
+> op disown a seq=1 ttl=599930
+100 < unknown a
+1000 until
+> 150 op disown a seq=1 ttl=599870
+1020 2 UNLOCK-FORCE a
+> log unlock-force name=a session=2 peer=peer
+> op force a by=1000003020
+1030 < renewed a fence=100
+> op end a seq=1
+1100 until
+
+== one that is another's by then is nobody's here
+0 ready 2
+10 1 LOCK a keep=10m
+> op acquire a seq=1 ttl=601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+50 close 1
+> op end a seq=1 linger=599970
+70 < ended a
+90 leave
+> 2 !LEAVING
+> op disown a seq=1 ttl=599930
+100 < lost a
+1000 until
+
+== what is shared stays with the process that leaves
+0 ready 2
+10 1 LOCK a mode=shared keep=10m
+> op acquire a seq=1 ttl=601000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+50 close 1
+> op end a seq=1 linger=599970
+70 < ended a
+90 leave
+> 2 !LEAVING
+100 until
+
+== and so does all where the broker is drained
+0 ready 2
+10 1 LOCK a keep=10m
+> op acquire a seq=1 ttl=601000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+50 close 1
+> op end a seq=1 linger=599970
+70 < ended a
+90 turn-away
+> 2 !LEAVING
+100 until
