@@ -123,6 +123,8 @@ class Server:
             if reply == "nothing":
                 self.unanswered.append((sock, tag, line))
             self.news.notify_all()
+            # While a request without a tag waits, nothing more is read.
+            self.news.wait_for(lambda: (sock, None, line) not in self.unanswered)
         if reply.startswith("!"):
             self.write(sock, reply)
             sock.shutdown(socket.SHUT_RDWR)
@@ -147,6 +149,8 @@ class Server:
                     sock.shutdown(socket.SHUT_RDWR)
                 except OSError:
                     pass
+            self.unanswered = [one for one in self.unanswered if one[0] not in self.open]
+            self.news.notify_all()
 
     def down(self):
         """The first address refuses from now on."""
@@ -288,8 +292,10 @@ class Play:
         for one in list(self.server.unanswered):
             sock, tag, line = one
             if line.split()[:len(words.split())] == words.split():
-                self.server.unanswered.remove(one)
                 self.server.write(sock, (tag or "") + reply)
+                with self.server.news:
+                    self.server.unanswered.remove(one)
+                    self.server.news.notify_all()
 
     def on_saw(self, rest):
         """These requests, in this order, perhaps with others between them."""

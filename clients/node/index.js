@@ -22,16 +22,13 @@ const fs = require('fs');
 const net = require('net');
 const os = require('os');
 const {
-  Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
+  ALONE, Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
   again, duration, durations, field, now, sleep,
 } = require('./session.js');
 
 const LOCAL_SOCKET = '/run/lockbrokerd/lockbrokerd.sock';
 const PORT = 5625;
 const IDLE = 8; // so many sessions without work are kept
-// The key of what ends by `hold=`: that bounds the `valid=` of all that its
-// session has, so that it gets a session of its own.
-const ALONE = 'alone';
 
 // Words of the protocol.
 
@@ -244,8 +241,9 @@ class Broker {
       const session = await this.session(
         what.busy, Math.min(end, now() + PATIENCE), signal);
       try {
-        return await one(session, what.line + (end === Infinity ? '' :
-          ' ' + duration(Math.max(0, end - now()), 'wait')));
+        const rest = options.wait === 0 ? 0 : Math.max(1, end - now());
+        return await one(session, what.line + (rest === Infinity ? '' :
+          ' ' + duration(rest, 'wait')), rest);
       } catch (error) {
         if (last || !(error instanceof LockError && error[again])) throw error;
       }
@@ -275,16 +273,26 @@ class Broker {
   }
 
   grant(what, options) {
-    return this.ask(what, options, async (session, line) => {
-      let hold;
-      const said = session.send(line, (reply) => {
-        if (reply.status !== 'OK') return;
-        hold = new Hold(session, what, reply);
-        session.holds.add(hold);
-      });
+    return this.ask(what, options, async (session, line, rest) => {
+      let said, hold;
       try {
-        (await abortable(said, options.signal)).check();
-        await abortable(session.ping([hold]), options.signal);
+        if (session.maybeFree(what.busy, rest)) {
+          const pong = (said = session.take(`${what.line} wait=0`, what, true)).pong;
+          const reply = await abortable(said, options.signal);
+          hold = said.holds[0];
+          if (session.isFinal(reply, rest)) {
+            reply.check();
+            await abortable(pong, options.signal);
+          } else {
+            said = undefined;
+          }
+        }
+        if (!said) {
+          said = session.take(line, what, false);
+          (await abortable(said, options.signal)).check();
+          hold = said.holds[0];
+          await abortable(session.ping(said.holds), options.signal);
+        }
         if (!hold.over && hold.until > now()) return hold;
         hold.lose('unreachable');
         hold.error[again] = hold.reason !== 'hold';

@@ -14,6 +14,10 @@ const FROZEN = 5000; // a broker that says nothing for so long is given up
 const CONNECT = 3000; // for one address
 const BRIEF = 1000; // an answer is older than its arrival by less
 const QUIT = 1000; // so long an answer to QUIT is waited for
+const WARY = 8; // so often a lock is waited for at once after one was not free
+// The key of what ends by `hold=`: that bounds the `valid=` of all that its
+// session has, so that it gets a session of its own.
+const ALONE = 'alone';
 
 class LockError extends Error {
   constructor(code, text) {
@@ -195,6 +199,8 @@ class Session {
     this.holds = new Set();
     this.calls = new Map(); // by tag
     this.tag = 0;
+    this.plain = []; // tags of what was asked without them, in order
+    this.wary = 0; // so often a lock is not tried before it is waited for
     this.out = ''; // to be written at the end of this turn
     this.partial = ''; // of a line
     this.rows = undefined; // the reply whose rows are being read
@@ -274,6 +280,7 @@ class Session {
     socket.on('error', failed);
     socket.setEncoding('utf8');
     this.out = this.partial = '';
+    this.plain = [];
     this.rows = undefined;
     socket.on('data', (text) => this.socket === socket && this.read(text));
     socket.on('close', () => this.socket === socket && this.cut(why));
@@ -379,10 +386,10 @@ class Session {
   }
 
   /* All calls fail. */
-  fail() {
+  fail(error) {
     const calls = [...this.calls.values()];
     this.calls.clear();
-    for (const call of calls) call.fail(new Gone());
+    for (const call of calls) call.fail(error || new Gone());
   }
 
   // What the broker says.
@@ -400,11 +407,11 @@ class Session {
       if (--this.rows.left === 0) this.done();
     } else if (line[0] === '!') {
       this.event(line.slice(1).split(' '));
-    } else if (line[0] === '@') {
-      const at = line.indexOf(' ');
+    } else {
+      const at = line[0] === '@' ? line.indexOf(' ') : -1;
       const reply = new Reply(line.slice(at + 1));
       const left = reply.status === 'OK' ? +(reply.get('lines') || 0) : 0;
-      this.rows = { reply, left, tag: line.slice(1, at) };
+      this.rows = { reply, left, tag: at < 0 ? this.plain.shift() : line.slice(1, at) };
       if (!left) this.done();
     }
   }
@@ -415,6 +422,7 @@ class Session {
     this.rows = undefined;
     this.calls.delete(tag);
     if (call) call.done(reply);
+    else if (tag === undefined && reply.error) this.fail(reply.error); // to no request
   }
 
   event([what, name, ...words]) {
@@ -488,27 +496,70 @@ class Session {
   }
 
   /* What was granted before this is safe for as long as the broker says. */
-  ping(holds) {
+  ping(holds, plain) {
     const sent = now();
     return this.say('PING', (reply) => {
       const valid = milliseconds(reply.get('valid') || '');
       if (!valid) return;
       for (const hold of holds) hold.until = Math.max(hold.until, sent + valid);
       this.arm(sent + Math.min(valid, FROZEN) / 3 - now());
-    });
+    }, plain);
   }
 
   // Requests.
 
-  send(line, at) {
-    return this.state === 'away' ? Promise.reject(new Gone()) : this.say(line, at);
+  send(line, at, plain) {
+    return this.state === 'away' ? Promise.reject(new Gone()) : this.say(line, at, plain);
+  }
+
+  /*
+   * Is the lock perhaps free, and nothing else to do here?  Then it is tried
+   * first: without tags a PING is answered right behind it, but nothing else is
+   * meanwhile.
+   */
+  maybeFree(keys, rest) {
+    if (this.busy.size > keys.length || this.holds.size || this.calls.size) return false;
+    if (rest === 0 || this.wary === 0) return true;
+    this.wary--;
+    return false;
+  }
+
+  /* Is the answer to such a try the one to the request? */
+  isFinal(reply, rest) {
+    if (rest === 0 || (reply.status !== 'BUSY' && !reply.text.startsWith('unavailable ')))
+      return true;
+    this.wary = WARY;
+    return false;
+  }
+
+  /*
+   * Asks for something to hold; what is granted is in `holds` of the promise.
+   * A try makes no others use this session until it is answered.
+   */
+  take(line, want, tries) {
+    const holds = [];
+    const share = () => want.busy.includes(ALONE) || this.busy.delete(ALONE);
+    const said = this.send(line, (reply) => {
+      if (tries) share();
+      if (reply.status !== 'OK') return;
+      holds.push(new Hold(this, want, reply));
+      this.holds.add(holds[0]);
+    }, tries);
+    said.holds = holds;
+    if (tries) {
+      this.busy.add(ALONE);
+      said.catch(share);
+      said.pong = this.ping(holds, true);
+      said.pong.catch(() => {});
+    }
+    return said;
   }
 
   /*
    * Resolves with the reply, whatever it says.  `at` is called with it before
-   * anything that the broker says later is looked at.
+   * anything that the broker says later is looked at.  `plain`: without a tag.
    */
-  say(line, at) {
+  say(line, at, plain = false) {
     const tag = String(++this.tag);
     const promise = new Promise((done, fail) => {
       if (!this.socket) {
@@ -519,9 +570,10 @@ class Session {
         if (at) at(reply);
         done(reply);
       } });
-      this.write(`@${tag} ${line}\r\n`);
+      if (plain) this.plain.push(tag);
+      this.write(plain ? `${line}\r\n` : `@${tag} ${line}\r\n`);
     });
-    promise.tag = tag;
+    promise.tag = plain ? undefined : tag;
     return promise;
   }
 
@@ -542,6 +594,6 @@ class Session {
 
 
 module.exports = {
-  Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
+  ALONE, Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
   again, duration, durations, field, now, sleep,
 };

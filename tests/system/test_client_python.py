@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,10 +12,12 @@ import time
 from lib.case import SystemTest
 from lib.proxy import Proxy
 from lib.wait import eventually, hang
+from test_tls_clients import ClientsTest
 
-sys.path.insert(0, os.path.join(
+FOLDER = os.path.join(
     os.environ.get("LOCKBROKER_SRC") or os.path.join(os.path.dirname(__file__), "..", ".."),
-    "clients", "python"))
+    "clients", "python")
+sys.path.insert(0, FOLDER)
 
 import lockbroker  # pylint: disable=import-error,wrong-import-position
 import lockbroker.aio  # pylint: disable=import-error,wrong-import-position
@@ -102,6 +105,7 @@ class Blocks(Client):
                 with self.assertRaises(lockbroker.Lost):
                     lock.check()
         self.assertEqual(caught.exception.code, "lost")
+        self.assertIn("(hold)", str(caught.exception))
         with self.assertRaises(KeyError):
             with broker.lock("h", hold=0.2) as lock:
                 self.assertTrue(lock.lost.wait(hang(5)))
@@ -146,17 +150,54 @@ class Blocks(Client):
         with broker.elect("leader"):
             self.assertEqual(self.control.ok("STATUS leader")["state"], "held")
 
+    def assert_code(self, code, lock):
+        with self.assertRaises(lockbroker.Error) as caught:
+            with lock:
+                self.fail("it is refused")
+        self.assertEqual(caught.exception.code, code)
+
+    def test_times(self):
+        self.prepare()
+        broker = self.open()
+        # A part of a millisecond is not "without end", and is not tried for ever.
+        begun = time.monotonic()
+        try:
+            with broker.lock("a", hold=0.0001) as lock:
+                self.assertTrue(lock.lost.wait(hang(5)))
+        except lockbroker.Lost as error:
+            self.assertIn("(hold)", str(error))
+        self.assertLess(time.monotonic() - begun, hang(10))
+        with broker.lock("a", wait=float("inf")), self.assertRaises(lockbroker.TimedOut):
+            with broker.lock("a", wait=0.01):
+                self.fail("both")
+        with broker.lock("a"), self.assertRaises(lockbroker.Busy):
+            with broker.lock("a", wait=-1):  # what is left of some time
+                self.fail("both")
+
     def test_errors(self):
         self.prepare()
         broker = self.open()
         with self.assertRaises(lockbroker.Error) as caught:
             broker.latch("none").wait()
         self.assertEqual(caught.exception.code, "not-found")
-        for name in ("a b", "", "a\r\nUNLOCK-FORCE b", "a=b"):
+        for name in ("a b", "", "a\r\nUNLOCK-FORCE b", "a=b", "\udc80", 5):
             with self.assertRaises(lockbroker.Error) as caught:
                 with broker.lock(name):
                     self.fail("no name")
             self.assertEqual(caught.exception.code, "bad-name")
+        # The broker can't read it, says so without a tag, and hangs up.
+        self.assert_code("too-long", broker.lock("a" * 5000))
+        self.assert_code("bad-option", broker.lock("a", wait=float("nan")))
+        with self.assertRaises(lockbroker.Error):
+            broker.lock("a", hold=-1)
+        with broker.semaphore("s", 1) as held:
+            with self.assertRaises(lockbroker.Error) as caught:
+                self.assertIsNone(held.fence)
+            self.assertEqual(caught.exception.code, "unsupported")
+        for address in ("a:b", "a:70000", "::1"):
+            with self.assertRaises(lockbroker.Error) as caught:
+                lockbroker.Broker(address)
+            self.assertEqual(caught.exception.code, "bad-option")
         nobody = lockbroker.Broker("127.0.0.1:1")
         self.addCleanup(nobody.close)
         with self.assertRaises(lockbroker.Unavailable):
@@ -307,10 +348,16 @@ class Faults(Client):
         self.prepare()
         broker = self.open()
         read, write = os.pipe()
-        with broker.lock("mine"):
+        with broker.lock("mine") as mine:
             child = os.fork()
             if child == 0:
                 # A child of fork begins anew, and harms not what its parent has.
+                for act in (mine.check, mine.release):
+                    try:
+                        act()
+                        os._exit(2)  # pylint: disable=protected-access
+                    except lockbroker.Lost:
+                        pass
                 with broker.lock("a"):
                     os.write(write, b".")
                     time.sleep(hang(60))
@@ -424,12 +471,17 @@ class Lent(Blocks, Faults):
 
         old = signal.signal(signal.SIGALRM, interrupt)
         self.addCleanup(signal.signal, signal.SIGALRM, old)
-        done = 0
-        for microseconds in range(20, 2000, 10):
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        done, begun = 0, time.monotonic()
+        for i in range(20):
+            with broker.lock(f"b{i}"):
+                pass
+        usual = (time.monotonic() - begun) / 20
+        for i in range(1, 200):
             try:
                 # Again after a while, so that nothing hangs for ever.
-                signal.setitimer(signal.ITIMER_REAL, microseconds / 1e6, 5)
-                with broker.lock(f"a{microseconds}"):
+                signal.setitimer(signal.ITIMER_REAL, usual * i / 50, 5)
+                with broker.lock(f"a{i}"):
                     pass
                 done += 1
                 time.sleep(0.01)
@@ -437,11 +489,54 @@ class Lent(Blocks, Faults):
                 pass  # RuntimeError: within a condition of Python's own
         self.assertGreater(done, 0)
         signal.setitimer(signal.ITIMER_REAL, 60)
-        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
         with broker.lock("b", wait=20) as lock:
             self.assertEqual(self.control.ok("STATUS b").fence, lock.fence)
         broker.close()
         eventually(lambda: self.control.stats()["locks_held"] == "0", 15)
+
+
+class Ends(Client):
+    def test_a_program_ends_in_silence(self):
+        self.prepare()
+        self.control.lock("held")
+        program = subprocess.run(
+            [sys.executable, "-X", "dev", "-c", """
+import sys, threading, time, lockbroker
+broker = lockbroker.Broker(sys.argv[1])
+for _ in range(3):
+    with broker.lock("a"):
+        pass
+def wait():
+    try:
+        broker.lock("held").acquire()
+    except lockbroker.Error:
+        pass
+waits = threading.Thread(target=wait)
+waits.start()
+try:
+    with broker.lock("b"):
+        broker.lock("held", wait=0.1).acquire()
+except lockbroker.TimedOut:
+    pass
+broker.close()
+waits.join()
+"""
+             , f"127.0.0.1:{self.main.port}"], env=dict(os.environ, PYTHONPATH=FOLDER),
+            timeout=hang(30), check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual((program.returncode, program.stdout), (0, b""))
+
+
+class Tls(ClientsTest, Client):
+    def test_a_lock(self):
+        self.tls_broker()
+        address = f"tls://localhost:{self.port}"
+        with lockbroker.Broker(address, ca=self.file("ca.crt")) as broker:
+            for _ in range(3):
+                with broker.lock("a", wait=5) as lock:
+                    self.assertEqual(self.client().ok("STATUS a").fence, lock.fence)
+        with lockbroker.Broker(address) as stranger:
+            with self.assertRaisesRegex(lockbroker.Unavailable, "certificate"):
+                stranger.lock("a", wait=1).acquire()
 
 
 class Tasks(Client):
@@ -487,6 +582,26 @@ class Tasks(Client):
                 await asyncio.sleep(0.01)
                 async with broker.lock("a", wait=5):
                     pass
+
+        self.run_async(main())
+
+    def test_who_else_cancels_the_task_at_a_loss_is_heeded(self):
+        self.prepare()
+        if not hasattr(asyncio, "timeout"):
+            self.skipTest("before Python 3.11 nobody knows")
+
+        async def main():
+            async with self.aio() as broker:
+                with self.assertRaises(asyncio.TimeoutError):
+                    async with asyncio.timeout(hang(30)) as end:
+                        async with broker.lock("a") as lock:
+                            self.control.ok("UNLOCK-FORCE a")
+                            try:
+                                await asyncio.sleep(hang(30))
+                            finally:
+                                self.assertTrue(lock.lost.is_set())
+                                end.reschedule(asyncio.get_running_loop().time())
+                                await asyncio.sleep(hang(30))
 
         self.run_async(main())
 

@@ -40,14 +40,40 @@ class Story(SystemTest):
             with self.subTest(case.title + ", at a broker"):
                 play.Play(case, argv, broker.unix_path).run()
 
+    def takes_two_round_trips(self, *argv):
+        """What is free is tried, and asked to be safe, in one go; a client may need some locks
+        before it does so."""
+        play.ANSWER_S = hang(20)
+        server = play.Server()
+        self.addCleanup(server.stop)
+        driver = play.Driver(argv, server.addresses, [])
+        self.addCleanup(driver.end)
+
+        def pair(number):
+            driver.tell(f"lock {number} 5000 a")
+            driver.claim(f"{number} held")
+            driver.tell(f"unlock {number}")
+            driver.claim(f"{number} released")
+            return server.seen[-3:] == ["LOCK a wait=0", "PING", "UNLOCK a"]
+
+        self.assertTrue(any(pair(number) for number in range(50)))
+        # One that is not free is waited for, with tags.
+        server.rules.append((["LOCK", "a", "wait=0"], "BUSY", True))
+        server.seen.clear()
+        self.assertTrue(any(not pair(number) for number in range(50, 60)))
+        waited = server.seen.index("LOCK a wait=0") + 2
+        self.assertRegex(server.seen[waited], r"^LOCK a wait=[0-9]+ms$")
+
     def test_python(self):
         os.environ["PYTHONPATH"] = os.path.join(SOURCE, "clients", "python")
         self.addCleanup(os.environ.pop, "PYTHONPATH")
         self.check(sys.executable, os.path.join(HERE, "driver.py"))
+        self.takes_two_round_trips(sys.executable, os.path.join(HERE, "driver.py"))
 
     @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
     def test_node(self):
         self.check("node", os.path.join(HERE, "driver.js"))
+        self.takes_two_round_trips("node", os.path.join(HERE, "driver.js"))
 
     def test_a_client_that_is_wrong_fails(self):
         """One that says that it holds what nobody has vouched for yet, and never asks again."""

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import threading
 import weakref
 from typing import Any, Callable, Coroutine, List, Optional, Set, Tuple
@@ -42,6 +41,8 @@ T = TypeVar("T")
 WAYS = 4  # so many sessions are lent
 MOMENT = 0.02  # seconds after which the own thread looks after what is held
 PAUSE = 0.1  # seconds after which it is asked again for one to lend
+WARY = 8  # so often a lock is waited for at once after one was not free
+PARENTS = "the parent process has it"
 UNUSED = 1.0  # seconds after which a session that is lent goes back
 
 
@@ -54,11 +55,10 @@ class _Way:
         self.broker = broker
         self.session: Optional[aio.Session] = session
         self.fd = session.lend()
-        self.poll = select.poll()
-        self.poll.register(self.fd, select.POLLIN)
         self.mutex = threading.Lock()
         self.data = b""  # read, and not understood yet
         self.events = b""  # for the loop
+        self.wary = 0  # so often a lock is not tried before it is waited for
         self.used = aio.now()
 
     def is_over(self) -> bool:
@@ -74,45 +74,65 @@ class _Way:
 
     # Asking.
 
-    def _write(self, session: aio.Session, line: str) -> str:
-        tag = str(next(session.tags))
-        data = ("@%s %s\r\n" % (tag, line)).encode()
-        if os.write(self.fd, data) != len(data):
+    def _write(self, data: str) -> None:
+        sent = data.encode()
+        if os.write(self.fd, sent) != len(sent):
             raise aio.Gone()
-        return tag
 
-    def _answer(self, session: aio.Session, tag: bytes) -> Optional[aio.Reply]:
-        """The one with the tag, if it has come."""
-        while b"\n" in self.data:
-            line, _, self.data = self.data.partition(b"\n")
-            if line.startswith(tag):
-                return aio.Reply(line[len(tag):].decode().rstrip("\r"))
-            if line.startswith(b"!LOST "):
-                session.event(line.decode().rstrip("\r"))
-            elif not line.startswith(b"@"):
-                self.events += line + b"\n"
-        return None
+    def _line(self, session: aio.Session) -> str:
+        """The next reply.  Raises Gone if the broker is away, or frozen: while
+        it makes a request wait, it answers others."""
+        heard = 0.0
+        while True:
+            line, end, rest = self.data.partition(b"\n")
+            if end:
+                self.data = rest
+                if not line.startswith(b"!"):
+                    return line.decode().rstrip("\r")
+                if line.startswith(b"!LOST "):
+                    session.event(line.decode().rstrip("\r"))
+                else:
+                    self.events += line + b"\n"
+                continue
+            try:
+                got = os.read(self.fd, 65536)
+                if not got:
+                    raise aio.Gone()
+                self.data += got
+                heard = 0.0
+            except BlockingIOError:  # for aio.FROZEN / 3
+                heard = heard or aio.now() - aio.FROZEN / 3
+                if aio.now() > heard + aio.FROZEN:
+                    raise aio.Gone() from None
+                self._write("@p PING\r\n")
 
     def _ask(self, session: aio.Session, line: str) -> aio.Reply:
-        """Raises Gone if the broker is away, or frozen: while it makes the
-        request wait, it answers others."""
+        tag = "@%d " % next(session.tags)
         try:
-            tag = b"@%s " % self._write(session, line).encode()
-            heard = aio.now()
+            self._write(tag + line + "\r\n")
             while True:
-                if self.poll.poll(aio.FROZEN / 3 * 1000):
-                    got = os.read(self.fd, 65536)
-                    if not got:
-                        raise aio.Gone()
-                    heard = aio.now()
-                    self.data += got
-                    reply = self._answer(session, tag)
-                    if reply is not None:
-                        return reply
-                elif aio.now() > heard + aio.FROZEN:
-                    raise aio.Gone()
-                else:
-                    self._write(session, "PING")
+                reply = self._line(session)
+                if reply.startswith(tag):
+                    return aio.Reply(reply[len(tag):])
+                if not reply.startswith("@"):
+                    aio.Reply(reply).check()
+                    raise aio.Gone()  # to no request
+        except OSError:
+            raise aio.Gone() from None
+
+    def _try(self, session: aio.Session,
+             line: str) -> Tuple[aio.Reply, aio.Reply]:
+        """Asks for what may be free, and how long it is safe, in one go: without
+        tags one is answered after the other.  While it waited, nothing else
+        would be answered."""
+        try:
+            self._write(line + " wait=0\r\nPING\r\n")
+            replies = []
+            while len(replies) < 2:
+                reply = self._line(session)
+                if not reply.startswith("@"):
+                    replies.append(aio.Reply(reply))
+            return replies[0], replies[1]
         except OSError:
             raise aio.Gone() from None
 
@@ -150,17 +170,18 @@ class _Way:
               on_lost: Callable[[aio.Hold], None]) -> aio.Hold:
         kind, names, line, undo = words
         while True:
-            rest = None if until is None else max(0.0, until - aio.now())
-            line_now = line + aio.wait_word(rest)
-            reply = self._ask(session, line_now)
+            sent, reply, pong = self._asked(session, line, until)
             if reply.text.startswith("shutdown "):
                 raise aio.Gone()
             reply.check()
             hold = aio.Hold(session, kind, names, lambda _: None)
-            hold.granted(line_now, reply)
+            hold.granted(line, reply)
             session.holds.add(hold)
-            sent = session.pinged = aio.now()
-            hold.vouched(sent, self._ask(session, "PING"))
+            if pong is None:
+                sent = aio.now()
+                pong = self._ask(session, "PING")
+            session.pinged = sent
+            hold.vouched(sent, pong)
             if hold.valid:
                 hold.on_lost = on_lost
                 self._done(holds=True)
@@ -169,8 +190,24 @@ class _Way:
             session.holds.discard(hold)
             hold.over = True
             self._ask(session, undo)
-            if until is not None and aio.now() >= until:
+            if hold.is_bounded or (until is not None and aio.now() >= until):
                 raise hold.error()
+
+    def _asked(self, session: aio.Session, line: str, until: Optional[float]
+               ) -> Tuple[float, aio.Reply, Optional[aio.Reply]]:
+        """When it was asked, what was answered, and what to a PING."""
+        sent = aio.now()
+        rest = aio.rest_of(until)
+        if self.wary and rest != 0:
+            self.wary -= 1
+        else:
+            reply, pong = self._try(session, line)
+            if rest == 0 or not (reply.status == "BUSY" or
+                                 reply.text.startswith("unavailable ")):
+                return sent, reply, pong
+            self.wary = WARY
+            rest = aio.rest_of(until)
+        return sent, self._ask(session, line + aio.wait_word(rest)), None
 
     def _done(self, holds: bool = False) -> None:
         """A request has been answered."""
@@ -226,7 +263,6 @@ class Broker:
         self._idle: List[_Way] = []
         self._watch: Optional["asyncio.Future[None]"] = None
         self._in_vain = 0.0  # until then no session can be lent
-        self._pid = 0
         self._parents: List[Any] = []
         _brokers.add(self)
 
@@ -240,7 +276,7 @@ class Broker:
         """Gives back all that is held."""
         with self._mutex:
             loop, self._loop = self._loop, None
-        if loop is not None and self._pid == os.getpid():
+        if loop is not None:
             self._core.closed = True
             self._recall(loop)
             asyncio.run_coroutine_threadsafe(
@@ -256,7 +292,6 @@ class Broker:
             return self._loop
 
     def _begin(self) -> None:
-        self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=_serve, args=(self._loop,), daemon=True,
                          name="lockbroker").start()
@@ -270,6 +305,8 @@ class Broker:
         null = os.open(os.devnull, os.O_RDWR)
         for session in self._core.sessions:
             os.dup2(null, session.writer.get_extra_info("socket").fileno())
+            for hold in session.holds:
+                hold.over, hold.reason = True, PARENTS
         os.close(null)
         self._loop, self._core.sessions = None, []
         self._ways, self._idle, self._watch = set(), [], None
@@ -343,7 +380,7 @@ class Broker:
     def _acquire(self, words: aio.Words, wait: Optional[float],
                  on_lost: Callable[[Hold], None]
                  ) -> Tuple[Hold, Optional[_Way]]:
-        end = None if wait is None else aio.now() + wait
+        end = aio.end_of(wait)
         way = self._way()
         if way is not None:
             hold = way.take(words, end, on_lost)
@@ -352,8 +389,7 @@ class Broker:
         kind, names, line, undo = words
         return self._run(self._core.hold(
             kind, names, lambda rest: line + aio.wait_word(rest),
-            None if end is None else max(0.0, end - aio.now()), undo,
-            on_lost)), None
+            aio.rest_of(end), undo, on_lost)), None
 
     # What there is.
 
@@ -405,6 +441,10 @@ def _call(loop: asyncio.AbstractEventLoop, call: Callable[..., None],
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     loop.run_forever()
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
     loop.close()
 
 
@@ -434,8 +474,8 @@ class Lock:
         hold, self._hold = self._hold, None
         if hold is None:
             raise Error("not held", "not-held")
-        if self._broker._pid != os.getpid():
-            raise Lost("the lock is the parent's of this process", "not-held")
+        if hold.reason == PARENTS:
+            raise hold.error()
         undo = self._words[3]
         if self._way is None or not self._way.give(hold, undo):
             self._broker._run(self._broker._core.release(hold, undo))
@@ -467,7 +507,8 @@ class Lock:
     def fence(self) -> int:
         """Rises with each exclusive grant of the (first) name."""
         if not self.fences:
-            raise Error("no fence", "not-held")
+            raise Error("no fence", "not-held" if self._hold is None
+                        else "unsupported")
         return self.fences[0]
 
 

@@ -19,9 +19,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import os
+import re
 import socket
 import ssl
+import struct
 import time
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Sequence
 from typing import Set, Tuple
@@ -32,6 +35,7 @@ TRY_AGAIN = 0.1  # seconds between attempts to find a broker
 PATIENCE = 10.0  # so long a broker is looked for, however long one may wait
 FROZEN = 5.0  # a broker that says nothing for so long is given up
 CONNECT = 3.0  # for one address
+BRIEF = 1.0  # an answer is older than its arrival by less
 IDLE = 8  # so many sessions without work are kept
 
 __all__ = ["Broker", "Error", "Busy", "TimedOut", "Lost", "Unavailable",
@@ -107,7 +111,25 @@ CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def duration(seconds: float) -> str:
-    return "%dms" % max(0, round(seconds * 1000))
+    """Rounded up: `hold=0` would be without end."""
+    if not 0 <= seconds < float("inf"):
+        raise Error("not a time in seconds: %r" % seconds, "bad-option")
+    return "%dms" % math.ceil(seconds * 1000)
+
+
+def end_of(wait: Optional[float]) -> Optional[float]:
+    """When a wait from now on is over; 0: it is none."""
+    if wait is None or wait == float("inf"):
+        return None
+    if wait != wait:
+        raise Error("not a time in seconds: %r" % wait, "bad-option")
+    return now() + wait if wait > 0 else 0.0
+
+
+def rest_of(end: Optional[float]) -> Optional[float]:
+    """What is left of a wait; one that was to last somewhat does not become a
+    try."""
+    return max(0.001, end - now()) if end else end
 
 
 class Reply:
@@ -146,6 +168,9 @@ def milliseconds(text: str) -> int:
     return int(digits) * units.get(text[len(digits):], 1)
 
 
+ADDRESS = re.compile(r"(?:\[(?P<v6>[^]]*)\]|(?P<host>[^:]*))(?::(?P<port>\d+))?$")
+
+
 class Address:
     """HOST:PORT, :PORT, HOST, a path of a Unix socket, each perhaps after
     tls://, tcp:// or unix:."""
@@ -162,11 +187,11 @@ class Address:
         if text.startswith("/"):
             self.path = text
             return
-        host, colon, port = text.rpartition(":")
-        if not colon or text.endswith("]"):
-            host, port = text, str(PORT)
-        self.host = host.strip("[]") or "127.0.0.1"
-        self.port = int(port)
+        found = ADDRESS.match(text)
+        if found is None or int(found["port"] or 0) > 65535:
+            raise Error("not an address: %r" % self.text, "bad-option")
+        self.host = found["v6"] or found["host"] or "127.0.0.1"
+        self.port = int(found["port"] or PORT)
 
 
 def addresses(given: Sequence[str]) -> List[Address]:
@@ -190,9 +215,14 @@ class Hold:
         self.fences: Tuple[int, ...] = ()
         self.permits = 0
         self.until = 0.0  # by now(); 0: no PING has covered it yet
+        self.ends = float("inf")  # by `hold=`, or a little earlier
         self.reason: Optional[str] = None  # why it was lost
         self.over = False  # lost, or given back
         self.on_lost = on_lost
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.ends < float("inf")
 
     @property
     def valid(self) -> float:
@@ -200,6 +230,9 @@ class Hold:
 
     def granted(self, request: str, reply: "Reply") -> None:
         self.keys = keys_of(self.kind, self.names, request)
+        bound = re.search(r" hold=(\d+)ms", request)
+        if bound:
+            self.ends = now() + int(bound[1]) / 1000
         self.fences = tuple(
             int(f) for f in reply.words.get("fence", "").split(",") if f)
         self.permits = reply.number("permits")
@@ -225,7 +258,12 @@ class Hold:
 
     def error(self) -> Lost:
         return Lost("%s was lost (%s)" % (
-            ", ".join(self.names), self.reason or "unreachable"))
+            ", ".join(self.names), self.reason or self.why()))
+
+    def why(self) -> str:
+        """Why the last `valid=` is over: `hold=` bounded it, or no other came."""
+        known = max(self.until, now())
+        return "hold" if self.ends < known + BRIEF else "unreachable"
 
 
 class Session:
@@ -351,6 +389,11 @@ class Session:
                 call = self.calls.pop(tag, None)
                 if call is not None and not call.done():
                     call.set_result(Reply(rest))
+            elif line.startswith("ERR "):  # to what the broker can't read
+                try:
+                    Reply(line).check()
+                except Error as error:
+                    self._fail_calls(error)
 
     def event(self, line: str) -> None:
         what, _, rest = line.partition(" ")
@@ -370,12 +413,13 @@ class Session:
             self.open = False
             self.core.leave(self)
 
-    def _fail_calls(self) -> None:
+    def _fail_calls(self, error: Optional[Error] = None) -> None:
         self.open = False
         calls, self.calls = self.calls, {}
         for call in calls.values():
             if not call.done():
-                call.set_exception(Gone())
+                call.set_exception(error or Gone())
+                call.exception()  # for some of them nobody waits
 
     def drop(self, reason: str) -> None:
         """Gives the connection up, and with it all that it has."""
@@ -410,10 +454,10 @@ class Session:
         broker that says nothing is given up, as it may be frozen: what it
         has granted since is not safe here any more."""
         self.timer = None
-        late = any(0 < hold.until <= now() for hold in self.holds)
+        late = [hold for hold in self.holds if 0 < hold.until <= now()]
         if late or (not self.holds and self.calls and
                     now() - self.heard > FROZEN):
-            self.drop("unreachable")
+            self.drop(late[0].why() if late else "unreachable")
             return
         left = min((h.until - now() for h in self.holds if h.until > 0),
                    default=FROZEN)
@@ -443,13 +487,26 @@ class Session:
         before back()."""
         self.busy.add(ALONE)
         self.writer.transport.pause_reading()
-        return int(self.writer.get_extra_info("socket").fileno())
+        fd = int(self.writer.get_extra_info("socket").fileno())
+        self._block(fd, FROZEN / 3)
+        return fd
+
+    def _block(self, fd: int, seconds: float) -> None:
+        """Has reading wait for so long, or not at all (0)."""
+        try:
+            self.writer.get_extra_info("socket").setsockopt(
+                socket.SOL_SOCKET, socket.SO_RCVTIMEO,
+                struct.pack("ll", int(seconds), int(seconds % 1 * 1000000)))
+            os.set_blocking(fd, seconds > 0)
+        except OSError:
+            pass  # it is closed
 
     def back(self, data: bytes) -> None:
         """Goes on with what it was given meanwhile, and with what was read of
         the connection but not understood."""
         assert self.reader is not None
         self.busy.discard(ALONE)
+        self._block(self.writer.get_extra_info("socket").fileno(), 0)
         for hold in self.holds:
             self.busy |= hold.keys
         if data:
@@ -500,6 +557,9 @@ class Broker:
                  cert: Optional[str] = None, key: Optional[str] = None,
                  grace: float = 0, label: Optional[str] = None) -> None:
         self.addresses = addresses(given)
+        for word in (user, password, label):
+            if word is not None:
+                check_word(word, "bad-option")
         self.user, self.password = user, password
         self.ca, self.cert, self.key = ca, cert, key
         self.grace, self.label = grace, label
@@ -614,11 +674,10 @@ class Broker:
         returns what `granted` makes of the answer.  If the caller is cancelled,
         so is the request, and a grant that comes all the same is undone."""
         keys = keys_of(kind, names, line(None))
-        start = now()
-        end = None if wait is None else start + wait
+        end = end_of(wait)
         again = True  # the first session may be one that was gone already
         while True:
-            rest = None if end is None else max(0.0, end - now())
+            rest = rest_of(end)
             most = PATIENCE if rest is None else min(PATIENCE, rest)
             session = await self.session(keys, now() + most)
             done = False
@@ -672,7 +731,7 @@ class Broker:
                    on_lost: Callable[[Hold], None]) -> Hold:
         """Returns what is held, and safe for some time.  A grant whose PING
         says nothing of it was lost in between: it is asked for again."""
-        end = None if wait is None else now() + wait
+        end = end_of(wait)
 
         async def granted(session: Session, reply: Reply) -> Hold:
             hold = Hold(session, kind, names, lambda h: told and on_lost(h))
@@ -694,13 +753,12 @@ class Broker:
         while True:
             try:
                 result = await self.request(
-                    kind, names, line,
-                    None if end is None else max(0.0, end - now()),
-                    granted, undo)
+                    kind, names, line, rest_of(end), granted, undo)
                 assert isinstance(result, Hold)
                 return result
             except Lost:
-                if end is not None and now() >= end:
+                if " hold=" in line(None) or (end is not None and
+                                              now() >= end):
                     raise
 
     async def release(self, hold: Hold, line: str) -> None:
@@ -797,7 +855,7 @@ def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
     if not names:
         raise ValueError("a lock has a name")
     for name in names:
-        check_name(name)
+        check_word(name)
     line = "LOCK " + " ".join(names)
     if shared:
         line += " mode=shared"
@@ -808,16 +866,21 @@ def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
 
 
 def semaphore_words(name: str, limit: int, permits: int) -> Words:
-    check_name(name)
+    check_word(name)
     return ("semaphore", (name,),
             "ACQUIRE %s limit=%d permits=%d" % (name, limit, permits),
             "RELEASE %s permits=%d" % (name, permits))
 
 
-def check_name(name: str) -> None:
-    """So that no name is more than a word of its request."""
-    if not name or any(c.isspace() or ord(c) < 32 or c == "=" for c in name):
-        raise Error("not a name: %r" % name, "bad-name")
+def check_word(text: Any, code: str = "bad-name") -> str:
+    """So that it is one word of its request, and no more."""
+    if not isinstance(text, str) or BAD[code].search(text) or not text:
+        raise Error("not a word: %r" % (text,), code)
+    return text
+
+
+BAD = {"bad-name": re.compile("[\0-\x20\x7f=\ud800-\udfff]"),
+       "bad-option": re.compile("[\0-\x20\x7f\ud800-\udfff]")}
 
 
 class Lock:
@@ -831,11 +894,13 @@ class Lock:
         self._hold: Optional[Hold] = None
         self._task: Optional["asyncio.Task[Any]"] = None
         self._cancelled = False
+        self._others = 0  # cancellations of the task that are not this lock's
         self.lost = asyncio.Event()
 
     async def __aenter__(self) -> "Lock":
         await self.acquire()
         self._task = asyncio.current_task()
+        self._others = self._cancelling()
         return self
 
     async def acquire(self) -> "Lock":
@@ -865,6 +930,8 @@ class Lock:
         task, self._task = self._task, None
         if self._cancelled:
             await self._swallow(task, kind)
+            if self._cancelling() > self._others:  # somebody else wants it to end
+                self._cancelled = False
         try:
             await self.release()
         except Lost:
@@ -874,6 +941,11 @@ class Lock:
         except Error:
             if kind is None:
                 raise
+
+    @staticmethod
+    def _cancelling() -> int:
+        """How often the task is asked to end; before Python 3.11 nobody knows."""
+        return int(getattr(asyncio.current_task(), "cancelling", int)())
 
     async def _swallow(self, task: Any, kind: Any) -> None:
         """The cancellation was this lock's: nobody else shall see it."""
@@ -905,7 +977,8 @@ class Lock:
     def fence(self) -> int:
         """Rises with each exclusive grant of the (first) name."""
         if not self.fences:
-            raise Error("no fence", "not-held")
+            raise Error("no fence", "not-held" if self._hold is None
+                        else "unsupported")
         return self.fences[0]
 
 
@@ -913,7 +986,7 @@ class Latch:
     """Opens for all when it has been counted down to 0."""
 
     def __init__(self, broker: Broker, name: str) -> None:
-        check_name(name)
+        check_word(name)
         self._broker, self._name = broker, name
 
     async def create(self, count: int) -> int:
@@ -935,7 +1008,7 @@ class Barrier:
     """Lets all parties go when the last of them has come."""
 
     def __init__(self, broker: Broker, name: str, parties: int) -> None:
-        check_name(name)
+        check_word(name)
         self._broker, self._name, self._parties = broker, name, parties
 
     async def wait(self, timeout: Optional[float] = None) -> int:
