@@ -144,7 +144,7 @@ function split(options, fn) {
   const [given, call] = fn === undefined ? [{}, options] : [options || {}, fn];
   if (typeof call !== 'function') throw new TypeError('a lock needs a function');
   if (given.steal) throw new LockError('unsupported', 'a lock can not be stolen');
-  if (given.wait != null) duration(given.wait, 'wait');
+  if (given.wait != null && given.wait !== Infinity) duration(given.wait, 'wait');
   return [given, call];
 }
 
@@ -314,7 +314,7 @@ class Broker {
       if (reply.status === 'OK' && what.undo) await this.undo(session, what);
       if (reply.error && reply.error[again]) session.shut();
     } catch (error) {
-      if (!(error instanceof Gone)) throw error;
+      if (!(error instanceof LockError)) throw error;
     } finally {
       this.letGo(session, what.busy);
     }

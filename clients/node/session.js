@@ -291,7 +291,7 @@ class Session {
       if (how === 'end') {
         socket.end('QUIT\r\n');
         setTimeout(() => socket.destroy(), QUIT).unref();
-        raw.unref();
+        raw[this.broker.closed ? 'ref' : 'unref'](); // close() is waited for
         return new Promise((done) => socket.on('close', done));
       }
       if (how === 'reset' && raw.resetAndDestroy && !place.path) {

@@ -220,12 +220,13 @@ class Blocks(Client):
             say(await code(broker.latch('none').wait()));
             for (const name of ['a b', '', 'a\\r\\nUNLOCK-FORCE b', 'a=b'])
               say(await code(broker.request(name, () => say('no name'))));
+            say(await code(broker.request('a'.repeat(5000), () => say('too long'))));
             const nobody = new Broker('127.0.0.1:1');
             say(await code(nobody.request('a', { wait: 0 }, () => say('nobody grants'))));
             await nobody.close();
             say(await code(nobody.request('a', () => say('closed'))));""")
         self.assertEqual(said, [["not-found"]] + [["bad-name"]] * 4
-                         + [["unavailable"], ["closed"]])
+                         + [["too-long"], ["unavailable"], ["closed"]])
 
     def test_what_others_do_is_seen(self):
         self.prepare()
@@ -448,6 +449,16 @@ class Faults(Client):
         self.assertEqual(self.control.ask("TRYLOCK a").status, "BUSY")
         program.end(kill=True)
         self.control.lock("a", "wait=12s")
+
+    def test_a_program_goes_on_after_close(self):
+        """Nothing else keeps it alive."""
+        self.prepare()
+        self.assertEqual(self.story("""
+            lines.close();
+            process.stdin.destroy();
+            await broker.request('a', { wait: Infinity }, () => {});
+            await broker.close();
+            say('closed');"""), [["closed"]])
 
     def test_a_program_ends_without_close(self):
         """Sessions without work do not keep it alive."""

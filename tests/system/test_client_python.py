@@ -194,7 +194,9 @@ class Blocks(Client):
             with self.assertRaises(lockbroker.Error) as caught:
                 self.assertIsNone(held.fence)
             self.assertEqual(caught.exception.code, "unsupported")
-        for address in ("a:b", "a:70000", "::1"):
+        self.assertEqual(lockbroker.aio.Address("::1").host, "::1")
+        self.assertEqual(lockbroker.aio.Address("[::1]:7").port, 7)
+        for address in ("a:b", "a:70000"):
             with self.assertRaises(lockbroker.Error) as caught:
                 lockbroker.Broker(address)
             self.assertEqual(caught.exception.code, "bad-option")

@@ -187,7 +187,8 @@ class Address:
         if text.startswith("/"):
             self.path = text
             return
-        found = ADDRESS.match(text)
+        found = ADDRESS.match(
+            "[%s]" % text if text.count(":") > 1 and text[0] != "[" else text)
         if found is None or int(found["port"] or 0) > 65535:
             raise Error("not an address: %r" % self.text, "bad-option")
         self.host = found["v6"] or found["host"] or "127.0.0.1"
