@@ -495,19 +495,43 @@ poll_granted(struct core *core, const struct token_call *c)
 		pollers_next(core, ps);
 }
 
+/* The token may be having its turn: that is over. */
+static void
+forget_token(struct core *core, struct pollers *ps, const char *client)
+{
+	struct poller *p = poller_find(core, ps, client);
+
+	if (p != NULL && (p->call == 0 || listening(core, p) != NULL))
+		poller_leaves(core, ps, p);
+	if (ps->kept_ms <= core->now_ms || strcmp(ps->kept_of, client) != 0)
+		return;
+	ps->kept_ms = core->now_ms;
+	ps->kept_of[0] = '\0'; /* whom it was for need not be told */
+}
+
+static void
+forget_session(struct core *core, struct pollers *ps, uint64_t session)
+{
+	struct poller *p, *next;
+
+	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
+		core_visit(core, 1);
+		if (p->session == session && listening(core, p) != NULL)
+			poller_leaves(core, ps, p);
+	}
+}
+
 void
 poll_forget(struct core *core, const struct token_call *c)
 {
 	struct pollers *ps = pollers_of(core, c);
-	struct poller *p, *next;
 
 	if (ps == NULL)
 		return;
-	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
-		core_visit(core, 1);
-		if (p->session == c->session && listening(core, p) != NULL)
-			poller_leaves(core, ps, p);
-	}
+	if (client_depth(c->other) > 0)
+		forget_token(core, ps, c->other);
+	else
+		forget_session(core, ps, c->session);
 	pollers_next(core, ps);
 }
 

@@ -135,9 +135,7 @@ poll_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 /*
  * Nobody, while an operation of the poll queue is in flight, since Redis may be
- * granting it the name; or while the name is kept for a user.  A call that
- * awaits the name is no heir, either: only the answer to a CLAIM begins to keep
- * a name (keep()).
+ * granting it the name; or while the name is kept for a user.
  */
 struct token_call *
 poll_heir(struct core *core, const struct token_name *n)
@@ -154,13 +152,14 @@ poll_heir(struct core *core, const struct token_name *n)
 		return NULL;
 	}
 	c = call_find(core, first->call);
-	return call_asker(core, c) != NULL && !c->awaits ? c : NULL;
+	return call_asker(core, c) != NULL ? c : NULL;
 }
 
 /*
  * From now on the poll queue has an operation in flight, though it is one of
  * the call that releases.  The script takes the poll queue out of the queue if
- * no other token is here.
+ * no other token is here; or if the name is to be kept, as the poll queue then
+ * has no place but that.
  */
 void
 poll_pass(struct core *core, struct op *op, const struct token_call *from,
@@ -173,7 +172,7 @@ poll_pass(struct core *core, struct op *op, const struct token_call *from,
 	ps->epoch = guard_epoch(core, ps->shard);
 	op->ttl_ms = heir->ttl_ms;
 	op->line_seq = ps->seq;
-	op->behind = pollers_count_here(core, ps) - 1;
+	op->behind = heir->awaits ? 0 : pollers_count_here(core, ps) - 1;
 	emit_op_client(core, op, from->client, heir->client);
 }
 
@@ -208,6 +207,8 @@ inherit(struct core *core, struct pollers *ps, int64_t sent_ms,
 		ps->sure_ms = 0;
 		ps->look = true;
 	}
+	if (c->awaits && core->now_ms < sent_ms + c->ttl_ms)
+		keep(core, ps, ps->passed, c, sent_ms);
 	c->names[0].seq = ps->passed;
 	call_settle(core, c, sent_ms, o);
 }

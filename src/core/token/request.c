@@ -77,7 +77,7 @@ token_take(
 	assert(rq->ttl_ms >= (rq->op == TOKEN_ACQUIRE ? 0 : -TOKEN_MS_MAX) &&
 	       rq->ttl_ms <= TOKEN_MS_MAX);
 	assert(rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED ||
-	       rq->either);
+	       rq->either || rq->awaits);
 	assert(rq->program <= rq->token_len &&
 	       (rq->listener == 0 || rq->program > 0));
 	assert(rq->token_len <= TOKEN_MAX_BYTES &&

@@ -75,7 +75,7 @@ struct token_request {
 	unsigned nnames; /* 1 to CORE_NAMES_MAX; no name twice */
 	enum token_match match;
 	enum token_bound bound;
-	/* 1 to 512 bytes of any kind.  QUERY has none, nor what awaits, and
+	/* 1 to 512 bytes of any kind.  QUERY has none, what awaits seldom, and
 	 * TOKEN_ANY only if it is also the new token. */
 	const char *token;
 	size_t token_len;
@@ -113,7 +113,9 @@ struct token_request {
 	/* ACQUIRE of one name by no token: waits for park_ms at most until the
 	 * name is free (DONE).  Then the name is kept for a moment for the
 	 * user, whose next ACQUIRE of it here gets it.  A park_ms of 0: BUSY
-	 * at once, and the session listens for no token of this name. */
+	 * at once, and the session listens for no token of this name.  With a
+	 * token, which is COUNTED: that one wants the name no more, whichever
+	 * session listens for it. */
 	bool awaits;
 };
 

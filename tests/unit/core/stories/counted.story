@@ -159,12 +159,9 @@
 > 1 done 1 held own meant early fence=111 left=30000 depth=1 token=p:1
 110 < busy a fence=111 ttl=30s text=p:1%x1 first=1 second=2
 120 token 1 release a token=p:1 px=30s match=counted
-> op token a seq=7 ttl=30000 client=p:1%x1 how=rcr
-130 < ended a fence=111 text=p:1%x1 first=1 second=3
-> 1 done 1 held own meant fence=111 token=p:1
-140 message given 6 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=6 ttl=1000 client=%=q how=q--
-150 < granted a fence=120
+> op pass a seq=7 ttl=1000 client=p:1%x1 other=%=q stand=6
+130 < granted a fence=120 first=111
+> 1 done 1 held own meant fence=111 left=0 token=p:1
 > 3 @8 done 1 held own meant fence=120 left=1000 token=%=q
 
 == listening: nobody comes, and the next one has its turn
@@ -218,7 +215,7 @@
 120 < lost a fence=111 ttl=30s text=p:2%x1 first=1 second=2
 > 1 busy 0 held own listed fence=111 left=30000 depth=1 token=p:2
 130 token 1 release a token=p:2 px=30s match=counted
-> op token a seq=7 ttl=30000 client=p:2%x1 how=rcr
+> op pass a seq=7 ttl=1000 client=p:2%x1 other=%=p stand=5
 140 < ended a fence=111 text=p:2%x1 first=1 second=3
 > 1 done 1 held own meant fence=111 token=p:2
 150 message given 5 110 1000000 60000 0123456789abcdef 0 a
@@ -292,6 +289,32 @@
 > op token a seq=2 how=u--
 > 2 @7 busy 0 native
 70 < ended a
+15s until
+
+== listening: a thread gives up
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=3 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p:1 how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=3 listener=2 told=8
+> op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
+50 < busy a fence=100 ttl=5s text=x first=1
+> 1 busy 0 held listed fence=100 left=5000
+# The second one keeps its place.
+60 token 3 @5 acquire a token=p:1 awaits match=counted
+> 3 @5 busy 0 native
+70 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p:2 how=q--
+80 < granted a fence=111
+> 2 @8 done 1 held own meant fence=111 left=1000 token=%=p:2
+# It has its turn, and wants it no more.
+90 token 3 @6 acquire a token=p:2 awaits match=counted
+> op token a seq=2 how=u--
+> 3 @6 busy 0 native
+100 < ended a
 15s until
 
 == listening: the session that listens goes

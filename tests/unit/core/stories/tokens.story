@@ -755,13 +755,64 @@ config quorum=3
 > op claim a seq=2 ttl=1000 client=% how=q--
 40 < busy a fence=100 ttl=29s text=t1 first=1
 50 token 1 release a token=t1
-> op token a seq=3 client=t1 how=rxr
+> op pass a seq=3 ttl=1000 client=t1 other=% stand=2
 60 < ended a fence=100 ttl=29s text=t1 first=1 second=3
 > 1 done 1 held own meant fence=100 left=29000 token=t1
 70 message given 2 110 1000000 60000 0123456789abcdef 0 a
 > op claim a seq=2 ttl=1000 client=% how=q--
 80 < granted a fence=111
 > 2 @7 done 1 held own meant fence=111 left=1000 token=%
+
+== awaiting: what is released here is kept at once, if nobody else waits
+0 ready 3
+10 token 1 acquire a token=t1 px=30s
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 @7 acquire a park=10s awaits
+> op claim a seq=2 ttl=1000 client=% how=q--
+40 < busy a fence=100 ttl=29s text=t1 first=1
+45 token 3 @8 acquire a park=10s awaits
+50 token 1 release a token=t1
+> op pass a seq=3 ttl=1000 client=t1 other=% stand=2
+60 < granted a fence=110 first=100
+> 1 done 1 held own meant fence=100 left=0 token=t1
+> 2 @7 done 1 held own meant fence=110 left=1000 token=%
+# The stand has no place in the queue but that.
+70 token 2 acquire a token=t2 px=30s
+> op token a seq=4 ttl=30000 client=% other=t2 how=exr
+> op claim a seq=5 ttl=1000 client=% how=q--
+80 < renewed a fence=110 ttl=30s text=t2
+> 2 done 1 held own meant fence=110 left=30000 token=t2
+90 < busy a fence=110 ttl=30s text=t2 first=1
+# Nobody comes to take it.
+100 token 2 release a token=t2
+> op pass a seq=6 ttl=1000 client=t2 other=% stand=5
+110 < granted a fence=120 first=110
+> 2 done 1 held own meant fence=110 left=0 token=t2
+> 3 @8 done 1 held own meant fence=120 left=1000 token=%
+700 until
+> 600 op token a seq=6 how=u--
+710 < ended a
+
+== awaiting: the client for which it is to be kept has gone meanwhile
+0 ready 3
+10 token 1 acquire a token=t1 px=30s
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 @7 acquire a park=10s awaits
+> op claim a seq=2 ttl=1000 client=% how=q--
+40 < busy a fence=100 ttl=29s text=t1 first=1
+50 token 1 release a token=t1
+> op pass a seq=3 ttl=1000 client=t1 other=% stand=2
+55 close 2
+60 < granted a fence=110 first=100
+> 1 done 1 held own meant fence=100 left=0 token=t1
+> op token a seq=3 how=u--
+> op token a seq=2 how=u--
+70 < ended a
+800 until
 
 == awaiting: not for longer than asked
 0 ready 2
