@@ -90,7 +90,7 @@ refuse(
 		need.nnames = resp_names(id, r->nwords, &first);
 	for (i = 0; i < need.nnames; i++)
 		names[i] = ask_lock_of(
-		    r->words[first + i * (unsigned)resp_rows[id].step]);
+		    id, r->words[first + i * (unsigned)resp_rows[id].step]);
 	if (identity_refuses_command(b->identity, c, r, &need) ||
 	    refuse_listener(c, id))
 		return true;

@@ -15,6 +15,10 @@
  * connection.  Until it knows the one that listens for a program, its threads
  * are told to come back soon by themselves; and if nobody comes, it knows that
  * no more.
+ *
+ * The threads that wait for a fair lock listen each on a channel of their own,
+ * which has their token in its name.  The broker treats such a thread as a
+ * program of its own: it is told, and nobody else, and the name is kept for it.
  */
 #include "config.h"
 
@@ -26,7 +30,8 @@
 #include "daemon/resp.h"
 
 #define CHANNEL_PREFIX "redisson_lock__channel:"
-#define CHANNEL_ROOM (sizeof(CHANNEL_PREFIX) + NAME_MAX_BYTES + 2)
+#define CHANNEL_ROOM \
+	(sizeof(CHANNEL_PREFIX) + NAME_MAX_BYTES + TOKEN_MAX_BYTES + 3)
 
 /* References to the id of a channel. */
 #define LISTENER_REF (UINT64_C(1) << 61)
@@ -113,42 +118,75 @@ resp_audience_leave(struct broker *b, struct channel *ch)
 	free(au);
 }
 
-/* The session listens for no token of the lock any more. */
+/* The session listens no more for the token of the lock; or, if that has no
+ * bytes, for any. */
 static void
-forget(struct broker *b, struct conn *c, const char *p, size_t n)
+forget_one(
+    struct broker *b, struct conn *c, struct span name, struct span token)
 {
-	const struct core_name name = { p, n };
+	const struct core_name lock = { name.p, name.n };
 	const struct token_request rq = { .op = TOKEN_ACQUIRE,
 		.ref = LISTENER_REF,
-		.names = &name,
+		.names = &lock,
 		.nnames = 1,
+		.match = token.n > 0 ? TOKEN_COUNTED : TOKEN_EXACT,
+		.token = token.p,
+		.token_len = token.n,
 		.awaits = true };
 	struct core_event ev = { .kind = CORE_TOKEN };
 
 	ev.u.token.session = bridge_session(c);
 	ev.u.token.request = &rq;
-	if (ev.u.token.session != 0 && n > 0 && n <= NAME_MAX_BYTES)
+	if (ev.u.token.session != 0 && name.n > 0 && name.n <= NAME_MAX_BYTES &&
+	    token.n <= TOKEN_MAX_BYTES)
 		bridge_step(b, &ev);
 }
 
 /* The channel of `a` is that of `{a}`, too. */
+static void
+forget(struct broker *b, struct conn *c, struct span name, struct span token)
+{
+	forget_one(b, c, name, token);
+	if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
+		forget_one(
+		    b, c, (struct span){ name.p + 1, name.n - 2 }, token);
+}
+
+/* Tokens are PROGRAM:THREAD. */
+static size_t
+program_of(struct span token)
+{
+	const char *colon = memrchr(token.p, ':', token.n);
+
+	return colon == NULL ? 0 : (size_t)(colon - token.p);
+}
+
+/* What stands behind the name may be a part of it, or a token. */
 void
 resp_audience_forget(struct broker *b, struct conn *c, const struct channel *ch)
 {
-	const char *p = ch->name + strlen(CHANNEL_PREFIX);
-	size_t n = ch->len - strlen(CHANNEL_PREFIX);
+	const struct span none = { NULL, 0 };
+	const size_t prefix = strlen(CHANNEL_PREFIX);
+	struct span name, token;
 
 	if (ch->audience == NULL)
 		return;
-	forget(b, c, p, n);
-	if (n > 2 && p[0] == '{' && p[n - 1] == '}')
-		forget(b, c, p + 1, n - 2);
+	name = (struct span){ ch->name + prefix, ch->len - prefix };
+	forget(b, c, name, none);
+	token = name;
+	name.n = program_of((struct span){ name.p, program_of(name) });
+	token.p += name.n + 1;
+	token.n -= name.n + 1;
+	if (name.n > 0)
+		forget(b, c, name, token);
 }
 
-/* As Redisson makes it of the name of a lock.  Returns its length. */
+/* As Redisson makes it of the name of a lock, and of the token of a fair one.
+ * Returns its length. */
 static size_t
-make_channel(char to[CHANNEL_ROOM], const struct core_name *name)
+make_channel(char to[CHANNEL_ROOM], const struct ask *a)
 {
+	const struct core_name *name = a->names;
 	bool bare = memchr(name->p, '{', name->n) == NULL;
 	char *end = stpcpy(to, bare ? CHANNEL_PREFIX "{" : CHANNEL_PREFIX);
 
@@ -156,6 +194,10 @@ make_channel(char to[CHANNEL_ROOM], const struct core_name *name)
 	end += name->n;
 	if (bare)
 		*end++ = '}';
+	if (a->fair) {
+		*end++ = ':';
+		end = mempcpy(end, a->rq.token, a->rq.token_len);
+	}
 	return (size_t)(end - to);
 }
 
@@ -235,6 +277,16 @@ was_told(const struct channel *ch)
 	return ch->told_for != NULL && ch->told_ms + COMES_MS > now_ms();
 }
 
+/* Is the program one thread, and the channel its own? */
+static bool
+is_of_thread(const struct audience *au, struct span program)
+{
+	const char *end = au->name + au->len;
+
+	return au->len > program.n && end[-(ptrdiff_t)program.n - 1] == ':' &&
+	       memcmp(end - program.n, program.p, program.n) == 0;
+}
+
 /*
  * Returns the channel of the connection that listens for the program, as far as
  * is known: else one that may do so, rather one from the address of the client;
@@ -245,13 +297,14 @@ choose(struct broker *b, const struct conn *c, const struct audience *au,
     struct span program)
 {
 	struct channel *ch, *near = NULL, *any = NULL;
+	const bool thread = is_of_thread(au, program);
 	struct conn *lc;
 
 	TAILQ_FOREACH (ch, &au->channels, in_audience) {
 		lc = listener_of(b, c, ch);
 		if (lc == NULL)
 			continue;
-		if (is_of(resp_of(lc), program))
+		if (thread || is_of(resp_of(lc), program))
 			return ch;
 		if (resp_of(lc)->program != NULL)
 			continue;
@@ -261,15 +314,6 @@ choose(struct broker *b, const struct conn *c, const struct audience *au,
 			any = ch;
 	}
 	return near != NULL ? near : any;
-}
-
-/* Tokens are PROGRAM:THREAD. */
-static size_t
-program_of(struct span token)
-{
-	const char *colon = memrchr(token.p, ':', token.n);
-
-	return colon == NULL ? 0 : (size_t)(colon - token.p);
 }
 
 /* The message that went out last, a moment ago, may have woken the thread. */
@@ -297,21 +341,24 @@ resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
 
 	rs->sure = false;
 	rs->heard = 0;
-	if (rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED)
+	if (rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED || rq->awaits)
 		return;
-	program.n = program_of((struct span){ rq->token, rq->token_len });
+	program.n = rq->token_len;
+	if (!a->fair)
+		program.n = program_of(program);
 	a->rq.program = program.n;
 	if (program.n == 0 || b->audiences.n == 0)
 		return;
-	au = find(b, (struct span){ name, make_channel(name, a->names) });
+	au = find(b, (struct span){ name, make_channel(name, a) });
 	if (au == NULL)
 		return;
-	note_last(rs, au);
+	if (!a->fair)
+		note_last(rs, au);
 	ch = choose(b, c, au, program);
 	if (ch == NULL)
 		return;
 	lc = listener_of(b, c, ch);
-	rs->sure = is_of(resp_of(lc), program);
+	rs->sure = a->fair || is_of(resp_of(lc), program);
 	a->rq.listener = bridge_session(lc);
 	a->rq.listener_ref = LISTENER_REF | ch->id;
 	a->rq.park_ms = rs->sure ? ASK_LISTEN_MS : ASK_SLEEP_MS;

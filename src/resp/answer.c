@@ -104,6 +104,19 @@ write_depth(
 		resp_null(out, three);
 }
 
+/* Of a key that Redis would count up in. */
+static void
+write_fence(const struct token_result *t, bool three, struct buf *out)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, t->fence);
+	if (is_there(t) && t->fence > 0)
+		resp_word(out, text);
+	else
+		resp_null(out, three);
+}
+
 /*
  * Writes answers to GET and the like.  Returns false if the form is none of
  * these.
@@ -133,6 +146,9 @@ write_query(const struct token_result *t, struct span token, enum ask_form form,
 			resp_int(out, (int64_t)t->fence);
 		else
 			resp_null(out, three);
+		return true;
+	case ASK_FENCE_NOW:
+		write_fence(t, three, out);
 		return true;
 	case ASK_TOKEN_AND_LEFT:
 		resp_array(out, 2);
@@ -250,6 +266,9 @@ write_counted(const struct token_result *t, struct span token,
 			resp_int(out, sleep_ms(t));
 		else
 			resp_null(out, three);
+		return true;
+	case ASK_NIL_OR_ONE:
+		write_one(refused, three, out);
 		return true;
 	case ASK_FENCE_OR_LEFT:
 		resp_array(out, 2);

@@ -15,6 +15,8 @@
 #define QUOTE_BYTES_MAX 64
 #define MUTEX_KEY "@simple-redis-mutex:lock-"
 #define SIGNAL_KEY "lock-signal:"
+#define FENCE_KEY "redisson_lock_token:"
+#define QUEUE_KEY "redisson_lock_queue:"
 #define NOT_A_NUMBER "value is not an integer or out of range"
 
 static bool
@@ -45,18 +47,54 @@ begins(struct span word, const char *with)
 	       memcmp(word.p, with, strlen(with)) == 0;
 }
 
-/* The keys of simple-redis-mutex begin with a "@", which no name does. */
+/* Of PREFIX{NAME}; or PREFIXNAME, if the name has a brace.  0 bytes: it is
+ * neither. */
+static struct span
+name_behind(struct span key, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	struct span name = { key.p + n, key.n - n };
+
+	if (!begins(key, prefix))
+		return (struct span){ key.p, 0 };
+	if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
+		return (struct span){ name.p + 1, name.n - 2 };
+	return name;
+}
+
 struct span
-ask_lock_of(struct span key)
+ask_queue_of(struct span key)
+{
+	return name_behind(key, QUEUE_KEY);
+}
+
+/* To GET the key of a token is how Redisson asks for a fence. */
+static struct span
+name_in(enum resp_id id, struct span key)
+{
+	struct span name = name_behind(key, FENCE_KEY);
+
+	return id == RESP_GET && name.n > 0 ? name : key;
+}
+
+/* The keys of simple-redis-mutex begin with a "@", which no name does. */
+static struct span
+lock_behind(struct span key)
 {
 	return begins(key, MUTEX_KEY) ? (struct span){ key.p + 1, key.n - 1 }
 				      : key;
 }
 
+struct span
+ask_lock_of(enum resp_id id, struct span key)
+{
+	return lock_behind(name_in(id, key));
+}
+
 bool
 ask_name(struct ask *a, struct span key, struct buf *why)
 {
-	struct span name = ask_lock_of(key);
+	struct span name = lock_behind(key);
 	const char *text = text_name_why(name, NAME_MAX_BYTES);
 	unsigned i;
 
@@ -481,7 +519,8 @@ parse_command(struct ask *a, enum resp_id id, const struct span *words,
 	case RESP_DELIFEQ:
 		return parse_release(a, TOKEN_EXACT, words[2], why);
 	case RESP_GET:
-		return query(a, ASK_TOKEN_OR_NIL);
+		return query(a, begins(words[1], FENCE_KEY) ? ASK_FENCE_NOW
+							    : ASK_TOKEN_OR_NIL);
 	case RESP_EXISTS:
 		return query(a, ASK_COUNT);
 	case RESP_TYPE:
@@ -521,7 +560,7 @@ ask_parse(struct ask *a, enum resp_id id, const struct span *words,
 	if (!parse_command(a, id, words, nwords, clock_ms, why))
 		return false;
 	for (i = 0; i < n; i++)
-		if (!ask_name(a, words[first + i], why))
+		if (!ask_name(a, name_in(id, words[first + i]), why))
 			return false;
 	if (id == RESP_EXISTS && a->rq.nnames < n)
 		return wrong(why, "lockbroker counts each name once: a name is"

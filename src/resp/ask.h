@@ -29,6 +29,7 @@ enum ask_form {
 	ASK_LEFT_MS,	  /* -1: no bound; -2: free */
 	ASK_LEFT_S,	  /* the same, in seconds */
 	ASK_FENCE,	  /* if the token is the one in `token`; else nil */
+	ASK_FENCE_NOW,	  /* of whatever is held, as a string; nil */
 	/* Of scripts. */
 	ASK_ONE_ZERO_GONE,   /* 1; 0: another's; -1: free */
 	ASK_ONE_ZERO_OTHERS, /* 1; 0: free; -1: another's */
@@ -47,6 +48,7 @@ enum ask_form {
 	ASK_ONE_IF_MINE,     /* 1, if the token is the one in `token`; nil */
 	ASK_NIL,	     /* nil, whatever was done */
 	ASK_NIL_OR_LEFT,     /* nil done; else ms, at least 1 */
+	ASK_NIL_OR_ONE,	     /* nil done; else 1 */
 	ASK_FENCE_OR_LEFT,   /* [-1, fence] done; else [ms, -1] */
 	ASK_DEPTH_LEFT,	     /* 1: released; 0: a depth is left; nil */
 	ASK_DEPTH_OR_GONE,   /* the same; 1: free */
@@ -73,14 +75,20 @@ struct ask {
 	struct span token; /* the token that an answer is compared with */
 	struct ask_wrong wrong;
 	bool mutex;	   /* of simple-redis-mutex */
+	bool fair;	   /* of Redisson's getFairLock() */
 	bool repeats;	   /* a client told TRYAGAIN asks again by itself */
 	struct span latch; /* see SCRIPT_FLAG_LATCH; of 0 bytes: none */
 	int64_t latch_ms;
 	char made[NAME_MAX_BYTES + 1]; /* a name that is not in the request */
 };
 
-/* Returns the name of the lock that a key means: nearly always the same. */
-struct span ask_lock_of(struct span key);
+/* Returns the name of the lock that a key of the command means: nearly always
+ * the same. */
+struct span ask_lock_of(enum resp_id id, struct span key);
+
+/* Returns the name of the lock whose queue Redisson keeps under the key; of 0
+ * bytes: it is no such key. */
+struct span ask_queue_of(struct span key);
 
 /*
  * Takes the words of the command `id`.  On false, `why` has an error, in the

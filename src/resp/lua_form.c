@@ -15,7 +15,7 @@
 #include "resp/lua_form.h"
 #include "resp/lua_text.h"
 
-#define WORDS_MAX 512
+#define WORDS_MAX 640
 
 struct words {
 	struct lua_word v[WORDS_MAX];

@@ -36,10 +36,17 @@ enum script_flag {
 	SCRIPT_FLAG_REPEATS = 512,
 	SCRIPT_FLAG_EACH = 1024,
 	SCRIPT_FLAG_WHEN = 2048,
-	SCRIPT_FLAG_ONE = 4096
+	SCRIPT_FLAG_ONE = 4096,
+	SCRIPT_FLAG_FAIR = 8192,
+	SCRIPT_FLAG_LEAVES = 16384
 };
 
-enum script_keys { SCRIPT_KEYS_FIRST, SCRIPT_KEYS_REST, SCRIPT_KEYS_ALL };
+enum script_keys {
+	SCRIPT_KEYS_FIRST,
+	SCRIPT_KEYS_REST,
+	SCRIPT_KEYS_ALL,
+	SCRIPT_KEYS_QUEUE
+};
 
 /* A row of scripts.def. */
 struct script {
@@ -326,10 +333,18 @@ wrong(struct buf *why, const char *what)
 	return false;
 }
 
+/* A fair lock of Redisson is three keys: its own, and those of its queue. */
+static bool
+is_fair(const struct span *keys, int64_t n)
+{
+	return n == 3 && ask_queue_of(keys[1]).n > 0;
+}
+
 static bool
 take_keys(struct ask *a, const struct script *s, const struct span *words,
     unsigned nwords, struct args *args, struct buf *why)
 {
+	struct span name;
 	int64_t n, i;
 
 	if (!ask_number(words[0], &n))
@@ -341,13 +356,20 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 				  " of args");
 	if (n == 0)
 		return wrong(why, "this script takes the name of a lock");
-	if (n > 1 && (s->flags & SCRIPT_FLAG_ONE) != 0)
+	if (n > 1 && (s->flags & SCRIPT_FLAG_ONE) != 0 &&
+	    !is_fair(words + 1, n))
 		return wrong(why, "lockbroker takes this script with one key");
 	args->v = words + 1 + n;
 	args->n = nwords - 1 - (unsigned)n;
 	if (s->keys == SCRIPT_KEYS_REST) {
 		args->v = words + 2;
 		args->n = (unsigned)n - 1;
+	}
+	if (s->keys == SCRIPT_KEYS_QUEUE) {
+		name = ask_queue_of(words[1]);
+		return name.n > 0 ? ask_name(a, name, why)
+				  : wrong(why, "this script takes the key of a"
+					       " queue");
 	}
 	for (i = 0; i < (s->keys == SCRIPT_KEYS_ALL ? n : 1); i++)
 		if (!ask_name(a, words[1 + i], why))
@@ -445,7 +467,8 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 static unsigned
 place_of_command(const struct script *s)
 {
-	return s->token > 1 ? s->token + 1 : 2;
+	return (s->token > 1 ? s->token + 1 : 2) +
+	       ((s->flags & SCRIPT_FLAG_FAIR) != 0);
 }
 
 /* As the option of a PEXPIRE. */
@@ -543,6 +566,8 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 		a->rq.either = false;
 	}
 	a->repeats = (s->flags & SCRIPT_FLAG_REPEATS) != 0;
+	a->fair = (s->flags & SCRIPT_FLAG_FAIR) != 0;
+	a->rq.awaits = (s->flags & SCRIPT_FLAG_LEAVES) != 0;
 	return ((s->flags & SCRIPT_FLAG_TELLS) == 0 || tells(s, &args, why)) &&
 	       ((s->flags & SCRIPT_FLAG_LATCH) == 0 ||
 		   take_latch(a, s, words + 1, &args, why)) &&

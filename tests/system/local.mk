@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	tests/system/lib/proxy.py \
 	tests/system/lib/redisd.py \
 	tests/system/lib/redisson.py \
+	tests/system/lib/redisson_scripts.py \
 	tests/system/lib/resp.py \
 	tests/system/lib/sends.py \
 	tests/system/lib/sentinel.py \
@@ -98,6 +99,7 @@ EXTRA_DIST += \
 	tests/system/test_replace_views.py \
 	tests/system/test_resp.py \
 	tests/system/test_resp_failover.py \
+	tests/system/test_resp_fair.py \
 	tests/system/test_resp_libraries.py \
 	tests/system/test_resp_replays.py \
 	tests/system/test_resp_numbers.py \

@@ -5,9 +5,11 @@ import contextlib
 import queue
 import socket
 import threading
+import time
 import uuid
 
-from .resp import RedisError, Resp
+from .redisson_scripts import FAIR
+from .resp import RedisError
 from .wait import now, patience
 
 # The scripts by what they do, and by the release that brought them: the sha1 that Redisson sends,
@@ -225,8 +227,11 @@ SCRIPTS = {
 """),
 }
 
+SCRIPTS.update(FAIR)
+
 WATCHDOG = 30.0  # lockWatchdogTimeout, in seconds
 BATCH = 100  # lockWatchdogBatchSize
+PLACE = 300000  # fairLockWaitTimeout, in ms
 
 
 def prefixed(prefix, name):
@@ -234,8 +239,17 @@ def prefixed(prefix, name):
     return f"{prefix}:{name}" if "{" in name else f"{prefix}:{{{name}}}"
 
 
+def fair_keys(name):
+    """The lock, and those that wait for it."""
+    return [name, prefixed("redisson_lock_queue", name), prefixed("redisson_lock_timeout", name)]
+
+
+def wall_ms():
+    return int(time.time() * 1000)
+
+
 class Entry:
-    """RedissonLockEntry: the one subscription of a JVM for a lock, and its semaphore."""
+    """RedissonLockEntry: the subscription of a JVM to a channel, and its semaphore."""
 
     def __init__(self):
         self.users = 0
@@ -253,7 +267,8 @@ class Jvm:
         for _ in range(pool):
             self.pool.put(None)
         self.guard = threading.Lock()
-        self.entries, self.holds = {}, {}
+        self.entries, self.holds = {}, {}  # by channel; by name
+        self.fences = {}  # of getFencedLock(), by name and thread
         self.listener = None
         self.done = threading.Event()
         self.threads = [threading.Thread(target=self.renew_all, daemon=True)]
@@ -305,9 +320,19 @@ class Jvm:
     def token(self, thread):
         return f"{self.id}:{thread}"
 
-    def take(self, name, thread, lease):
+    def take(self, name, thread, lease, kind=None, wait=None):
         ms = int((lease or self.watchdog) * 1000)
-        ttl = self.script("TAKE", [name], ms, self.token(thread))
+        if kind == "fair":
+            ttl = self.script("FAIR_TAKE", fair_keys(name), ms, self.token(thread),
+                              int(wait * 1000) if wait else PLACE, wall_ms())
+        elif kind == "fenced":
+            ttl, fence = self.script("FENCED_TAKE_TOKEN",
+                                     [name, prefixed("redisson_lock_token", name)],
+                                     ms, self.token(thread))
+            if ttl == -1:
+                ttl, self.fences[name, thread] = None, fence
+        else:
+            ttl = self.script("TAKE", [name], ms, self.token(thread))
         if ttl is None and lease is None:
             with self.guard:
                 self.holds.setdefault(name, []).append(thread)
@@ -315,37 +340,51 @@ class Jvm:
 
     # RLock.
 
-    def lock(self, name, thread, lease=None, wait=None):
-        """RedissonLock.lock() and tryLock(); returns whether it has the lock."""
+    def lock(self, name, thread, lease=None, wait=None, kind=None):
+        """RedissonLock.lock() and tryLock(), of getLock() or of the kind "fair" or "fenced";
+        returns whether it has the lock."""
         end = now() + wait if wait is not None else None
-        if self.take(name, thread, lease) is None:
+        if self.take(name, thread, lease, kind, wait) is None:
             return True
         if end is not None and now() >= end:
-            return False
-        entry = self.subscribe(name)
+            return self.failed(name, thread, kind, wait)
+        channel = prefixed("redisson_lock__channel", name)
+        if kind == "fair":
+            channel += ":" + self.token(thread)
+        entry = self.subscribe(channel)
         try:
             while True:
-                ttl = self.take(name, thread, lease)
+                ttl = self.take(name, thread, lease, kind, wait)
                 if ttl is None:
                     return True
                 assert ttl >= 0, ttl
                 sleep = ttl / 1000
                 if end is not None:
                     if now() >= end:
-                        return False
+                        return self.failed(name, thread, kind, wait)
                     sleep = min(sleep, end - now())
                 entry.latch.acquire(timeout=max(sleep, 0))
                 if end is not None and now() >= end:
-                    return False
+                    return self.failed(name, thread, kind, wait)
         finally:
-            self.unsubscribe(name, entry)
+            self.unsubscribe(channel, entry)
 
-    def unlock(self, name, thread):
+    def failed(self, name, thread, kind, wait):
+        """acquireFailed()."""
+        if kind == "fair":
+            self.script("FAIR_LEAVE", fair_keys(name)[1:], self.token(thread),
+                        int(wait * 1000) or PLACE)
+        return False
+
+    def unlock(self, name, thread, kind=None):
         """Raises if this thread doesn't have the lock."""
         latch = prefixed("redisson_unlock_latch", name) + ":" + uuid.uuid4().hex
-        result = self.script(
-            "UNLOCK", [name, prefixed("redisson_lock__channel", name), latch],
-            "0", int(self.watchdog * 1000), self.token(thread), "PUBLISH", 16000)
+        channel = prefixed("redisson_lock__channel", name)
+        keys, args = [name, channel, latch], ["0", int(self.watchdog * 1000), self.token(thread)]
+        if kind == "fair":
+            keys, args = [*fair_keys(name), channel, latch], [*args, wall_ms()]
+        result = self.script("FAIR_UNLOCK" if kind == "fair" else "UNLOCK", keys, *args,
+                             "PUBLISH", 16000)
         self.command("DEL", latch)
         with self.guard:
             threads = self.holds.get(name, [])
@@ -362,26 +401,43 @@ class Jvm:
 
     # LockPubSub.
 
-    def subscribe(self, name):
+    def subscribe(self, channel):
         with self.guard:
             if self.listener is None:
-                self.listener = self.connect()
-                self.listener.sock.settimeout(None)
+                self.connect_listener()
                 self.threads.append(threading.Thread(target=self.listen, daemon=True))
                 self.threads[-1].start()
-            entry = self.entries.setdefault(name, Entry())
+            entry = self.entries.setdefault(channel, Entry())
             entry.users += 1
             if entry.users == 1:
-                self.listener.send("SUBSCRIBE", prefixed("redisson_lock__channel", name))
+                self.ask_listener("SUBSCRIBE", channel)
         assert entry.subscribed.wait(patience(self.timeout))
         return entry
 
-    def unsubscribe(self, name, entry):
+    def unsubscribe(self, channel, entry):
         with self.guard:
             entry.users -= 1
             if entry.users == 0:
-                del self.entries[name]
-                self.listener.send("UNSUBSCRIBE", prefixed("redisson_lock__channel", name))
+                del self.entries[channel]
+                self.ask_listener("UNSUBSCRIBE", channel)
+
+    def ask_listener(self, *words):
+        with contextlib.suppress(OSError):  # reconnect() asks for all of them
+            self.listener.send(*words)
+
+    def connect_listener(self):
+        self.listener = self.connect()
+        self.listener.sock.settimeout(None)
+
+    def reconnect(self):
+        """ConnectionWatchdog: connects again, and subscribes to what is waited for."""
+        while not self.done.wait(0.1):
+            with contextlib.suppress(OSError), self.guard:
+                self.listener.close()
+                self.connect_listener()
+                for channel in self.entries:
+                    self.listener.send("SUBSCRIBE", channel)
+                return
 
     def listen(self):
         """Messages, and the answers to subscriptions."""
@@ -389,10 +445,10 @@ class Jvm:
             try:
                 word, channel, text = self.listener.read()
             except (OSError, ValueError):
-                return
+                self.reconnect()
+                continue
             with self.guard:
-                entry = next((entry for name, entry in self.entries.items()
-                              if prefixed("redisson_lock__channel", name) == channel), None)
+                entry = self.entries.get(channel)
             if entry and word == "subscribe":
                 entry.subscribed.set()
             elif entry and word == "message" and text == "0":

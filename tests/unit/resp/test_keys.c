@@ -257,6 +257,16 @@ START_TEST(names_of_a_library)
 	ck_assert(ask_parse(&a, RESP_GET, words, 2, CLOCK_MS, &why));
 	check_bytes(a.names[0].p, a.names[0].n, key + 1);
 	ck_assert(a.mutex);
+	words[1] = (struct span){ "redisson_lock_token:{a}", 23 };
+	ck_assert(ask_parse(&a, RESP_GET, words, 2, CLOCK_MS, &why));
+	check_bytes(a.names[0].p, a.names[0].n, "a");
+	ck_assert_int_eq(a.form, ASK_FENCE_NOW);
+	words[1] = (struct span){ "redisson_lock_token:b{c}", 24 };
+	ck_assert(ask_parse(&a, RESP_GET, words, 2, CLOCK_MS, &why));
+	check_bytes(a.names[0].p, a.names[0].n, "b{c}");
+	/* Only who asks means the lock. */
+	ck_assert(ask_parse(&a, RESP_DEL, words, 2, CLOCK_MS, &why));
+	check_bytes(a.names[0].p, a.names[0].n, "redisson_lock_token:b{c}");
 	words[1] = (struct span){ "@other", 6 };
 	ck_assert(!ask_parse(&a, RESP_GET, words, 2, CLOCK_MS, &why));
 	buf_fini(&why);
