@@ -72,6 +72,8 @@ struct resp {
 	/* resp_audience.c */
 	char *program; /* owned; which listens here; NULL: it is not known */
 	bool sure;     /* the request in hand is of the program that listens */
+	uint64_t listener,
+	    listener_conn;	  /* ids of its channel, and connection */
 	uint64_t heard, heard_by; /* ids of the channel that was told before it,
 				     and of its connection; 0: of none */
 
@@ -122,6 +124,9 @@ void resp_audiences_init(struct broker *b);
 void resp_audiences_fini(struct broker *b);
 void resp_audience_join(struct broker *b, struct conn *c, struct channel *ch);
 void resp_audience_leave(struct broker *b, struct channel *ch);
+/* It has been told so: those that waited before its connection broke look. */
+void resp_audience_joined(struct conn *c, const struct channel *ch);
+
 /* Nobody waits for messages there any more. */
 void resp_audience_forget(
     struct broker *b, struct conn *c, const struct channel *ch);
@@ -130,8 +135,8 @@ void resp_audience_forget(
 void resp_audience_asks(struct broker *b, struct conn *c, struct ask *a);
 
 /* The request has been answered. */
-void resp_audience_learns(
-    struct broker *b, struct conn *c, const struct token_result *t);
+void resp_audience_learns(struct broker *b, struct conn *c,
+    const struct token_result *t, const char *text);
 
 /* Takes what the core tells the listener; NULL: an error.  Returns false if
  * `ref` is a client's. */

@@ -10,7 +10,8 @@
  *
  * A thread says of which program it is, by the part of its token before the
  * last colon, but a connection that listens does not.  So the broker learns it:
- * who comes back before its time was woken by the message that went out last.
+ * who comes back before its time was woken by a message of a moment ago, and if
+ * but one of these went to a connection of which nothing is known, it was that.
  * If that was not the program whose turn it is, the broker tells the next
  * connection.  Until it knows the one that listens for a program, its threads
  * are told to come back soon by themselves; and if nobody comes, it knows that
@@ -37,6 +38,12 @@
 #define LISTENER_REF (UINT64_C(1) << 61)
 
 #define COMES_MS 100 /* a thread that was told is there by then */
+
+/* Messages: one thread of those that wait, or all of them, try again. */
+#define WAKE_ONE "0"
+#define WAKE_ALL "1"
+
+#define KEPT_MARK "%="
 
 /* All that have subscribed to one channel. */
 struct audience {
@@ -119,14 +126,14 @@ resp_audience_leave(struct broker *b, struct channel *ch)
 }
 
 /* The session listens no more for the token of the lock; or, if that has no
- * bytes, for any. */
+ * bytes, for any by that channel. */
 static void
-forget_one(
-    struct broker *b, struct conn *c, struct span name, struct span token)
+forget_one(struct broker *b, struct conn *c, const struct channel *ch,
+    struct span name, struct span token)
 {
 	const struct core_name lock = { name.p, name.n };
 	const struct token_request rq = { .op = TOKEN_ACQUIRE,
-		.ref = LISTENER_REF,
+		.ref = LISTENER_REF | ch->id,
 		.names = &lock,
 		.nnames = 1,
 		.match = token.n > 0 ? TOKEN_COUNTED : TOKEN_EXACT,
@@ -144,12 +151,13 @@ forget_one(
 
 /* The channel of `a` is that of `{a}`, too. */
 static void
-forget(struct broker *b, struct conn *c, struct span name, struct span token)
+forget(struct broker *b, struct conn *c, const struct channel *ch,
+    struct span name, struct span token)
 {
-	forget_one(b, c, name, token);
+	forget_one(b, c, ch, name, token);
 	if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
 		forget_one(
-		    b, c, (struct span){ name.p + 1, name.n - 2 }, token);
+		    b, c, ch, (struct span){ name.p + 1, name.n - 2 }, token);
 }
 
 /* Tokens are PROGRAM:THREAD. */
@@ -172,13 +180,13 @@ resp_audience_forget(struct broker *b, struct conn *c, const struct channel *ch)
 	if (ch->audience == NULL)
 		return;
 	name = (struct span){ ch->name + prefix, ch->len - prefix };
-	forget(b, c, name, none);
+	forget(b, c, ch, name, none);
 	token = name;
 	name.n = program_of((struct span){ name.p, program_of(name) });
 	token.p += name.n + 1;
 	token.n -= name.n + 1;
 	if (name.n > 0)
-		forget(b, c, name, token);
+		forget(b, c, ch, name, token);
 }
 
 /* As Redisson makes it of the name of a lock, and of the token of a fair one.
@@ -248,14 +256,22 @@ listener_of(struct broker *b, const struct conn *c, const struct channel *ch)
 }
 
 static void
-wake(struct conn *c, const struct channel *ch)
+wake(struct conn *c, const struct channel *ch, const char *whom)
 {
 	struct buf *out = conn_output(c);
 
 	resp_push(out, resp_three(c), 3);
 	resp_word(out, "message");
 	resp_bulk(out, (struct span){ ch->name, ch->len });
-	resp_word(out, "0");
+	resp_word(out, whom);
+}
+
+/* Threads that wait here for the first time do so only after this message. */
+void
+resp_audience_joined(struct conn *c, const struct channel *ch)
+{
+	if (ch->audience != NULL)
+		wake(c, ch, WAKE_ALL);
 }
 
 static void
@@ -263,7 +279,7 @@ tell(struct conn *c, struct channel *ch, struct span program)
 {
 	struct audience *au = ch->audience;
 
-	wake(c, ch);
+	wake(c, ch, WAKE_ONE);
 	ch->told_ms = now_ms();
 	free(ch->told_for);
 	ch->told_for = xstrndup(program.p, program.n);
@@ -316,16 +332,35 @@ choose(struct broker *b, const struct conn *c, const struct audience *au,
 	return near != NULL ? near : any;
 }
 
-/* The message that went out last, a moment ago, may have woken the thread. */
+/* Which message of a moment ago may have woken a thread of the program?  Notes
+ * it if that is sure, and says something new. */
 static void
-note_last(struct resp *rs, const struct audience *au)
+note_heard(struct broker *b, struct conn *c, const struct audience *au,
+    struct span program)
 {
-	const struct channel *last = TAILQ_LAST(&au->channels, audience_list);
+	struct resp *rs = resp_of(c);
+	const struct channel *ch, *heard = NULL;
+	unsigned told = 0, unknown = 0;
+	struct conn *lc;
 
-	if (was_told(last)) {
-		rs->heard = last->id;
-		rs->heard_by = last->conn;
+	TAILQ_FOREACH_REVERSE(ch, &au->channels, audience_list, in_audience)
+	{
+		if (!was_told(ch))
+			break;
+		lc = listener_of(b, c, ch);
+		if (lc == NULL)
+			continue;
+		if (is_of(resp_of(lc), program))
+			return;
+		told++;
+		unknown += resp_of(lc)->program == NULL;
+		if (heard == NULL || resp_of(lc)->program == NULL)
+			heard = ch;
 	}
+	if (unknown != 1 && (unknown > 0 || told != 1))
+		return;
+	rs->heard = heard->id;
+	rs->heard_by = heard->conn;
 }
 
 void
@@ -340,7 +375,7 @@ resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
 	struct conn *lc;
 
 	rs->sure = false;
-	rs->heard = 0;
+	rs->heard = rs->listener = 0;
 	if (rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED || rq->awaits)
 		return;
 	program.n = rq->token_len;
@@ -353,12 +388,14 @@ resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
 	if (au == NULL)
 		return;
 	if (!a->fair)
-		note_last(rs, au);
+		note_heard(b, c, au, program);
 	ch = choose(b, c, au, program);
 	if (ch == NULL)
 		return;
 	lc = listener_of(b, c, ch);
 	rs->sure = a->fair || is_of(resp_of(lc), program);
+	rs->listener = ch->id;
+	rs->listener_conn = ch->conn;
 	a->rq.listener = bridge_session(lc);
 	a->rq.listener_ref = LISTENER_REF | ch->id;
 	a->rq.park_ms = rs->sure ? ASK_LISTEN_MS : ASK_SLEEP_MS;
@@ -375,12 +412,27 @@ find_channel(const struct resp *rs, uint64_t id)
 	return NULL;
 }
 
-/* Returns NULL if it listens no more. */
+/* Returns NULL if it listens no more, or if that was nobody. */
 static struct channel *
-heard_channel(struct broker *b, const struct resp *rs, struct conn **lc)
+channel_of(struct broker *b, uint64_t id, uint64_t conn, struct conn **lc)
 {
-	*lc = rs->heard == 0 ? NULL : front_find(b->front, rs->heard_by);
-	return *lc == NULL ? NULL : find_channel(resp_of(*lc), rs->heard);
+	*lc = id == 0 ? NULL : front_find(b->front, conn);
+	return *lc == NULL ? NULL : find_channel(resp_of(*lc), id);
+}
+
+/* Nobody is known any more that listens for the program. */
+static void
+forget_program(struct broker *b, const struct conn *c,
+    const struct audience *au, struct span program)
+{
+	const struct channel *ch;
+	struct conn *lc;
+
+	TAILQ_FOREACH (ch, &au->channels, in_audience) {
+		lc = listener_of(b, c, ch);
+		if (lc != NULL && is_of(resp_of(lc), program))
+			set_program(resp_of(lc), (struct span){ NULL, 0 });
+	}
 }
 
 /* Whoever was told is of another program than the one that has its turn. */
@@ -394,9 +446,45 @@ tell_next(struct broker *b, const struct conn *c, const struct channel *was)
 		tell(listener_of(b, c, ch), ch, program);
 }
 
+/* Behind the mark of a name that is kept. */
+static struct span
+program_in(const struct token_result *t, const char *text)
+{
+	const size_t mark = strlen(KEPT_MARK);
+
+	return (struct span){ text + t->token + mark, t->token_len - mark };
+}
+
+static bool
+is_kept_for(const struct token_result *t, const char *text, struct span program)
+{
+	const size_t mark = strlen(KEPT_MARK);
+
+	return t->own && t->token_len == mark + program.n &&
+	       memcmp(text + t->token, KEPT_MARK, mark) == 0 &&
+	       memcmp(text + t->token + mark, program.p, program.n) == 0;
+}
+
+/* Its program has its turn, but another of its threads: that one shall come,
+ * too. */
+static void
+wake_another(struct broker *b, const struct resp *rs,
+    const struct token_result *t, const char *text, struct span program)
+{
+	const struct channel *ch;
+	struct conn *lc;
+
+	if (t->answer != TOKEN_BUSY || !t->listed || !rs->sure ||
+	    !is_kept_for(t, text, program))
+		return;
+	ch = channel_of(b, rs->listener, rs->listener_conn, &lc);
+	if (ch != NULL)
+		wake(lc, ch, WAKE_ONE);
+}
+
 void
-resp_audience_learns(
-    struct broker *b, struct conn *c, const struct token_result *t)
+resp_audience_learns(struct broker *b, struct conn *c,
+    const struct token_result *t, const char *text)
 {
 	struct resp *rs = resp_of(c);
 	const struct span token = { rs->mine, rs->mine_len };
@@ -404,23 +492,16 @@ resp_audience_learns(
 	struct channel *ch;
 	struct conn *lc;
 
+	wake_another(b, rs, t, text, program);
 	if (!t->early)
 		return;
-	ch = heard_channel(b, rs, &lc);
-	if (ch == NULL || is_of(resp_of(lc), program))
+	ch = channel_of(b, rs->heard, rs->heard_by, &lc);
+	if (ch == NULL)
 		return;
+	forget_program(b, c, ch->audience, program);
 	set_program(resp_of(lc), program);
 	if (!same(ch->told_for, program))
 		tell_next(b, c, ch);
-}
-
-/* Behind the mark of a name that is kept. */
-static struct span
-program_in(const struct token_result *t, const char *text)
-{
-	const size_t mark = strlen("%=");
-
-	return (struct span){ text + t->token + mark, t->token_len - mark };
 }
 
 /* The program has its turn.  By now more may be known of who listens than when
@@ -444,13 +525,11 @@ tell_all(struct broker *b, const struct conn *c, const struct audience *au,
 	const struct channel *ch;
 	struct conn *lc;
 
+	forget_program(b, c, au, program);
 	TAILQ_FOREACH (ch, &au->channels, in_audience) {
 		lc = listener_of(b, c, ch);
-		if (lc == NULL)
-			continue;
-		if (is_of(resp_of(lc), program))
-			set_program(resp_of(lc), (struct span){ NULL, 0 });
-		wake(lc, ch);
+		if (lc != NULL)
+			wake(lc, ch, WAKE_ONE);
 	}
 }
 
@@ -467,7 +546,7 @@ resp_audience_told(struct broker *b, struct conn *c, uint64_t ref,
 		return true;
 	/* A thread that tries hears of an error, too. */
 	if (t == NULL)
-		wake(c, ch);
+		wake(c, ch, WAKE_ONE);
 	else if (t->answer == TOKEN_DONE)
 		tell_program(b, c, ch, program_in(t, text));
 	else if (t->answer == TOKEN_ABSENT)

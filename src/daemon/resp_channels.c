@@ -138,6 +138,7 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 		if (kind == 'C' && resp_mutex_is_channel(r->words[i]))
 			resp_mutex_listen(b, c, true);
 		tell(c, word_of(kind, false), kind, &r->words[i]);
+		resp_audience_joined(c, find(rs, kind, r->words[i]));
 	}
 }
 

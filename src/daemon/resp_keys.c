@@ -67,7 +67,7 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	    resp_part_told(c, ref, t, NULL) ||
 	    !conn_answered(c, ref, mem, &reply))
 		return;
-	resp_audience_learns(b, c, t);
+	resp_audience_learns(b, c, t, text);
 	resp_mutex_told(b, c, t);
 	resp_redisson_told(b, rs, t);
 	told.listed &= rs->sure;

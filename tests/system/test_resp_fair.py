@@ -147,6 +147,7 @@ class Thread:
         assert self.take() is not None
         self.listener.send("SUBSCRIBE", self.channel)
         assert self.listener.read()[0] == "subscribe"
+        assert self.listener.read() == ["message", self.channel, "1"]
         ms = self.take()
         assert ms is not None
         return ms
@@ -234,6 +235,17 @@ class Turns(RespTest):
         self.holder.unlock()
         other.told()
         self.assertIsNone(other.take())
+
+    def test_who_leaves_another_channel_of_the_lock_keeps_its_turn(self):
+        """Other threads of the JVM take the lock by getLock()."""
+        one, = self.waiting(1)
+        self.listener.send("SUBSCRIBE", channel("a"))
+        self.assertEqual([self.listener.read()[0] for _ in range(2)], ["subscribe", "message"])
+        self.listener.send("UNSUBSCRIBE", channel("a"))
+        self.assertEqual(self.listener.read()[0], "unsubscribe")
+        self.holder.unlock()
+        one.told()
+        self.assertIsNone(one.take())
 
     def test_names_with_braces_and_colons(self):
         for name in ("{b}", "b{c}d", "b:c", "b:{c}:d", "x" * 200):

@@ -36,6 +36,7 @@ class Program:
     def listen(self, name="a"):
         self.listener.send("SUBSCRIBE", prefixed("redisson_lock__channel", name))
         assert self.next()[0] == "subscribe"
+        assert self.next() == ["message", prefixed("redisson_lock__channel", name), "1"]
 
     def leave(self, name="a"):
         self.listener.send("UNSUBSCRIBE", prefixed("redisson_lock__channel", name))
@@ -137,6 +138,21 @@ class Turns(RespTest):
         other.unlock()
         one.told()
         self.assertIsNone(one.take(1), "it has the place of the other")
+
+    def test_a_thread_that_has_not_waited_lets_another_one_come(self):
+        program, = self.programs(1)
+        program.wait()
+        self.holder.unlock()
+        program.told()
+        self.assertIsNone(program.take())  # now it is known who listens
+        program.unlock()
+        self.assertIsNone(self.holder.take())
+        program.wait()
+        self.holder.unlock()
+        program.told()
+        self.assertGreater(program.take(2), 0)
+        program.told()
+        self.assertIsNone(program.take(1))
 
     def test_nobody_comes(self):
         one, other = self.programs(2)

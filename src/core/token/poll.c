@@ -510,13 +510,16 @@ forget_token(struct core *core, struct pollers *ps, const char *client)
 }
 
 static void
-forget_session(struct core *core, struct pollers *ps, uint64_t session)
+forget_listener(
+    struct core *core, struct pollers *ps, uint64_t session, uint64_t ref)
 {
 	struct poller *p, *next;
+	const struct token_call *a;
 
 	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
 		core_visit(core, 1);
-		if (p->session == session && listening(core, p) != NULL)
+		a = listening(core, p);
+		if (a != NULL && a->session == session && a->ref == ref)
 			poller_leaves(core, ps, p);
 	}
 }
@@ -531,7 +534,7 @@ poll_forget(struct core *core, const struct token_call *c)
 	if (client_depth(c->other) > 0)
 		forget_token(core, ps, c->other);
 	else
-		forget_session(core, ps, c->session);
+		forget_listener(core, ps, c->session, c->ref);
 	pollers_next(core, ps);
 }
 

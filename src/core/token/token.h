@@ -113,9 +113,9 @@ struct token_request {
 	/* ACQUIRE of one name by no token: waits for park_ms at most until the
 	 * name is free (DONE).  Then the name is kept for a moment for the
 	 * user, whose next ACQUIRE of it here gets it.  A park_ms of 0: BUSY
-	 * at once, and the session listens for no token of this name.  With a
-	 * token, which is COUNTED: that one wants the name no more, whichever
-	 * session listens for it. */
+	 * at once, and the session listens with this reference for no token of
+	 * this name.  With a token, which is COUNTED: that one wants the name no
+	 * more, whichever session listens for it. */
 	bool awaits;
 };
 

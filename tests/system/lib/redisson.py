@@ -252,9 +252,14 @@ class Entry:
     """RedissonLockEntry: the subscription of a JVM to a channel, and its semaphore."""
 
     def __init__(self):
-        self.users = 0
+        self.users, self.waiting = 0, 0
         self.subscribed = threading.Event()
         self.latch = threading.Semaphore(0)
+
+    def sleep(self, seconds):
+        self.waiting += 1
+        self.latch.acquire(timeout=max(seconds, 0))
+        self.waiting -= 1
 
 
 class Jvm:
@@ -363,7 +368,7 @@ class Jvm:
                     if now() >= end:
                         return self.failed(name, thread, kind, wait)
                     sleep = min(sleep, end - now())
-                entry.latch.acquire(timeout=max(sleep, 0))
+                entry.sleep(sleep)
                 if end is not None and now() >= end:
                     return self.failed(name, thread, kind, wait)
         finally:
@@ -453,6 +458,9 @@ class Jvm:
                 entry.subscribed.set()
             elif entry and word == "message" and text == "0":
                 entry.latch.release()
+            elif entry and word == "message" and text == "1":
+                for _ in range(entry.waiting):
+                    entry.latch.release()
 
     # LockTask.
 
