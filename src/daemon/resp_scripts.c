@@ -54,6 +54,7 @@ static void
 refuse_text(struct broker *b, struct conn *c, struct span text,
     const struct sha1 *sum, bool news)
 {
+	const char *why = scripts_refused(sum);
 	char hex[SHA1_HEX_SIZE];
 	uint64_t left_out;
 
@@ -61,6 +62,10 @@ refuse_text(struct broker *b, struct conn *c, struct span text,
 	b->scripts_unknown++;
 	if (news && quiet_may_log(&b->scripts_quiet, &left_out))
 		log_text(c, text, hex, left_out);
+	if (why != NULL) {
+		resp_fail(c, "%s", why);
+		return;
+	}
 	resp_fail(c,
 	    "ERR script not known to lockbroker (sha1 %s); see"
 	    " lockbroker-resp(7), or say what it is in resp.scripts",

@@ -12,5 +12,6 @@ src_resp_libresp_a_SOURCES = \
 	src/resp/lua_text.c \
 	src/resp/lua_text.h \
 	src/resp/scripts.c \
+	src/resp/refused.def \
 	src/resp/scripts.def \
 	src/resp/scripts.h

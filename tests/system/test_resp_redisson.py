@@ -215,6 +215,17 @@ class Scripts(RespTest):
         for field in ("definition", "1", ":1", "a:", "a:x"):
             self.assertTrue(self.one.error("HGET", "a", field).startswith("ERR unknown command "))
 
+    def test_what_the_broker_does_not_have(self):
+        semaphore = ("local value = redis.call('incrby', KEYS[1], ARGV[1]); "
+                     "redis.call(ARGV[2], KEYS[2], value); ")
+        for words in (("EVAL", semaphore, 2, "a", "c", 1, "PUBLISH"),
+                      ("SCRIPT", "LOAD", semaphore)):
+            why = self.one.error(*words)
+            self.assertIn("getSemaphore()", why)
+            self.assertIn("ACQUIRE", why)
+        self.assertTrue(self.one.error("EVALSHA", "ae27582488dd01f4e238cc0733a12146d410eb44", 2,
+                                       "a", "c", 1, "PUBLISH").startswith("NOSCRIPT "))
+
     def test_rights_are_those_of_the_name(self):
         broker = self.broker(auth={"users": [{"name": "j", "hash": HASH, "lock": ["job-*"]}]},
                              ready=False)

@@ -472,6 +472,32 @@ START_TEST(each_text)
 }
 END_TEST
 
+/* Each text of what the broker does not have is told so, and none that it has. */
+START_TEST(refused_texts)
+{
+	static const char *const sums[] = {
+#define REFUSED(id, what, use)
+#define TEXT(sha1, id) sha1,
+#include "resp/refused.def"
+#undef TEXT
+#undef REFUSED
+	};
+	struct scripts *s = scripts_new();
+	enum script_id id;
+	struct sha1 sum;
+	size_t i;
+
+	for (i = 0; i < COUNT(sums); i++) {
+		ck_assert(sha1_parse(&sum, (struct span){ sums[i], 40 }));
+		ck_assert(!scripts_find(s, &sum, &id));
+		ck_assert_ptr_nonnull(strstr(scripts_refused(&sum), "; use "));
+	}
+	sha1_of(&sum, (struct span){ "return 1", 8 });
+	ck_assert_ptr_null(scripts_refused(&sum));
+	scripts_free(s);
+}
+END_TEST
+
 START_TEST(commands_are_found)
 {
 	struct span words[WORDS_MAX];
@@ -511,6 +537,7 @@ keys_cases(void)
 	tcase_add_test(tc, a_text_is_remembered);
 	tcase_add_test(tc, the_oldest_text_gives_way);
 	tcase_add_test(tc, each_text);
+	tcase_add_test(tc, refused_texts);
 	tcase_add_test(tc, commands_are_found);
 	return tc;
 }
