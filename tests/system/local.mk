@@ -102,8 +102,10 @@ EXTRA_DIST += \
 	tests/system/test_resp_fair.py \
 	tests/system/test_resp_libraries.py \
 	tests/system/test_resp_replays.py \
+	tests/system/test_resp_mixed.py \
 	tests/system/test_resp_numbers.py \
 	tests/system/test_resp_redisson.py \
+	tests/system/test_resp_redisson_replays.py \
 	tests/system/test_resp_scripts.py \
 	tests/system/test_resp_tokens.py \
 	tests/system/test_resp_turns.py \

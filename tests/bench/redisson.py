@@ -1,0 +1,122 @@
+"""Threads of five JVMs that want one lock, as Redisson's getLock() takes it: the
+broker against bare Redis.  `run` takes case_redisson as one of its own.
+
+By itself: redisson.py HOST:PORT THREADS SECONDS [text]: one JVM, by the test client
+that does what Redisson does; `text` loads its scripts first, for a Redis.  It
+waits for a line, and prints when each wait began, was over, and when the lock was
+given back."""
+
+import bisect
+import hashlib
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+LIB = Path(__file__).resolve().parents[1] / "system"
+JVMS, THREADS, WORK_S = 5, 4, 0.001
+
+
+def jvm(address, threads, seconds, text):
+    sys.path.insert(0, str(LIB))
+    sys.setswitchinterval(0.0005)
+    from lib.redisson import SCRIPTS, Jvm
+    from lib.resp import Resp
+
+    client = Resp(address)
+    for name, (_, script) in SCRIPTS.items() if text else ():
+        client("SCRIPT", "LOAD", script)
+        SCRIPTS[name] = (hashlib.sha1(script.encode()).hexdigest(), script)
+    jvm = Jvm(lambda: Resp(address), pool=threads + 1)
+    grants = []
+
+    def run(thread):
+        while time.monotonic() < end:
+            start = time.monotonic()
+            jvm.lock("bench", thread)
+            begin = time.monotonic()
+            time.sleep(WORK_S)
+            jvm.unlock("bench", thread)
+            grants.append((thread, start, begin, time.monotonic()))
+
+    print("ready", flush=True)
+    sys.stdin.readline()
+    end = time.monotonic() + seconds
+    running = [threading.Thread(target=run, args=(i,)) for i in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    print(json.dumps(grants), flush=True)
+    jvm.close()
+
+
+def beyond(waits, holds):
+    """Of each wait, what the holds of others do not explain."""
+    holds.sort()
+    begins = [hold[0] for hold in holds]
+    for start, end in waits:
+        i = max(bisect.bisect_left(begins, start) - 1, 0)
+        worked = 0
+        while i < len(holds) and holds[i][0] < end:
+            worked += max(0, min(end, holds[i][1]) - max(start, holds[i][0]))
+            i += 1
+        yield end - start - worked
+
+
+def percentile(values, part):
+    return sorted(values)[int(len(values) * part)] * 1000
+
+
+def measure(server, seconds, *text):
+    """One run of all of them."""
+    argv = [sys.executable, __file__, server.tcp, str(THREADS), str(seconds), *text]
+    processes = [subprocess.Popen(argv, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+                 for _ in range(JVMS)]
+    for process in processes:
+        if process.stdout.readline() != "ready\n":
+            raise SystemExit(f"bench: {' '.join(argv)} failed")
+    counts, waits, holds = {}, [], []
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for i, process in enumerate(processes):
+        for thread, start, begin, end in json.loads(process.communicate()[0]):
+            counts[i, thread] = counts.get((i, thread), 0) + 1
+            waits.append((start, begin))
+            holds.append((begin, end))
+    took = [begin - start for start, begin in waits]
+    counts = list(counts.values()) + [0] * (JVMS * THREADS - len(counts))
+    more = list(beyond(waits, holds))
+    return {"grants_per_s": len(waits) / seconds,
+            "jain": sum(counts) ** 2 / len(counts) / sum(n * n for n in counts),
+            "p50_ms": percentile(took, 0.5), "p99_ms": percentile(took, 0.99),
+            "beyond_p99_ms": percentile(more, 0.99)}
+
+
+def case_redisson(bench):
+    """Redisson's getLock(): 20 threads of five JVMs, against bare Redis"""
+    seconds = bench.options.seconds
+    with bench.redis() as redis, bench.broker(redis) as broker, \
+            bench.redis() as bare:
+        a, b = bench.turns(lambda: measure(broker, seconds),
+                           lambda: measure(bare, seconds, "text"))
+    name = f"Redisson, {JVMS * THREADS} threads, 1 ms of work: "
+    bench.against(name + "grants/s", a, b, "grants_per_s")
+    bench.against(name + "wait p50", a, b, "p50_ms", unit=" ms")
+    bench.against(name + "wait p99", a, b, "p99_ms", unit=" ms", less=True)
+    for key, what, target, how in (
+            ("jain", "Jain", 0.99, {}),
+            ("beyond_p99_ms", "p99 beyond the work in front", 20,
+             {"unit": " ms", "less": True})):
+        for run, whose in ((a, "broker"), (b, "Redis")):
+            bench.row(f"{name}{what}, {whose}",
+                      sorted(one[key] for one in run)[len(run) // 2], None,
+                      target if run is a else None, **how)
+
+
+if __name__ == "__main__":
+    jvm(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:] == ["text"])
