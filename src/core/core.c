@@ -116,9 +116,60 @@ static bool (*const jobs[JOB_MAX])(struct core *core) = {
 	[JOB_WATCHERS] = watchers_tell_on,
 };
 
+/* Operations: who takes their outcomes, and which are sent again when a name has
+ * been recalled. */
+
+static void
+lease_slot_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	lease_outcome(core, slot->lease, slot->op, slot->sent_ms, o);
+}
+
+static void
+lease_slot_again(struct core *core, const struct slot *slot, int64_t left_ms)
+{
+	(void)left_ms; /* who does not wait has a deadline of its own */
+	lease_again(core, slot->lease);
+}
+
+/* What it has ended in Redis may be a token hold that is looked after here. */
+static void
+on_force(struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct forced forced;
+
+	if (slot->op == OP_FORCE && o->status == OUTCOME_ENDED &&
+	    force_about(core, slot, &forced))
+		token_record_forced(
+		    core, forced.name, forced.len, forced.by, slot->sent_ms);
+	force_outcome(core, slot, o);
+}
+
+/* Nobody waits for a stray. */
+static const struct slot_row slot_rows[SLOT_MAX] = {
+	[SLOT_LEASE] = { .outcome = lease_slot_outcome,
+	    .again = lease_slot_again },
+	[SLOT_VOTE] = { .outcome = votes_outcome },
+	[SLOT_GUARD] = { .outcome = guard_outcome },
+	[SLOT_ASK] = { .outcome = status_outcome, .again = status_again },
+	[SLOT_SYNC] = { .outcome = sync_outcome },
+	[SLOT_WATCH] = { .outcome = watch_outcome, .again = watch_again },
+	[SLOT_FORCE] = { .outcome = on_force },
+	[SLOT_TOKEN] = { .outcome = token_outcome,
+	    .again = token_again,
+	    .name = token_slot_name },
+	[SLOT_WARD] = { .outcome = token_record_outcome },
+	[SLOT_ADOPT] = { .outcome = adopt_outcome },
+	[SLOT_STAND] = { .outcome = poll_outcome },
+	[SLOT_FLEET] = { .outcome = fleet_outcome },
+	[SLOT_RECALL] = { .outcome = recall_outcome },
+};
+
 static const struct turn_listener of_turn = {
 	.timers = timers,
 	.conn_of = session_conn,
+	.slots = slot_rows,
 	.jobs = jobs,
 };
 
@@ -203,37 +254,6 @@ static const struct sync_class *const sync_classes[KIND_MAX] = {
 	[KIND_BARRIER] = &barrier_class,
 };
 
-/* Operations that are sent again when a name has been recalled. */
-
-static const char *
-lease_slot_name(const struct core *core, const struct slot *slot, size_t *len)
-{
-	(void)core;
-	return lock_of_term.name(&slot->lease->term, len);
-}
-
-static void
-lease_slot_again(struct core *core, const struct slot *slot, int64_t left_ms)
-{
-	(void)left_ms; /* who does not wait has a deadline of its own */
-	lease_again(core, slot->lease);
-}
-
-static const char *
-own_slot_name(const struct core *core, const struct slot *slot, size_t *len)
-{
-	(void)core;
-	*len = slot->name_len;
-	return slot->name;
-}
-
-static const struct recall_row recall_rows[SLOT_MAX] = {
-	[SLOT_LEASE] = { lease_slot_name, lease_slot_again },
-	[SLOT_TOKEN] = { token_slot_name, token_again },
-	[SLOT_ASK] = { own_slot_name, status_again },
-	[SLOT_WATCH] = { own_slot_name, watch_again },
-};
-
 /* Times that follow from the lease (core/guard/DESIGN). */
 static void
 set_times(struct core *core, int64_t lease_ms)
@@ -276,7 +296,7 @@ core_new(const struct core_config *config)
 	leases_init(core, &lock_lessee);
 	watch_init(core);
 	force_init(core);
-	recall_init(core, recall_rows);
+	recall_init(core);
 	status_init(core);
 	fleet_init(core);
 	sync_init(core, sync_classes);
@@ -492,20 +512,6 @@ on_guard(struct core *core, const struct core_event *ev)
 	    core, ev->u.guard.shard, ev->u.guard.sent_ms, ev->u.guard.report);
 }
 
-/* What it has ended in Redis may be a token hold that is looked after here. */
-static void
-on_force(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
-{
-	struct forced forced;
-
-	if (slot->op == OP_FORCE && o->status == OUTCOME_ENDED &&
-	    force_about(core, slot, &forced))
-		token_record_forced(
-		    core, forced.name, forced.len, forced.by, sent_ms);
-	force_outcome(core, slot, o);
-}
-
 /* The slot is freed before its module hears of the outcome, and the module gets
  * a copy: it may send the next operation, for which slots may move. */
 static void
@@ -517,42 +523,11 @@ on_outcome(struct core *core, const struct core_event *ev)
 	was = *slot;
 	slot->name = NULL;
 	slot_free(core, slot);
-	if (recall_first(
-		core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome))
+	was.sent_ms = ev->u.outcome.sent_ms;
+	if (recall_first(core, &was, ev->u.outcome.outcome))
 		return;
-	if (was.kind == SLOT_VOTE)
-		votes_outcome(
-		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_LEASE)
-		lease_outcome(core, was.lease, was.op, ev->u.outcome.sent_ms,
-		    ev->u.outcome.outcome);
-	else if (was.kind == SLOT_SYNC)
-		sync_outcome(
-		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_GUARD)
-		guard_outcome(core, was.shard, was.op, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_FLEET)
-		fleet_outcome(core, was.shard, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_WATCH)
-		watch_outcome(core, &was, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_TOKEN)
-		token_outcome(
-		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_WARD)
-		token_record_outcome(core, &was, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_ADOPT)
-		adopt_outcome(
-		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_STAND)
-		poll_outcome(
-		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_RECALL)
-		recall_outcome(core, &was, ev->u.outcome.outcome);
-	else if (was.kind == SLOT_FORCE)
-		on_force(
-		    core, &was, ev->u.outcome.sent_ms, ev->u.outcome.outcome);
-	else if (was.kind != SLOT_STRAY)
-		status_outcome(core, &was, ev->u.outcome.outcome);
+	if (was.kind != SLOT_STRAY)
+		slot_rows[was.kind].outcome(core, &was, ev->u.outcome.outcome);
 	free(was.name);
 }
 

@@ -268,7 +268,8 @@ fleet_tell(struct core *core, const char *why)
 }
 
 void
-fleet_outcome(struct core *core, uint32_t shard, const struct outcome *o)
+fleet_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct fleet *f = core->fleet;
 	char why[WHY_SIZE] = "";
@@ -290,7 +291,7 @@ fleet_outcome(struct core *core, uint32_t shard, const struct outcome *o)
 	} else if (o->text_len > 0) {
 		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
 	} else {
-		guard_why(core, shard, why, sizeof(why));
+		guard_why(core, slot->shard, why, sizeof(why));
 	}
 	fleet_tell(core,
 	    why[0] != '\0' ? why : "Redis did not answer in time; try again");

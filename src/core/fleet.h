@@ -8,7 +8,7 @@
 #define LOCKBROKER_CORE_FLEET_H
 
 #include "core/session/owner.h"
-#include "core/turn/turn.h"
+#include "core/turn/slot.h"
 
 /* What a server says about a broker; - in place of what it does not know. */
 enum member_word {
@@ -39,7 +39,8 @@ void fleet_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
 /* A server has answered, or has not. */
-void fleet_outcome(struct core *core, uint32_t shard, const struct outcome *o);
+void fleet_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 
 /* Returns one of the brokers, in the order of their names; NULL behind the last.
  * It lives until the next step. */

@@ -513,9 +513,10 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
  */
 void
 guard_outcome(
-    struct core *core, uint32_t shard, enum op_kind op, const struct outcome *o)
+    struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct guard *g = guard_at(core, shard);
+	struct guard *g = guard_at(core, slot->shard);
+	enum op_kind op = slot->op;
 
 	g->busy = false;
 	if (op == OP_IDLE)

@@ -5,7 +5,7 @@
 #ifndef LOCKBROKER_CORE_GUARD_GUARD_H
 #define LOCKBROKER_CORE_GUARD_GUARD_H
 
-#include "core/turn/turn.h"
+#include "core/turn/slot.h"
 
 /*
  * CAUSE(identifier, "word", "for people"): why a server may have forgotten
@@ -184,8 +184,8 @@ guard_index(const struct core *core, const struct guard *g)
 void guard_link(struct core *core, uint32_t shard, bool up, const char *why);
 void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
     const struct guard_report *report);
-void guard_outcome(struct core *core, uint32_t shard, enum op_kind op,
-    const struct outcome *o);
+void guard_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 void guard_timer(struct core *core, struct timer *t);
 
 /* What people see of this broker has changed: tells all servers soon. */

@@ -540,8 +540,8 @@ is_wanted(const struct core *core, const struct vote *v)
 /* Counts an answer, and decides as soon as the others can't change the verdict.
  * The last answer frees the vote, so nothing may refer to it after that. */
 void
-votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
+votes_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct vote *v = slot->vote;
 
@@ -552,7 +552,7 @@ votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		send_one(core, v, slot->shard);
 		return;
 	}
-	count(core, v, slot->shard, sent_ms, o);
+	count(core, v, slot->shard, slot->sent_ms, o);
 	if (v->decided && v->failed)
 		look_again(core, v);
 	else if (!v->decided && v->yes >= quorum_majority(core))

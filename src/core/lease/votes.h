@@ -22,8 +22,8 @@
 void votes_send(struct core *core);
 
 /* One server has answered. */
-void votes_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o);
+void votes_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 
 /* Asks servers again that have said no to a renewal; or ends an attempt that
  * has found a rival, rather than wait for silent servers. */

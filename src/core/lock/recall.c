@@ -37,20 +37,17 @@ struct recall {
 	uint64_t seq;	  /* of the question; those of one pair share it */
 	uint64_t pair;
 	int64_t since_ms; /* when it was asked */
-	int64_t sent_ms;  /* the operation was */
 };
 
 struct recalls {
 	LIST_HEAD(, recall) list;
-	const struct recall_row *rows;
 	struct known *known; /* owned; made with the first that is asked */
 };
 
 void
-recall_init(struct core *core, const struct recall_row *rows)
+recall_init(struct core *core)
 {
 	core->recalls = xcalloc(1, sizeof(*core->recalls));
-	core->recalls->rows = rows;
 	LIST_INIT(&core->recalls->list);
 }
 
@@ -131,7 +128,7 @@ is_doubtful(const struct slot *slot, const struct outcome *o)
 static int64_t
 left_of(const struct core *core, const struct recall *r)
 {
-	return core->config.reply_timeout_ms - (core->now_ms - r->sent_ms);
+	return core->config.reply_timeout_ms - (core->now_ms - r->slot.sent_ms);
 }
 
 static struct recall *
@@ -164,20 +161,32 @@ ask(struct core *core, struct recall *r, const char *name, size_t n)
 	slot->ref = r->seq;
 }
 
-bool
-recall_first(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
+static const char *
+name_of(const struct core *core, const struct slot *slot, size_t *len)
 {
-	const struct recall_row *row = &core->recalls->rows[slot->kind];
+	const struct lock *l =
+	    slot->lease != NULL ? lock_seen(slot->lease) : NULL;
+
+	if (l == NULL && slot->name == NULL)
+		return core->above->slots[slot->kind].name(core, slot, len);
+	*len = l != NULL ? l->name_len : slot->name_len;
+	return l != NULL ? l->name : slot->name;
+}
+
+bool
+recall_first(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
 	const char *name;
 	struct recall *r;
 	uint64_t pair;
 	size_t n;
 
-	if (slot->again || !is_doubtful(slot, o) || row->again == NULL ||
-	    core->stopping || stored_is_ours(core, o->text, o->text_len))
+	if (slot->again || !is_doubtful(slot, o) ||
+	    core->above->slots[slot->kind].again == NULL || core->stopping ||
+	    stored_is_ours(core, o->text, o->text_len))
 		return false;
-	name = row->name(core, slot, &n);
+	name = name_of(core, slot, &n);
 	pair = (uint64_t)hash_of(name, n) << 32 |
 	       hash_of(o->text, broker_length(o->text, o->text_len));
 	if (is_known(core, pair))
@@ -186,7 +195,6 @@ recall_first(struct core *core, const struct slot *slot, int64_t sent_ms,
 	r->deadline.kind = TIMER_RECALL;
 	r->slot = *slot;
 	r->pair = pair;
-	r->sent_ms = sent_ms;
 	ask(core, r, name, n);
 	LIST_INSERT_HEAD(&core->recalls->list, r, link);
 	core_arm(
@@ -216,7 +224,7 @@ over(struct core *core, struct recall *r, int64_t until_ms)
 	r->slot.name = NULL;
 	recall_free(core, r);
 	core->slots->again = true;
-	core->recalls->rows[slot.kind].again(core, &slot, left_ms);
+	core->above->slots[slot.kind].again(core, &slot, left_ms);
 	core->slots->again = false;
 	free(slot.name);
 }

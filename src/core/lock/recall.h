@@ -19,27 +19,17 @@
 
 #include "core/lock/state.h"
 
-/* Whose operations are answered here: rows by kind of slot.  Static. */
-struct recall_row {
-	/* The name that the operation is about. */
-	const char *(*name)(
-	    const struct core *core, const struct slot *slot, size_t *len);
-	/* Sends the operation again; `left_ms` of a reply timeout are left. */
-	void (*again)(
-	    struct core *core, const struct slot *slot, int64_t left_ms);
-};
-
-void recall_init(struct core *core, const struct recall_row *rows);
+void recall_init(struct core *core);
 void recall_fini(struct core *core);
 
 /*
- * The operation of this slot, which is free by now, was sent then and has this
- * outcome.  Returns
- * true if its owner is asked first: the operation is sent again then, and the
- * outcome counts for nothing.  Takes over the name of the slot in that case.
+ * The operation of this slot, which is free by now, has this outcome.  Returns
+ * true if its owner is asked first: the operation is sent again then
+ * (slot_row.again()), and the outcome counts for nothing.  Takes over the name
+ * of the slot in that case.
  */
-bool recall_first(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o);
+bool recall_first(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 
 void recall_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);

@@ -236,14 +236,14 @@ sync_submit(struct core *core, struct sync *y, enum op_kind kind)
 /* The object is looked at in any case: claims may have come while the operation
  * was in flight. */
 void
-sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
+sync_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct sync *y = slot->sync;
 
 	assert(y->op != 0);
 	y->op = 0;
-	y->class->outcome(core, y, slot->op, sent_ms, o);
+	y->class->outcome(core, y, slot->op, slot->sent_ms, o);
 	sync_touch(core, y);
 }
 

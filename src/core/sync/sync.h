@@ -204,8 +204,8 @@ bool sync_settle(struct core *core);
 void sync_tell_granted(struct core *core);
 
 /* The object's operation has ended; its timer is due. */
-void sync_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o);
+void sync_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 void sync_timer(struct core *core, struct timer *t);
 
 /* Jobs: tell the holders of permits, in parts, losses and warnings. */

@@ -209,8 +209,8 @@ take(struct core *core, struct adoption *a, const struct outcome *o)
 }
 
 void
-adopt_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
+adopt_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct adoption *a = &core->tokens->adoptions[slot->shard];
 	int64_t pause_ms = RETRY_MS;
@@ -222,8 +222,8 @@ adopt_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 			end(core, a);
 			return;
 		}
-		pause_ms =
-		    min_ms(PAUSE_MAX_MS, 1 + REST * (core->now_ms - sent_ms));
+		pause_ms = min_ms(
+		    PAUSE_MAX_MS, 1 + REST * (core->now_ms - slot->sent_ms));
 		break;
 	case OUTCOME_GONE:
 		end(core, a);

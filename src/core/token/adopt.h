@@ -26,8 +26,8 @@ void adopt_disowned(struct core *core, const char *name, size_t len,
     uint64_t seq, uint64_t fence, int64_t left_ms);
 
 void adopt_timer(struct core *core, struct timer *t);
-void adopt_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o);
+void adopt_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 
 /* Is this broker not at it? */
 bool adopt_idle(const struct core *core, uint32_t shard);

@@ -332,8 +332,8 @@ go_on(struct core *core, struct token_call *c)
  * was not, its own answer is `unavailable`.
  */
 static void
-take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
+take_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct token_call *c = call_find(core, slot->ref);
 	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
@@ -341,7 +341,7 @@ take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 
 	assert(c != NULL && slot->limit < c->n);
 	n = &c->names[slot->limit];
-	if (call_doubts(core, slot->shard, n->epoch, sent_ms, o) ||
+	if (call_doubts(core, slot->shard, n->epoch, slot->sent_ms, o) ||
 	    (c->op != TOKEN_ACQUIRE && call_outdated(o)))
 		o = &unknown;
 	assert(n->asked);
@@ -356,7 +356,7 @@ take_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		wait_for_guard(core, c);
 		return;
 	}
-	call_keep(core, c, n, sent_ms, o);
+	call_keep(core, c, n, slot->sent_ms, o);
 	if (call_in_flight(c))
 		return;
 	if (c->broken)
@@ -378,15 +378,15 @@ release_again(struct core *core, struct token_call *c, struct token_name *n)
 /* For the call that releases, a PASS that has made the next hold is a release
  * like any other.  Only then the heir hears of its grant. */
 void
-token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
+token_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct token_call *c = call_find(core, slot->ref);
 	struct outcome ended = *o;
 
 	assert(c != NULL);
 	if (slot->op != OP_PASS) {
-		take_outcome(core, slot, sent_ms, o);
+		take_outcome(core, slot, o);
 		return;
 	}
 	if (o->status == OUTCOME_GRANTED)
@@ -399,6 +399,6 @@ token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 	if (o->status == OUTCOME_LOST && c->how.match == HOW_COUNTED)
 		release_again(core, c, &c->names[slot->limit]);
 	else
-		take_outcome(core, slot, sent_ms, &ended);
-	poll_passed(core, slot, sent_ms, o);
+		take_outcome(core, slot, &ended);
+	poll_passed(core, slot, o);
 }

@@ -14,8 +14,8 @@ void token_take(
     struct core *core, struct owner *asker, const struct token_request *rq);
 
 /* An operation of a call has ended; the time of a call is up. */
-void token_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o);
+void token_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 void token_timer(struct core *core, struct timer *t);
 
 /* The name that an operation in flight is about; and once it was recalled: asks

@@ -88,8 +88,8 @@ void poll_forget(struct core *core, const struct token_call *c);
 void poll_leave(struct core *core, struct token_call *c);
 
 /* What became of the CLAIM of a poll queue. */
-void poll_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o);
+void poll_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 
 /*
  * A hold of this name is about to be released.  Returns the call of the token
@@ -103,8 +103,8 @@ void poll_pass(struct core *core, struct op *op, const struct token_call *from,
     const struct token_call *heir);
 
 /* What became of that. */
-void poll_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o);
+void poll_passed(
+    struct core *core, const struct slot *slot, const struct outcome *o);
 void poll_timer(struct core *core, struct timer *t);
 
 /* Takes `given SEQ ... NAME`, `look SEQ NAME` or `took SEQ NAME`.  Returns

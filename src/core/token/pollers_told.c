@@ -101,20 +101,21 @@ key_left_ms(const struct core *core, const struct outcome *o)
 }
 
 void
-poll_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
+poll_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct pollers *ps = pollers_find(core, slot->name, slot->name_len);
 	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
 	struct token_call *c;
 	uint64_t call;
 
-	if (ps != NULL && call_doubts(core, ps->shard, ps->epoch, sent_ms, o))
+	if (ps != NULL &&
+	    call_doubts(core, ps->shard, ps->epoch, slot->sent_ms, o))
 		o = &unknown;
 	assert(ps != NULL && ps->asked_for != 0 && ps->seq == slot->ref);
 	call = ps->asked_for;
 	if (o->status == OUTCOME_GRANTED) {
-		granted(core, ps, call, sent_ms, o);
+		granted(core, ps, call, slot->sent_ms, o);
 	} else if (o->status == OUTCOME_BUSY) {
 		/* The call may learn what is in its way; the sessions that have
 		 * the name here learn that somebody waits. */
@@ -124,7 +125,7 @@ poll_outcome(struct core *core, const struct slot *slot, int64_t sent_ms,
 		pollers_in_queue(core, ps, key_left_ms(core, o));
 		lock_contended(core, ps->name, ps->name_len);
 	} else {
-		failed(core, ps, call, sent_ms, o);
+		failed(core, ps, call, slot->sent_ms, o);
 	}
 	/* Only now, so that nothing above begins another operation. */
 	ps->asked_for = 0;
@@ -216,17 +217,16 @@ inherit(struct core *core, struct pollers *ps, int64_t sent_ms,
 /* ENDED: the name was released, and is with the first in the queue.  If the
  * poll queue is in it, a message will tell it. */
 void
-poll_passed(struct core *core, const struct slot *slot, int64_t sent_ms,
-    const struct outcome *o)
+poll_passed(struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct pollers *ps = pollers_find(core, slot->name, slot->name_len);
 	struct outcome unknown = { .status = OUTCOME_UNKNOWN, .text = "" };
 
 	assert(ps != NULL && ps->asked_for != 0 && ps->passed != 0);
-	if (call_doubts(core, ps->shard, ps->epoch, sent_ms, o))
+	if (call_doubts(core, ps->shard, ps->epoch, slot->sent_ms, o))
 		o = &unknown;
 	if (o->status == OUTCOME_GRANTED || o->status == OUTCOME_UNKNOWN)
-		inherit(core, ps, sent_ms, o);
+		inherit(core, ps, slot->sent_ms, o);
 	else if (o->status != OUTCOME_ENDED || ps->seq == 0)
 		ps->look = true; /* something is not as this broker thought */
 	ps->asked_for = ps->passed = 0;

@@ -6,7 +6,7 @@
 
 #include "core/turn/turn.h"
 
-/* Who is to take the answer of an operation (on_outcome() in core.c). */
+/* Who is to take the answer of an operation: their rows are in core.c. */
 enum slot_kind {
 	SLOT_FREE,
 	SLOT_LEASE,
@@ -32,6 +32,7 @@ struct slot {
 	enum op_kind op;
 	uint32_t generation;
 	uint32_t next_free;
+	int64_t sent_ms;     /* when it was, once it is answered */
 	struct lease *lease; /* LEASE */
 	struct vote *vote;   /* VOTE */
 	struct sync *sync;   /* SYNC */
@@ -45,6 +46,20 @@ struct slot {
 	uint64_t limit;	     /* ASK: of a QUEUE; TOKEN: which of its names */
 	size_t name_len;
 	bool again; /* what it finds stands (lock/recall.h) */
+};
+
+/* What is done with operations of one kind. */
+struct slot_row {
+	/* Takes the outcome of one whose slot, now a copy, is free. */
+	void (*outcome)(struct core *core, const struct slot *slot,
+	    const struct outcome *o);
+	/* If it may be sent again when a name has been recalled (lock/recall.h):
+	 * sends it, with so much left of a reply timeout.  And the name that it
+	 * is about, where the slot does not tell that. */
+	void (*again)(
+	    struct core *core, const struct slot *slot, int64_t left_ms);
+	const char *(*name)(
+	    const struct core *core, const struct slot *slot, size_t *len);
 };
 
 /* All slots; the free ones are a chain. */

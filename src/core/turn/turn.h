@@ -57,11 +57,14 @@ struct timer_row {
 	void (*run)(struct core *core, struct timer *t);
 };
 
+struct slot_row;
+
 /* What the turn asks of the modules above it.  Static; its row is in core.c. */
 struct turn_listener {
 	const struct timer_row *timers; /* TIMER_MAX of them */
 	/* The connection of a session; 0: none, or no such session. */
 	uint64_t (*conn_of)(const struct core *core, uint64_t session);
+	const struct slot_row *slots; /* slot.h; SLOT_MAX of them */
 	/* Go on with a job; say whether anything is left.  JOB_MAX of them. */
 	bool (*const *jobs)(struct core *core);
 };

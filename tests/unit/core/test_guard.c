@@ -106,11 +106,14 @@ static void
 at(struct rig *r, int64_t now_ms)
 {
 	struct outcome o = { .status = OUTCOME_DONE, .text = "" };
+	struct slot *slot, was;
 	size_t i;
 
 	for (i = 0; i < r->fx.nops; i++) {
-		slot_free(&r->core, slot_find(&r->core, r->fx.ops[i].id));
-		guard_outcome(&r->core, 0, r->fx.ops[i].kind, &o);
+		slot = slot_find(&r->core, r->fx.ops[i].id);
+		was = *slot;
+		slot_free(&r->core, slot);
+		guard_outcome(&r->core, &was, &o);
 	}
 	turn_end(&r->core);
 	effects_clear(&r->fx);
