@@ -58,6 +58,7 @@
 #include "core/token/call.h"
 #include "core/token/poll.h"
 #include "core/token/token_record.h"
+#include "core/turn/emit.h"
 #include "core/turn/job.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
@@ -464,17 +465,24 @@ on_user(struct core *core, const struct core_event *ev)
 	session_set_user(s, ev->u.user.name);
 }
 
-/* A request that can be cancelled is a claim or a waiter.  queue_cancel() also
- * answers if it is neither. */
+/* The cancelled request is answered first, as the protocol has it. */
 static void
 on_cancel(struct core *core, const struct core_event *ev)
 {
 	struct session *s = session_find(core, ev->u.cancel.session);
+	uint64_t by = ev->u.cancel.by;
+	struct request_key *k;
 
 	assert(s != NULL);
-	if (!sync_cancel(core, &s->owner, ev->u.cancel.ref, ev->u.cancel.by))
-		queue_cancel(
-		    core, &s->owner, ev->u.cancel.ref, ev->u.cancel.by);
+	k = requests_find(core, &s->owner, ev->u.cancel.ref);
+	if (k == NULL)
+		emit_error(core, s->owner.id, by, ERR_NOT_FOUND,
+		    "no request with that tag is waiting");
+	else if (k->kind == REQUEST_CLAIM)
+		claim_end(core, container_of(k, struct claim, by_ref),
+		    STATUS_CANCELLED, by);
+	else
+		queue_cancel(core, container_of(k, struct waiter, by_ref), by);
 }
 
 static void

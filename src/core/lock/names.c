@@ -32,7 +32,6 @@ names_init(struct core *core, const struct lock_listener *above)
 	pool_init(&locks->holds, sizeof(struct hold));
 	pool_init(&locks->waiters, sizeof(struct waiter));
 	pool_init(&locks->queues, sizeof(struct queue));
-	requests_init(&locks->by_ref);
 	TAILQ_INIT(&locks->sweeping);
 	TAILQ_INIT(&locks->losing);
 	TAILQ_INIT(&locks->warning);
@@ -52,7 +51,6 @@ names_fini(struct core *core)
 	assert(TAILQ_EMPTY(&locks->losing) && TAILQ_EMPTY(&locks->warning));
 	for (i = 0; i < core->config.shards; i++)
 		table_fini(&locks->names[i].table);
-	table_fini(&locks->by_ref);
 	pool_fini(&locks->holds);
 	pool_fini(&locks->waiters);
 	pool_fini(&locks->queues);

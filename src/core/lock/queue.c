@@ -80,7 +80,7 @@ list_by_ref(struct core *core, struct waiter *w)
 {
 	if (!w->untagged && w->place == 0)
 		requests_add(
-		    &core->locks->by_ref, &w->by_ref, w->owner, w->ref);
+		    core, &w->by_ref, REQUEST_WAITER, w->owner, w->ref);
 }
 
 /* The request counts from here on: for limits.holds, in the measurements, and,
@@ -178,7 +178,7 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	struct queue *q = enter_queue(core, w);
 	int64_t at_ms = waiter_deadline_ms(core, w, wait_ms);
 
-	assert(!w->granted && !w->impatient && !w->by_ref.listed);
+	assert(!w->granted && !w->impatient && w->by_ref.kind == REQUEST_NONE);
 	w->jumped = goes_first(core, w);
 	w->ahead = w->jumped ? 0 : q->n - 1;
 	if (w->jumped)
@@ -214,7 +214,7 @@ leave_queue(struct core *core, struct waiter *w)
 	assert(w->group == NULL || q->ngroups > 0);
 	unlist_queued(w);
 	set_patient(w);
-	requests_remove(&core->locks->by_ref, &w->by_ref);
+	requests_remove(core, &w->by_ref);
 	core->locks->nwaiting--;
 	q->ngroups -= w->group != NULL;
 	if (--q->n > 0)
@@ -366,7 +366,7 @@ waiter_free(struct core *core, struct waiter *w)
 	else
 		unlist_waiting(w);
 	waiter_drop_hold(w);
-	assert(owner->nwaiting > 0 && !w->by_ref.listed);
+	assert(owner->nwaiting > 0 && w->by_ref.kind == REQUEST_NONE);
 	owner->nwaiting--;
 	core_disarm(core, &w->deadline);
 	pool_give(&core->locks->waiters, w);
@@ -613,18 +613,11 @@ queue_hasten(struct core *core, struct waiter *w)
 	lock_touch(core, w->lock);
 }
 
-/* The cancelled request is answered first, as the protocol has it. */
 void
-queue_cancel(struct core *core, struct owner *owner, uint64_t ref, uint64_t by)
+queue_cancel(struct core *core, struct waiter *w, uint64_t by)
 {
-	struct request_key *k = requests_find(&core->locks->by_ref, owner, ref);
+	uint64_t session = w->owner->id;
 
-	if (k == NULL) {
-		emit_error(core, owner->id, by, ERR_NOT_FOUND,
-		    "no request with that tag is waiting");
-		return;
-	}
-	waiter_answer(
-	    core, container_of(k, struct waiter, by_ref), STATUS_CANCELLED);
-	emit_reply(core, owner->id, by, STATUS_OK);
+	waiter_answer(core, w, STATUS_CANCELLED);
+	emit_reply(core, session, by, STATUS_OK);
 }

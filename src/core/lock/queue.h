@@ -52,8 +52,7 @@ void queue_settle(struct core *core, struct lock *l, bool taken);
 /* The waiter's session is draining, so the request no longer waits. */
 void queue_hasten(struct core *core, struct waiter *w);
 
-/* CANCEL, with the ref `by`, of the request `ref`. */
-void queue_cancel(
-    struct core *core, struct owner *owner, uint64_t ref, uint64_t by);
+/* Ends a waiting request for the CANCEL `by`. */
+void queue_cancel(struct core *core, struct waiter *w, uint64_t by);
 
 #endif

@@ -68,7 +68,7 @@ struct waiter {
 	TAILQ_ENTRY(waiter) in_owner;	  /* waiting or granted there */
 	TAILQ_ENTRY(waiter) in_lock;	  /* in locks.granted once granted */
 	TAILQ_ENTRY(waiter) in_impatient; /* of the queue, if impatient */
-	struct request_key by_ref;	  /* tagged, in a queue: locks.by_ref */
+	struct request_key by_ref;	  /* tagged, in a queue */
 	uint64_t ahead;			  /* waiters before it when it came */
 	struct owner *owner;
 	struct lock *lock;
@@ -275,8 +275,7 @@ struct locks {
 	struct sharers_list losing, warning;
 	struct waiter_list granted; /* that wait to be told */
 	struct pool holds, waiters, queues;
-	struct table by_ref; /* requests that wait, for CANCEL */
-	struct warm *warm;   /* owned; warm.c */
+	struct warm *warm; /* owned; warm.c */
 	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */
 	struct lock **touched;
 	uint32_t touched_first, touched_end, touched_size;

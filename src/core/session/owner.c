@@ -26,6 +26,17 @@ id_of(const struct table_link *link, size_t *len)
 	return (const char *)&owner->id;
 }
 
+/* The table hashes and compares the bytes of the key: it has no padding. */
+static const char *
+request_key(const struct table_link *link, size_t *len)
+{
+	const struct request_key *k =
+	    container_of_const(link, struct request_key, link);
+
+	*len = sizeof(k->key);
+	return (const char *)&k->key;
+}
+
 void
 owners_init(struct core *core)
 {
@@ -33,6 +44,7 @@ owners_init(struct core *core)
 
 	core->owners = xcalloc(1, sizeof(*core->owners));
 	table_init(&core->owners->by_id, id_of);
+	table_init(&core->owners->by_ref, request_key);
 	for (i = 0; i < OWNER_WALKS; i++)
 		TAILQ_INIT(&core->owners->walks[i].owners);
 	shares_init(core);
@@ -44,6 +56,7 @@ owners_fini(struct core *core)
 {
 	assert(core->owners->by_id.n == 0);
 	shares_fini(core);
+	table_fini(&core->owners->by_ref);
 	table_fini(&core->owners->by_id);
 	free(core->owners);
 }
@@ -306,49 +319,31 @@ owner_check(const struct core *core, const struct owner *owner)
  * cancelled any more, and comes back only if the grant is taken back.
  */
 
-/* The table hashes and compares the bytes of the key: it has no padding. */
-static const char *
-key_of(const struct table_link *link, size_t *len)
-{
-	const struct request_key *k =
-	    container_of_const(link, struct request_key, link);
-
-	*len = sizeof(k->key);
-	return (const char *)&k->key;
-}
-
 void
-requests_init(struct table *t)
+requests_add(struct core *core, struct request_key *k, enum request_kind kind,
+    const struct owner *owner, uint64_t ref)
 {
-	table_init(t, key_of);
-}
-
-void
-requests_add(struct table *t, struct request_key *k, const struct owner *owner,
-    uint64_t ref)
-{
-	assert(!k->listed);
+	assert(k->kind == REQUEST_NONE && kind != REQUEST_NONE);
 	k->key.owner = owner;
 	k->key.ref = ref;
-	k->listed = true;
-	table_add(t, &k->link);
+	k->kind = kind;
+	table_add(&core->owners->by_ref, &k->link);
 }
 
 void
-requests_remove(struct table *t, struct request_key *k)
+requests_remove(struct core *core, struct request_key *k)
 {
-	assert(!k->listed || t->n > 0);
-	if (k->listed)
-		table_remove(t, &k->link);
-	k->listed = false;
+	if (k->kind != REQUEST_NONE)
+		table_remove(&core->owners->by_ref, &k->link);
+	k->kind = REQUEST_NONE;
 }
 
 struct request_key *
-requests_find(const struct table *t, const struct owner *owner, uint64_t ref)
+requests_find(const struct core *core, const struct owner *owner, uint64_t ref)
 {
 	struct request_key k = { .key = { owner, ref } };
-	struct table_link *link =
-	    table_find(t, (const char *)&k.key, sizeof(k.key));
+	struct table_link *link = table_find(
+	    &core->owners->by_ref, (const char *)&k.key, sizeof(k.key));
 
 	return link == NULL ? NULL
 			    : container_of(link, struct request_key, link);

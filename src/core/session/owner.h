@@ -97,6 +97,7 @@ struct owners_walk {
 struct owners {
 	const struct owner_listener *above;
 	struct table by_id;
+	struct table by_ref; /* requests that wait, for CANCEL */
 	struct owners_walk walks[OWNER_WALKS];
 	/* Kept for nobody (quota.h): names, and these with those that may come
 	 * to be; latches that are made, or being made; token holds. */
@@ -168,30 +169,31 @@ void owners_check(const struct core *core);
 void owner_check(const struct core *core, const struct owner *owner);
 
 /*
- * Finding the waiting request that a CANCEL means: tables by owner and
- * reference.  Each module that keeps requests has one.
+ * Finding the waiting request that a CANCEL means, by owner and reference.
  */
+
+/* What embeds it; NONE: it is not in the table. */
+enum request_kind { REQUEST_NONE, REQUEST_WAITER, REQUEST_CLAIM };
 
 /* Embedded in each request that may be cancelled.  Requires that the request is
  * zeroed at first, and removed before it or its owner is freed. */
 struct request_key {
-	struct table_link link;
+	struct table_link link; /* in owners.by_ref */
 	struct {
 		const struct owner *owner;
 		uint64_t ref;
 	} key;
-	bool listed; /* in the table */
+	enum request_kind kind;
 };
 
-void requests_init(struct table *t);
 /* Requires that the request is not in the table, and that its owner has no
  * other with this reference there. */
-void requests_add(struct table *t, struct request_key *k,
-    const struct owner *owner, uint64_t ref);
+void requests_add(struct core *core, struct request_key *k,
+    enum request_kind kind, const struct owner *owner, uint64_t ref);
 void requests_remove(
-    struct table *t, struct request_key *k); /* if it is there */
+    struct core *core, struct request_key *k); /* if it is there */
 /* Returns NULL if there is none. */
 struct request_key *requests_find(
-    const struct table *t, const struct owner *owner, uint64_t ref);
+    const struct core *core, const struct owner *owner, uint64_t ref);
 
 #endif

@@ -52,7 +52,6 @@ sync_init(struct core *core, const struct sync_class *const *classes)
 		TAILQ_INIT(&syncs->all[i]);
 	}
 	TAILQ_INIT(&syncs->touched);
-	requests_init(&syncs->by_ref);
 	TAILQ_INIT(&syncs->losing);
 	TAILQ_INIT(&syncs->warning);
 	TAILQ_INIT(&syncs->granted);
@@ -131,7 +130,6 @@ sync_fini(struct core *core)
 	}
 	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
 	table_fini(&core->syncs->permits);
-	table_fini(&core->syncs->by_ref);
 	free(core->syncs->shards);
 	free(core->syncs);
 }
@@ -354,7 +352,7 @@ claim_new(struct core *core, struct owner *owner, enum kind kind,
 		c->line = &c->sync->counts;
 	line_join(c);
 	if (!rq->untagged)
-		requests_add(&core->syncs->by_ref, &c->by_ref, owner, c->ref);
+		requests_add(core, &c->by_ref, REQUEST_CLAIM, owner, c->ref);
 	c->sync->nclaims++;
 	if (claim_impatient(c) || c->line == &c->sync->counts)
 		claim_hasten(core, c);
@@ -391,7 +389,7 @@ void
 claim_leave_line(struct core *core, struct claim *c)
 {
 	assert(!c->granted && c->sync->nclaims > 0);
-	requests_remove(&core->syncs->by_ref, &c->by_ref);
+	requests_remove(core, &c->by_ref);
 	set_patient(c);
 	line_leave(c);
 	c->sync->nclaims--;
@@ -534,6 +532,7 @@ claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
 	 * timeout, the kind's expired() answers the claim. */
 	if (class->leave != NULL && class->leave(core, c)) {
 		set_patient(c);
+		requests_remove(core, &c->by_ref);
 		c->leaving = true;
 		core_arm(core, &c->deadline,
 		    core->now_ms + core->config.reply_timeout_ms);
@@ -546,22 +545,6 @@ claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
 		claim_answer(core, c, status);
 	if (by != 0)
 		emit_reply(core, session, by, STATUS_OK);
-}
-
-bool
-sync_cancel(struct core *core, struct owner *owner, uint64_t ref, uint64_t by)
-{
-	struct request_key *k = requests_find(&core->syncs->by_ref, owner, ref);
-	struct claim *c;
-
-	if (k == NULL)
-		return false;
-	c = container_of(k, struct claim, by_ref);
-	/* It has an answer already, which waits for the store. */
-	if (c->leaving)
-		return false;
-	claim_end(core, c, STATUS_CANCELLED, by);
-	return true;
 }
 
 /* Undoes what a claim has got, or has begun, that ends before it is told. */

@@ -83,7 +83,7 @@ struct claim {
 	TAILQ_ENTRY(claim)
 	in_sync; /* in its line; syncs.granted once granted */
 	TAILQ_ENTRY(claim) in_impatient;
-	struct request_key by_ref; /* in syncs.by_ref if tagged and in a line */
+	struct request_key by_ref; /* tagged, in a line, not leaving */
 	struct owner *owner;
 	struct sync *sync;
 	struct claim_line *line; /* of the object */
@@ -175,7 +175,6 @@ struct syncs {
 	unsigned rounds;	   /* that `sweep` still has to go; 0: none */
 	struct claim_list granted; /* the FLUSH tells them */
 	struct table permits;	   /* by owner and semaphore */
-	struct table by_ref;	   /* waiting claims, for CANCEL */
 	uint64_t nclaims;	   /* of all owners */
 	uint64_t npermits;	   /* that owners have */
 	LIST_HEAD(, latch_count) latch_counts;
@@ -184,11 +183,6 @@ struct syncs {
 /* For the rest of the core. */
 void sync_init(struct core *core, const struct sync_class *const *classes);
 void sync_fini(struct core *core);
-
-/* Ends the request `ref` for the CANCEL `by`.  Returns false if no such request
- * waits. */
-bool sync_cancel(
-    struct core *core, struct owner *owner, uint64_t ref, uint64_t by);
 
 /* The owner ends: frees its claims without an answer, a part in each step. */
 void sync_leave(struct core *core, struct owner *owner);
