@@ -28,7 +28,6 @@
 #include "base/xmalloc.h"
 #include "front/sockopt.h"
 #include "tls/accept.h"
-#include "tls/control.h"
 #include "tls/names.h"
 #include "tls/pipe.h"
 
@@ -88,8 +87,8 @@ half_set(struct pipe *p, enum pipe_stage stage)
 	TAILQ_INSERT_TAIL(list_of(p), p, half_link);
 }
 
-void
-accept_leave(struct pipe *p)
+static void
+leave_half_open(struct pipe *p)
 {
 	assert(p->engine->nhalf > 0 && p->stage != PIPE_MOVING);
 	TAILQ_REMOVE(list_of(p), p, half_link);
@@ -100,7 +99,7 @@ static void
 fail(struct pipe *p, const char *why)
 {
 	if (p->stage != PIPE_LEAVING)
-		control_failed(p->engine, p->peer, why);
+		p->engine->above->failed(p->engine, p->peer, why);
 	pipe_free(p);
 }
 
@@ -111,7 +110,7 @@ fail(struct pipe *p, const char *why)
 static void
 refuse(struct pipe *p, const char *why)
 {
-	control_failed(p->engine, p->peer, why);
+	p->engine->above->failed(p->engine, p->peer, why);
 	half_set(p, PIPE_LEAVING);
 	(void)shutdown(p->net, SHUT_WR);
 	pipe_timer(p, LEAVE_MS);
@@ -128,8 +127,8 @@ leave(struct pipe *p)
 		pipe_free(p);
 }
 
-void
-accept_late(struct pipe *p)
+static void
+be_late(struct pipe *p)
 {
 	if (p->stage == PIPE_SILENT)
 		fail(p, "no TLS handshake has begun in time");
@@ -221,18 +220,18 @@ hand_over(struct pipe *p)
 		fail(p, strerror(errno));
 		return;
 	}
-	end = control_client(p->engine, p, ends[1]);
+	end = p->engine->above->client(p->engine, p, ends[1]);
 	(void)close(ends[1]);
 	if (end != PACKET_OK) {
 		(void)close(ends[0]);
 		half_set(p, PIPE_READY);
 		pipe_watch_net(p, 0);
 		pipe_timer(p, 0);
-		control_wait(p->engine);
+		p->engine->above->wait(p->engine);
 		return;
 	}
 	p->local = ends[0];
-	accept_leave(p);
+	leave_half_open(p);
 	pipe_move(p);
 }
 
@@ -252,8 +251,8 @@ shake(struct pipe *p)
 	}
 }
 
-void
-accept_go_on(struct pipe *p)
+static void
+go_on(struct pipe *p)
 {
 	const struct place *place;
 
@@ -281,6 +280,12 @@ accept_hand_over(struct engine *e)
 	TAILQ_FOREACH_SAFE (p, &e->ready, half_link, next)
 		hand_over(p);
 }
+
+static const struct pipe_class accepted = {
+	.go_on = go_on,
+	.late = be_late,
+	.leave = leave_half_open,
+};
 
 static void
 accept_later(struct engine *e)
@@ -332,7 +337,7 @@ static void
 accept_one(struct place *place, int fd)
 {
 	struct engine *e = place->engine;
-	struct pipe *p = pipe_new(e, fd);
+	struct pipe *p = pipe_new(e, fd, &accepted);
 	char *peer = sockopt_peer_tcp(fd);
 
 	snprintf(p->peer, sizeof(p->peer), "%s", peer);
@@ -344,7 +349,7 @@ accept_one(struct place *place, int fd)
 	TAILQ_INSERT_TAIL(&e->silent, p, half_link);
 	e->nhalf++;
 	pipe_timer(p, HANDSHAKE_MS);
-	accept_go_on(p);
+	go_on(p);
 }
 
 static void
@@ -367,7 +372,7 @@ on_ready(evutil_socket_t fd, short what, void *arg)
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM) {
-			control_failed(e, "-", strerror(errno));
+			e->above->failed(e, "-", strerror(errno));
 			accept_later(e);
 		}
 		return;

@@ -16,7 +16,6 @@
 #include <time.h>
 
 #include "tls/context.h"
-#include "tls/pipe.h"
 
 #ifndef SSL_OP_CLEANSE_PLAINTEXT
 #define SSL_OP_CLEANSE_PLAINTEXT 0
@@ -145,8 +144,7 @@ make(const struct context *c)
 	(void)SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
 	(void)SSL_CTX_set_num_tickets(ssl, 0);
 	SSL_CTX_set_read_ahead(ssl, 1);
-	SSL_CTX_set_verify(ssl, verify_mode(c), pipe_verify);
-	SSL_CTX_set_info_callback(ssl, pipe_info);
+	SSL_CTX_set_verify(ssl, verify_mode(c), NULL);
 	return ssl;
 }
 

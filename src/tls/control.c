@@ -257,6 +257,8 @@ control_failed(struct engine *e, const char *peer, const char *why)
 	char unsaid[24];
 
 	assert(peer != NULL && why != NULL);
+	if (e->control < 0)
+		return; /* the process of a command */
 	e->failed++;
 	if (!evtimer_pending(e->tell_failed, NULL))
 		(void)event_add(e->tell_failed, &tv);

@@ -76,8 +76,8 @@ fail(struct pipe *p, char kind, const char *why)
 	pipe_free(p);
 }
 
-void
-dial_late(struct pipe *p)
+static void
+be_late(struct pipe *p)
 {
 	if (p->stage == PIPE_CONNECTING)
 		fail(p, '-', "it takes too long to connect");
@@ -87,8 +87,8 @@ dial_late(struct pipe *p)
 		    "its plain port?");
 }
 
-void
-dial_broken(struct pipe *p)
+static void
+tell_broken(struct pipe *p)
 {
 	unsigned long error = ERR_peek_last_error();
 	char why[NAMES_WHY_SIZE];
@@ -145,8 +145,8 @@ shake(struct pipe *p)
 	}
 }
 
-void
-dial_go_on(struct pipe *p)
+static void
+go_on(struct pipe *p)
 {
 	socklen_t len = sizeof(int);
 	int error = 0;
@@ -162,6 +162,12 @@ dial_go_on(struct pipe *p)
 	}
 	shake(p);
 }
+
+static const struct pipe_class dialed = {
+	.go_on = go_on,
+	.late = be_late,
+	.broken = tell_broken,
+};
 
 void
 dial(struct engine *e, int local, const char *ip, uint16_t port,
@@ -181,7 +187,7 @@ dial(struct engine *e, int local, const char *ip, uint16_t port,
 		return;
 	}
 	tune(fd, e->reply_timeout_ms);
-	p = pipe_new(e, fd);
+	p = pipe_new(e, fd, &dialed);
 	p->local = local;
 	p->stage = PIPE_CONNECTING;
 	snprintf(p->peer, sizeof(p->peer), "%s", ip);

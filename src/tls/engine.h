@@ -18,8 +18,10 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "relay/packet.h"
 #include "tls/context.h"
 
+struct engine;
 struct pipe;
 struct place;
 
@@ -38,8 +40,17 @@ TAILQ_HEAD(pipe_list, pipe);
  */
 enum priority { PRIORITY_MOVE, PRIORITY_SHAKE, PRIORITY_MAX };
 
+/* What accept.c and pipe.c tell the broker (control.h).  Static. */
+struct engine_listener {
+	enum packet_end (*client)(struct engine *e, struct pipe *p, int local);
+	void (*wait)(struct engine *e);
+	bool (*ended)(struct engine *e, uint64_t id, const char *how);
+	void (*failed)(struct engine *e, const char *peer, const char *why);
+};
+
 struct engine {
 	struct event_base *base;
+	const struct engine_listener *above;
 	int control;		/* to the broker; -1: there is none */
 	struct event *readable; /* of control */
 	struct event *writable; /* set while a client can't be handed over */

@@ -40,17 +40,6 @@
 /* At most so many handshakes run before the loop looks for other events. */
 #define SHAKES_MAX 4
 
-struct event *
-engine_event(struct engine *e, int fd, short what, event_callback_fn fn,
-    void *arg, enum priority priority)
-{
-	struct event *event = event_new(e->base, fd, what, fn, arg);
-
-	if (event == NULL || event_priority_set(event, priority) < 0)
-		abort();
-	return event;
-}
-
 /*
  * The process has keys in memory: so no core, no debugger, no way to more
  * rights.  Root keeps only the capability to read the files of others.
@@ -110,6 +99,13 @@ plain_malloc(size_t size, const char *file, int line)
 	return size == 0 ? NULL : malloc(size);
 }
 
+static const struct engine_listener above = {
+	.client = control_client,
+	.wait = control_wait,
+	.ended = control_ended,
+	.failed = control_failed,
+};
+
 static void
 engine_init(struct engine *e)
 {
@@ -117,6 +113,7 @@ engine_init(struct engine *e)
 
 	memset(e, 0, sizeof(*e));
 	e->control = -1;
+	e->above = &above;
 	if (config == NULL ||
 	    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) < 0 ||
 	    event_config_set_max_dispatch_interval(

@@ -18,7 +18,6 @@
 
 #include "base/timeval.h"
 #include "base/xmalloc.h"
-#include "tls/control.h"
 #include "tls/pipe.h"
 
 #define READ_BYTES ((size_t)16 * 1024)
@@ -46,20 +45,19 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (p->stage == PIPE_MOVING)
 		pipe_free(p);
-	else if (p->place)
-		accept_late(p);
 	else
-		dial_late(p);
+		p->class->late(p);
 }
 
 struct pipe *
-pipe_new(struct engine *e, int net)
+pipe_new(struct engine *e, int net, const struct pipe_class *class)
 {
 	struct pipe *p = xcalloc(1, sizeof(*p));
 
-	assert(net >= 0);
+	assert(net >= 0 && class->go_on != NULL && class->late != NULL);
 	p->id = ++e->next_id;
 	p->engine = e;
+	p->class = class;
 	p->net = net;
 	p->local = -1;
 	buf_init_secret(&p->in); /* passwords come with AUTH */
@@ -75,8 +73,8 @@ void
 pipe_free(struct pipe *p)
 {
 	assert(p->engine->npipes > 0);
-	if (p->place && p->stage != PIPE_MOVING)
-		accept_leave(p);
+	if (p->class->leave != NULL && p->stage != PIPE_MOVING)
+		p->class->leave(p);
 	TAILQ_REMOVE(&p->engine->pipes, p, link);
 	p->engine->npipes--;
 	(void)event_del(&p->timer);
@@ -132,8 +130,9 @@ pipe_timer(struct pipe *p, int64_t ms)
 		abort();
 }
 
-int
-pipe_verify(int ok, X509_STORE_CTX *store)
+/* Callback of OpenSSL: which certificates it refuses. */
+static int
+on_verify(int ok, X509_STORE_CTX *store)
 {
 	SSL *ssl = X509_STORE_CTX_get_ex_data(
 	    store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -148,8 +147,9 @@ pipe_verify(int ok, X509_STORE_CTX *store)
 	return ok;
 }
 
-void
-pipe_info(const SSL *ssl, int where, int value)
+/* The same: which alerts come, and which messages that are no data. */
+static void
+on_info(const SSL *ssl, int where, int value)
 {
 	struct pipe *p = SSL_get_app_data(ssl);
 
@@ -161,7 +161,7 @@ pipe_info(const SSL *ssl, int where, int value)
 		return;
 	p->dead = true;
 	(void)shutdown(p->net, SHUT_RDWR);
-	control_failed(p->engine, p->peer,
+	p->engine->above->failed(p->engine, p->peer,
 	    "it sends new keys again and again, and no data");
 }
 
@@ -173,6 +173,8 @@ pipe_secure(struct pipe *p, const struct context *context)
 	if (!p->ssl || SSL_set_fd(p->ssl, p->net) != 1)
 		abort();
 	SSL_set_app_data(p->ssl, p);
+	SSL_set_verify(p->ssl, SSL_get_verify_mode(p->ssl), on_verify);
+	SSL_set_info_callback(p->ssl, on_info);
 	if (context->server)
 		SSL_set_accept_state(p->ssl);
 	else
@@ -209,8 +211,8 @@ pipe_shake(struct pipe *p)
 static void
 net_failed(struct pipe *p)
 {
-	if (!p->place && !p->heard)
-		dial_broken(p);
+	if (p->class->broken != NULL && !p->heard)
+		p->class->broken(p);
 	if (p->place && p->end == PIPE_OPEN) {
 		p->dead = true;
 		return;
@@ -268,7 +270,7 @@ local_shut(struct pipe *p)
 	if (p->end == PIPE_OPEN || p->local_shut || buf_len(&p->in) > 0)
 		return false;
 	if (p->place && p->end == PIPE_UNSIGNED &&
-	    !control_ended(p->engine, p->id, "unsigned")) {
+	    !p->engine->above->ended(p->engine, p->id, "unsigned")) {
 		p->dead = true;
 		return true;
 	}
@@ -481,7 +483,7 @@ look_behind(struct pipe *p)
 		p->dead = true;
 	} else if (seen && !p->told_hup) {
 		p->told_hup = true;
-		if (!control_ended(p->engine, p->id, "behind"))
+		if (!p->engine->above->ended(p->engine, p->id, "behind"))
 			p->dead = true;
 	}
 }
@@ -493,10 +495,7 @@ on_net(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	if (p->stage != PIPE_MOVING) {
-		if (p->place)
-			accept_go_on(p);
-		else
-			dial_go_on(p);
+		p->class->go_on(p);
 		return;
 	}
 	if (what & EV_WRITE)

@@ -45,10 +45,20 @@ struct watch {
 	short armed; /* 0: nothing */
 };
 
+/* How a pipe goes from one stage to the next, until it moves bytes.  Static. */
+struct pipe_class {
+	void (*go_on)(struct pipe *p); /* the net is ready */
+	void (*late)(struct pipe *p);  /* the time for this stage is over */
+	void (*leave)(struct pipe *p); /* it is about to be freed; or NULL */
+	/* It moves, and the net has failed before anything came; or NULL. */
+	void (*broken)(struct pipe *p);
+};
+
 /* Owned by the engine; freed by pipe_free() alone. */
 struct pipe {
 	uint64_t id;
 	struct engine *engine;
+	const struct pipe_class *class;
 	enum pipe_stage stage;
 	const char *place; /* where an accepted one came; else NULL */
 	char peer[64];	   /* "10.0.0.7:5512" */
@@ -83,7 +93,8 @@ struct pipe {
 	TAILQ_ENTRY(pipe) half_link; /* silent, shaking or ready */
 };
 
-struct pipe *pipe_new(struct engine *e, int net);
+struct pipe *pipe_new(
+    struct engine *e, int net, const struct pipe_class *class);
 void pipe_free(struct pipe *p);
 
 /* Puts the pipe under TLS. */
@@ -98,20 +109,5 @@ void pipe_move(struct pipe *p);
 /* Sets what libevent watches; the callback depends on the stage. */
 void pipe_watch_net(struct pipe *p, short want);
 void pipe_timer(struct pipe *p, int64_t ms); /* 0: none */
-
-/*
- * Callbacks of OpenSSL: it tells which certificates it refuses, which alerts
- * come, and which messages come that are no data.
- */
-int pipe_verify(int ok, X509_STORE_CTX *store);
-void pipe_info(const SSL *ssl, int where, int value);
-
-/* Go on from one stage to the next: accept.c, dial.c */
-void accept_go_on(struct pipe *p);
-void accept_late(struct pipe *p);
-void accept_leave(struct pipe *p); /* before it is freed, if half open */
-void dial_go_on(struct pipe *p);
-void dial_late(struct pipe *p);
-void dial_broken(struct pipe *p);
 
 #endif
