@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <stdio.h>
@@ -229,6 +230,7 @@ heir_let_go(struct heir *h)
 {
 	int fd = h->fd;
 
+	assert(fd >= 0 && h->readable != NULL);
 	starter_let_go(&h->starter);
 	(void)event_del(h->readable);
 	h->fd = -1;

@@ -23,6 +23,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ resp_audiences_init(struct broker *b)
 void
 resp_audiences_fini(struct broker *b)
 {
+	assert(b->audiences.n == 0);
 	table_fini(&b->audiences);
 }
 
@@ -92,6 +94,7 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 	const size_t prefix = strlen(CHANNEL_PREFIX);
 	struct audience *au;
 
+	assert(ch->audience == NULL);
 	if (ch->kind != 'C' || name.n <= prefix || name.n >= CHANNEL_ROOM ||
 	    memcmp(name.p, CHANNEL_PREFIX, prefix) != 0)
 		return;

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,6 +244,7 @@ on_answer(struct resumption *r, int peer, uint64_t number, bool yes)
 			break;
 	if (q == NULL)
 		return;
+	assert(q->awaited > 0);
 	if (yes)
 		give(q, peer);
 	else if (--q->awaited == 0)

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -205,6 +206,7 @@ starter_begin(struct starter *s, const char *program, char *const *argv,
 	int status[2], error;
 
 	*s = (struct starter){ 0, 0 };
+	assert(argv[0] != NULL);
 	if (pipe2(status, O_CLOEXEC) < 0)
 		return errno;
 	o.status = status[1];

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,7 @@ peer_new(struct succession *s, int fd)
 {
 	struct peer *peer = xcalloc(1, sizeof(*peer));
 
+	assert(fd >= 0);
 	peer->of = s;
 	peer->fd = fd;
 	return peer;

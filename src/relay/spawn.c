@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -116,6 +117,7 @@ spawn(char *const *argv, int input, bool alone, pid_t *pid)
 	pid_t parent = getpid(), child;
 	int status[2], error;
 
+	assert(argv[0] != NULL && input >= 0);
 	if (pipe2(status, O_CLOEXEC) < 0)
 		return errno;
 	child = *pid = fork();

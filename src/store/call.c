@@ -97,6 +97,7 @@ call_room(struct call *call, size_t n)
 		b = b->next;
 		b->used = 0;
 	}
+	assert(b->size - b->used >= n);
 	call->block = b;
 	b->used += n;
 	return b->mem + b->used - n;
