@@ -298,6 +298,11 @@ const struct ablation ablations[] = {
 		"return token == wanted and token ~= \"%\"" } } },
 	{ "token-late", "a token hold counts from the reply", 100, ABLATE_LATE,
 	    FAULT_DELAY | FAULT_PAUSE, 0, { { NULL, NULL } } },
+	{ "token-adopt", "nobody takes up the holds of a broker that died",
+	    1000, ABLATE_TOKENS, FAULT_CRASH | FAULT_FLUSH, 0,
+	    { { "op.adopt =|lines[#lines + 1] = adopt(key, tonumber(seq) + "
+		"#lines, n, client)",
+		"" } } },
 	{ "token-stop", "a broker that stops ends its token holds", 50,
 	    ABLATE_STOP, FAULT_STOP, 0, { { NULL, NULL } } },
 	{ "embedded/aside", "a server whose file was set aside counts as new",

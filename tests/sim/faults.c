@@ -318,18 +318,23 @@ strike_back(struct world *w)
 	faults_go_back(faults_some_server(w));
 }
 
-static void
-strike_flush(struct world *w)
+void
+faults_flush(struct server *s)
 {
 	static const char *const words[] = { "FLUSHALL", NULL };
 
+	TRACE(s->w, "%s FLUSHALL", s->name);
+	answer_free(server_command(s, words));
+	checker_amnesia(s->w);
+}
+
+static void
+strike_flush(struct world *w)
+{
 	struct server *s = faults_some_server(w);
 
-	if (!s->up || s->frozen || !s->db.master || !may_lose(s, SERVER_EMPTY))
-		return;
-	TRACE(w, "%s FLUSHALL", s->name);
-	answer_free(server_command(s, words));
-	checker_amnesia(w);
+	if (s->up && !s->frozen && s->db.master && may_lose(s, SERVER_EMPTY))
+		faults_flush(s);
 }
 
 static void
@@ -574,7 +579,7 @@ faults_on_tick(void *object, uint64_t tag)
 	unsigned bit = (unsigned)prng_below(&w->prng, bits), tries;
 
 	(void)tag;
-	if (world_now(w) >= w->heal_us)
+	if (world_now(w) >= w->heal_us || w->pollers.orphan != ORPHAN_NONE)
 		return;
 	s = faults_some_server(w);
 	if (s->up && prng_chance(&w->prng, 300) && !faults_saved_idle(s))

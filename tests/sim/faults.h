@@ -89,6 +89,9 @@ void faults_part_soon(struct world *w);
 void faults_crash(struct broker *b);
 void faults_stop(struct broker *b);
 
+/* A server that is up loses all its data. */
+void faults_flush(struct server *s);
+
 /* Faults of single messages, replies and turns. */
 int64_t faults_delay_us(struct world *w, int64_t usual_us);
 int64_t faults_lag_us(struct world *w);	  /* of replication, further */

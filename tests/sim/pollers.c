@@ -57,6 +57,7 @@ pollers_make(struct world *w)
 		p->ward = -1;
 		plan(p, 1000, 2000000);
 	}
+	orphan_make(w);
 }
 
 void
@@ -149,6 +150,10 @@ poller_on_tick(void *object, uint64_t tag)
 	}
 	if ((!p->sticks && !p->listens) || p->token == 0)
 		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
+	if (orphan_is_left(p)) {
+		plan(p, p->until_us - world_now(w), w->lease_ms * 2000);
+		return;
+	}
 	b = &w->brokers[p->broker];
 	if (!b->alive || b->stopping || b->pollers == 0) {
 		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
@@ -182,12 +187,15 @@ choose(struct poller *p)
 	p->had = false;
 	p->op = TOKEN_ACQUIRE;
 	/* Most go on with the token and the name that were refused. */
-	if (p->token != 0 && prng_chance(r, p->sticks ? 980 : 800))
+	if (p->token != 0 && orphan_px_ms(p) == 0 &&
+	    prng_chance(r, p->sticks ? 980 : 800))
 		return;
 	p->told_us = 0;
 	p->name = w->pollers.rush ? 0 : (int)prng_below(r, (uint64_t)w->nnames);
 	p->token = p->common ? 1 : ++p->next_token;
 	p->fence = 0;
+	if (orphan_px_ms(p) > 0)
+		p->px_ms = orphan_px_ms(p);
 }
 
 static void

@@ -77,6 +77,15 @@ struct poller {
 	uint64_t tick;
 };
 
+/* Of the hold that is left to itself (pollers_orphan.c). */
+enum orphan {
+	ORPHAN_NONE,   /* there is none in this run */
+	ORPHAN_WANTED, /* nothing has happened yet */
+	ORPHAN_TAKEN,  /* its broker is about to die */
+	ORPHAN_LEFT,   /* it has died */
+	ORPHAN_ADOPTED /* another broker looks after it */
+};
+
 /* Part of the world. */
 struct pollers {
 	int n; /* 0: there are none */
@@ -85,7 +94,8 @@ struct pollers {
 	int64_t park_ms; /* resp.park */
 	/* A name is kept for the next that asks, of whatever token. */
 	int64_t kept_us[CHECKER_BROKERS_MAX][CHECKER_NAMES_MAX];
-	bool rush;	   /* all of them want one name */
+	bool rush; /* all of them want one name */
+	enum orphan orphan;
 	int64_t forgot_us; /* when Redis lost data last; -1: never */
 	uint64_t order;	   /* of places */
 	uint64_t sessions, refs;
@@ -100,6 +110,15 @@ void pollers_begin(struct broker *b);
 void pollers_act(struct broker *b);
 void pollers_stop(struct broker *b);
 void pollers_end(struct broker *b);
+
+/*
+ * pollers_orphan.c: for how long a poller asks, 0 if that is not the orphan; it
+ * has that and leaves it alone; it was granted a name.
+ */
+void orphan_make(struct world *w);
+int64_t orphan_px_ms(const struct poller *p);
+bool orphan_is_left(const struct poller *p);
+void orphan_granted(struct broker *b, struct poller *p);
 
 /* They all go home. */
 void pollers_leave(struct world *w);

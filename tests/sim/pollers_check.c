@@ -96,6 +96,12 @@ is_kept(const struct poller *p)
 	return b->alive && !b->stopping;
 }
 
+static bool
+is_adopted(const struct poller *p)
+{
+	return p->w->pollers.orphan == ORPHAN_ADOPTED && orphan_is_left(p);
+}
+
 void
 pollers_amnesia(struct world *w)
 {
@@ -105,7 +111,7 @@ pollers_amnesia(struct world *w)
 	w->pollers.forgot_us = world_now(w);
 	for (i = 0; i < w->pollers.n; i++) {
 		p = &w->pollers.v[i];
-		if (poller_has(p) && is_kept(p)) {
+		if (poller_has(p) && (is_kept(p) || is_adopted(p))) {
 			p->doubtful = true;
 			continue;
 		}
@@ -257,7 +263,8 @@ strike(struct broker *b)
 	struct world *w = b->w;
 	struct prng *r = &w->pollers.prng;
 
-	if ((w->faults.on & (unsigned)FAULT_CRASH) == 0 || !prng_chance(r, 4))
+	if ((w->faults.on & (unsigned)FAULT_CRASH) == 0 || !prng_chance(r, 4) ||
+	    w->pollers.orphan != ORPHAN_NONE)
 		return;
 	events_at(&w->events,
 	    world_now(w) + prng_range(r, 0, 6 * w->latency_us), on_death, b,
@@ -472,6 +479,7 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
 	p->since_us = world_now(w);
 	believe(b, p, fence);
+	orphan_granted(b, p);
 }
 
 /*
