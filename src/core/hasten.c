@@ -12,7 +12,7 @@
 #include "core/turn/work.h"
 
 static void
-begin(struct owner *owner, struct cursor *at)
+begin_hasten(struct owner *owner, struct cursor *at)
 {
 	cursor_begin(&owner->cursors, &at[0], TAILQ_FIRST(&owner->waiting),
 	    offsetof(struct waiter, in_owner));
@@ -39,7 +39,7 @@ hasten_one(struct core *core, struct owner *owner, struct cursor *at)
 bool
 hasten_on(struct core *core)
 {
-	return owner_walk_on(core, WALK_HASTEN, begin, hasten_one);
+	return owner_walk_on(core, WALK_HASTEN, begin_hasten, hasten_one);
 }
 
 void

@@ -72,7 +72,7 @@ list_hold(struct core *core, struct listing *g)
 }
 
 static void
-begin(struct core *core, struct listing *g)
+begin_part(struct core *core, struct listing *g)
 {
 	struct owner *owner = owner_find(core, g->session);
 
@@ -96,7 +96,7 @@ begin_again(struct core *core, struct listing *g)
 		return false;
 	g->row.count = 0;
 	g->row.fn(g->row.arg, NULL);
-	begin(core, g);
+	begin_part(core, g);
 	return true;
 }
 
@@ -107,7 +107,7 @@ core_list_begin(struct core *core, uint64_t session)
 
 	g->spoilt = begin_again;
 	g->session = session;
-	begin(core, g);
+	begin_part(core, g);
 	return g;
 }
 

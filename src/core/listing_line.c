@@ -14,7 +14,8 @@
 
 /* Only permits are counted: who waits at a latch or a barrier is one. */
 static void
-tell(struct listing *g, const char *role, uint64_t permits, int64_t since_ms)
+tell_line(
+    struct listing *g, const char *role, uint64_t permits, int64_t since_ms)
 {
 	g->left--;
 	if (permits > 0)
@@ -35,7 +36,7 @@ line_waiter(struct core *core, struct listing *g)
 	if (c->leaving)
 		return;
 	listing_owner(core, g, c->owner);
-	tell(g, "waiter", c->verb == VERB_ACQUIRE ? c->n : 0, c->since_ms);
+	tell_line(g, "waiter", c->verb == VERB_ACQUIRE ? c->n : 0, c->since_ms);
 }
 
 static void
@@ -61,7 +62,7 @@ line_holder(struct core *core, struct listing *g)
 	if (permits_are_lost(p))
 		return;
 	listing_owner(core, g, p->owner);
-	tell(g, "holder", p->n, p->since_ms);
+	tell_line(g, "holder", p->n, p->since_ms);
 }
 
 /* The waiters are counted as the list begins. */

@@ -217,7 +217,7 @@ is_over(struct core *core, struct session *s, const struct kept *k)
 }
 
 static void
-tell(struct core *core, struct session *s, const struct kept *k)
+replay_one(struct core *core, struct session *s, const struct kept *k)
 {
 	const char *text = buf_data(&k->text);
 	size_t i;
@@ -276,7 +276,7 @@ kept_tell_on(struct core *core)
 			retold_free(core, r);
 			continue;
 		}
-		tell(core, r->session, k);
+		replay_one(core, r->session, k);
 		TAILQ_REMOVE(&r->kept, k, link);
 		kept_free(k);
 	}

@@ -57,7 +57,7 @@ vouched_timer(struct core *core, struct timer *t)
 }
 
 static void
-begin(struct owner *owner, struct cursor *at)
+begin_vouched(struct owner *owner, struct cursor *at)
 {
 	cursor_begin(&owner->cursors, &at[0], TAILQ_FIRST(&owner->holds),
 	    offsetof(struct hold, in_owner));
@@ -87,5 +87,5 @@ come_by(struct core *core, struct owner *owner, struct cursor *at)
 bool
 vouched_run_on(struct core *core)
 {
-	return owner_walk_on(core, WALK_VOUCHED, begin, come_by);
+	return owner_walk_on(core, WALK_VOUCHED, begin_vouched, come_by);
 }

@@ -137,7 +137,7 @@ note_ahead(const struct core *core, struct guard *g, int64_t ahead_ms)
 }
 
 static void
-begin(const struct core *core, struct guard *g, int64_t ahead_ms)
+begin_ahead(const struct core *core, struct guard *g, int64_t ahead_ms)
 {
 	g->ahead_since_ms = core->now_ms;
 	g->ahead_ms = g->was_ahead_ms = ahead_ms;
@@ -189,7 +189,7 @@ find_common(struct core *core, uint32_t shard)
 }
 
 static void
-tell(struct core *core, const struct guard *g, int64_t by_ms)
+tell_gained(struct core *core, const struct guard *g, int64_t by_ms)
 {
 	emit_notice(core, NOTICE_CLOCK_GAINED);
 	emit_num(core, FIELD_SHARD, guard_index(core, g));
@@ -209,7 +209,7 @@ skew_note(struct core *core, struct guard *g, int64_t sent_ms,
 		return false;
 	if (g->ahead_since_ms == 0 || report->state != GUARD_BLESSED ||
 	    memcmp(g->history, report->history, HISTORY_BYTES) != 0) {
-		begin(core, g, report->server_ms - sent_ms);
+		begin_ahead(core, g, report->server_ms - sent_ms);
 		return false;
 	}
 	note_ahead(core, g, report->server_ms - sent_ms);
@@ -225,6 +225,6 @@ skew_note(struct core *core, struct guard *g, int64_t sent_ms,
 	g->epoch++;
 	add(core, &g->own_skew, by_ms);
 	core->owners->gained_ms += find_common(core, guard_index(core, g));
-	tell(core, g, by_ms);
+	tell_gained(core, g, by_ms);
 	return true;
 }

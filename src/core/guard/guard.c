@@ -211,7 +211,7 @@ tell_broker_gone(struct core *core, const struct guard *g)
 /* While an operation on a guard is in flight, no other is asked for (`busy`),
  * unless this broker withdraws from a vote. */
 static void
-submit(struct core *core, struct guard *g, enum op_kind kind)
+submit_guard(struct core *core, struct guard *g, enum op_kind kind)
 {
 	struct slot *slot;
 	struct op *op = slot_submit(
@@ -236,7 +236,7 @@ submit(struct core *core, struct guard *g, enum op_kind kind)
 
 /* Arms the timer for the next heartbeat or, if pending, for the bless. */
 static void
-plan(struct core *core, struct guard *g)
+plan_call(struct core *core, struct guard *g)
 {
 	int64_t at_ms = heartbeat_due_ms(core, g);
 
@@ -261,7 +261,7 @@ say_again(struct core *core, struct guard *g)
 {
 	g->said_ms = 0;
 	g->again = true;
-	plan(core, g);
+	plan_call(core, g);
 }
 
 void
@@ -303,7 +303,7 @@ plan_others(struct core *core, const struct guard *g)
 		if (&core->guards[i] != g &&
 		    (core->guards[i].state == GUARD_PENDING ||
 			core->guards[i].away_ms > 0))
-			plan(core, &core->guards[i]);
+			plan_call(core, &core->guards[i]);
 }
 
 /*
@@ -322,10 +322,10 @@ guard_timer(struct core *core, struct timer *t)
 	if (!g->up || g->busy)
 		return;
 	if (g->state != GUARD_PENDING || core->now_ms < guard_bless_ms(core, g))
-		submit(core, g, OP_HEARTBEAT);
+		submit_guard(core, g, OP_HEARTBEAT);
 	else
-		submit(core, g, OP_BLESS);
-	plan(core, g);
+		submit_guard(core, g, OP_BLESS);
+	plan_call(core, g);
 }
 
 /* A server that can be reached again is asked how it is at once, and not at the
@@ -346,8 +346,8 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 		g->was_down = true;
 	quorum_tell(core);
 	if (up && !g->busy && !g->idled)
-		submit(core, g, OP_HEARTBEAT);
-	plan(core, g);
+		submit_guard(core, g, OP_HEARTBEAT);
+	plan_call(core, g);
 	plan_others(core, g);
 	tell_changed(core, g);
 	if (up)
@@ -500,7 +500,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	note_state(core, g, report->state, new);
 	voters_report(core, g, sent_ms, report);
 	quorum_tell(core);
-	plan(core, g);
+	plan_call(core, g);
 	plan_others(core, g);
 	if (!was_ready && guard_ready(core, shard))
 		tell_changed(core, g);
@@ -536,7 +536,7 @@ guard_outcome(
 		if (g->seen_ms < core->now_ms)
 			g->seen_ms = core->now_ms;
 	}
-	plan(core, g);
+	plan_call(core, g);
 }
 
 /*
@@ -566,7 +566,7 @@ guard_sign_off(struct core *core, bool counted_on)
 		if (counted_on)
 			g->idled = true;
 		else
-			submit(core, g, OP_IDLE);
+			submit_guard(core, g, OP_IDLE);
 	}
 }
 

@@ -57,7 +57,7 @@ const struct lease_way way_direct = {
 /* The epoch is that of the sending: if the history changes before the answer
  * comes, what the answer confirms is in doubt, and is written again. */
 static struct op *
-submit(struct core *core, struct lease *l, enum op_kind kind)
+submit_lease(struct core *core, struct lease *l, enum op_kind kind)
 {
 	struct op *op;
 
@@ -125,7 +125,7 @@ set_reserve(
 void
 lease_ask_acquire(struct core *core, struct lease *l)
 {
-	struct op *op = submit(core, l, OP_ACQUIRE);
+	struct op *op = submit_lease(core, l, OP_ACQUIRE);
 	bool queued = l->state == LEASE_QUEUED;
 
 	assert(l->state == LEASE_ACQUIRING || queued);
@@ -150,7 +150,7 @@ lease_ask_acquire(struct core *core, struct lease *l)
 void
 lease_ask_confirm(struct core *core, struct lease *l)
 {
-	struct op *op = submit(core, l, OP_CONFIRM);
+	struct op *op = submit_lease(core, l, OP_CONFIRM);
 
 	assert(l->state == LEASE_CONFIRMING);
 	set_ttl(core, l, op);
@@ -160,7 +160,7 @@ lease_ask_confirm(struct core *core, struct lease *l)
 void
 lease_ask_convert(struct core *core, struct lease *l, bool shared)
 {
-	struct op *op = submit(core, l, OP_CONVERT);
+	struct op *op = submit_lease(core, l, OP_CONVERT);
 
 	assert(lease_is_held(l));
 	slot_hurry(core, op);
@@ -185,7 +185,7 @@ vouched_until(const struct core *core, const struct lease *l)
 void
 lease_ask_renew(struct core *core, struct lease *l, bool draw)
 {
-	struct op *op = submit(core, l, OP_RENEW);
+	struct op *op = submit_lease(core, l, OP_RENEW);
 
 	assert(lease_is_held(l) || l->state == LEASE_LINGERING);
 	set_ttl(core, l, op);
@@ -205,7 +205,7 @@ lease_ask_renew(struct core *core, struct lease *l, bool draw)
 void
 lease_ask_disown(struct core *core, struct lease *l)
 {
-	struct op *op = submit(core, l, OP_DISOWN);
+	struct op *op = submit_lease(core, l, OP_DISOWN);
 
 	assert(l->state == LEASE_LINGERING);
 	op->ttl_ms = lease_rare(l)->linger_ms - core->now_ms;
@@ -227,7 +227,7 @@ queues_again(const struct core *core, const struct lease *l)
 void
 lease_ask_end(struct core *core, struct lease *l)
 {
-	struct op *op = submit(core, l, OP_END);
+	struct op *op = submit_lease(core, l, OP_END);
 
 	assert(l->state == LEASE_ENDING);
 	op->linger_ms = max_ms(lease_rare(l)->linger_ms - core->now_ms, 0);

@@ -59,7 +59,7 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 
 /* The lease is ours from now on.  If it lingered, other brokers still wait. */
 static void
-begin(struct core *core, struct lease *l)
+lease_begins(struct core *core, struct lease *l)
 {
 	assert(lease_is_held(l));
 	lease_no_news(l);
@@ -79,10 +79,10 @@ arrived(struct core *core, struct lease *l)
 }
 
 /*
- * begin() forgets who waited before, and then confirmed() notes who waits now.
- * The term takes its place in the line when confirmed() has said since when
- * it counts.  If the answer took longer than a lease, the term is over
- * already, and nothing is granted on it (term_vouched()).
+ * lease_begins() forgets who waited before, and then confirmed() notes who
+ * waits now. The term takes its place in the line when confirmed() has said
+ * since when it counts.  If the answer took longer than a lease, the term is
+ * over already, and nothing is granted on it (term_vouched()).
  */
 static void
 on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
@@ -91,7 +91,7 @@ on_granted(struct core *core, struct lease *l, const struct pending_op *asked,
 	assert(o->fence != 0);
 	lease_set_state(core, l, LEASE_HELD);
 	l->shared = l->asked_shared;
-	begin(core, l);
+	lease_begins(core, l);
 	confirmed(core, l, asked, sent_ms, o);
 	term_vouch(core, &l->term);
 	arrived(core, l);
@@ -138,7 +138,7 @@ lease_take_handover(struct core *core, struct lease *l)
 	    core->now_ms - l->term.confirmed_ms >= core->pad_ms / 4)
 		return false;
 	lease_set_state(core, l, LEASE_HELD);
-	begin(core, l);
+	lease_begins(core, l);
 	l->term.provisional = true;
 	term_vouch(core, &l->term);
 	l->shared = l->paused = false;

@@ -212,7 +212,7 @@ vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 /* The vote is sent at the end of the step (votes_send()), when the lease has
  * filled in what it asks for. */
 static struct op *
-submit(struct core *core, struct lease *l, enum op_kind kind)
+submit_vote(struct core *core, struct lease *l, enum op_kind kind)
 {
 	size_t len;
 	const char *name = lessee_of(core, &l->term)->name(&l->term, &len);
@@ -225,7 +225,7 @@ submit(struct core *core, struct lease *l, enum op_kind kind)
 
 /* Redis hands nothing over, so the next attempt is planned in any case. */
 static void
-plan(struct core *core, struct lease *l, const struct pending_op *asked,
+plan_attempt(struct core *core, struct lease *l, const struct pending_op *asked,
     const struct outcome *o)
 {
 	backoff_plan(core, l, core->now_ms - asked->since_ms, o);
@@ -234,8 +234,8 @@ plan(struct core *core, struct lease *l, const struct pending_op *asked,
 const struct lease_way way_votes = {
 	.draws = 1,
 	.yield_ms = YIELD_MS,
-	.submit = submit,
-	.plan = plan,
+	.submit = submit_vote,
+	.plan = plan_attempt,
 };
 
 /* The operation is the same for all servers but for its id and its shard. */

@@ -56,7 +56,7 @@ finish_if_done(struct core *core, struct force *f)
 }
 
 static void
-submit(struct core *core, struct force *f, enum op_kind kind)
+submit_force(struct core *core, struct force *f, enum op_kind kind)
 {
 	uint32_t shard = guard_shard(core, f->name, f->name_len);
 	struct slot *slot;
@@ -220,7 +220,7 @@ force_request(
 	f->shared = here && l->lease.shared;
 	f->there = !here || f->shared || TAILQ_EMPTY(&l->holders);
 	if (f->there)
-		submit(core, f, OP_FORCE);
+		submit_force(core, f, OP_FORCE);
 	if (here)
 		end_here(core, f, l);
 	arm(core, f);
@@ -280,7 +280,7 @@ force_timer(struct core *core, struct timer *t)
 	struct force *f = container_of(t, struct force, timer);
 
 	if (core->now_ms < f->until_ms) {
-		submit(core, f, OP_STATUS);
+		submit_force(core, f, OP_STATUS);
 		arm(core, f);
 		return;
 	}

@@ -175,7 +175,7 @@ reenter_others(struct core *core, struct hold *h, bool several)
 }
 
 static void
-begin(struct owner *owner, struct cursor *at)
+begin_reenter(struct owner *owner, struct cursor *at)
 {
 	cursor_begin(&owner->cursors, at, TAILQ_FIRST(&owner->waiting),
 	    offsetof(struct waiter, in_owner));
@@ -199,5 +199,5 @@ come_by(struct core *core, struct owner *owner, struct cursor *at)
 bool
 reenter_on(struct core *core)
 {
-	return owner_walk_on(core, WALK_REENTER, begin, come_by);
+	return owner_walk_on(core, WALK_REENTER, begin_reenter, come_by);
 }

@@ -33,7 +33,7 @@
 #define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
 
 static struct lease *
-find(const struct core *core, const char *name, size_t len)
+find_lease(const struct core *core, const char *name, size_t len)
 {
 	struct lock *l = lock_find(core, name, len);
 
@@ -349,7 +349,7 @@ next(struct core *core, struct lease *l)
 }
 
 const struct lease_lessee lock_lessee = {
-	.find = find,
+	.find = find_lease,
 	.demand = demand,
 	.mode = mode,
 	.afterlife = afterlife,

@@ -512,7 +512,7 @@ is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
  * fewer wait, it is let in, and waits like any other from now on.
  */
 static bool
-settle_one(struct core *core, struct waiter *w, uint64_t position,
+settle_waiter(struct core *core, struct waiter *w, uint64_t position,
     bool starving, bool taken)
 {
 	struct lock *l = w->lock;
@@ -598,8 +598,9 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 			break;
 		core_visit(core, 1);
 		place = place_of(core, w);
-		answered += settle_one(core, w, place.position, place.blocked,
-		    taken && !(place.sharers && may_share(core, l, w)));
+		answered +=
+		    settle_waiter(core, w, place.position, place.blocked,
+			taken && !(place.sharers && may_share(core, l, w)));
 	}
 	if (answered > 0 && looked > SETTLE_MAX)
 		lock_touch(core, l); /* the rest in its turn */

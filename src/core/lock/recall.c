@@ -144,7 +144,7 @@ find_pair(const struct core *core, uint64_t pair)
 
 /* Asks the owner, unless that is under way for another operation. */
 static void
-ask(struct core *core, struct recall *r, const char *name, size_t n)
+ask_owner(struct core *core, struct recall *r, const char *name, size_t n)
 {
 	const struct recall *other = find_pair(core, r->pair);
 	struct slot *slot;
@@ -195,7 +195,7 @@ recall_first(
 	r->deadline.kind = TIMER_RECALL;
 	r->slot = *slot;
 	r->pair = pair;
-	ask(core, r, name, n);
+	ask_owner(core, r, name, n);
 	LIST_INSERT_HEAD(&core->recalls->list, r, link);
 	core_arm(
 	    core, &r->deadline, core->now_ms + max_ms(left_of(core, r), 0) / 2);
@@ -203,7 +203,7 @@ recall_first(
 }
 
 static struct recall *
-find(const struct core *core, uint64_t seq)
+find_recall(const struct core *core, uint64_t seq)
 {
 	struct recall *r;
 
@@ -235,7 +235,7 @@ all_over(struct core *core, uint64_t seq, bool answered)
 {
 	struct recall *r;
 
-	while ((r = find(core, seq)) != NULL)
+	while ((r = find_recall(core, seq)) != NULL)
 		over(core, r,
 		    answered ? r->since_ms + KNOWN_MS
 			     : core->now_ms + SILENT_MS);
@@ -285,8 +285,8 @@ recall_stop(struct core *core)
 /* At the owner. */
 
 static void
-tell(struct core *core, const char *name, size_t name_len, const char *asker,
-    size_t asker_len)
+tell_asker(struct core *core, const char *name, size_t name_len,
+    const char *asker, size_t asker_len)
 {
 	struct slot *slot;
 	struct op *op = slot_submit(core, &slot, OP_RECALLED, SLOT_STRAY,
@@ -308,7 +308,7 @@ recall_note(struct core *core, struct lock *l, const char *name,
 	struct asker *a;
 
 	if (l == NULL) {
-		tell(core, name, name_len, asker, asker_len);
+		tell_asker(core, name, name_len, asker, asker_len);
 		return;
 	}
 	if (lock_need_rare(l)->naskers >= ASKERS_MAX)
@@ -329,7 +329,7 @@ recall_tell(struct core *core, struct lock *l)
 	    l->lease.state == LEASE_ENDING)
 		return;
 	SLIST_FOREACH(a, &l->rare->askers, link)
-	tell(core, l->name, l->name_len, a->token, a->len);
+	tell_asker(core, l->name, l->name_len, a->token, a->len);
 	recall_forget(l);
 }
 

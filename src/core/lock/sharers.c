@@ -149,7 +149,7 @@ lock_look(struct core *core, struct lock *l, const struct owner *owner)
 /* Warnings. */
 
 static void
-tell(struct core *core, const struct hold *h, enum event_id event)
+warn_holder(struct core *core, const struct hold *h, enum event_id event)
 {
 	const struct lock *l = h->lock;
 	int64_t left_ms = term_deadline_ms(core, &l->lease.term) - core->now_ms;
@@ -177,7 +177,7 @@ sharers_tell(struct core *core, struct lock *l, enum event_id event)
 		return;
 	sharers_forget(core, l);
 	for (n = 0; h != NULL && (n < FEW || work_left(core)); n++) {
-		tell(core, h, event);
+		warn_holder(core, h, event);
 		h = TAILQ_NEXT(h, in_lock);
 	}
 	if (h == NULL)
@@ -198,7 +198,7 @@ sharers_tell_on(struct core *core)
 	       (c = TAILQ_FIRST(&core->locks->warning)) != NULL) {
 		core_visit(core, 1);
 		while ((h = cursor_take(&c->next)) != NULL) {
-			tell(core, h, c->event);
+			warn_holder(core, h, c->event);
 			if (!work_left(core))
 				break;
 		}

@@ -95,7 +95,7 @@ sweep_run(struct core *core)
 }
 
 static void
-plan(struct core *core, struct names *n, enum sweep what)
+plan_sweep(struct core *core, struct names *n, enum sweep what)
 {
 	if (n->sweeping == 0)
 		TAILQ_INSERT_TAIL(&core->locks->sweeping, n, in_sweeping);
@@ -105,9 +105,9 @@ plan(struct core *core, struct names *n, enum sweep what)
 }
 
 static void
-begin(struct core *core, struct names *n, enum sweep what)
+begin_sweep(struct core *core, struct names *n, enum sweep what)
 {
-	plan(core, n, what);
+	plan_sweep(core, n, what);
 	job_run(core, JOB_SWEEP_LOCKS);
 }
 
@@ -119,15 +119,15 @@ sweep_blocked(struct core *core, uint32_t shard)
 	struct names *n = names_of(core, shard);
 
 	if (core->leases->nblocked[quorum_first(core, shard)] > 0)
-		begin(core, n, SWEEP_UNBLOCK);
+		begin_sweep(core, n, SWEEP_UNBLOCK);
 	if (warm_any(core) && !guard_ready(core, shard))
-		begin(core, n, SWEEP_WARM);
+		begin_sweep(core, n, SWEEP_WARM);
 }
 
 void
 sweep_history(struct core *core, uint32_t shard)
 {
-	begin(core, names_of(core, shard), SWEEP_RECLAIM | SWEEP_WARM);
+	begin_sweep(core, names_of(core, shard), SWEEP_RECLAIM | SWEEP_WARM);
 }
 
 void
@@ -138,7 +138,7 @@ sweep_warm(struct core *core)
 	if (!warm_any(core))
 		return;
 	for (i = 0; i < core->config.shards; i++)
-		plan(core, &core->locks->names[i], SWEEP_WARM);
+		plan_sweep(core, &core->locks->names[i], SWEEP_WARM);
 }
 
 void
@@ -147,7 +147,7 @@ sweep_hand_on(struct core *core)
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++)
-		plan(core, &core->locks->names[i], SWEEP_HAND_ON);
+		plan_sweep(core, &core->locks->names[i], SWEEP_HAND_ON);
 }
 
 void
@@ -156,5 +156,5 @@ sweep_look(struct core *core)
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++)
-		begin(core, &core->locks->names[i], SWEEP_LOOK);
+		begin_sweep(core, &core->locks->names[i], SWEEP_LOOK);
 }

@@ -76,7 +76,7 @@ unowned_unbind(struct core *core, struct lock *l)
 }
 
 static void
-begin(struct owner *owner, struct cursor *at)
+begin_count(struct owner *owner, struct cursor *at)
 {
 	cursor_begin(&owner->cursors, at, TAILQ_FIRST(&owner->holds),
 	    offsetof(struct hold, in_owner));
@@ -84,7 +84,7 @@ begin(struct owner *owner, struct cursor *at)
 
 /* Counts the name of its next hold.  Returns false if that was all. */
 static bool
-go_on(struct core *core, struct owner *owner, struct cursor *at)
+count_next(struct core *core, struct owner *owner, struct cursor *at)
 {
 	struct hold *h = cursor_take(at);
 
@@ -98,7 +98,7 @@ go_on(struct core *core, struct owner *owner, struct cursor *at)
 bool
 unowned_go_on(struct core *core)
 {
-	return owner_walk_on(core, WALK_GOING, begin, go_on);
+	return owner_walk_on(core, WALK_GOING, begin_count, count_next);
 }
 
 void

@@ -29,7 +29,7 @@
 #define PASSED_MS 20 /* until another broker has taken up what it was given */
 
 static struct watched *
-find(const struct core *core, const char *name, size_t len)
+find_watched(const struct core *core, const char *name, size_t len)
 {
 	struct table_link *link =
 	    table_find(&core->watches->by_name, name, len);
@@ -41,7 +41,7 @@ find(const struct core *core, const char *name, size_t len)
 static struct watched *
 get(struct core *core, const char *name, size_t len)
 {
-	struct watched *w = find(core, name, len);
+	struct watched *w = find_watched(core, name, len);
 
 	if (w != NULL)
 		return w;
@@ -214,7 +214,7 @@ touch(struct core *core, const struct lock *l, bool taken)
 
 	if (core->watches->by_name.n == 0)
 		return;
-	w = find(core, l->name, l->name_len);
+	w = find_watched(core, l->name, l->name_len);
 	if (w == NULL)
 		return;
 	w->taken = w->taken || taken;
@@ -247,7 +247,7 @@ watch_stir(struct core *core, const char *name, size_t len)
 
 	if (core->watches->by_name.n == 0)
 		return;
-	w = find(core, name, len);
+	w = find_watched(core, name, len);
 	if (w != NULL && !w->here)
 		core_arm(core, &w->timer, core->now_ms);
 }
@@ -319,7 +319,7 @@ look_if_up(struct core *core, struct watched *w)
 void
 watch_again(struct core *core, const struct slot *slot, int64_t left_ms)
 {
-	struct watched *w = find(core, slot->name, slot->name_len);
+	struct watched *w = find_watched(core, slot->name, slot->name_len);
 
 	if (w == NULL || !w->looking)
 		return;
@@ -366,7 +366,7 @@ void
 watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct watched *w = find(core, slot->name, slot->name_len);
+	struct watched *w = find_watched(core, slot->name, slot->name_len);
 	struct snapshot snapshot;
 
 	if (w == NULL)
@@ -386,7 +386,7 @@ watch_outcome(
 
 /* The present state follows right behind the OK, so a look comes first. */
 static void
-begin(struct core *core, struct watch *one, uint64_t ref)
+begin_watch(struct core *core, struct watch *one, uint64_t ref)
 {
 	struct watched *w = one->key.watched;
 	struct snapshot snapshot;
@@ -408,7 +408,7 @@ watch_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
-	struct watched *w = find(core, name->p, name->n);
+	struct watched *w = find_watched(core, name->p, name->n);
 	struct watch *one = w == NULL ? NULL : watchers_find(core, owner, w);
 
 	if (one != NULL && one->asking) {
@@ -421,7 +421,7 @@ watch_request(
 			return;
 		one = watchers_join(core, owner, get(core, name->p, name->n));
 	}
-	begin(core, one, rq->ref);
+	begin_watch(core, one, rq->ref);
 }
 
 void
@@ -429,7 +429,7 @@ watch_end_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
-	struct watched *w = find(core, name->p, name->n);
+	struct watched *w = find_watched(core, name->p, name->n);
 	struct watch *one = w == NULL ? NULL : watchers_find(core, owner, w);
 
 	if (one == NULL) {
@@ -446,7 +446,7 @@ watch_end_request(
 bool
 watch_has(struct core *core, struct owner *owner, const char *name, size_t len)
 {
-	struct watched *w = find(core, name, len);
+	struct watched *w = find_watched(core, name, len);
 
 	return w != NULL && watchers_find(core, owner, w) != NULL;
 }

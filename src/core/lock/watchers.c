@@ -137,7 +137,7 @@ watchers_ask(struct watch *one, uint64_t ref)
 }
 
 static void
-tell(struct core *core, struct watch *one)
+tell_watcher(struct core *core, struct watch *one)
 {
 	const struct watched *w = one->key.watched;
 	const struct snapshot *now = &w->now;
@@ -226,7 +226,7 @@ void
 watchers_welcome(struct core *core, struct watch *one)
 {
 	emit_reply(core, one->key.owner->id, one->ref, STATUS_OK);
-	tell(core, one);
+	tell_watcher(core, one);
 	settle_down(one);
 }
 
@@ -283,7 +283,7 @@ tell_one(struct core *core, struct watched *w)
 		return false;
 	}
 	if (!knows(one))
-		tell(core, one);
+		tell_watcher(core, one);
 	one->seen = w->changes;
 	TAILQ_REMOVE(&w->watches, one, in_watched);
 	TAILQ_INSERT_TAIL(&w->watches, one, in_watched);

@@ -55,7 +55,7 @@ past_init(struct past *p, unsigned most, unsigned most_of_name)
 /* Returns the pointer to the latest hold of a name; it is NULL if the name has
  * none. */
 static struct past_hold **
-find(const struct past *p, const char *name, size_t len, unsigned hash)
+find_past(const struct past *p, const char *name, size_t len, unsigned hash)
 {
 	struct past_hold **at = &p->names[hash & (p->size - 1)];
 
@@ -81,7 +81,7 @@ find_latest(const struct past *p, const struct past_hold *h)
 static struct past_hold *
 latest_of(const struct past *p, const struct past_hold *h)
 {
-	return *find(p, h->hold.name, h->hold.name_len, h->hash);
+	return *find_past(p, h->hold.name, h->hold.name_len, h->hash);
 }
 
 /* Takes the oldest hold of the name of `latest` out of all lists. */
@@ -168,7 +168,7 @@ static void
 enlist(struct past *p, struct past_hold *h)
 {
 	struct past_hold **at =
-	    find(p, h->hold.name, h->hold.name_len, h->hash);
+	    find_past(p, h->hold.name, h->hold.name_len, h->hash);
 	struct past_hold *before = *at;
 
 	h->newer = NULL;
@@ -188,7 +188,8 @@ void
 past_add(struct past *p, const struct measure_hold *hold)
 {
 	unsigned hash = hash_of(hold->name, hold->name_len);
-	struct past_hold *latest = *find(p, hold->name, hold->name_len, hash);
+	struct past_hold *latest =
+	    *find_past(p, hold->name, hold->name_len, hash);
 
 	enlist(p, written(take(p, latest), hold, hash));
 }
@@ -209,7 +210,8 @@ past_fini(struct past *p)
 
 /* The place is the record itself: it is good only until the next past_add(). */
 static bool
-tell(const struct past_hold *h, const void **place, struct measure_hold *out)
+copy_out(
+    const struct past_hold *h, const void **place, struct measure_hold *out)
 {
 	if (h == NULL)
 		return false;
@@ -224,9 +226,9 @@ past_of(const struct past *p, const char *name, size_t name_len,
 {
 	const struct past_hold *at = *place;
 
-	return tell(at != NULL
-			? at->older
-			: *find(p, name, name_len, hash_of(name, name_len)),
+	return copy_out(
+	    at != NULL ? at->older
+		       : *find_past(p, name, name_len, hash_of(name, name_len)),
 	    place, out);
 }
 
@@ -235,6 +237,7 @@ past_any(const struct past *p, const void **place, struct measure_hold *out)
 {
 	const struct past_hold *at = *place;
 
-	return tell(at != NULL ? TAILQ_NEXT(at, in_all) : TAILQ_FIRST(&p->all),
-	    place, out);
+	return copy_out(
+	    at != NULL ? TAILQ_NEXT(at, in_all) : TAILQ_FIRST(&p->all), place,
+	    out);
 }

@@ -70,7 +70,7 @@ struct view {
 
 /* Text of rows is static, or lives as long as the class. */
 static void
-tell(const struct view *v, enum measure_id id, const char *value,
+write_row(const struct view *v, enum measure_id id, const char *value,
     uint64_t number, const struct measure_histogram *histogram)
 {
 	v->row(v->arg, &(struct measure_row){ .family = &families[id],
@@ -92,7 +92,8 @@ tell_waits(const struct view *v)
 	unsigned i;
 
 	for (i = 0; i < RESULTS; i++)
-		tell(v, MEASURE_OF_WAIT, results[i], 0, &v->class->wait[i]);
+		write_row(
+		    v, MEASURE_OF_WAIT, results[i], 0, &v->class->wait[i]);
 }
 
 static void
@@ -105,7 +106,7 @@ tell_handovers(const struct view *v)
 	unsigned i;
 
 	for (i = 0; i < FROMS; i++)
-		tell(
+		write_row(
 		    v, MEASURE_OF_HANDOVER, from[i], 0, &v->class->handover[i]);
 }
 
@@ -115,8 +116,8 @@ tell_losses(const struct view *v)
 	unsigned i;
 
 	for (i = 0; i < REASONS; i++)
-		tell(v, MEASURE_OF_LOST, measure_reasons[i], v->class->lost[i],
-		    NULL);
+		write_row(v, MEASURE_OF_LOST, measure_reasons[i],
+		    v->class->lost[i], NULL);
 }
 
 /* Callers may ask with a time that is a little older than the latest event. */
@@ -140,26 +141,26 @@ tell_one(const struct view *v, enum measure_id id)
 		tell_waits(v);
 		return;
 	case MEASURE_OF_HOLD:
-		tell(v, id, NULL, 0, &v->class->hold);
+		write_row(v, id, NULL, 0, &v->class->hold);
 		return;
 	case MEASURE_OF_HANDOVER:
 		tell_handovers(v);
 		return;
 	case MEASURE_OF_MARGIN:
-		tell(v, id, NULL, 0, &v->class->margin);
+		write_row(v, id, NULL, 0, &v->class->margin);
 		return;
 	case MEASURE_OF_OLDEST:
 		ms = oldest_ms(v);
-		tell(v, id, NULL, ms < 0 ? 0 : (uint64_t)ms, NULL);
+		write_row(v, id, NULL, ms < 0 ? 0 : (uint64_t)ms, NULL);
 		return;
 	case MEASURE_OF_WAITERS:
-		tell(v, id, NULL, v->pending.waits, NULL);
+		write_row(v, id, NULL, v->pending.waits, NULL);
 		return;
 	case MEASURE_OF_HELD:
-		tell(v, id, NULL, v->pending.holds, NULL);
+		write_row(v, id, NULL, v->pending.holds, NULL);
 		return;
 	case MEASURE_OF_BUSY:
-		tell(v, id, NULL, v->class->busy, NULL);
+		write_row(v, id, NULL, v->class->busy, NULL);
 		return;
 	default:
 		assert(id == MEASURE_OF_LOST);

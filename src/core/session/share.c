@@ -43,7 +43,7 @@ shares_fini(struct core *core)
 }
 
 static struct share *
-find(const struct core *core, const char *user)
+find_share(const struct core *core, const char *user)
 {
 	struct table_link *link =
 	    table_find(&core->owners->shares, user, strlen(user));
@@ -52,13 +52,13 @@ find(const struct core *core, const char *user)
 }
 
 static struct share *
-take(struct core *core, const char *user)
+take_share(struct core *core, const char *user)
 {
 	struct share *s;
 
 	if (user == NULL)
 		return NULL;
-	s = find(core, user);
+	s = find_share(core, user);
 	if (s == NULL) {
 		s = xcalloc(1, sizeof(*s) + strlen(user) + 1);
 		s->len = strlen(user);
@@ -72,7 +72,7 @@ take(struct core *core, const char *user)
 uint64_t
 share_used(const struct core *core, const char *user)
 {
-	const struct share *s = user == NULL ? NULL : find(core, user);
+	const struct share *s = user == NULL ? NULL : find_share(core, user);
 
 	return s == NULL ? 0 : s->n;
 }
@@ -91,7 +91,7 @@ share_give(struct core *core, struct share **s)
 void
 share_pass(struct core *core, struct share **from, const char *user)
 {
-	struct share *to = take(core, user);
+	struct share *to = take_share(core, user);
 
 	share_give(core, from);
 	*from = to;

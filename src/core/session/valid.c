@@ -39,7 +39,7 @@ load(const struct owner *owner)
  * often as REST allows, and find nothing better until renewals are confirmed.
  */
 static void
-plan(struct core *core, struct valid *v)
+plan_bound(struct core *core, struct valid *v)
 {
 	int64_t lease_ms = core->config.lease_ms;
 	bool asked = core->now_ms - v->asked_ms < lease_ms;
@@ -57,7 +57,7 @@ valid_walked(struct core *core, struct valid *v)
 	v->least_ms = v->next_ms;
 	v->walked_ms = core->now_ms;
 	owner_walk_not(core, v->owner, WALK_VOUCHED);
-	plan(core, v);
+	plan_bound(core, v);
 }
 
 void
@@ -65,12 +65,12 @@ valid_asked(struct core *core, struct valid *v)
 {
 	v->asked_ms = core->now_ms;
 	if (!v->owner->walks[WALK_VOUCHED])
-		plan(core, v);
+		plan_bound(core, v);
 }
 
 /* Looks at all things in one step, for the last time: they are MANY and one. */
 static void
-begin(struct core *core, struct owner *owner)
+begin_bound(struct core *core, struct owner *owner)
 {
 	struct valid *v = xcalloc(1, sizeof(*v));
 
@@ -82,7 +82,7 @@ begin(struct core *core, struct owner *owner)
 	    core->owners->gained_ms;
 	v->asked_ms = v->walked_ms = core->now_ms;
 	owner->valid = v;
-	plan(core, v);
+	plan_bound(core, v);
 }
 
 static void
@@ -103,7 +103,7 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 
 	if (v == NULL) {
 		if (load(owner) > MANY)
-			begin(core, owner);
+			begin_bound(core, owner);
 		return;
 	}
 	at_ms += core->owners->gained_ms;
@@ -113,7 +113,7 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 		return;
 	v->least_ms = at_ms;
 	if (!v->owner->walks[WALK_VOUCHED])
-		plan(core, v);
+		plan_bound(core, v);
 }
 
 /*

@@ -71,7 +71,7 @@ barrier_init(struct core *core, struct sync *y)
 /* Operations. */
 
 static struct op *
-submit(struct core *core, struct barrier *b, enum op_kind kind)
+submit_barrier(struct core *core, struct barrier *b, enum op_kind kind)
 {
 	struct op *op = sync_submit(core, &b->y, kind);
 
@@ -106,7 +106,7 @@ may_be_forgotten(const struct core *core, const struct barrier *b)
 static void
 send_batch(struct core *core, struct barrier *b)
 {
-	struct op *op = submit(core, b, OP_ARRIVE);
+	struct op *op = submit_barrier(core, b, OP_ARRIVE);
 	bool left;
 
 	b->doubt = b->unsure && may_be_forgotten(core, b);
@@ -144,7 +144,7 @@ ask_arrive(struct core *core, struct barrier *b)
 static void
 ask_leave(struct core *core, struct barrier *b, bool note)
 {
-	struct op *op = submit(core, b, OP_LEAVE);
+	struct op *op = submit_barrier(core, b, OP_LEAVE);
 
 	op->flags = note ? OP_NOTED : 0;
 }
@@ -153,7 +153,7 @@ ask_leave(struct core *core, struct barrier *b, bool note)
 
 /* Answers an impatient claim if its answer is known. */
 static bool
-settle_one(struct core *core, struct claim *c)
+settle_party(struct core *core, struct claim *c)
 {
 	enum claim_state state = line_state(c);
 
@@ -184,7 +184,7 @@ decide(struct core *core, struct barrier *b)
 			ask_leave(core, b, false);
 	} else if (b->gen != 0 && (y->hint || b->y.look_ms <= core->now_ms)) {
 		if (sync_may_ask(core, y, up))
-			submit(core, b, OP_PARTY);
+			submit_barrier(core, b, OP_PARTY);
 	} else if (y->queue.fresh != NULL) {
 		if (sync_may_ask(core, y, ready))
 			ask_arrive(core, b);
@@ -269,7 +269,7 @@ barrier_next(struct core *core, struct sync *y)
 
 	if (!tell_verdict(core, b))
 		return true;
-	sync_settle_impatient(core, y, settle_one);
+	sync_settle_impatient(core, y, settle_party);
 	forget(core, b);
 	if (y->op == 0)
 		decide(core, b);

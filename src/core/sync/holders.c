@@ -78,7 +78,8 @@ holders_lose_on(struct core *core)
 /* Warnings. */
 
 static void
-tell(struct core *core, const struct semaphore *m, const struct permits *p)
+warn_holder(
+    struct core *core, const struct semaphore *m, const struct permits *p)
 {
 	int64_t left_ms = term_deadline_ms(core, &m->term) - core->now_ms;
 
@@ -100,7 +101,7 @@ tell_some(struct core *core, struct semaphore *m, unsigned few)
 		if (few == 0 && !work_left(core))
 			return false;
 		few -= few > 0;
-		tell(core, m, cursor_take(&m->warned_next));
+		warn_holder(core, m, cursor_take(&m->warned_next));
 	}
 	return true;
 }

@@ -134,7 +134,7 @@ take_counts(const struct core *core, struct latch *la)
 
 /* Asks for the first new claim and for all that can go with it. */
 static void
-ask(struct core *core, struct latch *la, struct claim *first)
+ask_store(struct core *core, struct latch *la, struct claim *first)
 {
 	la->seq = ++core->last_seq;
 	la->asked_by = 0;
@@ -159,7 +159,7 @@ find_new(const struct latch *la)
 
 /* Answers an impatient claim if its answer is known. */
 static bool
-settle_one(struct core *core, struct claim *c)
+settle_latch_claim(struct core *core, struct claim *c)
 {
 	if (line_state(c) == CLAIM_PARKED) {
 		claim_answer(
@@ -208,7 +208,7 @@ latch_next(struct core *core, struct sync *y)
 
 	if (!tell_verdict(core, la))
 		return true;
-	sync_settle_impatient(core, y, settle_one);
+	sync_settle_impatient(core, y, settle_latch_claim);
 	if (y->nclaims == 0 || y->op != 0)
 		return y->op != 0;
 	first = find_new(la);
@@ -217,7 +217,7 @@ latch_next(struct core *core, struct sync *y)
 			send(core, la, la->unsure, line_first(&y->counts));
 	} else if (first != NULL) {
 		if (sync_may_ask(core, y, ready))
-			ask(core, la, first);
+			ask_store(core, la, first);
 	} else if (!y->hint && la->y.look_ms > core->now_ms) {
 		sync_want(y, la->y.look_ms);
 	} else if (sync_may_ask(core, y, ready)) {

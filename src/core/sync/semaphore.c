@@ -133,7 +133,7 @@ serve(struct core *core, struct semaphore *m)
  * room.
  */
 static bool
-settle_one(struct core *core, struct claim *c)
+settle_permits_claim(struct core *core, struct claim *c)
 {
 	const struct semaphore *m = semaphore_of(c->sync);
 	const struct claim *head = line_first(&m->y.queue);
@@ -150,7 +150,7 @@ settle_one(struct core *core, struct claim *c)
 static void
 settle(struct core *core, struct semaphore *m)
 {
-	sync_settle_impatient(core, &m->y, settle_one);
+	sync_settle_impatient(core, &m->y, settle_permits_claim);
 }
 
 /* Answers the RELEASEs of the list, a part of them a step. */
@@ -179,7 +179,7 @@ answer_givings(struct core *core, struct semaphore *m, struct giving_list *list)
 /* Sends an operation.  From now on the store may have no more for us than what
  * is in use. */
 static struct op *
-submit(struct core *core, struct semaphore *m, enum op_kind kind)
+submit_semaphore(struct core *core, struct semaphore *m, enum op_kind kind)
 {
 	struct op *op = sync_submit(core, &m->y, kind);
 
@@ -209,7 +209,7 @@ submit(struct core *core, struct semaphore *m, enum op_kind kind)
 static void
 ask_take(struct core *core, struct semaphore *m)
 {
-	struct op *op = submit(core, m, OP_TAKE);
+	struct op *op = submit_semaphore(core, m, OP_TAKE);
 	uint64_t most =
 	    m->limit > in_use_or_owed(m) ? m->limit - in_use_or_owed(m) : 0;
 	const struct claim *c = line_first(&m->y.queue);
@@ -240,7 +240,7 @@ ask_take(struct core *core, struct semaphore *m)
 static void
 ask_hold(struct core *core, struct semaphore *m)
 {
-	struct op *op = submit(core, m, OP_HOLD);
+	struct op *op = submit_semaphore(core, m, OP_HOLD);
 
 	if (m->used > 0)
 		op->by_ms = guard_server_ms(
@@ -339,7 +339,7 @@ store_has_some(const struct core *core, const struct semaphore *m)
 }
 
 static void
-plan(const struct core *core, struct semaphore *m)
+plan_wake(const struct core *core, struct semaphore *m)
 {
 	struct sync *y = &m->y;
 	bool renews = m->used > 0 && y->op == 0 && y->pause_ms <= core->now_ms;
@@ -375,7 +375,7 @@ refuse_some(struct core *core, struct semaphore *m)
 
 /* Does what comes next for waiting claims and in the store. */
 static void
-go_on(struct core *core, struct semaphore *m)
+go_on_semaphore(struct core *core, struct semaphore *m)
 {
 	struct sync *y = &m->y;
 
@@ -427,10 +427,10 @@ semaphore_next(struct core *core, struct sync *y)
 		if (m->serving)
 			sync_touch(core, y);
 		else
-			go_on(core, m);
+			go_on_semaphore(core, m);
 	}
 	answer_givings(core, m, &m->deferred);
-	plan(core, m);
+	plan_wake(core, m);
 	return y->op != 0 || store_has_some(core, m) ||
 	       !line_empty(&y->queue) || !TAILQ_EMPTY(&m->losers) ||
 	       !TAILQ_EMPTY(&m->known) || !TAILQ_EMPTY(&m->deferred);

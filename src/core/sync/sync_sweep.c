@@ -88,7 +88,7 @@ sync_sweep_on(struct core *core)
 }
 
 static void
-begin(struct core *core)
+begin_sync_sweep(struct core *core)
 {
 	if (core->syncs->rounds == 0)
 		rewind_walk(&core->syncs->sweep);
@@ -104,7 +104,7 @@ sync_look_all(struct core *core)
 
 	for (i = 0; i < core->config.shards; i++)
 		core->syncs->shards[i].sweep |= SWEEP_LOOK;
-	begin(core);
+	begin_sync_sweep(core);
 }
 
 void
@@ -113,12 +113,12 @@ sync_unblock(struct core *core, uint32_t shard)
 	if (core->syncs->shards[shard].nblocked == 0)
 		return;
 	core->syncs->shards[shard].sweep |= SWEEP_UNBLOCK;
-	begin(core);
+	begin_sync_sweep(core);
 }
 
 void
 sync_reclaim(struct core *core, uint32_t shard)
 {
 	core->syncs->shards[shard].sweep |= SWEEP_RECLAIM;
-	begin(core);
+	begin_sync_sweep(core);
 }

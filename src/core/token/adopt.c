@@ -191,7 +191,7 @@ adopt_disowned(struct core *core, const char *name, size_t len, uint64_t seq,
 /* Returns false at the end of the pass, which text that does not fit is, too:
  * the next one goes over it again. */
 static bool
-take(struct core *core, struct adoption *a, const struct outcome *o)
+take_up(struct core *core, struct adoption *a, const struct outcome *o)
 {
 	const char *p = o->text, *behind = o->text + o->text_len;
 	struct core_name cursor;
@@ -218,7 +218,7 @@ adopt_outcome(
 	a->asked = false;
 	switch (o->status) {
 	case OUTCOME_VALUE:
-		if (!take(core, a, o)) {
+		if (!take_up(core, a, o)) {
 			end(core, a);
 			return;
 		}

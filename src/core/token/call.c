@@ -62,7 +62,7 @@ emit_clients(struct core *core, struct op *op, const struct token_call *c)
 /* The answer finds its name by its index in the call.  The outcome of a PASS is
  * about the poll queue, too, which is found by the name itself. */
 static struct op *
-submit(struct core *core, struct token_call *c, struct token_name *n,
+submit_call(struct core *core, struct token_call *c, struct token_name *n,
     enum op_kind kind)
 {
 	struct slot *slot;
@@ -112,7 +112,7 @@ hand_over(struct core *core, struct token_call *c, struct token_name *n)
 	heir = poll_heir(core, n);
 	if (heir == NULL)
 		return false;
-	poll_pass(core, submit(core, c, n, OP_PASS), c, heir);
+	poll_pass(core, submit_call(core, c, n, OP_PASS), c, heir);
 	return true;
 }
 
@@ -126,7 +126,7 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 
 	if (hand_over(core, c, n))
 		return;
-	op = submit(core, c, n, claim ? OP_CLAIM : OP_TOKEN);
+	op = submit_call(core, c, n, claim ? OP_CLAIM : OP_TOKEN);
 	n->claimed |= claim;
 	n->extended |= n->extends;
 	op->ttl_ms = c->ttl_ms;
@@ -301,7 +301,7 @@ verdict(const struct token_call *c)
 }
 
 static void
-go_on(struct core *core, struct token_call *c)
+go_on_call(struct core *core, struct token_call *c)
 {
 	enum token_answer how;
 	const struct token_name *n;
@@ -362,7 +362,7 @@ take_outcome(
 	if (c->broken)
 		call_unavailable(core, c, guard_shard(core, n->name, n->len));
 	else
-		go_on(core, c);
+		go_on_call(core, c);
 }
 
 /* A PASS has found another depth than this broker knew of. */

@@ -71,7 +71,7 @@ pollers_in_queue(struct core *core, struct pollers *ps, int64_t left_ms)
  * the call is over when the answer comes, the name goes back.
  */
 static void
-ask(struct core *core, struct pollers *ps, const struct token_call *c)
+ask_for_first(struct core *core, struct pollers *ps, const struct token_call *c)
 {
 	struct slot *slot;
 	struct op *op;
@@ -152,7 +152,7 @@ pollers_next(struct core *core, struct pollers *ps)
 		at_ms = core->now_ms + LATELY_MS;
 	} else if (ps->look || ps->wake_ms <= core->now_ms) {
 		if (guard_ready(core, ps->shard)) {
-			ask(core, ps, call_find(core, first->call));
+			ask_for_first(core, ps, call_find(core, first->call));
 			return;
 		}
 		at_ms = core->now_ms + AGAIN_MS;

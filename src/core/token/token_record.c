@@ -275,7 +275,7 @@ token_record_take(struct core *core, const struct token_name *n,
 /* Operations. */
 
 static void
-ask(struct core *core, struct token_record *r, enum op_kind kind)
+ask_about(struct core *core, struct token_record *r, enum op_kind kind)
 {
 	struct slot *slot;
 	struct op *op;
@@ -318,7 +318,7 @@ end_at_bound(struct core *core, struct token_record *r)
  * can't, token_record_guard_changed() comes when it can, and the timer all the
  * same. */
 static void
-go_on(struct core *core, struct token_record *r)
+go_on_record(struct core *core, struct token_record *r)
 {
 	if (over_ms(r) <= core->now_ms) {
 		end_at_bound(core, r);
@@ -328,7 +328,7 @@ go_on(struct core *core, struct token_record *r)
 	if (r->asked || r->until_ms <= core->now_ms ||
 	    !guard_up(core, r->shard))
 		return;
-	ask(core, r, r->orphan ? OP_TOKEN : OP_RETAIN);
+	ask_about(core, r, r->orphan ? OP_TOKEN : OP_RETAIN);
 }
 
 /* Requires the number of an operation of this broker, which is the hold's
@@ -341,7 +341,7 @@ token_record_orphan(struct core *core, const struct token_name *n)
 	assert(n->seq != 0);
 	r->seq = n->seq;
 	set_until(core, r, n->left_ms < 0 ? -1 : n->left_ms + core->pad_ms);
-	go_on(core, r);
+	go_on_record(core, r);
 }
 
 void
@@ -356,7 +356,7 @@ token_record_doubt(struct core *core, const char *name, size_t len)
 void
 token_record_timer(struct core *core, struct timer *t)
 {
-	go_on(core, container_of(t, struct token_record, timer));
+	go_on_record(core, container_of(t, struct token_record, timer));
 }
 
 /* An answer about an earlier hold of the name is of no use any more: the number
@@ -458,7 +458,7 @@ token_record_outcome(
 
 /* A walk that is under way begins anew: what it has passed is in doubt, too. */
 static void
-begin(struct core *core)
+begin_walk(struct core *core)
 {
 	core->tokens->sweep = TAILQ_FIRST(&core->tokens->records);
 	note_more(core);
@@ -475,7 +475,7 @@ sweep(struct core *core)
 		all->sweep = TAILQ_NEXT(r, link);
 		/* Any other was confirmed in the present epoch. */
 		if (r->epoch != guard_epoch(core, r->shard))
-			go_on(core, r);
+			go_on_record(core, r);
 	}
 }
 
@@ -494,14 +494,14 @@ token_record_guard_changed(struct core *core, uint32_t shard)
 			arm(core, r, 0);
 	}
 	if (core->tokens->nrecords > 0)
-		begin(core);
+		begin_walk(core);
 }
 
 void
 token_record_history_changed(struct core *core, uint32_t shard)
 {
 	(void)shard;
-	begin(core);
+	begin_walk(core);
 }
 
 /*

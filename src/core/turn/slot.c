@@ -54,7 +54,7 @@ grow(struct slots *slots)
 }
 
 static uint32_t
-take(struct slots *slots)
+take_slot(struct slots *slots)
 {
 	uint32_t i;
 
@@ -69,7 +69,7 @@ struct op *
 slot_submit(struct core *core, struct slot **out, enum op_kind kind,
     enum slot_kind what, uint32_t shard, const char *name, size_t name_len)
 {
-	uint32_t i = take(core->slots);
+	uint32_t i = take_slot(core->slots);
 	struct slot *slot = &core->slots->v[i];
 	struct op *op = emit_op(core, name, name_len);
 
