@@ -15,7 +15,9 @@
  * If that was not the program whose turn it is, the broker tells the next
  * connection.  Until it knows the one that listens for a program, its threads
  * are told to come back soon by themselves; and if nobody comes, it knows that
- * no more.
+ * no more.  So the core tells the connection over which a thread was refused
+ * that its turn has come, and whom to tell is looked up then: others that leave
+ * meanwhile take nothing with them.
  *
  * The threads that wait for a fair lock listen each on a channel of their own,
  * which has their token in its name.  The broker treats such a thread as a
@@ -35,7 +37,7 @@
 #define CHANNEL_ROOM \
 	(sizeof(CHANNEL_PREFIX) + NAME_MAX_BYTES + TOKEN_MAX_BYTES + 3)
 
-/* References to the id of a channel. */
+/* References to the id of an audience. */
 #define LISTENER_REF (UINT64_C(1) << 61)
 
 #define COMES_MS 100 /* a thread that was told is there by then */
@@ -48,7 +50,8 @@
 
 /* All that have subscribed to one channel. */
 struct audience {
-	struct table_link by_name;
+	struct table_link by_name, by_id;
+	uint64_t id;
 	TAILQ_HEAD(audience_list, channel) channels; /* told last: at the end */
 	size_t len;
 	char name[];
@@ -64,10 +67,21 @@ name_of(const struct table_link *link, size_t *len)
 	return au->name;
 }
 
+static const char *
+id_of(const struct table_link *link, size_t *len)
+{
+	const struct audience *au =
+	    container_of_const(link, struct audience, by_id);
+
+	*len = sizeof(au->id);
+	return (const char *)&au->id;
+}
+
 void
 resp_audiences_init(struct broker *b)
 {
 	table_init(&b->audiences, name_of);
+	table_init(&b->audiences_by_id, id_of);
 }
 
 /* Requires that nobody listens any more. */
@@ -76,6 +90,7 @@ resp_audiences_fini(struct broker *b)
 {
 	assert(b->audiences.n == 0);
 	table_fini(&b->audiences);
+	table_fini(&b->audiences_by_id);
 }
 
 static struct audience *
@@ -85,6 +100,15 @@ find(const struct broker *b, struct span name)
 
 	return link == NULL ? NULL
 			    : container_of(link, struct audience, by_name);
+}
+
+static struct audience *
+find_by_id(const struct broker *b, uint64_t id)
+{
+	struct table_link *link =
+	    table_find(&b->audiences_by_id, (const char *)&id, sizeof(id));
+
+	return link == NULL ? NULL : container_of(link, struct audience, by_id);
 }
 
 void
@@ -104,7 +128,9 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 		TAILQ_INIT(&au->channels);
 		au->len = name.n;
 		memcpy(au->name, name.p, name.n);
+		au->id = ++b->last_channel;
 		table_add(&b->audiences, &au->by_name);
+		table_add(&b->audiences_by_id, &au->by_id);
 	}
 	ch->id = ++b->last_channel;
 	ch->conn = conn_id(c);
@@ -125,42 +151,43 @@ resp_audience_leave(struct broker *b, struct channel *ch)
 	if (!TAILQ_EMPTY(&au->channels))
 		return;
 	table_remove(&b->audiences, &au->by_name);
+	table_remove(&b->audiences_by_id, &au->by_id);
 	free(au);
 }
 
-/* The session listens no more for the token of the lock; or, if that has no
- * bytes, for any by that channel. */
+/* The token wants the lock no more, or no token of that program does. */
 static void
-forget_one(struct broker *b, struct conn *c, const struct channel *ch,
-    struct span name, struct span token)
+forget_one(struct broker *b, const struct conn *c, struct span name,
+    struct span token, enum token_match match)
 {
 	const struct core_name lock = { name.p, name.n };
 	const struct token_request rq = { .op = TOKEN_ACQUIRE,
-		.ref = LISTENER_REF | ch->id,
+		.ref = LISTENER_REF,
 		.names = &lock,
 		.nnames = 1,
-		.match = token.n > 0 ? TOKEN_COUNTED : TOKEN_EXACT,
+		.match = match,
 		.token = token.p,
 		.token_len = token.n,
+		.program = token.n,
 		.awaits = true };
 	struct core_event ev = { .kind = CORE_TOKEN };
 
 	ev.u.token.session = bridge_session(c);
 	ev.u.token.request = &rq;
 	if (ev.u.token.session != 0 && name.n > 0 && name.n <= NAME_MAX_BYTES &&
-	    token.n <= TOKEN_MAX_BYTES)
+	    token.n > 0 && token.n <= TOKEN_MAX_BYTES)
 		bridge_step(b, &ev);
 }
 
 /* The channel of `a` is that of `{a}`, too. */
 static void
-forget(struct broker *b, struct conn *c, const struct channel *ch,
-    struct span name, struct span token)
+forget(struct broker *b, const struct conn *c, struct span name,
+    struct span token, enum token_match match)
 {
-	forget_one(b, c, ch, name, token);
+	forget_one(b, c, name, token, match);
 	if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
-		forget_one(
-		    b, c, ch, (struct span){ name.p + 1, name.n - 2 }, token);
+		forget_one(b, c, (struct span){ name.p + 1, name.n - 2 }, token,
+		    match);
 }
 
 /* Tokens are PROGRAM:THREAD. */
@@ -176,20 +203,22 @@ program_of(struct span token)
 void
 resp_audience_forget(struct broker *b, struct conn *c, const struct channel *ch)
 {
-	const struct span none = { NULL, 0 };
+	const char *program = resp_of(c)->program;
 	const size_t prefix = strlen(CHANNEL_PREFIX);
 	struct span name, token;
 
 	if (ch->audience == NULL)
 		return;
 	name = (struct span){ ch->name + prefix, ch->len - prefix };
-	forget(b, c, ch, name, none);
+	if (program != NULL)
+		forget(b, c, name, (struct span){ program, strlen(program) },
+		    TOKEN_EXACT);
 	token = name;
 	name.n = program_of((struct span){ name.p, program_of(name) });
 	token.p += name.n + 1;
 	token.n -= name.n + 1;
 	if (name.n > 0)
-		forget(b, c, ch, name, token);
+		forget(b, c, name, token, TOKEN_COUNTED);
 }
 
 /* As Redisson makes it of the name of a lock, and of the token of a fair one.
@@ -399,8 +428,8 @@ resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
 	rs->sure = a->fair || is_of(resp_of(lc), program);
 	rs->listener = ch->id;
 	rs->listener_conn = ch->conn;
-	a->rq.listener = bridge_session(lc);
-	a->rq.listener_ref = LISTENER_REF | ch->id;
+	a->rq.listener = bridge_session(c);
+	a->rq.listener_ref = LISTENER_REF | au->id;
 	a->rq.park_ms = rs->sure ? ASK_LISTEN_MS : ASK_SLEEP_MS;
 }
 
@@ -510,13 +539,13 @@ resp_audience_learns(struct broker *b, struct conn *c,
 /* The program has its turn.  By now more may be known of who listens than when
  * its thread was refused. */
 static void
-tell_program(
-    struct broker *b, struct conn *c, struct channel *ch, struct span program)
+tell_program(struct broker *b, const struct conn *c, const struct audience *au,
+    struct span program)
 {
-	struct channel *now = choose(b, c, ch->audience, program);
+	struct channel *ch = choose(b, c, au, program);
 
-	if (now != NULL)
-		tell(listener_of(b, c, now), now, program);
+	if (ch != NULL)
+		tell(listener_of(b, c, ch), ch, program);
 }
 
 /* Nobody of the program has come, so perhaps it listens elsewhere than it
@@ -536,23 +565,21 @@ tell_all(struct broker *b, const struct conn *c, const struct audience *au,
 	}
 }
 
+/* An error means nothing: a thread that tries hears of it. */
 bool
 resp_audience_told(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t, const char *text)
 {
-	struct channel *ch;
+	const struct audience *au;
 
 	if ((ref & ~(LISTENER_REF - 1)) != LISTENER_REF)
 		return false;
-	ch = find_channel(resp_of(c), ref & (LISTENER_REF - 1));
-	if (ch == NULL || listener_of(b, c, ch) == NULL)
+	au = find_by_id(b, ref & (LISTENER_REF - 1));
+	if (t == NULL || au == NULL)
 		return true;
-	/* A thread that tries hears of an error, too. */
-	if (t == NULL)
-		wake(c, ch, WAKE_ONE);
-	else if (t->answer == TOKEN_DONE)
-		tell_program(b, c, ch, program_in(t, text));
+	if (t->answer == TOKEN_DONE)
+		tell_program(b, c, au, program_in(t, text));
 	else if (t->answer == TOKEN_ABSENT)
-		tell_all(b, c, ch->audience, program_in(t, text));
+		tell_all(b, c, au, program_in(t, text));
 	return true;
 }

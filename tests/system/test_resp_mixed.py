@@ -14,7 +14,7 @@ from lib.case import note
 from lib.client import Client
 from lib.redisson import Jvm
 from lib.resp import Resp
-from lib.wait import eventually, now
+from lib.wait import now, patience
 from test_resp import RespTest
 
 WORK = 0.02
@@ -100,12 +100,16 @@ class OfJvm(Waiter):
     def __init__(self, jvm, thread, kind=None):
         super().__init__([])
         self.jvm, self.thread, self.kind = jvm, thread, kind
+        self.unsure = 0
 
     def take(self):
         return self.jvm.lock("a", self.thread, kind=self.kind)
 
     def give(self):
-        self.jvm.unlock("a", self.thread, self.kind)
+        try:
+            self.jvm.unlock("a", self.thread, self.kind)
+        except RuntimeError:  # it was sent twice: a broker was killed before it answered
+            self.unsure += 1
 
 
 class Inside:
@@ -159,10 +163,8 @@ class Mixed(RespTest):
         """Half of them begin at the second broker."""
         one, other = self.brokers, self.brokers[::-1]
         found = [kind(brokers) for kind in (OfLines, OfRedisPy) for brokers in (one, other)]
-        for brokers in (one, other):
-            jvm = self.jvm(brokers)
-            found += [OfJvm(jvm, 1), OfJvm(jvm, 2), OfJvm(jvm, 3, "fair")]
-        return found
+        near, far = self.jvm(one), self.jvm(other)
+        return found + [OfJvm(near, 1), OfJvm(near, 2, "fair"), OfJvm(far, 1), OfJvm(far, 2)]
 
     def judge(self, waiters, begin, end, what):
         """All have got the same, and waited for nothing but their turn."""
@@ -174,7 +176,7 @@ class Mixed(RespTest):
         note(f"{what}: {sum(counts)} grants, Jain {jain:.4f}, p99 beyond the work in front "
              f"{p99 * 1000:.1f} ms; " + " ".join(map(str, counts)))
         self.assertGreaterEqual(jain, 0.99, counts)
-        self.assert_within(-1, p99, 0.02, f"{what}: beyond the work in front")
+        self.assertLess(p99, patience(0.02, begin), f"{what}: beyond the work in front")
 
     def test_in_turn_though_a_broker_is_killed(self):
         waiters, inside, start = self.waiters(), Inside(), now()
@@ -190,6 +192,7 @@ class Mixed(RespTest):
             thread.join(60)
             self.assertFalse(thread.is_alive())
         self.assertEqual(inside.crowds, [])
+        self.assertLessEqual(sum(getattr(waiter, "unsure", 0) for waiter in waiters), 1)
         self.judge(waiters, start + 0.5, killed, "two brokers")
         # What the killed broker's clients had must end first.
         self.judge(waiters, killed + LEASE + 2, end, "one of them")

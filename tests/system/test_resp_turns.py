@@ -18,10 +18,11 @@ KEPT = 0.5  # seconds for which a name is kept for a JVM
 class Program:
     """A JVM, in small steps: one connection that listens, one for scripts."""
 
-    def __init__(self, test, number, broker=None, other=None, auth=None, three=False):
+    def __init__(self, test, number, broker=None, other=None, auth=None, three=False,
+                 source=None):
         """From an address of its own; it listens at the one broker and takes at the other."""
         broker = broker or test.brokers[0]
-        source = f"127.0.0.{number + 1}"
+        source = source or f"127.0.0.{number + 1}"
         self.id = f"{number}{number}{number}{number}"
         self.listener = Resp(f"127.0.0.1:{broker.port}", source=source)
         self.client = Resp(f"127.0.0.1:{(other or broker).port}", source=source)
@@ -95,6 +96,15 @@ class Turns(RespTest):
             program.listen()
         return programs
 
+    def introduce(self, program):
+        """From its first turn on the broker knows where it listens."""
+        program.wait()
+        self.holder.unlock()
+        program.told()
+        self.assertIsNone(program.take())
+        program.unlock()
+        self.assertIsNone(self.holder.take())
+
     def test_only_the_one_whose_turn_it_is(self):
         programs = self.programs(3)
         for program in programs:
@@ -141,12 +151,7 @@ class Turns(RespTest):
 
     def test_a_thread_that_has_not_waited_lets_another_one_come(self):
         program, = self.programs(1)
-        program.wait()
-        self.holder.unlock()
-        program.told()
-        self.assertIsNone(program.take())  # now it is known who listens
-        program.unlock()
-        self.assertIsNone(self.holder.take())
+        self.introduce(program)
         program.wait()
         self.holder.unlock()
         program.told()
@@ -199,6 +204,8 @@ class Turns(RespTest):
 
     def test_who_does_not_listen_any_more_has_no_turn(self):
         one, other = self.programs(2)
+        for program in one, other:
+            self.introduce(program)
         one.wait()
         other.wait()
         one.leave()
@@ -207,6 +214,17 @@ class Turns(RespTest):
         self.assertIsNone(other.take())
         other.listener.close()
         self.assertGreater(one.take(), 0)
+
+    def test_others_that_leave_take_no_places_with_them(self):
+        """Also while it is not known who listens where."""
+        one, other = Program(self, 1), Program(self, 2, source="127.0.0.2")
+        one.listen()
+        other.listen()
+        one.wait()
+        other.leave()
+        self.holder.unlock()
+        one.told()
+        self.assertIsNone(one.take())
 
     def test_braces(self):
         """The channel of `a` is that of `{a}`, too."""

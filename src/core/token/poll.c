@@ -495,6 +495,14 @@ poll_granted(struct core *core, const struct token_call *c)
 		pollers_next(core, ps);
 }
 
+/* Whom the name is kept for need not be told. */
+static void
+keep_no_more(const struct core *core, struct pollers *ps)
+{
+	ps->kept_ms = core->now_ms;
+	ps->kept_of[0] = '\0';
+}
+
 /* The token may be having its turn: that is over. */
 static void
 forget_token(struct core *core, struct pollers *ps, const char *client)
@@ -503,15 +511,12 @@ forget_token(struct core *core, struct pollers *ps, const char *client)
 
 	if (p != NULL && (p->call == 0 || listening(core, p) != NULL))
 		poller_leaves(core, ps, p);
-	if (ps->kept_ms <= core->now_ms || strcmp(ps->kept_of, client) != 0)
-		return;
-	ps->kept_ms = core->now_ms;
-	ps->kept_of[0] = '\0'; /* whom it was for need not be told */
+	if (ps->kept_ms > core->now_ms && strcmp(ps->kept_of, client) == 0)
+		keep_no_more(core, ps);
 }
 
 static void
-forget_listener(
-    struct core *core, struct pollers *ps, uint64_t session, uint64_t ref)
+forget_program(struct core *core, struct pollers *ps, const char *program)
 {
 	struct poller *p, *next;
 	const struct token_call *a;
@@ -519,9 +524,11 @@ forget_listener(
 	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
 		core_visit(core, 1);
 		a = listening(core, p);
-		if (a != NULL && a->session == session && a->ref == ref)
+		if (a != NULL && strcmp(a->client, program) == 0)
 			poller_leaves(core, ps, p);
 	}
+	if (ps->kept_ms > core->now_ms && strcmp(ps->kept_for, program) == 0)
+		keep_no_more(core, ps);
 }
 
 void
@@ -533,8 +540,8 @@ poll_forget(struct core *core, const struct token_call *c)
 		return;
 	if (client_depth(c->other) > 0)
 		forget_token(core, ps, c->other);
-	else
-		forget_listener(core, ps, c->session, c->ref);
+	else if (c->program != NULL)
+		forget_program(core, ps, c->program);
 	pollers_next(core, ps);
 }
 

@@ -80,8 +80,7 @@ void poll_granted(struct core *core, const struct token_call *c);
  */
 bool poll_listens(struct core *core, const struct token_call *c);
 
-/* The session of the call listens no more, with its reference, for those that
- * want its name; or, if the call has a token, that one wants it no more. */
+/* The token of the call wants its name no more; or none of its program does. */
 void poll_forget(struct core *core, const struct token_call *c);
 
 /* A parked call ends: its token is away from now on. */

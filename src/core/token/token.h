@@ -100,7 +100,7 @@ struct token_request {
 	 * once, and so has one that extends its hold. */
 	int64_t park_ms;
 	/* ACQUIRE of one name by a token of a program: a session of the same
-	 * user, which listens for that program; 0: none.  Then the request is
+	 * user that hears what is for that program; 0: none.  Then the request is
 	 * answered at once.  If that is BUSY and `listed`, its token has a
 	 * place in the queue until its client comes back: after park_ms, or
 	 * when the bound of the hold that is in the way is over.  When the token
@@ -113,9 +113,8 @@ struct token_request {
 	/* ACQUIRE of one name by no token: waits for park_ms at most until the
 	 * name is free (DONE).  Then the name is kept for a moment for the
 	 * user, whose next ACQUIRE of it here gets it.  A park_ms of 0: BUSY
-	 * at once, and the session listens with this reference for no token of
-	 * this name.  With a token, which is COUNTED: that one wants the name no
-	 * more, whichever session listens for it. */
+	 * at once, and the token, which is COUNTED, wants the name no more; or,
+	 * if it is not, no token of that program does. */
 	bool awaits;
 };
 

@@ -285,12 +285,12 @@
 > op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
 50 < gone a
 > 1 busy 0 free listed
-# It has listened in vain for something else.
-55 token 2 @7 acquire a awaits
+# Another program does not listen any more; then this one.
+55 token 2 @7 acquire a token=q program=1 awaits
 > 2 @7 busy 0 native
-60 token 2 @9 acquire a awaits
+60 token 2 @7 acquire a token=p program=1 awaits
 > op token a seq=2 how=u--
-> 2 @9 busy 0 native
+> 2 @7 busy 0 native
 70 < ended a
 15s until
 
