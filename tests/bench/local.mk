@@ -33,6 +33,8 @@ EXTRA_DIST += \
 	tests/bench/more.py \
 	tests/bench/pair.js \
 	tests/bench/pair.py \
+	tests/bench/peerlocks.py \
+	tests/bench/peers.py \
 	tests/bench/redispy.py \
 	tests/bench/redlock.js \
 	tests/bench/run \
@@ -40,6 +42,7 @@ EXTRA_DIST += \
 	tests/bench/sizing.py \
 	tests/bench/replace.py \
 	tests/bench/warm.py \
+	tests/bench/workers.py \
 	tests/bench/delay.py \
 	tests/bench/smoke.sh
 
