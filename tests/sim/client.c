@@ -171,7 +171,9 @@ send_open(struct client *c)
 	struct world *w = c->w;
 	struct broker *b;
 
-	if (prng_chance(&w->prng, 200) && c->key[0] == '\0')
+	if (w->warmth.left > 0)
+		c->broker = warmth_broker(c);
+	else if (prng_chance(&w->prng, 200) && c->key[0] == '\0')
 		c->broker = (int)prng_below(&w->prng, (uint64_t)w->nbrokers);
 	b = &w->brokers[c->broker];
 	if (!b->alive || b->stopping) {
@@ -300,8 +302,8 @@ send_lock(struct client *c, bool holds)
 		client_plan(c, 1000, w->lease_ms * 1000);
 }
 
-static void
-send_unlock(struct client *c, int name)
+void
+client_unlock(struct client *c, int name)
 {
 	unsigned mask = 1u << name;
 	int i;
@@ -441,7 +443,7 @@ act_holding(struct client *c, int name)
 	uint64_t dice = prng_below(&c->w->prng, 100);
 
 	if (dice < 55)
-		send_unlock(c, name);
+		client_unlock(c, name);
 	else if (dice < 65)
 		send_close(c, dice < 60);
 	else if (dice < 75)
@@ -524,7 +526,7 @@ act_leaving(struct client *c)
 		return;
 	}
 	if (name >= 0 && c->untagged == 0)
-		send_unlock(c, name);
+		client_unlock(c, name);
 	else if (c->tagged != 0 && c->untagged == 0)
 		send_cancel(c);
 	else if (c->untagged == 0 || prng_chance(&c->w->prng, 10) ||
@@ -547,7 +549,7 @@ client_on_tick(void *object, uint64_t tag)
 		return;
 	else if (c->sitting == 0)
 		send_open(c);
-	else
+	else if (!warmth_acts(c))
 		act(c);
 }
 

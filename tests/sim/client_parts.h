@@ -17,6 +17,9 @@ void client_plan(struct client *c, int64_t least_us, int64_t most_us);
 /* Returns a name that it believes to hold, or -1. */
 int client_held_name(struct client *c);
 
+/* Lets it go, perhaps with others. */
+void client_unlock(struct client *c, int name);
+
 /* How long a request may wait: a client that holds something sets a bound. */
 int64_t client_choose_wait(struct client *c, bool holds);
 

@@ -116,6 +116,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/trace.h \
 	tests/sim/uses.c \
 	tests/sim/uses.h \
+	tests/sim/warmth.c \
+	tests/sim/warmth.h \
 	tests/sim/words.c \
 	tests/sim/words.h \
 	tests/sim/world.c \

@@ -226,6 +226,7 @@ world_run(struct world *w, const struct sim_options *o, struct lua_host *lua,
 	history_init(&w->history);
 	checker_init(w);
 	world_draw(w);
+	warmth_draw(w);
 	world_make(w);
 	run_until(w, w->heal_us);
 	if (!w->failed && w->faults.on != 0)

@@ -32,6 +32,7 @@
 #include "topology.h"
 #include "trace.h"
 #include "uses.h"
+#include "warmth.h"
 
 #define WORLD_BROKERS_MAX 24
 #define WORLD_BROKERS_DRAWN 4 /* at most, if nobody asks for more */
@@ -73,6 +74,7 @@ struct world {
 	struct faults faults;
 	struct uses uses;
 	struct crowd crowd;
+	struct warmth warmth;
 	struct pollers pollers;
 	struct beats beats;
 	struct history history;

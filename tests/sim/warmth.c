@@ -1,0 +1,125 @@
+/*
+ * See warmth.h.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "checker_state.h"
+#include "client_parts.h"
+#include "world.h"
+
+#define NAME 0
+#define TAKEN 3	       /* so often */
+#define REST_US 82000  /* checker_tried() judges a request after it */
+#define SLACK_US 85000 /* more than is left of a warm name then, at least */
+
+void
+warmth_draw(struct world *w)
+{
+	if (!w->hasty || w->nbrokers < 2 || w->nclients < 2)
+		return;
+	w->warmth.left = TAKEN + 1;
+	w->warmth.until_us = (w->grace_ms + 2 * w->lease_ms) * 1000;
+}
+
+/* The first client is at the first broker, and the second one at another. */
+int
+warmth_broker(const struct client *c)
+{
+	return c->index == 1 ? 1 : 0;
+}
+
+/* All rest: the second client has its turn when they have done so, in some runs
+ * only when the name can't be warm any more. */
+static void
+rest(struct world *w)
+{
+	int64_t warm_us = w->lease_ms * 100, rest_us = REST_US;
+
+	w->warmth.rests = true;
+	w->warmth.late = prng_chance(&w->prng, 300);
+	if (w->warmth.late)
+		rest_us += warm_us;
+	else if (warm_us > SLACK_US)
+		rest_us += (int64_t)prng_below(
+		    &w->prng, (uint64_t)(warm_us - SLACK_US));
+	client_plan(&w->clients[1], rest_us, rest_us);
+}
+
+static void
+lock(struct client *c, int64_t wait_ms)
+{
+	struct input *in = client_request(c, ASK_LOCK, VERB_LOCK, NAME);
+
+	in->request.wait_ms = wait_ms;
+	checker_wants(c->w, in->ref, &in->request);
+	client_send(c, in);
+}
+
+/* The first client: takes the name, gives it back. */
+static void
+take(struct client *c)
+{
+	struct warmth *warmth = &c->w->warmth;
+
+	if (c->untagged != 0)
+		return;
+	if (client_held_name(c) >= 0) {
+		warmth->left--;
+		client_unlock(c, NAME);
+	} else if (warmth->left > 1) {
+		lock(c, CORE_WAIT_FOREVER);
+	} else if (!warmth->rests) {
+		rest(c->w);
+	}
+}
+
+/* P5: who uses plain SET NX finds the name free, unless it may be warm. */
+static void
+check_store(struct world *w)
+{
+	struct text key = { "lock:n0", strlen("lock:n0") };
+	struct server *s;
+
+	if (!faults_none(w) || w->tagged || w->o->tokens)
+		return;
+	for (s = w->servers; s < w->servers + w->nservers; s++)
+		if (redis_db_find(&s->db, key) != NULL)
+			world_fail(w, "P5",
+			    "n%d is in the store, but nobody has it", NAME);
+}
+
+/* The second one: wants it once, and all go on at random. */
+static void
+want(struct client *c)
+{
+	struct world *w = c->w;
+
+	if (!w->warmth.rests)
+		return;
+	if (w->warmth.late)
+		check_store(w);
+	lock(c, prng_chance(&w->prng, 500) ? 0 : CORE_WAIT_FOREVER);
+	w->warmth.left = 0;
+}
+
+bool
+warmth_acts(struct client *c)
+{
+	struct warmth *warmth = &c->w->warmth;
+
+	if (warmth->left == 0)
+		return false;
+	if (world_now(c->w) > warmth->until_us) {
+		warmth->left = 0;
+		return false;
+	}
+	if (c->index == 0)
+		take(c);
+	else if (c->index == 1)
+		want(c);
+	if (warmth->left > 0 && !(warmth->rests && c->index == 1))
+		client_plan(c, 5000, 20000);
+	return true;
+}
