@@ -249,6 +249,7 @@ class Replaced(SystemTest):
     def taken_up(self, b, count):
         watcher = self.client(b)
         eventually(lambda: watcher.stats()["token_holds"] == str(count), 10, "taken up")
+        watcher.close()
 
     def test_token_holds_pass_while_the_old_process_still_leaves(self):
         """They are of no connection; what is taken through the old one later is its own."""
@@ -275,6 +276,21 @@ class Replaced(SystemTest):
         b.replaced.clear()
         # So does the name that is kept, for nobody now.
         self.taken_up(b, 3)
+
+    def test_a_hold_lasts_no_longer_for_being_handed_over_often(self):
+        b = self.replaceable(locks={"lease": "1s"})
+        resp = Resp(f"unix:{b.unix_path}")
+        start = now()
+        resp("SET", "token", "mine", "NX", "PX", "60000")
+        resp.close()
+        for _ in range(3):
+            self.assertEqual(b.replace().wait(), 0)
+            self.taken_up(b, 1)
+            taken = now()
+            eventually(lambda since=taken: now() > since + 1.5, 5, "it was looked at once more")
+        # A pad longer, for steps of the clock of Redis, and that once.
+        left = self.servers[0].pttl("token") / 1000 + now() - start
+        self.assert_within(60, left, 60.8)
 
     def test_what_is_kept_for_nobody_passes_while_the_old_process_still_leaves(self):
         b = self.replaceable(locks={"lease": "1s"})

@@ -150,7 +150,8 @@ cut(const char **p, const char *end, struct core_name *words, unsigned n)
  * The clock of the server may have been put forward since the broker that has
  * gone looked last, by up to a pad without anybody noticing, and then the key
  * says so much less than the client counts on.  So the hold is not ended before
- * its key would end by itself.
+ * its key would end by itself; and that end stays, however often it is taken
+ * up.
  */
 static bool
 take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
@@ -165,6 +166,7 @@ take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
 	    !parse_number(words[1].p, words[1].n, FENCE_MAX, &left_ms))
 		return false;
 	n.left_ms = left_ms == 0 ? -1 : (int64_t)left_ms + core->pad_ms;
+	n.padded = true;
 	n.name = xstrndup(words[3].p, words[3].n);
 	n.len = words[3].n;
 	client = xstrndup(words[2].p, words[2].n);

@@ -37,6 +37,7 @@ struct token_name {
 	enum outcome_status status;
 	uint64_t fence;
 	int64_t left_ms;
+	bool padded;	      /* that counts the pad of its key, too */
 	enum token_kind kind; /* of the key that was there */
 	unsigned key_bits;    /* enum key_bits */
 	int64_t waited_ms;    /* GRANTED: since its token first came */
@@ -82,7 +83,8 @@ struct token_record {
 	struct timer timer; /* its end, or when the broker looks again */
 	uint64_t seq, fence;
 	int64_t since_ms;
-	int64_t until_ms; /* its bound; INT64_MAX: none */
+	int64_t until_ms; /* its bound; INT64_MAX: none ... */
+	bool padded;	  /* ... or the end of its key, a pad later */
 	uint32_t shard;
 	uint32_t epoch;	      /* the guard's epoch, as last confirmed ... */
 	uint32_t asked_epoch; /* ... and when the broker asked last */

@@ -258,6 +258,7 @@ token_record_take(struct core *core, const struct token_name *n,
 	r->asked = false; /* an answer about the old hold no longer counts */
 	r->seq = n->seq;
 	r->fence = n->fence;
+	r->padded = n->padded;
 	r->epoch = guard_epoch(core, r->shard);
 	set_until(core, r, n->left_ms);
 	set_text(&r->client, client);
@@ -297,6 +298,8 @@ ask_about(struct core *core, struct token_record *r, enum op_kind kind)
 	op->fence = r->fence;
 	if (r->until_ms != TOKEN_HOLD_ALWAYS)
 		op->ttl_ms = r->until_ms - core->now_ms;
+	if (r->padded && r->until_ms != TOKEN_HOLD_ALWAYS)
+		op->ttl_ms = max_ms(1, op->ttl_ms - core->pad_ms);
 	emit_op_client(core, op, r->client, "");
 }
 
@@ -412,6 +415,7 @@ follow(struct core *core, struct token_record *r, const struct outcome *o)
 	if (!extended)
 		return;
 	set_until(core, r, o->ttl_ms);
+	r->padded = false;
 	r->seq = o->seq;
 	client = xstrndup(o->text, o->text_len);
 	set_text(&r->client, client);
