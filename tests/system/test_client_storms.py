@@ -1,6 +1,6 @@
 """The clients of this tree while everything around them fails: fifty tasks that want one lock,
 through two brokers. No two may work under it, fences rise, and whoever went on after a loss was
-told before."""
+told before. A program that is killed leaves nothing behind."""
 
 import os
 import queue
@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 import time
-import unittest
 
 from lib.case import SystemTest
 from lib.liblockbroker import link
@@ -19,6 +18,7 @@ from lib.manual import SOURCE
 from lib.proxy import Proxy
 from lib.wait import eventually, hang
 from test_client_node import version
+from test_sentinel import SentinelTest
 
 HERE = os.path.join(SOURCE, "clients", "conformance")
 LEASE = 2.5
@@ -35,6 +35,7 @@ class Program:
         self.threads = [threading.Thread(target=self._read)]
         self.threads += [threading.Thread(target=self._loop, args=(one,)) for one in self.said]
         self.mutex = threading.Lock()
+        self.killed = False
         for thread in self.threads:
             thread.start()
 
@@ -83,6 +84,12 @@ class Program:
     def thaw(self):
         self.process.send_signal(signal.SIGCONT)
 
+    def kill(self):
+        """It works no more, though what it said before is still to be read."""
+        self.killed = True
+        self.storm.freezes(self)
+        self.process.kill()
+
     def finish(self):
         """All blocks come to their end."""
         for thread in self.threads[1:]:
@@ -114,6 +121,8 @@ class Storm:
 
     def enters(self, program, number, fence):
         with self.mutex:
+            if program.killed:
+                return
             if self.inside:
                 self.faults.append(f"{fence} while {list(self.inside.values())}")
             if self.fences and fence <= self.fences[-1]:
@@ -131,8 +140,7 @@ class Storm:
                 del self.inside[one]
 
 
-class Storms(SystemTest):
-    limit = 150
+class Crowd(SystemTest):
     programs, blocks = 5, 10
 
     def go_on(self, storm, what):
@@ -141,19 +149,10 @@ class Storms(SystemTest):
         eventually(lambda: len(storm.fences) >= before + 20, 40, f"grants after: {what}")
         self.assertEqual(storm.faults, [], what)
 
-    def storm(self, *argv):
-        server = self.redis()
-        one = self.broker(server, lease=LEASE, trust_new=True)
-        two = self.broker(server, lease=LEASE, trust_new=True, name="b2", start=False)
-        # Who is cut off there holds on for as long as he was told.
-        two.settings["listen"][1]["proxied"] = True
-        two.start().wait_granting()
-        net = Proxy(f"127.0.0.1:{two.port}")
-        self.addCleanup(net.stop)
+    def begin(self, argv, addresses):
+        """Programs that take the lock through these addresses, and what ends them."""
         storm = Storm()
-        addresses = [f"{one.unix_path},127.0.0.1:{net.port}",
-                     f"127.0.0.1:{net.port},{one.unix_path}"]
-        programs = [Program(storm, argv, addresses[i % 2], self.blocks)
+        programs = [Program(storm, argv, addresses[i % len(addresses)], self.blocks)
                     for i in range(self.programs)]
 
         def end():
@@ -163,6 +162,53 @@ class Storms(SystemTest):
                     act(program)
         self.addCleanup(end)
         self.go_on(storm, "the start")
+        return storm, programs, end
+
+    def judge(self, storm, end, broker):
+        end()
+        self.assertEqual(storm.faults, [])
+        self.assertEqual(len(storm.fences), len(set(storm.fences)))
+        self.assertLessEqual(set(storm.refused),
+                             {"lost", "unavailable", "shutdown", "timeout", "closed"})
+        eventually(lambda: self.client(broker).ok("STATUS hot")["state"] == "free", 20)
+
+    def python(self):
+        os.environ["PYTHONPATH"] = os.path.join(SOURCE, "clients", "python")
+        self.addCleanup(os.environ.pop, "PYTHONPATH")
+        return [sys.executable, os.path.join(HERE, "driver.py")]
+
+    def node(self):
+        if version() < 18:
+            self.skipTest("node is not installed, or is older than 18")
+        return ["node", os.path.join(HERE, "driver.js")]
+
+    def library(self):
+        """A handle is one session, and makes one request at a time."""
+        if shutil.which("cc") is None:
+            self.skipTest("no C compiler is installed")
+        self.programs, self.blocks = 20, 1
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        program = link(folder, "driver", os.path.join(HERE, "driver.c"))
+        os.environ["LD_LIBRARY_PATH"] = folder
+        self.addCleanup(os.environ.pop, "LD_LIBRARY_PATH")
+        return [program]
+
+
+class Storms(Crowd):
+    limit = 180
+
+    def storm(self, argv):
+        server = self.redis()
+        one = self.broker(server, lease=LEASE, trust_new=True)
+        two = self.broker(server, lease=LEASE, trust_new=True, name="b2", start=False)
+        # Who is cut off there holds on for as long as he was told.
+        two.settings["listen"][1]["proxied"] = True
+        two.start().wait_granting()
+        net = Proxy(f"127.0.0.1:{two.port}")
+        self.addCleanup(net.stop)
+        storm, programs, end = self.begin(argv, [f"{one.unix_path},127.0.0.1:{net.port}",
+                                                 f"127.0.0.1:{net.port},{one.unix_path}"])
         one.stop()
         one.start()
         self.go_on(storm, "a restart")
@@ -175,34 +221,49 @@ class Storms(SystemTest):
             time.sleep(2 * LEASE)  # longer than any `valid=`
             what.thaw()
             self.go_on(storm, "a freeze")
-        end()
-        self.assertEqual(storm.faults, [])
-        self.assertEqual(len(storm.fences), len(set(storm.fences)))
-        self.assertLessEqual(set(storm.refused), {"lost", "unavailable", "shutdown", "timeout", "closed"})
-        eventually(lambda: self.client(two).ok("STATUS hot")["state"] == "free", 20)
+        for program in programs[1:3]:
+            program.kill()
+            self.go_on(storm, "a program is killed")
+        self.judge(storm, end, two)
 
     def test_python(self):
-        os.environ["PYTHONPATH"] = os.path.join(SOURCE, "clients", "python")
-        self.addCleanup(os.environ.pop, "PYTHONPATH")
-        self.storm(sys.executable, os.path.join(HERE, "driver.py"))
+        self.storm(self.python())
 
-    @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
     def test_node(self):
-        self.storm("node", os.path.join(HERE, "driver.js"))
-
-
-@unittest.skipIf(shutil.which("cc") is None, "no C compiler is installed")
-class Library(Storms):
-    """A handle is one session, and makes one request at a time."""
-
-    programs, blocks = 20, 1
+        self.storm(self.node())
 
     def test_c(self):
-        folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, folder)
-        program = link(folder, "driver", os.path.join(HERE, "driver.c"))
-        os.environ["LD_LIBRARY_PATH"] = folder
-        self.addCleanup(os.environ.pop, "LD_LIBRARY_PATH")
-        self.storm(program)
+        self.storm(self.library())
 
-    test_python = test_node = None
+
+class Failovers(Crowd, SentinelTest):
+    limit = 180
+
+    def storm(self, argv):
+        """A replica that is behind becomes the master; then that one dies, too, and comes
+        back with nothing."""
+        self.prepare(lease=LEASE)
+        old, new = self.watched.servers
+        paths = [broker.unix_path for broker in self.brokers]
+        storm, programs, end = self.begin(argv, [",".join(paths), ",".join(reversed(paths))])
+        new.freeze()
+        time.sleep(0.2)
+        old.kill()
+        new.thaw()
+        self.watched.promoted(new)
+        self.go_on(storm, "a failover")
+        programs[1].kill()
+        self.go_on(storm, "a program is killed")
+        new.kill()
+        new.start()
+        self.go_on(storm, "Redis is killed, and back")
+        self.judge(storm, end, self.brokers[1])
+
+    def test_python(self):
+        self.storm(self.python())
+
+    def test_node(self):
+        self.storm(self.node())
+
+    def test_c(self):
+        self.storm(self.library())
