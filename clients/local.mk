@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	clients/node/package.json \
 	clients/node/session.js \
 	clients/python/README.md \
+	clients/python/build_wheel.py \
 	clients/python/lockbroker/__init__.py \
 	clients/python/lockbroker/aio.py \
 	clients/python/lockbroker/py.typed \

@@ -37,6 +37,9 @@
 /* PINGs don't come closer together. */
 #define ASK_MIN_MS 20
 
+/* So long the end waits for a session that is to be resumed. */
+#define CLOSE_MS 1000
+
 #define ERROR_SIZE 512
 
 /* What has been granted: a lock, or permits of a semaphore. */
@@ -59,6 +62,12 @@ struct lockbroker {
 	struct tls_files files; /* its strings are ours */
 	char *login;
 	char *hello;
+	char *key;	   /* of the session, if it survives its connection */
+	bool away;	   /* it did, and is to be resumed */
+	uint64_t resuming; /* the tag of the RESUME under way, or 0 */
+	int64_t retry_ms;  /* when it is tried next */
+	bool unanswered;   /* the last request was, when its connection ended */
+	int64_t grace_ms;
 	pid_t owner;
 	struct hold_list holds;
 	uint64_t tag;	 /* of the last request */
@@ -236,10 +245,66 @@ drop(struct lockbroker *lb, const char *reason)
 	struct hold *h;
 
 	client_close(&lb->link);
+	free(lb->key);
+	lb->key = NULL;
+	lb->away = false;
 	lb->ping = 0;
 	lb->leaving = false;
 	TAILQ_FOREACH (h, &lb->holds, link)
 		lose(lb, h, reason);
+}
+
+/* The connection is lost. */
+static void
+part(struct lockbroker *lb)
+{
+	if (lb->key == NULL || !holds_any(lb)) {
+		drop(lb, "unreachable");
+		return;
+	}
+	client_close(&lb->link);
+	lb->retry_ms = now_ms() + (lb->away ? AGAIN_MS : 0);
+	lb->away = true;
+	lb->resuming = lb->ping = 0;
+}
+
+/* Looks for the session where it was. */
+static void
+resume(struct lockbroker *lb)
+{
+	lb->retry_ms = now_ms() + AGAIN_MS;
+	lb->resuming = 0;
+	if (!client_open_like(&lb->link, &lb->link))
+		return;
+	lb->retry_ms = now_ms() + CLIENT_ANSWER_MS;
+	lb->resuming = ++lb->tag;
+	client_send(&lb->link, "@%" PRIu64 " RESUME key=%s", lb->resuming,
+	    lb->key);
+}
+
+/* Keeps the key of the session that a reply to SESSION tells. */
+static void
+take_key(struct lockbroker *lb, const struct message *reply)
+{
+	struct pair key;
+
+	free(lb->key);
+	lb->key = NULL;
+	if (lb->grace_ms > 0 && pair_find(reply->text, "key", &key))
+		lb->key = xstrndup(key.value, key.value_len);
+}
+
+static void go_on(struct lockbroker *lb, int64_t deadline_ms);
+
+/* Waits until the session has been resumed, or given up. */
+static int
+come_back(struct lockbroker *lb, int64_t deadline_ms)
+{
+	while (lb->away && now_ms() < deadline_ms)
+		go_on(lb, deadline_ms);
+	return lb->away ? fail(lb, LOCKBROKER_UNAVAILABLE,
+			      "the connection is lost")
+			: LOCKBROKER_OK;
 }
 
 /* Connects, unless there is a connection that takes requests. */
@@ -250,8 +315,10 @@ connect_by(struct lockbroker *lb, int64_t deadline_ms)
 	struct message reply;
 	struct buf why;
 	enum client_got got;
-	int code;
+	int code = come_back(lb, deadline_ms);
 
+	if (code != LOCKBROKER_OK)
+		return code;
 	if (lb->leaving && !holds_any(lb))
 		drop(lb, "leaving");
 	if (lb->link.fd >= 0)
@@ -260,6 +327,7 @@ connect_by(struct lockbroker *lb, int64_t deadline_ms)
 	got = client_open(&lb->link, &lb->places, &probe, &reply, &why);
 	if (got == CLIENT_MESSAGE) {
 		code = judge(lb, &reply);
+		take_key(lb, &reply);
 		message_fini(&reply);
 	} else {
 		buf_addc(&why, '\0');
@@ -334,6 +402,22 @@ take_lost(struct lockbroker *lb, const struct message *m)
 		lose(lb, h, reason);
 }
 
+static void ping(struct lockbroker *lb);
+
+/* The answer to RESUME. */
+static void
+take_resumed(struct lockbroker *lb, const struct message *m)
+{
+	lb->resuming = 0;
+	if (message_status(m) != STATUS_OK) {
+		part(lb);
+		return;
+	}
+	/* What was lost meanwhile, the broker says after this. */
+	lb->away = false;
+	ping(lb);
+}
+
 static void
 take(struct lockbroker *lb, struct message *m)
 {
@@ -348,6 +432,8 @@ take(struct lockbroker *lb, struct message *m)
 	}
 	if (tag != 0 && tag == lb->ping) {
 		take_pong(lb, m);
+	} else if (tag != 0 && tag == lb->resuming) {
+		take_resumed(lb, m);
 	} else if (m->event && message_is(m, "!LOST")) {
 		take_lost(lb, m);
 	} else if (m->event && message_is(m, "!SHUTDOWN")) {
@@ -393,6 +479,8 @@ next_due(const struct lockbroker *lb)
 {
 	int64_t due = safe_until(lb);
 
+	if (lb->away)
+		return min_ms(due, lb->retry_ms);
 	if (lb->ping == 0)
 		return min_ms(due, ping_due(lb));
 	return min_ms(due, lb->pinged_ms + FROZEN_MS);
@@ -404,15 +492,19 @@ tick(struct lockbroker *lb)
 {
 	const int64_t now = now_ms();
 
-	if (lb->link.fd < 0)
+	if (lb->link.fd < 0 && !lb->away)
 		return;
-	if (safe_until(lb) <= now)
+	if (safe_until(lb) <= now) {
 		drop(lb, "unreachable");
-	else if (lb->ping != 0 && now >= lb->pinged_ms + FROZEN_MS &&
-		 lb->heard_ms < lb->pinged_ms)
+	} else if (lb->away) {
+		if (now >= lb->retry_ms)
+			resume(lb);
+	} else if (lb->ping != 0 && now >= lb->pinged_ms + FROZEN_MS &&
+		 lb->heard_ms < lb->pinged_ms) {
 		drop(lb, "unreachable");
-	else if (lb->ping == 0 && now >= ping_due(lb))
+	} else if (lb->ping == 0 && now >= ping_due(lb)) {
 		ping(lb);
+	}
 }
 
 /* Takes all messages that are there.  Returns false if there were none. */
@@ -446,14 +538,14 @@ go_on(struct lockbroker *lb, int64_t deadline_ms)
 	    min_ms(min_ms(deadline_ms, next_due(lb)), now + 1000);
 	bool open = true;
 
-	if (!take_all(lb) && lb->link.fd >= 0) {
+	if (!take_all(lb) && (lb->link.fd >= 0 || lb->away)) {
 		(void)poll(&fd, 1, until > now ? (int)(until - now) : 0);
 		if (fd.revents != 0)
 			open = client_pump(&lb->link);
 		(void)take_all(lb);
 	}
-	if (!open || lb->link.fd < 0)
-		drop(lb, "unreachable");
+	if (!open || (lb->link.fd < 0 && !lb->away))
+		part(lb);
 	tick(lb);
 }
 
@@ -470,7 +562,7 @@ ask(struct lockbroker *lb, const char *line, struct message *reply)
 	if (!holds_any(lb))
 		lb->pinged_ms = lb->heard_ms = now_ms();
 	client_send(&lb->link, "@%" PRIu64 " %s", lb->wanted, line);
-	while (lb->wanted != 0 && lb->link.fd >= 0)
+	while (lb->wanted != 0 && lb->link.fd >= 0 && !lb->away)
 		go_on(lb, NEVER_MS);
 	if (lb->wanted != 0) {
 		lb->wanted = 0;
@@ -570,7 +662,7 @@ becomes_safe(struct lockbroker *lb, const char *kind, const char *names)
 	/* The one under way was sent before the grant. */
 	while (lb->ping != 0 && lb->link.fd >= 0)
 		go_on(lb, NEVER_MS);
-	if (lb->link.fd >= 0)
+	if (lb->link.fd >= 0 && !lb->away)
 		ping(lb);
 	while (lb->ping != 0 && lb->link.fd >= 0)
 		go_on(lb, NEVER_MS);
@@ -593,11 +685,20 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 	struct hold *h;
 	bool lost = false;
 	size_t n;
-	int code = LOCKBROKER_OK;
+	int code = LOCKBROKER_OK, tries;
 
-	if (lb->link.fd >= 0) {
+	/* A session that is resumed has them still, or no longer. */
+	for (tries = 0; tries < 2; tries++) {
+		(void)come_back(lb, NEVER_MS);
+		if (lb->link.fd < 0)
+			break;
 		code = ask(lb, line, &reply);
+		if (tries > 0 && reply.text != NULL &&
+		    message_error_is(&reply, "not-held"))
+			code = LOCKBROKER_OK;
 		message_fini(&reply);
+		if (!lb->away)
+			break;
 	}
 	for (; names += strspn(names, " "), *names != '\0'; names += n) {
 		n = strcspn(names, " ");
@@ -620,6 +721,21 @@ struct want {
 	bool bounded; /* by `hold=` */
 };
 
+/* The session survived, but nobody knows whether it was granted something. */
+static void
+take_back(struct lockbroker *lb, const char *undo)
+{
+	struct message reply = { 0 };
+
+	(void)come_back(lb, NEVER_MS);
+	if (lb->link.fd < 0)
+		return;
+	(void)ask(lb, undo, &reply);
+	message_fini(&reply);
+	if (lb->away)
+		drop(lb, "unreachable");
+}
+
 static int
 try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 {
@@ -631,10 +747,13 @@ try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 	buf_adds(&line, w->line);
 	if (end_ms != NEVER_MS)
 		buf_addf(&line, " wait=%" PRId64 "ms",
-		    end_ms > now_ms() ? end_ms - now_ms() : 0);
+		    w->wait_ms > 0 ? max_ms(end_ms - now_ms(), 1) : 0);
 	buf_addc(&line, '\0');
 	code = ask(lb, buf_data(&line), &reply);
 	buf_fini(&line);
+	lb->unanswered = lb->away;
+	if (lb->unanswered)
+		take_back(lb, w->undo);
 	if (code == LOCKBROKER_OK)
 		enter(lb, w->kind, w->names, &reply);
 	else if (reply.text != NULL && message_error_is(&reply, "shutdown"))
@@ -657,7 +776,8 @@ is_to_repeat(const struct lockbroker *lb, const struct want *w, int code)
 	if (code == LOCKBROKER_LOST)
 		return !w->bounded;
 	return code == LOCKBROKER_UNAVAILABLE &&
-	       (lb->link.fd < 0 || (lb->leaving && !holds_any(lb)));
+	       (lb->link.fd < 0 || lb->unanswered ||
+		   (lb->leaving && !holds_any(lb)));
 }
 
 /* Asks until there is an answer, at other brokers if need be. */
@@ -854,7 +974,7 @@ lockbroker_timeout_ms(const struct lockbroker *lb)
 	const int64_t due = next_due(lb);
 	const int64_t left = due - now_ms();
 
-	if (lb->link.fd < 0 || due == NEVER_MS)
+	if ((lb->link.fd < 0 && !lb->away) || due == NEVER_MS)
 		return -1;
 	if (left <= 0)
 		return 0;
@@ -866,14 +986,15 @@ lockbroker_process(struct lockbroker *lb)
 {
 	if (lb->owner != getpid())
 		return fail(lb, LOCKBROKER_FORKED, NULL);
-	if (lb->link.fd >= 0)
+	if (lb->link.fd >= 0 || lb->away)
 		go_on(lb, 0);
 	if (lb->lost) {
 		lb->lost = false;
 		return fail(lb, LOCKBROKER_LOST, NULL);
 	}
-	return lb->link.fd >= 0 ? LOCKBROKER_OK
-				: fail(lb, LOCKBROKER_UNAVAILABLE, NULL);
+	return lb->link.fd >= 0 || lb->away
+		   ? LOCKBROKER_OK
+		   : fail(lb, LOCKBROKER_UNAVAILABLE, NULL);
 }
 
 /* Life. */
@@ -909,6 +1030,7 @@ static int
 set_up(struct lockbroker *lb, const char *addresses,
     const struct lockbroker_options *o)
 {
+	struct buf hello;
 	const char *why;
 	char *login;
 
@@ -932,8 +1054,15 @@ set_up(struct lockbroker *lb, const char *addresses,
 		free(login);
 		lb->link.login = lb->login;
 	}
-	lb->hello = o->label != NULL ? join("SESSION label=", o->label, NULL)
-				     : copy("SESSION");
+	lb->grace_ms = o->grace_ms;
+	buf_init(&hello);
+	buf_adds(&hello, "SESSION");
+	if (o->label != NULL)
+		buf_addf(&hello, " label=%s", o->label);
+	if (o->grace_ms > 0)
+		buf_addf(&hello, " grace=%" PRId64 "ms", o->grace_ms);
+	lb->hello = xstrndup(buf_data(&hello), buf_len(&hello));
+	buf_fini(&hello);
 	return LOCKBROKER_OK;
 }
 
@@ -965,6 +1094,11 @@ lockbroker_close(struct lockbroker *lb)
 
 	if (lb == NULL)
 		return;
+	if (lb->owner == getpid() && lb->key != NULL) {
+		/* It may be lost already. */
+		go_on(lb, 0);
+		(void)come_back(lb, now_ms() + CLOSE_MS);
+	}
 	if (lb->link.fd >= 0 && lb->owner == getpid())
 		client_send(&lb->link, "QUIT");
 	client_fini(&lb->link);
@@ -978,5 +1112,6 @@ lockbroker_close(struct lockbroker *lb)
 		explicit_bzero(lb->login, strlen(lb->login));
 	free(lb->login);
 	free(lb->hello);
+	free(lb->key);
 	free(lb);
 }

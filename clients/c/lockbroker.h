@@ -53,6 +53,9 @@ struct lockbroker_options {
 	const char *cert;
 	const char *key;
 	const char *label; /* what operators see */
+	/* What is held survives a lost connection for so long, if somebody
+	 * calls: the session is resumed. */
+	int64_t grace_ms;
 };
 
 /*
@@ -113,8 +116,8 @@ void lockbroker_on_lost(
  * each call of a function of this handle; -1: there is none.
  *
  * lockbroker_process() returns LOCKBROKER_LOST if something was lost since the
- * last call, and LOCKBROKER_UNAVAILABLE while there is no connection; the next
- * request makes one.
+ * last call, and LOCKBROKER_UNAVAILABLE while there is no connection, and nothing
+ * to resume; the next request makes one.
  */
 int lockbroker_fd(const struct lockbroker *lb);
 short lockbroker_events(const struct lockbroker *lb);

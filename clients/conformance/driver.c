@@ -1,6 +1,6 @@
 /*
  * The driver of the conformance story for the library for C.
- * usage: driver ADDRESSES
+ * usage: driver ADDRESSES [grace]
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -144,11 +144,14 @@ serve(struct lockbroker *lb)
 int
 main(int argc, char **argv)
 {
+	struct lockbroker_options options = { .size = sizeof(options) };
 	struct lockbroker *lb;
 
+	if (argc > 2 && strcmp(argv[2], "grace") == 0)
+		options.grace_ms = 5000;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* A failure to connect is told by the first request. */
-	(void)lockbroker_open(&lb, argc > 1 ? argv[1] : NULL, NULL);
+	(void)lockbroker_open(&lb, argc > 1 ? argv[1] : NULL, &options);
 	lockbroker_on_lost(lb, on_lost, NULL);
 	serve(lb);
 	lockbroker_close(lb);

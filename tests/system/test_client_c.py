@@ -206,6 +206,35 @@ class Faults(Client):
         self.assertEqual(driver.call("lock b|5000"), OK)
         self.assertEqual(driver.call("unlock a"), LOST)
 
+    def test_a_session_is_resumed(self):
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        os.environ["DRIVER_GRACE_MS"] = "10000"
+        self.addCleanup(os.environ.pop, "DRIVER_GRACE_MS")
+        driver = self.open(f"127.0.0.1:{net.port}")
+        for name in ("a", "b", "c"):
+            self.assertEqual(driver.call(f"lock {name}|0"), OK)
+        fence = self.control.ok("STATUS a").fence
+        # By an event loop, by a release, and by the next request.
+        net.cut()
+        self.assertEqual(driver.call("loop 500"), OK)
+        self.assertEqual(net.connections, 2)
+        self.assertGreater(driver.call("valid a"), 0)
+        net.cut()
+        self.assertEqual(driver.call("unlock b"), OK)
+        self.assertEqual(self.control.ok("STATUS b")["state"], "free")
+        net.cut()
+        self.assertEqual(driver.call("lock d|5000"), OK)
+        self.assertGreater(driver.call("valid d"), 0)
+        self.assertEqual(driver.call("unlock d"), OK)
+        self.assertGreater(driver.call("valid a"), 0)
+        self.assertEqual(self.control.ok("STATUS a").fence, fence)
+        # The end gives back what it has.
+        net.cut()
+        self.assertEqual(driver.end(), 0)
+        eventually(lambda: self.control.stats()["locks_held"] == "0", 5)
+
     def test_a_frozen_broker(self):
         self.prepare(lease=1.5)
         second = self.broker(self.server, lease=1.5, name="b2")

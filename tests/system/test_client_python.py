@@ -1,13 +1,17 @@
 """The Python client (clients/python), as programs use it."""
 
 import asyncio
+import base64
 import hashlib
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import unittest
+import zipfile
 
 from lib.case import SystemTest
 from lib.proxy import Proxy
@@ -495,6 +499,29 @@ class Lent(Blocks, Faults):
             self.assertEqual(self.control.ok("STATUS b").fence, lock.fence)
         broker.close()
         eventually(lambda: self.control.stats()["locks_held"] == "0", 15)
+
+
+class Package(unittest.TestCase):
+    def test_it_is_built_without_anything_else(self):
+        with tempfile.TemporaryDirectory() as directory:
+            subprocess.run(
+                [sys.executable, "-B", "-c",
+                 "import build_wheel, sys; print(build_wheel.build_wheel(sys.argv[1]))",
+                 directory], cwd=FOLDER, check=True, stdout=subprocess.PIPE)
+            name, = os.listdir(directory)
+            self.assertEqual(name, f"lockbroker-{lockbroker.__version__}-py3-none-any.whl")
+            wheel = os.path.join(directory, name)
+            with zipfile.ZipFile(wheel) as file:
+                record = next(one for one in file.namelist() if one.endswith("/RECORD"))
+                rows = [row.split(",") for row in file.read(record).decode().splitlines()]
+                self.assertEqual({row[0] for row in rows}, set(file.namelist()))
+                for part, digest, size in rows:
+                    if part != record:
+                        self.assertEqual(len(file.read(part)), int(size))
+                        self.assertEqual(digest, "sha256=" + base64.urlsafe_b64encode(
+                            hashlib.sha256(file.read(part)).digest()).decode().rstrip("="))
+            subprocess.run([sys.executable, "-B", "-c", "import lockbroker.aio"], check=True,
+                           cwd=directory, env={**os.environ, "PYTHONPATH": wheel})
 
 
 class Ends(Client):

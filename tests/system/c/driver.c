@@ -152,6 +152,8 @@ main(int argc, char **argv)
 	options.ca = getenv("DRIVER_CA");
 	options.user = argc > 2 ? argv[2] : NULL;
 	options.password = argc > 3 ? argv[3] : NULL;
+	if (getenv("DRIVER_GRACE_MS") != NULL)
+		options.grace_ms = atoi(getenv("DRIVER_GRACE_MS"));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	const int opened = lockbroker_open(&lb, addresses, &options);
 
