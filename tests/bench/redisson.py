@@ -70,9 +70,9 @@ def percentile(values, part):
     return sorted(values)[int(len(values) * part)] * 1000
 
 
-def measure(server, seconds, *text):
+def measure(address, seconds, *text):
     """One run of all of them."""
-    argv = [sys.executable, __file__, server.tcp, str(THREADS), str(seconds), *text]
+    argv = [sys.executable, __file__, address, str(THREADS), str(seconds), *text]
     processes = [subprocess.Popen(argv, stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, text=True)
                  for _ in range(JVMS)]
@@ -102,8 +102,8 @@ def case_redisson(bench):
     seconds = bench.options.seconds
     with bench.redis() as redis, bench.broker(redis) as broker, \
             bench.redis() as bare:
-        a, b = bench.turns(lambda: measure(broker, seconds),
-                           lambda: measure(bare, seconds, "text"))
+        a, b = bench.turns(lambda: measure(bench.node(broker), seconds),
+                           lambda: measure(bench.node(bare), seconds, "text"))
     name = f"Redisson, {JVMS * THREADS} threads, 1 ms of work: "
     bench.against(name + "grants/s", a, b, "grants_per_s")
     bench.against(name + "wait p50", a, b, "p50_ms", unit=" ms")
