@@ -9,7 +9,7 @@ from lib.redisson import SCRIPTS, Jvm, fair_keys, prefixed, wall_ms
 from lib.resp import Resp
 from lib.wait import eventually, now
 from test_resp import HASH, SECRET, RespTest
-from test_resp_redisson import channel, latch
+from test_resp_redisson import answer, channel, latch
 
 ONE, OTHER = "6f0b:1", "6f0b:12"
 TAKES = ("FAIR_TAKE", "FAIR_TAKE_3_32", "FAIR_TAKE_3_31", "FAIR_TAKE_3_11")
@@ -129,6 +129,37 @@ class Scripts(RespTest):
                       ("EVALSHA", SCRIPTS["FAIR_LEAVE"][0], *leave("other", ONE)),
                       ("GET", prefixed("redisson_lock_token", "other"))):
             self.assertTrue(self.one.error(*words).startswith("NOPERM "), words)
+
+
+class Oracle(RespTest):
+    """One client alone, whose threads do not wait: what the broker answers is what Redis answers."""
+
+    def test_as_redis(self):
+        seed = random.randrange(1 << 32)
+        note(f"seed {seed}")
+        rng = random.Random(seed)
+        server = self.redis()
+        self.broker(resp={"park": 0})
+        broker, redis = self.resp(), Resp(server.address)
+        self.addCleanup(redis.close)
+        for serial in range(600):
+            name, token = rng.choice("ab"), rng.choice((ONE, OTHER))
+            ms = rng.choice((60000, 60000, 60000, 0, -1))
+            kind = rng.randrange(10)
+            if kind < 4:
+                script = rng.choice(TRIES)
+                words = take(script, name, token, ms)
+            elif kind < 9:
+                script = rng.choice(UNLOCKS)
+                words = unlock(script, name, token, ms, rng.choice((serial, max(serial - 1, 1))))
+            else:
+                script = rng.choice(FORCES)
+                words = force(script, name)
+            sha, text = SCRIPTS[script]
+            mine = answer(broker, *rng.choice((("EVALSHA", sha), ("EVAL", text))), *words)
+            self.assertEqual(mine, answer(redis, "EVAL", text, *words), (serial, script, words))
+            for ask in (("HGET", name, token), ("EXISTS", "a", "b")):
+                self.assertEqual(broker(*ask), redis(*ask), (serial, script, words))
 
 
 class Thread:

@@ -330,6 +330,31 @@ class Brokers(RespTest):
         self.assertEqual(other("HGET", "a", ONE), "2")
         self.assertEqual([self.unlock(other, number=i) for i in (1, 2)], [0, 1])
 
+    def test_killed_between_each_two_steps(self):
+        """Another broker goes on at once, as if nothing had been."""
+        def steps(name):
+            renew = (SCRIPTS["RENEW"][0], 1, name, 60000, ONE)
+            take = (SCRIPTS["TAKE"][0], 1, name, 60000, ONE)
+            return [(("EVALSHA", *take), None), (("EVALSHA", *take), None),
+                    (("HGET", name, ONE), "2"), (("EVALSHA", *renew), [1]),
+                    (("EVALSHA", SCRIPTS["UNLOCK"][0], *unlock("UNLOCK", name, ONE, number=1)), 0),
+                    (("HEXISTS", name, ONE), 1),
+                    (("EVALSHA", SCRIPTS["EXPIRE"][0], 1, name, 50000, ""), 1),
+                    (("EVALSHA", *take), None), (("HGET", name, ONE), "2"),
+                    (("EVALSHA", SCRIPTS["UNLOCK"][0], *unlock("UNLOCK", name, ONE, number=2)), 0),
+                    (("EVALSHA", SCRIPTS["UNLOCK"][0], *unlock("UNLOCK", name, ONE, number=3)), 1),
+                    (("EXISTS", name), 0)]
+
+        other = self.resp(self.brokers[1])
+        for killed in range(1, len(steps(""))):
+            broker = self.broker(self.server, trust_new=True, lease=1, resp={"park": 0})
+            client = self.resp(broker)
+            for i, (words, answered) in enumerate(steps(f"n{killed}")):
+                if i == killed:
+                    broker.kill()
+                    client = other
+                self.assertEqual(client(*words), answered, (killed, i))
+
     def test_redis_forgets(self):
         one = self.resp()
         self.take(one)
@@ -433,6 +458,47 @@ class Jvms(RespTest):
             other.unlock("a", 1)
         self.assertEqual([one.unlock("a", 1), one.unlock("a", 1)], [0, 1])
         self.assertTrue(other.lock("a", 1, wait=5))
+
+    def test_spin_locks(self):
+        self.broker()
+        jvms = [self.jvm(*self.brokers) for _ in range(3)]
+        counts, inside, errors = [], [], []
+
+        def run(jvm, thread):
+            try:
+                for _ in range(5):
+                    assert jvm.spin_lock("a", thread, 60)
+                    assert jvm.spin_lock("a", thread)
+                    inside.append(thread)
+                    assert len(inside) == 1
+                    assert jvm.spin_unlock("a", thread) == 0
+                    inside.pop()
+                    assert jvm.spin_unlock("a", thread) == 1
+                    counts.append(jvm)
+            except BaseException as error:
+                errors.append(error)
+                raise
+
+        running = [threading.Thread(target=run, args=(jvm, thread), daemon=True)
+                   for jvm in jvms for thread in (1, 2)]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join(120)
+        self.assertEqual((errors, len(counts)), ([], 30))
+        self.assertTrue(jvms[0].spin_lock("a", 1))
+        self.assertFalse(jvms[1].spin_lock("a", 1, 0.3))
+
+    def test_multi_locks(self):
+        self.broker()
+        one, other = self.jvm(*self.brokers), self.jvm(*self.brokers)
+        self.assertTrue(one.multi_lock(["a", "b", "c"], 1, 60, 2))
+        self.assertGreater(one.command("PTTL", "c"), 50000)
+        self.assertFalse(other.multi_lock(["x", "c"], 1, 60, 0.5))
+        self.assertEqual(other.command("EXISTS", "x"), 0)
+        for name in "abc":
+            self.assertEqual(one.unlock(name, 1), 1)
+        self.assertTrue(other.multi_lock(["x", "c"], 1, 60, 5))
 
     def test_the_watchdog(self):
         self.broker()

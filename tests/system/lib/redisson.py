@@ -3,6 +3,7 @@ of a lock, and the threads that wait for it."""
 
 import contextlib
 import queue
+import random
 import socket
 import threading
 import time
@@ -373,6 +374,42 @@ class Jvm:
                     return self.failed(name, thread, kind, wait)
         finally:
             self.unsubscribe(channel, entry)
+
+    # RedissonSpinLock.
+
+    def spin_lock(self, name, thread, wait=10):
+        """Polls, twice as slowly each time."""
+        end, delay = now() + wait, 0.001
+        while self.script("TAKE_3_15", [name], int(self.watchdog * 1000),
+                          self.token(thread)) is not None:
+            if now() >= end:
+                return False
+            self.done.wait(random.uniform(delay / 2, delay))
+            delay = min(2 * delay, 0.128)
+        return True
+
+    def spin_unlock(self, name, thread):
+        latch = prefixed("redisson_unlock_latch", name) + ":" + uuid.uuid4().hex
+        result = self.script("SPIN_UNLOCK", [name, latch], int(self.watchdog * 1000),
+                             self.token(thread), 16000)
+        self.command("DEL", latch)
+        return result
+
+    # RedissonMultiLock.
+
+    def multi_lock(self, names, thread, lease, wait):
+        """All of them or none: each for twice the time that this may take, and in the end all for
+        the time of the lease."""
+        end, got = now() + wait, []
+        for name in names:
+            if not self.lock(name, thread, lease=2 * wait, wait=max(0, end - now())):
+                for other in got:
+                    self.unlock(other, thread)
+                return False
+            got.append(name)
+        for name in names:
+            assert self.script("EXPIRE", [name], int(lease * 1000), "") == 1
+        return True
 
     def failed(self, name, thread, kind, wait):
         """acquireFailed()."""
