@@ -13,9 +13,10 @@ WARM = {"warm": "1s"}
 def case_warm(bench):
     """the same locks again and again, with locks.warm"""
     for clients, target in ((1, None), (50, 0.9), (1000, 1.15)):
-        # What counts is a name that has been taken for a while.
+        # What counts is names that have been taken for a while: before that,
+        # each draws fences, a few and then more.
         bench.own_locks(clients, target, 0.02, what="warm", p50=0.5,
-                        load={"warm": 3}, **WARM)
+                        load={"warm": 10 if clients == 1000 else 3}, **WARM)
 
 
 def case_cool(bench):
@@ -76,7 +77,9 @@ def both(bench, name, load, n, key="pairs_per_s", jain=False):
 
 
 def case_turns(bench):
-    """names that several brokers want, with locks.warm, to without"""
+    """names that are not for one broker, with locks.warm, to without"""
+    both(bench, "names used once",
+         lambda brokers: bench.load("fresh", *brokers, clients=50), 1)
     both(bench, "2 brokers in turn on a name",
          lambda brokers: bench.load("broker", *brokers, clients=2, names=1), 2,
          jain=True)

@@ -89,6 +89,86 @@ class Warm(WarmNames):
         self.assertIsNone(self.key())
 
 
+class AsCold(WarmNames):
+    """To clients a warm name is as any other that nobody has."""
+
+    def test_what_is_told_of_it(self):
+        self.prepare()
+        self.warm_up(self.a)
+        self.assertIsNotNone(self.key())
+        self.assertEqual(self.a.ok("STATUS x")["state"], "free")
+        self.assertEqual(self.a.ok("LIST")["lines"], "0")
+        self.assertEqual(self.stats(self.one)["locks_held"], "0")
+        self.assertIn(" end=released ", str(self.a.ok("HISTORY x limit=1").body))
+
+    def test_keep(self):
+        self.prepare()
+        self.warm_up(self.a)
+        self.a.ok("LOCK x keep=20s")
+        self.a.ok("UNLOCK x")
+        for client in (self.client(self.one), self.b):
+            self.assertEqual(client.ask("TRYLOCK x").status, "BUSY")
+        self.a.ok("TRYLOCK x")
+
+    def test_delay(self):
+        self.prepare()
+        self.warm_up(self.a)
+        client = self.client(self.one)
+        client.ok("LOCK x delay=20s")
+        client.close()
+        eventually(lambda: self.stats(self.one)["locks_held"] == "0", what="it has gone")
+        for client in (self.a, self.b):
+            self.assertEqual(client.ask("TRYLOCK x").status, "BUSY")
+
+    def test_hold(self):
+        self.prepare()
+        fence = self.warm_up(self.a)
+        self.assertGreater(self.a.ok("LOCK x hold=100ms").fence, fence)
+        self.assertEqual(self.a.event().status, "!LOST")
+        self.b.ok("TRYLOCK x")
+
+
+class GivenBack(WarmNames):
+    NAMES = 40
+
+    def warm_up_many(self):
+        """So many names at once, within a second."""
+        for _ in range(3):
+            for verb in ("LOCK", "UNLOCK"):
+                for i in range(self.NAMES):
+                    self.a.send(f"@{i} {verb} x{i}")
+                for i in range(self.NAMES):
+                    self.assertTrue(self.a.reply(tag=str(i)).ok)
+        self.assertEqual(self.kept(), self.NAMES)
+
+    def kept(self):
+        return len(self.server.cmd("KEYS", "lock:x*"))
+
+    def test_many_in_few_calls(self):
+        self.prepare()
+        self.warm_up_many()
+        before = self.calls()
+        self.one.write_config({"locks": {"warm": 0}})
+        self.one.signal(signal.SIGHUP)
+        eventually(lambda: self.kept() == 0, 0.9, what="all go before their time")
+        self.assertLess(self.calls() - before, self.NAMES / 4)
+
+    def test_the_connection_is_lost(self):
+        self.prepare(lease=100, warm="10s")
+        self.warm_up(self.a)
+        self.assertIsNotNone(self.key())
+        self.server.cmd("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        eventually(lambda: self.key() is None, 8, what="it is given back")
+
+    def test_a_new_history(self):
+        self.prepare(lease=1, warm="100ms")
+        fence = self.warm_up(self.a)
+        self.server.cmd("FLUSHALL")
+        self.assertGreater(self.b.lock("x"), fence)
+        self.b.ok("UNLOCK x")
+        self.assertGreater(self.a.lock("x"), fence)
+
+
 class Recalled(WarmNames):
     """Another broker is never told that a name is taken which is only warm."""
 
