@@ -34,6 +34,8 @@ enum ablation_switch {
 	ABLATE_HEARTBEAT,
 	ABLATE_GAIN,
 	ABLATE_MANY, /* a script, with many brokers */
+	ABLATE_TWIN,
+	ABLATE_LEAVES, /* a script, with brokers that are replaced */
 	/* With pollers: a script, and the others. */
 	ABLATE_TOKENS,
 	ABLATE_PLACE,

@@ -358,7 +358,9 @@ broker_init(struct broker *b, struct world *w, int index)
 	memset(b, 0, sizeof(*b));
 	b->w = w;
 	b->index = index;
-	snprintf(b->name, sizeof(b->name), "b%d", index);
+	snprintf(b->name, sizeof(b->name), "b%u",
+	    (unsigned)(index % w->places) % WORLD_BROKERS_MAX);
+	b->part = index < w->places ? PART_ALONE : PART_ABSENT;
 	b->zero_ms = prng_range(&w->prng, 1000, 100000000);
 	b->rate_ppm = prng_range(&w->prng, -4000, 4000);
 	STAILQ_INIT(&b->inputs);
@@ -414,7 +416,7 @@ void
 broker_start(struct broker *b)
 {
 	assert(!b->alive);
-	b->instance = prng_next(&b->w->prng);
+	b->instance = leaving_instance(b, prng_next(&b->w->prng));
 	broker_make_core(b);
 	b->alive = true;
 	b->life++;

@@ -19,6 +19,7 @@
 
 #include "client.h"
 #include "cluster.h"
+#include "leaving.h"
 #include "net.h"
 #include "sentinel.h"
 #include "server.h"
@@ -82,6 +83,7 @@ struct flight {
 struct broker {
 	struct world *w;
 	int index;
+	enum broker_part part;
 	char name[8];
 	uint64_t instance;
 	bool alive;

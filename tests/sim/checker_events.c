@@ -97,6 +97,11 @@ checker_event(struct world *w, const struct broker *b, const struct answer *a)
 		checker_leaves(w, a->session);
 		return;
 	}
+	if (a->event == EVENT_LEAVING) {
+		if (b->part != PART_LEAVING)
+			world_fail(w, "P5", "%s says that it leaves", b->name);
+		return;
+	}
 	if (a->event == EVENT_HELD || a->event == EVENT_FREE) {
 		checker_watch_event(w, b, a);
 		return;

@@ -139,7 +139,8 @@ look_at_lingering(struct world *w, int name)
 	const struct quiet *q = k->grounds[name].quiets;
 
 	for (; q < k->grounds[name].quiets + CHECKER_QUIETS_MAX; q++)
-		if (q->until_us > world_now(w))
+		if (q->session != 0 &&
+		    q->until_us + leaving_more_us(w) > world_now(w))
 			checker_had(
 			    w, k->sittings[q->session - 1].broker, name);
 }

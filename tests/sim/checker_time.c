@@ -289,7 +289,7 @@ static bool
 is_taken(struct world *w, int name)
 {
 	const struct checker *k = &w->checker;
-	int64_t now_us = world_now(w);
+	int64_t now_us = world_now(w) - leaving_more_us(w);
 	int i;
 
 	if (checker_quiet_us(&k->grounds[name]) > now_us ||

@@ -122,7 +122,7 @@ struct view {
 	bool held, free; /* neither: nobody can say */
 	bool here;	 /* the broker at hand has it */
 	bool shared;
-	int broker;
+	int broker; /* its place, which its name tells */
 	uint64_t fence;
 };
 
@@ -148,7 +148,7 @@ look_at(struct world *w, int name, int broker)
 		v.held = true;
 		v.here = v.here || g->broker == broker;
 		v.shared = g->shared;
-		v.broker = g->broker;
+		v.broker = g->broker % w->places;
 		v.fence = g->fence;
 	}
 	/* The key may be there for a group that waits for more, or for some

@@ -175,13 +175,15 @@ send_open(struct client *c)
 		c->broker = warmth_broker(c);
 	else if (prng_chance(&w->prng, 200) && c->key[0] == '\0')
 		c->broker = (int)prng_below(&w->prng, (uint64_t)w->nbrokers);
-	b = &w->brokers[c->broker];
+	b = leaving_find(w, c->broker, c->key[0] != '\0');
+	c->broker = b->index;
 	if (!b->alive || b->stopping) {
 		client_forget(c);
 		c->broker = (c->broker + 1) % w->nbrokers;
 		client_plan(c, 10000, 500000);
 		return;
 	}
+	c->leaves = false;
 	c->session = c->sitting = ++w->next_session;
 	c->life = b->life;
 	c->letter_us = 0;
@@ -499,6 +501,12 @@ act(struct client *c)
 			send_close(c, dice < 15);
 		return;
 	}
+	/* It goes elsewhere, as it has nothing here. */
+	if (c->leaves && name < 0 && c->tagged == 0 &&
+	    prng_chance(&w->leaving, 300)) {
+		send_close(c, false);
+		return;
+	}
 	if (w->uses.on != 0 && uses_act(c))
 		return;
 	if (w->permits[0] > 0 && prng_chance(&w->prng, 300))
@@ -588,6 +596,7 @@ hear(struct client *c, const struct answer *a)
 			c->beliefs[a->name[1] - '0'].depth = 0;
 		if (a->event == EVENT_SHUTDOWN)
 			memset(c->beliefs, 0, sizeof(c->beliefs));
+		c->leaves = c->leaves || a->event == EVENT_LEAVING;
 		return;
 	}
 	if (a->ref == c->untagged)

@@ -80,6 +80,7 @@ struct client {
 	uint64_t tagged;	   /* a LOCK that it may cancel; 0: none */
 	bool closing;		   /* has shut down sending */
 	bool left;		   /* has gone home */
+	bool leaves;		   /* was told that its broker leaves */
 	bool pings;		   /* watches its own clock */
 	struct belief beliefs[CLIENT_NAMES_MAX];
 	/* That it believes it has. */

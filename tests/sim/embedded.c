@@ -3,8 +3,8 @@
  * src/redis/embedded.c.  What the server has is there again after either of
  * them died, unless its file was set aside, or has lost its end.
  *
- * In some runs there is a second broker, which uses that server, too, as the
- * other process does where one replaces the other.
+ * In some runs there is a second broker, which uses that server, too; in others
+ * one process replaces the other, and becomes the owner (leaving.h).
  */
 #include "config.h"
 
@@ -35,7 +35,7 @@ embedded_draw(struct world *w)
 static bool
 is_owner(const struct broker *b)
 {
-	return b->index == 0;
+	return b->w->leaves ? b->part == PART_ALONE : b->index == 0;
 }
 
 /* The broker starts its server when it begins to connect. */
@@ -44,15 +44,17 @@ embedded_begin(struct broker *b)
 {
 	struct server *s = &b->w->servers[0];
 
-	if (is_owner(b) && s->up)
+	if (is_owner(b) && s->up && !leaving_shared(b))
 		server_stop(s);
 }
 
-/* A server of this process only. */
+/* The server ends with its owner; and where processes replace each other, with
+ * the last of them. */
 void
 embedded_end(struct broker *b)
 {
-	if (b->w->owned && is_owner(b) && b->w->servers[0].up)
+	if (b->w->owned && b->w->servers[0].up &&
+	    (b->w->leaves ? !leaving_shared(b) : is_owner(b)))
 		server_stop(&b->w->servers[0]);
 }
 
@@ -92,7 +94,7 @@ on_start(void *arg)
 	struct embedded *e = arg;
 	struct server *s = &e->w->servers[0];
 
-	if (!e->owner)
+	if (!e->owner || (s->up && e->w->leaves))
 		e->handler->started(e->arg, STORE_DOUBTED);
 	if (!e->owner || s->up)
 		return;
@@ -136,7 +138,6 @@ embedded_died(struct world *w)
 		    prng_skewed(&w->prng, 5, RESTART_MS_MAX));
 }
 
-/* No process is replaced here. */
 void
 embedded_hand_over(const struct embedded *e, struct handed_list *out)
 {
@@ -147,13 +148,16 @@ embedded_hand_over(const struct embedded *e, struct handed_list *out)
 void
 embedded_own(struct embedded *e)
 {
-	(void)e;
+	e->owner = true;
+	e->w->embedded = e;
+	if (!e->w->servers[0].up)
+		timer_in(e->start, 0);
 }
 
 bool
 embedded_leave(struct embedded *e)
 {
-	(void)e;
+	e->owner = false;
 	return true;
 }
 
@@ -192,7 +196,7 @@ embedded_free(struct embedded *e)
 {
 	if (e == NULL)
 		return;
-	if (e->owner)
+	if (e->owner && e->w->embedded == e)
 		e->w->embedded = NULL;
 	timer_free(e->start);
 	free(e);

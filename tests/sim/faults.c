@@ -390,9 +390,11 @@ restart_broker(void *object, uint64_t tag)
 	struct broker *b = object;
 
 	(void)tag;
-	if (!b->alive && faults_unnoticed(b->w))
+	if (b->alive || b->part != PART_ALONE)
+		return;
+	if (faults_unnoticed(b->w))
 		faults_later(b->w, 10000, restart_broker, b);
-	else if (!b->alive)
+	else
 		broker_start(b);
 }
 
@@ -402,8 +404,9 @@ faults_crash(struct broker *b)
 	if (!b->alive || faults_unnoticed(b->w))
 		return;
 	broker_crash(b);
-	faults_later(b->w, faults_some_us(b->w, 5, 2 * b->w->lease_ms),
-	    restart_broker, b);
+	if (leaving_died(b))
+		faults_later(b->w, faults_some_us(b->w, 5, 2 * b->w->lease_ms),
+		    restart_broker, b);
 }
 
 static void
@@ -430,8 +433,9 @@ await_stop(void *object, uint64_t tag)
 	if (faults_has(b->w, FAULT_BACK) && b->w->servers[0].up &&
 	    !faults_saved_idle(&b->w->servers[0]))
 		server_save(&b->w->servers[0]);
-	faults_later(
-	    b->w, faults_some_us(b->w, 5, b->w->lease_ms), restart_broker, b);
+	if (leaving_died(b))
+		faults_later(b->w, faults_some_us(b->w, 5, b->w->lease_ms),
+		    restart_broker, b);
 }
 
 void
@@ -440,6 +444,7 @@ faults_stop(struct broker *b)
 	if (!b->alive || b->stopping || broker_stalled(b) ||
 	    faults_unnoticed(b->w))
 		return;
+	leaving_stops(b);
 	broker_stop(b);
 	faults_later(b->w, 20000, await_stop, b);
 }
@@ -641,9 +646,12 @@ faults_heal(struct world *w)
 	}
 	for (i = 0; i < w->nbrokers; i++) {
 		b = &w->brokers[i];
-		if ((w->quorum && electorate_tell(b)) || b->stopping)
+		if (b->alive &&
+		    ((w->quorum && electorate_tell(b)) || b->stopping)) {
 			broker_crash(b);
-		if (!b->alive)
+			(void)leaving_died(b);
+		}
+		if (!b->alive && b->part == PART_ALONE)
 			broker_start(b);
 		broker_freeze(b, false);
 	}

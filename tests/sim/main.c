@@ -408,7 +408,8 @@ usage(void)
 	    "[--faults LIST|all|none]\n"
 	    "           [--trace] [--twice] [--go-on] [--except N,...] [--jobs N]\n"
 	    "           [--lines] [--history FILE]\n"
-	    "           [--uses LIST|all|none] [--tokens] [--ablate NAME | --ablations]\n");
+	    "           [--uses LIST|all|none] [--tokens] [--leave]\n"
+	    "           [--ablate NAME | --ablations]\n");
 	exit(2);
 }
 
@@ -424,6 +425,7 @@ static const struct option options[] = {
 	{ "lines", no_argument, NULL, 'l' },
 	{ "uses", required_argument, NULL, 'U' },
 	{ "tokens", no_argument, NULL, 'k' },
+	{ "leave", no_argument, NULL, 'L' },
 	{ "trace", no_argument, NULL, 'T' },
 	{ "go-on", no_argument, NULL, 'g' },
 	{ "except", required_argument, NULL, 'x' },
@@ -479,6 +481,9 @@ take_run_option(int c, struct sim_options *o)
 		return;
 	case 'k':
 		o->tokens = true;
+		return;
+	case 'L':
+		o->leave = true;
 		return;
 	case 'T':
 		o->lines = o->trace = true;

@@ -154,7 +154,9 @@ poller_on_tick(void *object, uint64_t tag)
 		plan(p, p->until_us - world_now(w), w->lease_ms * 2000);
 		return;
 	}
-	b = &w->brokers[p->broker];
+	b = leaving_find(
+	    w, p->broker, (p->sticks || p->listens) && p->token != 0);
+	p->broker = b->index;
 	if (!b->alive || b->stopping || b->pollers == 0) {
 		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
 		p->awaits = false;

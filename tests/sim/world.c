@@ -142,12 +142,11 @@ world_draw(struct world *w)
 	uses_draw(w);
 	if ((w->faults.on & FAULT_STANDSTILL) != 0) {
 		simple_only(w);
-		return;
-	}
-	if (prng_chance(p, 10)) {
+	} else if (prng_chance(p, 10)) {
 		w->crowd.n = (int)prng_skewed(p, 50, w->quorum ? 100 : 600);
 		w->heal_us /= 3;
 	}
+	leaving_draw(w);
 }
 
 static void
@@ -176,11 +175,12 @@ world_make(struct world *w)
 	    (unsigned long long)w->permits[2]);
 	crowd_make(w);
 	pollers_make(w);
-	for (i = 0; i < w->nbrokers; i++)
+	for (i = 0; i < w->places; i++)
 		broker_start(&w->brokers[i]);
 	if (w->o->topology->start != NULL)
 		w->o->topology->start(w);
 	faults_start(w);
+	leaving_start(w);
 	w->leave_us =
 	    w->heal_us + faults_patience_us(w) + 2 * w->lease_ms * 1000;
 	events_at(&w->events, LOOK_EVERY_US, world_on_look, w, 0);
@@ -205,7 +205,7 @@ world_stop(struct world *w)
 		broker_stop(&w->brokers[i]);
 	run_until(w, world_now(w) + STOP_US);
 	for (i = 0; i < w->nbrokers && !w->failed; i++)
-		if (!core_stopped(w->brokers[i].core))
+		if (w->brokers[i].alive && !core_stopped(w->brokers[i].core))
 			world_fail(
 			    w, "P6", "%s does not stop", w->brokers[i].name);
 }

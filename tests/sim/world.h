@@ -24,6 +24,7 @@
 #include "events.h"
 #include "faults.h"
 #include "history.h"
+#include "leaving.h"
 #include "lua_host.h"
 #include "pollers.h"
 #include "prng.h"
@@ -51,6 +52,7 @@ struct sim_options {
 	unsigned uses;
 	bool uses_given; /* if not given: as the seed says, out of `uses` */
 	bool tokens;	 /* there are pollers */
+	bool leave;	 /* brokers are replaced */
 	bool lines;	 /* keep the last lines, and the hash of all */
 	bool trace;	 /* and print each */
 	const struct ablation *ablation; /* NULL: none */
@@ -79,6 +81,10 @@ struct world {
 	struct beats beats;
 	struct history history;
 	int nservers, nbrokers, nclients, nnames;
+	/* Brokers: each place has two where they are replaced (leaving.h). */
+	int places;
+	bool leaves;
+	struct prng leaving;
 	uint32_t shards;   /* their number, as the core sees it */
 	uint32_t lanes;	   /* redis.connections */
 	int members;	   /* servers of a master, without the spare ones */
