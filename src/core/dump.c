@@ -121,7 +121,7 @@ gauge_guards(const struct core *core, struct core_gauges *gauges)
 	int64_t left_ms;
 
 	for (i = 0; i < all; i++) {
-		if (guard_ready(core, i))
+		if (guard_grants(core, i))
 			continue;
 		left_ms = guard_why(core, i, n == 0 ? why : none, sizeof(why));
 		if (left_ms < GUARD_FOR_GOOD && left_ms > gauges->grace_ms)

@@ -150,6 +150,12 @@ guard_ready(const struct core *core, uint32_t shard)
 	return quorum_count(core, shard, true) >= quorum_majority(core);
 }
 
+bool
+guard_grants(const struct core *core, uint32_t shard)
+{
+	return quorum_said(core, shard) >= quorum_majority(core);
+}
+
 /*
  * Over a quorum a new history on any of its servers changes the sum: what is
  * held is then written again everywhere, so that this server has it when it may

@@ -142,6 +142,10 @@ void guard_fini(struct core *core);
 bool guard_up(const struct core *core, uint32_t shard);
 bool guard_ready(const struct core *core, uint32_t shard);
 
+/* The same for people: a server that is back does not count before it has said
+ * that it may grant. */
+bool guard_grants(const struct core *core, uint32_t shard);
+
 /* Can this one server be reached, even if it is one of a quorum? */
 bool guard_reached(const struct core *core, uint32_t shard);
 
@@ -171,6 +175,13 @@ uint32_t guard_shard(const struct core *core, const char *name, size_t len);
  */
 int64_t guard_why(
     const struct core *core, uint32_t shard, char *why, size_t size);
+
+/* It may grant, and has said so since it was reached. */
+static inline bool
+guard_said(const struct guard *g)
+{
+	return g->up && g->state == GUARD_BLESSED && g->told_ms >= g->up_ms;
+}
 
 /* The shard of a guard. */
 static inline uint32_t

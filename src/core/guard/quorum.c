@@ -32,6 +32,17 @@ quorum_count(const struct core *core, uint32_t shard, bool ready)
 	return n;
 }
 
+unsigned
+quorum_said(const struct core *core, uint32_t shard)
+{
+	uint32_t i, first = quorum_first(core, shard);
+	unsigned n = 0;
+
+	for (i = first; i < first + core->nvoters; i++)
+		n += guard_said(&core->guards[i]);
+	return n;
+}
+
 static void
 note_quorum(struct core *core, enum notice_id id, unsigned ready)
 {
@@ -50,15 +61,12 @@ void
 quorum_tell(struct core *core)
 {
 	struct guard_notes *notes = core->guard_notes;
-	const struct guard *g = core->guards;
-	unsigned i, n = 0;
+	unsigned n;
 	bool enough;
 
 	if (!quorum_used(core) || core->stopping)
 		return;
-	for (i = 0; i < core->nvoters; i++)
-		n += g[i].up && g[i].state == GUARD_BLESSED &&
-		     g[i].told_ms >= g[i].up_ms;
+	n = quorum_said(core, 0);
 	assert(n <= core->nvoters);
 	enough = n >= quorum_majority(core);
 	if (enough == notes->quorum)

@@ -24,9 +24,10 @@ quorum_first(const struct core *core, uint32_t shard)
 	return core->nvoters == 1 ? shard : 0;
 }
 
-/* How many of its servers can be reached (`ready`: and grant); how many must.
- */
+/* How many of its servers can be reached (`ready`: and grant), have said since
+ * then that they grant, and must. */
 unsigned quorum_count(const struct core *core, uint32_t shard, bool ready);
+unsigned quorum_said(const struct core *core, uint32_t shard);
 unsigned quorum_majority(const struct core *core);
 
 /* Logs when no majority grants any more, and when one does again. */

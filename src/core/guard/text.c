@@ -25,7 +25,7 @@
 static int64_t
 why_no_quorum(const struct core *core, char *why, size_t size)
 {
-	unsigned ready = quorum_count(core, 0, true), pending = 0;
+	unsigned ready = quorum_said(core, 0), pending = 0;
 	int64_t left_ms = 0, most_ms = 0;
 	char left[HUMAN_SIZE];
 	int n;
@@ -121,10 +121,11 @@ guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 		    g->down[0] != '\0' ? ": " : "", g->down);
 		return 0;
 	}
-	switch (g->state) {
-	case GUARD_BLESSED:
+	if (guard_said(g)) {
 		why[0] = '\0';
 		return 0;
+	}
+	switch (g->state) {
 	case GUARD_PENDING:
 		left_ms = guard_bless_ms(core, g) - core->now_ms;
 		left_ms = left_ms > 0 ? left_ms : 0;

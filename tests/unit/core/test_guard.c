@@ -184,6 +184,33 @@ START_TEST(a_new_history_is_told_and_blessed_after_the_grace_period)
 }
 END_TEST
 
+/* READY and /readyz go by that: what the server was before tells nothing. */
+START_TEST(a_server_that_is_back_says_first_that_it_grants)
+{
+	char why[128];
+	struct rig r;
+
+	setup(&r);
+	guard_link(&r.core, 0, true, NULL);
+	report(&r, GUARD_PENDING, "0123456789abcdef:1");
+	report(&r, GUARD_BLESSED, "");
+	ck_assert(guard_grants(&r.core, 0));
+	at(&r, START_MS + 1);
+	guard_link(&r.core, 0, false, "away");
+	ck_assert(!guard_grants(&r.core, 0));
+	at(&r, START_MS + 2);
+	guard_link(&r.core, 0, true, NULL);
+	ck_assert(guard_ready(&r.core, 0) && !guard_grants(&r.core, 0));
+	guard_why(&r.core, 0, why, sizeof(why));
+	ck_assert_str_eq(why, "Redis has not answered yet");
+	report(&r, GUARD_BLESSED, "");
+	ck_assert(guard_grants(&r.core, 0));
+	guard_why(&r.core, 0, why, sizeof(why));
+	ck_assert_str_eq(why, "");
+	teardown(&r);
+}
+END_TEST
+
 static TCase *
 guard_cases(void)
 {
@@ -192,6 +219,7 @@ guard_cases(void)
 	tcase_add_test(tc, a_link_is_told_and_greeted);
 	tcase_add_test(
 	    tc, a_new_history_is_told_and_blessed_after_the_grace_period);
+	tcase_add_test(tc, a_server_that_is_back_says_first_that_it_grants);
 	return tc;
 }
 

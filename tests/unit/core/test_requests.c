@@ -175,6 +175,34 @@ START_TEST(those_who_asked_for_a_status_go)
 }
 END_TEST
 
+static bool
+is_ready(struct work_rig *r)
+{
+	struct core_gauges gauges;
+
+	core_gauges(r->core, r->now_ms, &gauges);
+	ck_assert(gauges.ready == (gauges.why[0] == '\0'));
+	return gauges.ready;
+}
+
+START_TEST(it_is_ready_once_redis_has_said_so)
+{
+	struct work_rig r;
+
+	work_init(&r, 2);
+	ck_assert(is_ready(&r));
+	work_pass(&r, 1);
+	work_link(&r, false);
+	ck_assert(!is_ready(&r));
+	work_pass(&r, 1);
+	work_link(&r, true);
+	ck_assert(!is_ready(&r));
+	work_guard(&r, GUARD_BLESSED, "");
+	ck_assert(is_ready(&r));
+	work_fini(&r);
+}
+END_TEST
+
 static uint64_t
 unowned(struct work_rig *r)
 {
@@ -365,6 +393,7 @@ request_cases(void)
 	tcase_add_test(tc, a_session_goes_while_it_drains);
 	tcase_add_test(tc, very_many_ask_for_a_status);
 	tcase_add_test(tc, those_who_asked_for_a_status_go);
+	tcase_add_test(tc, it_is_ready_once_redis_has_said_so);
 	tcase_add_test(tc, a_client_with_very_much_is_cut_off);
 	tcase_add_test(tc, very_many_requests_re_enter);
 	tcase_add_test(tc, very_many_grants_are_withdrawn);
