@@ -6,6 +6,7 @@ users would have; so what is compared is what such a user gets from this machine
 clients included, and not the servers alone."""
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -29,6 +30,17 @@ COLUMNS = ("pairs_per_s", "p50", "p99", "jain", "cpu")
 def has_module(name):
     return subprocess.run([PYTHON, "-c", f"import {name}"], check=False,
                           capture_output=True).returncode == 0
+
+
+@functools.lru_cache(maxsize=None)
+def redis_py(bench):
+    return libraries.redis_py(bench)
+
+
+@functools.lru_cache(maxsize=None)
+def redlock(bench):
+    """Once: npm fetches it."""
+    return libraries.redlock(bench)
 
 
 def driver(kind):
@@ -149,11 +161,10 @@ PEERS = (
      ()),
     ("lockbroker with locks.warm, in Python", brokers(warm="1s"),
      by_driver(lambda _: driver("broker")), ()),
-    ("redis-py", redis_alone, by_driver(libraries.redis_py),
-     (("python3-redis", lambda bench: libraries.redis_py(bench)),)),
-    ("node-redlock", redis_alone, by_driver(libraries.redlock),
-     (("nodejs and npm, which fetches redlock and ioredis",
-       lambda bench: libraries.redlock(bench)),)),
+    ("redis-py", redis_alone, by_driver(redis_py),
+     (("python3-redis", redis_py),)),
+    ("node-redlock", redis_alone, by_driver(redlock),
+     (("nodejs and npm, which fetches redlock and ioredis", redlock),)),
     ("etcd's lock, in Python", etcd_alone,
      by_driver(lambda _: driver("etcd")),
      (("etcd-server", lambda _: shutil.which("etcd")),
