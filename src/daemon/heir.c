@@ -73,7 +73,7 @@ judge(struct heir *h)
 	}
 	if (!(h->told && for_good) && !late)
 		return;
-	if (for_good)
+	if (h->told && for_good)
 		snprintf(why, sizeof(why), "%s", lacks);
 	else
 		snprintf(why, sizeof(why),

@@ -415,6 +415,13 @@ class Replaced(SystemTest):
         self.assertEqual(b.process.wait(), 0)
         self.assertTrue(pid_gone(pid))
 
+    def test_one_that_is_never_ready(self):
+        b, program = self.copied()
+        self.install(program, b"#!/bin/sh\nexec sleep 1000\n")
+        start = now()
+        self.refused(b, "not ready after 30 s: it says nothing")
+        self.assert_within(30, now() - start, patience(35))
+
     # Ends.
 
     def test_a_stop_ends_all(self):
