@@ -32,7 +32,7 @@ leaving_draw(struct world *w)
 		w->leaves = world_ablated(w, ABLATE_TWIN) ||
 			    world_ablated(w, ABLATE_LEAVES);
 	else
-		w->leaves = w->o->leave || prng_chance(&w->leaving, 150);
+		w->leaves = w->o->leave;
 	if (w->leaves)
 		w->nbrokers *= 2;
 }

@@ -30,6 +30,12 @@ poll() {
 		--tokens
 }
 
+# And with brokers that are replaced.
+for topology in standalone embedded; do
+	"$sim" --topology "$topology" --leave --seed 1 --seeds "$(of 40)" ||
+		exit 1
+done
+
 {
 	run standalone 16000 1000
 	run embedded 1000 100
