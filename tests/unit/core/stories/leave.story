@@ -248,3 +248,19 @@ config away=9s
 90 turn-away
 > 2 !LEAVING
 100 until
+
+== a window that is over when that is answered is ended
+0 ready 2
+10 1 LOCK a keep=2s
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+50 close 1
+> op end a seq=1 linger=1970
+70 < ended a
+90 leave
+> 2 !LEAVING
+> op disown a seq=1 ttl=1930
+2100 < renewed a fence=100
+> op end a seq=1
+2110 < ended a
