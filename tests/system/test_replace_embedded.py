@@ -41,7 +41,10 @@ class Embedded(SystemTest):
         return glob.glob(os.path.join(self.b.directory, "lockbrokerd-*", "redis.sock"))
 
     def server_pid(self):
-        path = max(self.sockets(), key=os.path.getmtime)
+        """None while there is no socket: a server that is restarted makes it anew."""
+        path = max(self.sockets(), key=os.path.getmtime, default=None)
+        if path is None:
+            return None
         server = Resp(f"unix:{path}")
         try:
             return int(re.search(r"process_id:(\d+)", server("INFO", "server"))[1])
@@ -131,9 +134,13 @@ class Embedded(SystemTest):
     # It dies.
 
     def restarted(self):
-        eventually(lambda: self.sockets() and self.server_pid() != self.server, 10,
-                   "there is a new server")
-        self.server = self.server_pid()
+        old = self.server
+
+        def is_new():
+            self.server = self.server_pid()
+            return self.server not in (None, old)
+
+        eventually(is_new, 10, "there is a new server")
 
     def test_a_server_that_dies_is_restarted_by_its_owner(self):
         b = self.prepare()
@@ -141,6 +148,7 @@ class Embedded(SystemTest):
         fence = holder.lock("a")
         for _ in range(2):
             b.replace()
+        eventually(lambda: len(b.log_lines("redis-server-kept")) == 2, 5, "it has its last owner")
         # The first is the child of the process that leaves, the second of its owner.
         for _ in range(2):
             os.kill(self.server, signal.SIGKILL)
