@@ -155,6 +155,11 @@ leaving_on_report(void *object, uint64_t tag)
 
 	if (b->life != tag || !b->alive || b->stopping)
 		return;
+	if (broker_stalled(b)) {
+		events_at(&b->w->events, world_now(b->w) + LOOK_US,
+		    leaving_on_report, b, tag);
+		return;
+	}
 	broker_step(b, &event);
 	broker_wake(b);
 }
