@@ -2,7 +2,9 @@
  * In some runs one hold of a token is left to itself: a poller takes a name for
  * long, the broker that has granted it dies, and when another one must have taken
  * the hold up (lockbroker-resp(7)), Redis forgets everything.  Nothing else
- * befalls anybody, so the client has its name to the end.
+ * befalls anybody, so the client has its name to the end.  Not where brokers are
+ * replaced: one that leaves may take the hold up, and its end begins that time
+ * anew.
  */
 #include "config.h"
 
@@ -31,7 +33,7 @@ orphan_make(struct world *w)
 
 	prng_seed(&prng, w->o->seed ^ 0x6f727068616e);
 	if (!prng_chance(&prng, ORPHAN_RUNS) || w->nservers > 1 || w->owned ||
-	    w->nbrokers < 2 || all->v[0].common ||
+	    w->leaves || w->nbrokers < 2 || all->v[0].common ||
 	    (w->o->faults & NEEDED) != NEEDED)
 		return;
 	all->orphan = ORPHAN_WANTED;
