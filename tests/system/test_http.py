@@ -72,6 +72,8 @@ class Paths(Web):
         client.lock("held")
         server.kill()
         eventually(lambda: web.get("/readyz").status == 503, 10, "it is not ready")
+        # In its first millisecond a pause has no length yet.
+        eventually(lambda: "since" in web.get("/readyz").text, 10, "it says since when")
         self.assertRegex(web.get("/readyz").text,
                          r"Redis.*; no new locks since [\d:]{8} UTC \(.+\)\n")
         verbose = web.get("/readyz?verbose")
