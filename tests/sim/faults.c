@@ -630,6 +630,7 @@ faults_heal(struct world *w)
 {
 	struct server *s;
 	struct broker *b;
+	bool moved;
 	int i;
 
 	TRACE(w, "all is healed");
@@ -646,8 +647,9 @@ faults_heal(struct world *w)
 	}
 	for (i = 0; i < w->nbrokers; i++) {
 		b = &w->brokers[i];
-		if (b->alive &&
-		    ((w->quorum && electorate_tell(b)) || b->stopping)) {
+		/* One that is dead begins with the latest list, too. */
+		moved = w->quorum && electorate_tell(b);
+		if (b->alive && (moved || b->stopping)) {
 			broker_crash(b);
 			(void)leaving_died(b);
 		}

@@ -13,10 +13,9 @@ of() {
 	echo $((($1 + ${SIM_PART:-1} - 1) / ${SIM_PART:-1}))
 }
 
-# TOPOLOGY SEEDS SEEDS-WITHOUT-FAULTS [OPEN]
-# OPEN: seeds that are known to be bad, which `ledger` names, too.
+# TOPOLOGY SEEDS SEEDS-WITHOUT-FAULTS
 run() {
-	"$sim" --topology "$1" --jobs 2 --seed 1 ${4:+--except "$4"} \
+	"$sim" --topology "$1" --jobs 2 --seed 1 \
 		--seeds "$(of "${SIM_SEEDS:-$2}")"
 	"$sim" --topology "$1" --jobs 2 --seed 100001 --seeds "$(of "$3")" \
 		--faults none
@@ -42,7 +41,7 @@ done
 	run embedded 1000 100
 	run sentinel 1000 100
 	run replicated 300 100
-	run quorum 1000 100 655
+	run quorum 1000 100
 	run cluster 1000 100
 	poll standalone 500
 	poll embedded 100
