@@ -285,21 +285,22 @@ checker_plain(struct world *w, int name, int64_t until_us)
 	checker_hunger(w);
 }
 
+/* Has anybody the name, or had it until after that moment? */
 static bool
-is_taken(struct world *w, int name)
+is_taken(struct world *w, int name, int64_t since_us)
 {
 	const struct checker *k = &w->checker;
-	int64_t now_us = world_now(w) - leaving_more_us(w);
 	int i;
 
-	if (checker_quiet_us(&k->grounds[name]) > now_us ||
-	    k->grounds[name].hush_us > now_us ||
-	    k->grounds[name].plain_us > now_us)
+	since_us -= leaving_more_us(w);
+	if (checker_quiet_us(&k->grounds[name]) > since_us ||
+	    k->grounds[name].hush_us > since_us ||
+	    k->grounds[name].plain_us > since_us)
 		return true;
 	for (i = 0; i < k->ngrants; i++)
 		if (k->grants[i].name == name &&
 		    ((!k->grants[i].detached && !k->grants[i].away) ||
-			k->grants[i].until_us > now_us))
+			k->grants[i].until_us > since_us))
 			return true;
 	return false;
 }
@@ -348,7 +349,7 @@ checker_hunger(struct world *w)
 			wanted[ask->name] = true;
 	}
 	for (name = 0; name < w->nnames; name++)
-		if (is_taken(w, name))
+		if (is_taken(w, name, world_now(w)))
 			taken[parts[name]] = true;
 	for (name = 0; name < w->nnames; name++) {
 		if (!wanted[name] || taken[parts[name]]) {
@@ -383,9 +384,10 @@ is_wanted_beside(const struct world *w, const struct ask *ask, int64_t since_us)
 	return false;
 }
 
-/* Has anybody the name, or may a broker think so? */
+/* Has anybody the name, or may a broker think so?  By its clock, a keep= is over
+ * later. */
 static bool
-is_known_taken(struct world *w, int name)
+is_known_taken(struct world *w, int name, int64_t since_us)
 {
 	const struct checker *k = &w->checker;
 	int i;
@@ -393,7 +395,7 @@ is_known_taken(struct world *w, int name)
 	for (i = 0; i < k->ngrants; i++)
 		if (k->grants[i].name == name)
 			return true;
-	return is_taken(w, name);
+	return is_taken(w, name, since_us);
 }
 
 /*
@@ -408,7 +410,8 @@ checker_tried(struct world *w, const struct ask *ask)
 	int64_t since_us = ask->sent_us - TRY_SLACK_US;
 
 	if (!faults_none(w) || ask->wait_ms != 0 || ask->nnames != 1 ||
-	    ground->changed_us > since_us || is_known_taken(w, ask->name) ||
+	    ground->changed_us > since_us ||
+	    is_known_taken(w, ask->name, since_us) ||
 	    is_wanted_beside(w, ask, since_us))
 		return;
 	world_fail(w, "P5", "n%d is refused, but nobody has it", ask->name);
