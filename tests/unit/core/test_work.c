@@ -5,11 +5,13 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/times.h"
 #include "core/dump.h"
+#include "core/lock/warm.h"
 #include "core/sync/sync.h"
 #include "core/turn/turn.h"
 #include "core/turn/work.h"
@@ -552,6 +554,58 @@ START_TEST(a_session_that_does_not_ping_is_looked_at_less_often)
 }
 END_TEST
 
+/* Takes PREFIXi, and gives it back. */
+static void
+relock(struct work_rig *r, const char *prefix, unsigned i)
+{
+	struct core_request unlock = work_request(VERB_UNLOCK);
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%u", prefix, i);
+	work_lock(r, 1, name);
+	work_settle(r);
+	work_ask(r, 1, &unlock, name);
+	work_settle(r);
+}
+
+/* Of too many warm names the one that has been warm for longest is given back;
+ * all others are granted again without Redis. */
+START_TEST(one_more_than_can_be_warm)
+{
+	char pattern[] = "n*", *all[] = { pattern };
+	struct lock_limits locks = { .warm_ms = WORK_LEASE_MS / 10,
+		.warm_names = { all, COUNT(all) },
+		.max_grace_ms = 600000 };
+	struct client_limits limits = { .holds = WORK_MANY };
+	struct metrics_settings metrics = { 0 };
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 1);
+	core_reconfigure(r.core, &locks, &limits, &metrics, false, false);
+	work_pass(&r, WORK_LEASE_MS); /* other brokers can know it */
+	for (i = 0; i < WARM_MAX; i++) {
+		relock(&r, "n", i);
+		relock(&r, "n", i);
+	}
+	ck_assert_uint_eq(r.asked[OP_END], WARM_MAX);
+	relock(&r, "n", WARM_MAX);
+	relock(&r, "n", WARM_MAX);
+	ck_assert_uint_eq(r.asked[OP_END], WARM_MAX + 2);
+	work_forget(&r);
+	for (i = 1; i <= WARM_MAX; i++)
+		relock(&r, "n", i);
+	ck_assert_uint_eq(r.asked[OP_ACQUIRE] + r.asked[OP_END], 0);
+	relock(&r, "n", 0);
+	ck_assert_uint_eq(r.asked[OP_ACQUIRE], 1);
+	/* Their time is over: all are given back, in steps that are short. */
+	work_forget(&r);
+	work_pass(&r, WORK_LEASE_MS / 10);
+	ck_assert_uint_eq(r.asked[OP_END], WARM_MAX);
+	work_fini(&r);
+}
+END_TEST
+
 static TCase *
 work_cases(void)
 {
@@ -578,6 +632,7 @@ work_cases(void)
 	tcase_add_test(tc, what_is_over_is_not_resumed);
 	tcase_add_test(tc, a_broker_with_very_much_stops);
 	tcase_add_test(tc, very_many_lost_names_are_held_again);
+	tcase_add_test(tc, one_more_than_can_be_warm);
 	return tc;
 }
 
