@@ -12,8 +12,9 @@ class Authority:
     def __init__(self, directory, name):
         self.directory = directory
         self.name = name
-        self._openssl("req", "-x509", *_EC, "-days", "2", "-subj", f"/CN={name}", "-keyout",
-                      f"{name}.key", "-out", f"{name}.crt")
+        self._openssl("req", "-x509", *_EC, "-days", "2", "-subj", f"/CN={name}", "-addext",
+                      "keyUsage=critical,keyCertSign,cRLSign", "-keyout", f"{name}.key", "-out",
+                      f"{name}.crt")
 
     def _openssl(self, *args):
         subprocess.run(["openssl", *args], cwd=self.directory, check=True, capture_output=True)
@@ -25,6 +26,7 @@ class Authority:
               key=("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")):
         """NAME.crt and NAME.key, for these names; an expired one has been so since yesterday."""
         with open(self.path(f"{name}.ext"), "w", encoding="ascii") as file:
+            file.write("authorityKeyIdentifier=keyid\n")
             file.write("subjectAltName=" + ",".join(names) + "\n" if names else "")
         self._openssl("req", *key, "-nodes", "-subj", subject or f"/CN={name}", "-keyout",
                       f"{name}.key", "-out", f"{name}.csr")
