@@ -337,19 +337,20 @@ class Fences(RespTest):
             with self.subTest(name=name):
                 last = 0
                 self.assertIsNone(self.token(name))
-                for token in (ONE, OTHER, ONE):
+                for token, refused in ((ONE, OTHER), (OTHER, ONE), (ONE, OTHER)):
                     ttl, fence = self.take("FENCED_TAKE_TOKEN", token, name)
                     self.assertEqual(ttl, -1)
                     self.assertGreater(fence, last)
                     self.assertEqual(self.token(name), fence)
                     self.assertEqual(self.one("LB.FENCE", name, token), fence)
                     self.assertEqual(self.take("FENCED_TAKE_TOKEN", token, name), [-1, fence])
-                    ttl, none = self.take("FENCED_TAKE_TOKEN", "6f0b:77", name)
+                    # Whose turn it is then.
+                    ttl, none = self.take("FENCED_TAKE_TOKEN", refused, name)
                     self.assertEqual(none, -1)
                     self.assert_within(1, ttl, 10000)
                     self.assertEqual([self.unlock(token, name), self.unlock(token, name)], [0, 1])
                     last = fence
-                self.assertIsNone(self.take("FENCED_TAKE", ONE, name))
+                self.assertIsNone(self.take("FENCED_TAKE", OTHER, name))
                 self.assertGreater(self.token(name), last)
 
     def test_of_what_others_hold(self):
