@@ -43,6 +43,12 @@ read_role(struct info *info, const char *value)
 }
 
 static void
+read_replicas(struct info *info, const char *value)
+{
+	info->replicas = (unsigned)strtoul(value, NULL, 10);
+}
+
+static void
 read_maxmemory(struct info *info, const char *value)
 {
 	info->maxmemory = strtoull(value, NULL, 10);
@@ -63,6 +69,7 @@ static const struct {
 	{ "run_id:", read_run_id },
 	{ "loading:", read_loading },
 	{ "role:", read_role },
+	{ "connected_slaves:", read_replicas },
 	{ "maxmemory:", read_maxmemory },
 	{ "maxmemory_policy:", read_policy },
 };

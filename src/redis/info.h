@@ -17,6 +17,7 @@ struct info {
 	char run_id[RUN_ID_MAX];
 	bool loading;
 	bool replica;
+	unsigned replicas;  /* connected to it */
 	uint64_t maxmemory; /* bytes; 0: no limit */
 	char policy[32];    /* what happens at the limit */
 };

@@ -171,9 +171,12 @@ on_reply(struct link *l, const redisReply *reply)
 {
 	struct request *request = TAILQ_FIRST(&l->requests);
 
-	if (l->config.io->relay && !l->heard && is_refused(reply))
+	if (l->config.io->relay && !l->heard && is_refused(reply)) {
 		link_cut(l, reply->str, is_it_trusted);
-	else if (request != NULL)
+		return;
+	}
+	l->heard = true;
+	if (request != NULL)
 		request_done(l, request, reply);
 	else if (l->config.channel && l->state == LINK_UP)
 		on_message(l, reply);
@@ -197,7 +200,6 @@ tell_replies(struct link *l)
 			return;
 		l->unfinished = 0;
 		on_reply(l, reply);
-		l->heard = true;
 		freeReplyObject(reply);
 	}
 }

@@ -31,12 +31,10 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/pool_state.h \
 	src/redis/probe.c \
 	src/redis/probe.h \
-	src/redis/probe_conn.c \
-	src/redis/probe_conn.h \
-	src/redis/probe_guard.c \
+	src/redis/probe_link.c \
 	src/redis/probe_sentinel.c \
 	src/redis/probe_server.c \
-	src/redis/probe_server.h \
+	src/redis/probe_state.h \
 	src/redis/redis.c \
 	src/redis/redis.h \
 	src/redis/resolve.c \

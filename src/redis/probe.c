@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <event2/event.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -14,9 +15,9 @@
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"
+#include "redis/io.h"
 #include "redis/probe.h"
-#include "redis/probe_conn.h"
-#include "redis/probe_server.h"
+#include "redis/probe_state.h"
 #include "redis/redis.h"
 #include "redis/slot.h"
 #include "relay/relay.h"
@@ -116,106 +117,87 @@ probe_sentinels(struct probe *probe)
 
 /* A cluster. */
 
-/* The masters of the map, each once. */
-struct masters {
-	struct address *v; /* owned */
+/* A node, and the masters of its map, each once. */
+struct node {
+	struct probe_link conn;
+	struct address *masters; /* owned */
 	size_t n;
-	size_t room;
 	unsigned covered; /* slots */
+	bool known;	  /* it has a map */
 };
-
-static bool
-is_among(const struct masters *m, const struct address *one)
-{
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		if (address_same(&m->v[i], one))
-			return true;
-	return false;
-}
 
 static void
 add_master(void *arg, const struct cluster_range *range)
 {
-	struct address one = { .port = range->port };
-	struct masters *m = arg;
+	struct node *node = arg;
+	struct address *one = &node->masters[node->n];
+	size_t i;
 
 	if (!range->master || range->last < range->first)
 		return;
-	m->covered += range->last - range->first + 1;
-	one.host = xstrdup(range->host);
-	if (m->n < m->room && !is_among(m, &one))
-		m->v[m->n++] = one;
+	node->covered += range->last - range->first + 1;
+	*one = (struct address){ .host = xstrdup(range->host),
+		.port = range->port };
+	for (i = 0; i < node->n && !address_same(&node->masters[i], one); i++)
+		continue;
+	if (i < node->n)
+		address_fini(one);
 	else
-		address_fini(&one);
+		node->n++;
 }
 
-static bool
-probe_masters(
-    struct probe *probe, const struct address *asked, const redisReply *slots)
+static void
+on_slots(void *arg, const redisReply *reply)
 {
-	struct masters m = { .room = slots->elements };
+	struct node *node = arg;
+	const char *host = node->conn.config.address->host;
+
+	/* One more than there are ranges, to try whether it is new. */
+	node->masters = xcalloc(reply->elements + 1, sizeof(*node->masters));
+	node->known = cluster_slots_read(
+	    reply, host ? host : "localhost", add_master, node);
+	if (!node->known)
+		probe_find(&node->conn, FINDING_FAIL, "CLUSTER SLOTS: %s",
+		    reply->type == REDIS_REPLY_ERROR
+			? reply->str
+			: "an answer that no cluster gives");
+}
+
+/* Looks at all masters that a node knows; returns false if it knows none. */
+static bool
+probe_masters(struct probe *probe, struct node *node)
+{
 	size_t i;
-	bool ok;
 
-	m.v = xcalloc(m.room, sizeof(*m.v));
-	ok = cluster_slots_read(
-	    slots, asked->host ? asked->host : "localhost", add_master, &m);
-	for (i = 0; i < m.n; i++) {
-		if (ok)
-			probe_server(probe, &m.v[i]);
-		address_fini(&m.v[i]);
+	probe_ask(&node->conn, on_slots, "CLUSTER SLOTS");
+	for (i = 0; i < node->n; i++) {
+		if (node->known)
+			probe_server(probe, &node->masters[i]);
+		address_fini(&node->masters[i]);
 	}
-	free(m.v);
-	if (ok)
-		probe_say(probe, m.covered == SLOTS ? FINDING_OK : FINDING_FAIL,
+	free(node->masters);
+	if (node->known)
+		probe_say(probe,
+		    node->covered == SLOTS ? FINDING_OK : FINDING_FAIL,
 		    "cluster", "%u of %d slots have a master, %zu masters",
-		    m.covered, SLOTS, m.n);
-	return ok;
-}
-
-/* Asks one node for the map; returns true if it had one. */
-static bool
-probe_map(struct probe *probe, const struct address *address)
-{
-	const struct config_redis *redis = &probe->config->redis;
-	struct probe_conn c;
-	redisReply *reply;
-	bool ok = false;
-
-	if (!probe_open(
-		&c, probe, "node", address, redis->user, redis->password))
-		return false;
-	reply = probe_ask(&c, "CLUSTER SLOTS");
-	if (reply != NULL && probe_is_error(reply))
-		probe_find(&c, FINDING_FAIL, "CLUSTER SLOTS: %s", reply->str);
-	else if (reply != NULL && reply->type == REDIS_REPLY_ARRAY)
-		ok = probe_masters(probe, address, reply);
-	if (reply != NULL && !probe_is_error(reply) && !ok)
-		probe_find(&c, FINDING_FAIL,
-		    "CLUSTER SLOTS: an answer that no cluster gives");
-	if (reply != NULL)
-		freeReplyObject(reply);
-	probe_close(&c);
-	return ok;
+		    node->covered, SLOTS, node->n);
+	return node->known;
 }
 
 static void
 probe_cluster(struct probe *probe)
 {
 	const struct config_nodes *nodes = &probe->config->redis.nodes;
-	struct probe_conn c;
 	bool mapped = false;
+	struct node node;
 	size_t i;
 
 	for (i = 0; i < nodes->n; i++) {
-		if (!mapped)
-			mapped = probe_map(probe, &nodes->v[i]);
-		else if (probe_open(&c, probe, "node", &nodes->v[i],
-			     probe->config->redis.user,
-			     probe->config->redis.password))
-			probe_close(&c);
+		memset(&node, 0, sizeof(node));
+		if (!probe_open(&node.conn, probe, "node", &nodes->v[i], &node))
+			continue;
+		mapped = mapped || probe_masters(probe, &node);
+		probe_close(&node.conn);
 	}
 }
 
@@ -236,11 +218,14 @@ check_clocks(struct probe *probe)
 	    apart_us / 1000);
 }
 
+/* Starts the process that speaks TLS, if it is needed. */
 static bool
 begin_tls(struct probe *probe)
 {
 	char why[RELAY_WHY_SIZE];
 
+	if (!probe->config->redis.tls)
+		return true;
 	probe->relay = relay_new(NULL, NULL, NULL, why);
 	if (probe->relay != NULL && redis_tls(probe->relay, probe->config, why))
 		return true;
@@ -261,10 +246,16 @@ probe_run(const struct config *config, FILE *out)
 	};
 	struct probe probe = { .config = config, .out = out };
 
-	if (config->redis.tls && !begin_tls(&probe))
+	if (!begin_tls(&probe))
 		return false;
+	probe.base = event_base_new();
+	if (probe.base == NULL)
+		abort();
+	probe.io = io_new(probe.base, probe.relay);
 	modes[config->redis.mode](&probe);
 	check_clocks(&probe);
+	io_free(probe.io);
+	event_base_free(probe.base);
 	relay_free(probe.relay);
 	return !probe.failed;
 }

@@ -2,13 +2,14 @@
  * Connects to the servers that the configuration names, and checks that they
  * are fit to keep locks: lockbrokerd -t --probe.
  *
- * It blocks, so it is no part of a running broker.  It changes nothing that a
- * broker would notice: it writes one key of its own, for a second.
+ * It connects as a broker does (link.h), and so is refused what a broker is
+ * refused.  It changes nothing that a broker would notice: it writes one key of
+ * its own, for a second.
  *
  *	probe.c           which servers to look at, mode by mode
  *	probe_server.c    a server that keeps locks
  *	probe_sentinel.c  a Sentinel
- *	probe_conn.c      connections, and the lines of the report
+ *	probe_link.c      links, and the lines of the report
  */
 #ifndef LOCKBROKER_REDIS_PROBE_H
 #define LOCKBROKER_REDIS_PROBE_H

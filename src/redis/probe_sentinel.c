@@ -9,41 +9,38 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
-#include "redis/probe_conn.h"
-#include "redis/probe_server.h"
+#include "redis/probe_state.h"
 #include "redis/sentinel_answer.h"
 
-static bool
-ask_master(struct probe_conn *c, struct address *master)
-{
-	const char *name = c->probe->config->redis.master;
-	redisReply *reply =
-	    probe_ask(c, "SENTINEL get-master-addr-by-name %s", name);
-	struct sentinel_answer said;
-	bool ok;
+struct sentinel {
+	struct probe_link conn;
+	struct address *master; /* host NULL: it names none */
+};
 
-	if (reply == NULL)
-		return false;
-	ok = sentinel_answer_read(reply, &said);
-	if (probe_is_error(reply))
-		probe_find(c, FINDING_FAIL, "SENTINEL: %s%s", reply->str,
+static void
+on_address(void *arg, const redisReply *reply)
+{
+	struct sentinel *s = arg;
+	const char *name = s->conn.probe->config->redis.master;
+	struct sentinel_answer said;
+
+	if (sentinel_answer_read(reply, &said)) {
+		s->master->host = xstrdup(said.host);
+		s->master->port = said.port;
+		probe_find(&s->conn, FINDING_OK, "says '%s' is %s:%u", name,
+		    said.host, said.port);
+	} else if (reply->type == REDIS_REPLY_ERROR) {
+		probe_find(&s->conn, FINDING_FAIL, "SENTINEL: %s%s", reply->str,
 		    strstr(reply->str, "unknown command") != NULL
 			? ": is that a Sentinel? their port is 26379"
 			: "");
-	else if (reply->type == REDIS_REPLY_NIL)
-		probe_find(c, FINDING_FAIL, "knows no master '%s'", name);
-	else if (!ok)
+	} else if (reply->type == REDIS_REPLY_NIL) {
 		probe_find(
-		    c, FINDING_FAIL, "gives an answer that no Sentinel gives");
-	if (ok) {
-		master->path = NULL;
-		master->host = xstrdup(said.host);
-		master->port = said.port;
-		probe_find(c, FINDING_OK, "says '%s' is %s:%u", name, said.host,
-		    said.port);
+		    &s->conn, FINDING_FAIL, "knows no master '%s'", name);
+	} else {
+		probe_find(&s->conn, FINDING_FAIL,
+		    "gives an answer that no Sentinel gives");
 	}
-	freeReplyObject(reply);
-	return ok;
 }
 
 /* Returns a field of SENTINEL MASTER; "" if it is not there. */
@@ -59,101 +56,69 @@ field(const redisReply *reply, const char *name)
 	return "";
 }
 
-static long
-number(const redisReply *reply, const char *name)
-{
-	return strtol(field(reply, name), NULL, 10);
-}
-
 static void
-check_fields(struct probe_conn *c, const redisReply *reply)
+on_master(void *arg, const redisReply *reply)
 {
-	const struct config *config = c->probe->config;
-	long stall_ms = (long)times_pad_ms(config->locks.lease_ms);
-	long down_ms = number(reply, "down-after-milliseconds");
-	long replicas = number(reply, "num-slaves");
-	long sentinels = number(reply, "num-other-sentinels") + 1;
+	struct sentinel *s = arg;
+	const struct config *config = s->conn.probe->config;
+	bool slow = atoll(field(reply, "down-after-milliseconds")) >
+		    times_pad_ms(config->locks.lease_ms);
 
-	probe_find(c, down_ms > stall_ms ? FINDING_OK : FINDING_FAIL,
-	    "down-after-milliseconds %ld%s", down_ms,
-	    down_ms > stall_ms ? "" : " must be more than 0.3 of locks.lease");
+	if (reply->type != REDIS_REPLY_ARRAY) {
+		probe_find(&s->conn, FINDING_WARN,
+		    "SENTINEL master is not permitted: see that"
+		    " down-after-milliseconds is more than 0.3 of locks.lease");
+		return;
+	}
+	probe_find(&s->conn, slow ? FINDING_OK : FINDING_FAIL,
+	    "down-after-milliseconds %s%s",
+	    field(reply, "down-after-milliseconds"),
+	    slow ? "" : " must be more than 0.3 of locks.lease");
 	if (strcmp(field(reply, "flags"), "master") != 0)
-		probe_find(c, FINDING_WARN, "thinks the master is '%s'",
+		probe_find(&s->conn, FINDING_WARN, "thinks the master is '%s'",
 		    field(reply, "flags"));
-	if (replicas != (long)config->redis.replicas)
-		probe_find(c, FINDING_WARN,
-		    "knows %ld replicas, redis.replicas is %u: it must be the"
+	if (atoll(field(reply, "num-slaves")) != config->redis.replicas)
+		probe_find(&s->conn, FINDING_WARN,
+		    "knows %s replicas, redis.replicas is %u: it must be the"
 		    " number of those that may be promoted",
-		    replicas, config->redis.replicas);
-	if (sentinels != (long)config->redis.nodes.n)
-		probe_find(c, FINDING_WARN,
-		    "knows %ld Sentinels, redis.nodes has %zu", sentinels,
+		    field(reply, "num-slaves"), config->redis.replicas);
+	if (atoll(field(reply, "num-other-sentinels")) + 1 !=
+	    (long long)config->redis.nodes.n)
+		probe_find(&s->conn, FINDING_WARN,
+		    "knows %lld Sentinels, redis.nodes has %zu",
+		    atoll(field(reply, "num-other-sentinels")) + 1,
 		    config->redis.nodes.n);
 }
 
 static void
-check_master(struct probe_conn *c)
+on_info(void *arg, const redisReply *reply)
 {
-	redisReply *reply =
-	    probe_ask(c, "SENTINEL master %s", c->probe->config->redis.master);
+	struct sentinel *s = arg;
 
-	if (reply == NULL)
-		return;
-	if (reply->type == REDIS_REPLY_ARRAY)
-		check_fields(c, reply);
-	else
-		probe_find(c, FINDING_WARN,
-		    "SENTINEL master is not permitted: see that"
-		    " down-after-milliseconds is more than 0.3 of locks.lease");
-	freeReplyObject(reply);
-}
-
-static void
-check_tilt(struct probe_conn *c)
-{
-	redisReply *reply = probe_ask(c, "INFO sentinel");
-
-	if (reply == NULL)
-		return;
 	if (reply->type == REDIS_REPLY_STRING &&
 	    strstr(reply->str, "sentinel_tilt:1"))
-		probe_find(c, FINDING_WARN,
+		probe_find(&s->conn, FINDING_WARN,
 		    "is in TILT: its clock jumped, or it was stopped");
-	freeReplyObject(reply);
-}
-
-/* Must come last on its connection. */
-static void
-check_hints(struct probe_conn *c)
-{
-	redisReply *reply = probe_ask(c, "SUBSCRIBE +switch-master");
-
-	if (reply == NULL)
-		return;
-	if (probe_is_error(reply))
-		probe_find(c, FINDING_WARN,
-		    "SUBSCRIBE: %s; failovers are found a second later",
-		    reply->str);
-	freeReplyObject(reply);
 }
 
 bool
 probe_sentinel(
     struct probe *probe, const struct address *address, struct address *master)
 {
-	const struct config_redis *redis = &probe->config->redis;
-	struct probe_conn c;
-	bool ok;
+	const char *name = probe->config->redis.master;
+	struct sentinel s = { .master = master };
+	struct probe_link *c = &s.conn;
 
-	if (!probe_open(&c, probe, "sentinel", address, redis->sentinel_user,
-		redis->sentinel_password))
+	if (!probe_open(c, probe, "sentinel", address, &s))
 		return false;
-	ok = ask_master(&c, master);
-	if (ok) {
-		check_master(&c);
-		check_tilt(&c);
-		check_hints(&c);
+	probe_ask(c, on_address, "SENTINEL get-master-addr-by-name %s", name);
+	if (master->host != NULL) {
+		probe_ask(c, on_master, "SENTINEL master %s", name);
+		probe_ask(c, on_info, "INFO sentinel");
+		if (!probe_hears(c, "+switch-master"))
+			probe_find(c, FINDING_WARN,
+			    "%s; failovers are found a second later", c->why);
 	}
-	probe_close(&c);
-	return ok;
+	probe_close(c);
+	return master->host != NULL;
 }

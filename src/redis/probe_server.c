@@ -1,5 +1,7 @@
 /*
- * Looks at a server that keeps locks: its state, what it permits, its settings.
+ * Looks at a server that keeps locks.  The greeting of its link refuses one
+ * that is too old, loads its data, may evict locks, or lacks what the greeting
+ * needs; here are its role, its settings, and what it permits besides.
  *
  * A finding is a failure if the broker could not work, or if the promises of
  * lockbrokerd(8) would not hold; a warning if they would, but at a price, or if
@@ -10,182 +12,154 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/parse.h"
 #include "base/times.h"
 #include "config/config.h"
-#include "lua/scripts.h"
-#include "redis/info.h"
-#include "redis/probe_conn.h"
-#include "redis/probe_server.h"
+#include "redis/io.h"
+#include "redis/probe_state.h"
+#include "redis/redis.h"
+#include "store/gather.h"
 
 #define FENCE_US_MAX INT64_C(9007199254740992) /* 2^53 */
 #define CLOCK_US_MAX 1000000
-#define SHA_BYTES 40
-#define BUCKETS 256 /* of a cluster */
+#define KEY_SIZE 128
 
-/*
- * Runs each command of the scripts once, on a key that nobody else uses, and
- * returns those that were refused.
- */
+/* What the scripts call: on a key of nobody else, the guard, and a channel. */
+static const char script_commands[] =
+    "SET k x PX 1000,GET k,MGET k,EXISTS k,PEXPIRE k 1000,PTTL k,DEL k,"
+    "HSET k f 1,HGET k f,HMGET g cfg at idle,HGETALL k,HINCRBY k n 1,HLEN k,"
+    "HDEL k f,DEL k,RPUSH k x,LINDEX k 0,LRANGE k 0 -1,LPOS k x,LREM k 0 y,"
+    "LPOP k,DEL k,ZADD k 1 x,ZSCORE k x,ZRANGE k 0 -1,"
+    "ZREMRANGEBYSCORE k -inf 0,ZREM k x,DEL k,PUBLISH c probe,TIME,"
+    "INFO replication,SCAN 0 COUNT 1";
+
+/* Runs them, and returns what we ask of the clock and the guard, and then each
+ * reason for which some were refused. */
 static const char try_commands[] =
-    "local k, ch, failed, refused = KEYS[1], ARGV[1], {}, {}\n"
-    "for _, c in ipairs({\n"
-    "{'SET', k, 'x', 'PX', 1000}, {'GET', k}, {'MGET', k}, {'EXISTS', k},\n"
-    "{'PEXPIRE', k, 1000}, {'PTTL', k}, {'DEL', k},\n"
-    "{'HSET', k, 'f', '1'}, {'HGET', k, 'f'}, {'HMGET', k, 'f'},\n"
-    "{'HGETALL', k}, {'HINCRBY', k, 'n', 1}, {'HLEN', k},\n"
-    "{'HDEL', k, 'f'}, {'DEL', k},\n"
-    "{'RPUSH', k, 'x'}, {'LINDEX', k, 0}, {'LRANGE', k, 0, -1},\n"
-    "{'LPOS', k, 'x'}, {'LREM', k, 0, 'y'}, {'LPOP', k}, {'DEL', k},\n"
-    "{'ZADD', k, 1, 'x'}, {'ZSCORE', k, 'x'}, {'ZRANGE', k, 0, -1},\n"
-    "{'ZREMRANGEBYSCORE', k, '-inf', 0}, {'ZREM', k, 'x'}, {'DEL', k},\n"
-    "{'PUBLISH', ch, 'probe'}, {'TIME'}, {'INFO', 'replication'},\n"
-    "{'SCAN', 0, 'COUNT', 1},\n"
-    "}) do\n"
+    "local named = { k = KEYS[1], g = KEYS[2], c = ARGV[1] }\n"
+    "local out, refused = { '', '', '', '' }, {}\n"
+    "for line in ARGV[2]:gmatch('[^,]+') do\n"
+    "local c = {}\n"
+    "for w in line:gmatch('%S+') do c[#c + 1] = named[w] or w end\n"
     "local r = redis.pcall(unpack(c))\n"
     "local why = type(r) == 'table' and r.err\n"
     "if why and refused[why] then\n"
-    "failed[refused[why]] = c[1] .. ', ' .. failed[refused[why]]\n"
+    "out[refused[why]] = c[1] .. ', ' .. out[refused[why]]\n"
     "elseif why then\n"
-    "failed[#failed + 1] = c[1] .. ': ' .. why\n"
-    "refused[why] = #failed\n"
+    "out[#out + 1] = c[1] .. ': ' .. why\n"
+    "refused[why] = #out\n"
+    "elseif c[1] == 'TIME' then out[1] = r[1] .. ('%06d'):format(r[2])\n"
+    "elseif c[1] == 'HMGET' then\n"
+    "for i = 1, 3 do out[i + 1] = r[i] or '' end\n"
     "end\n"
     "end\n"
-    "return failed\n";
+    "return out\n";
 
-/* The state that the checks of one server share. */
-struct server {
-	struct probe_conn conn;
-	const struct config *config;
-	struct info info;
-	char sha[SHA_BYTES + 1]; /* of try_commands */
-	long replicas;		 /* connected */
-	int64_t server_us;	 /* its clock; 0: not told */
+enum { NOW_US, GUARD_CFG, GUARD_AT_MS, GUARD_IDLE, REFUSED };
+
+/* When something counts. */
+enum when { ALWAYS, WITH_REPLICAS, SOME_REPLICAS, IN_CLUSTER };
+
+/* A command that the broker sends by itself. */
+struct needed {
+	enum finding without;
+	enum when when;
+	const char *command;
 };
+
+/* A setting: a number that is between two others, or a word. */
+struct setting {
+	const char *name;
+	enum when when;
+	const char *word; /* NULL: a number; "": any */
+	int64_t min, max;
+	enum finding otherwise;
+	const char *advice;
+};
+
+struct server {
+	struct probe_link conn;
+	const struct config *config;
+	const struct info *info;
+	bool permits;	/* all that was asked so far */
+	bool elsewhere; /* another node of the cluster has the bucket */
+
+	/* What the answer is about. */
+	const struct needed *needed;
+	const struct setting *setting;
+	char sha[64]; /* of try_commands */
+};
+
+static bool
+is_in_cluster(const struct server *s)
+{
+	return s->config->redis.mode == CONFIG_MODE_CLUSTER;
+}
+
+static bool
+counts(const struct server *s, enum when when)
+{
+	unsigned wanted = s->config->redis.replicas;
+
+	return when == ALWAYS || (when == IN_CLUSTER && is_in_cluster(s)) ||
+	       (when == WITH_REPLICAS && wanted > 0) ||
+	       (when == SOME_REPLICAS && wanted + s->info->replicas > 0);
+}
 
 /* Its state. */
 
-static const char *
-info_text(const char *text, const char *key)
+static void
+check_replicas(struct server *s)
 {
-	const char *found = strstr(text, key);
+	unsigned wanted = s->config->redis.replicas, n = s->info->replicas;
+	enum finding finding = n > wanted ? FINDING_WARN : FINDING_OK;
+	const char *then = "";
 
-	return found ? found + strlen(key) : "";
-}
-
-static bool
-look_at_info(struct server *s)
-{
-	redisReply *reply = probe_ask(&s->conn, "INFO");
-	bool ok;
-
-	if (reply == NULL)
-		return false;
-	ok = reply->type == REDIS_REPLY_STRING;
-	if (ok && strstr(reply->str, "lockbroker_version:") != NULL) {
-		probe_find(&s->conn, FINDING_FAIL,
-		    "is a lockbroker, and not a Redis: give the address of the"
-		    " Redis behind it");
-		ok = false;
-	} else if (ok) {
-		info_read(&s->info, reply->str, (size_t)reply->len);
-		s->replicas = strtol(
-		    info_text(reply->str, "connected_slaves:"), NULL, 10);
-	} else {
-		probe_find(&s->conn, FINDING_FAIL, "INFO: %s",
-		    reply->str ? reply->str : "unexpected reply");
+	if (n < wanted) {
+		finding = FINDING_FAIL;
+		then = ": no grant would count";
+	} else if (n > wanted) {
+		then = wanted == 0 ? ": a failover may lose locks"
+				   : ": one that has not confirmed may be"
+				     " promoted";
 	}
-	freeReplyObject(reply);
-	return ok;
+	if (n > 0 || wanted > 0)
+		probe_find(&s->conn, finding,
+		    "%u replicas are connected, redis.replicas is %u%s", n,
+		    wanted, then);
 }
 
 static void
-check_version(struct server *s)
+check_info(struct server *s)
 {
-	const unsigned *v = s->info.version;
-	char text[INFO_VERSION_SIZE];
-	bool old = v[0] < 6 || (v[0] == 6 && v[1] == 0 && v[2] < 6);
+	bool evicts = info_evicts(s->info);
+	char version[INFO_VERSION_SIZE];
 
-	probe_find(&s->conn, old ? FINDING_FAIL : FINDING_OK, "version %s%s",
-	    info_version(&s->info, text),
-	    old ? " is too old: use Redis 6.0.6 or later" : "");
-	if (v[0] == 6 && !old)
+	probe_find(
+	    &s->conn, FINDING_OK, "version %s", info_version(s->info, version));
+	if (s->info->version[0] == 6)
 		probe_find(&s->conn, FINDING_WARN,
 		    "before Redis 7 renewals fail while memory is full");
-}
-
-static void
-check_role(struct server *s)
-{
-	if (s->info.loading)
-		probe_find(&s->conn, FINDING_FAIL, "is loading its data");
-	if (!s->info.replica)
-		probe_find(&s->conn, FINDING_OK, "is a master");
-	else
+	if (s->info->replica)
 		probe_find(&s->conn, FINDING_FAIL,
 		    "is a replica; only a master can grant");
-}
-
-static void
-check_memory(struct server *s)
-{
-	if (info_evicts(&s->info) && s->info.maxmemory > 0)
-		probe_find(&s->conn, FINDING_FAIL,
-		    "maxmemory-policy %s may evict locks; set noeviction",
-		    s->info.policy);
-	else if (info_evicts(&s->info))
-		probe_find(&s->conn, FINDING_WARN,
-		    "maxmemory-policy %s is harmless only while maxmemory is"
-		    " 0; set noeviction",
-		    s->info.policy);
 	else
-		probe_find(&s->conn, FINDING_OK, "maxmemory-policy %s",
-		    s->info.policy);
-}
-
-static bool
-read_time(const redisReply *reply, int64_t *us)
-{
-	const redisReply *const *v;
-	uint64_t seconds, rest;
-
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2)
-		return false;
-	v = (const redisReply *const *)reply->element;
-	if (v[0]->type != REDIS_REPLY_STRING ||
-	    v[1]->type != REDIS_REPLY_STRING ||
-	    !parse_number(
-		v[0]->str, (size_t)v[0]->len, INT64_MAX / 2000000, &seconds) ||
-	    !parse_number(v[1]->str, (size_t)v[1]->len, 999999, &rest))
-		return false;
-	*us = (int64_t)(seconds * 1000000 + rest);
-	return true;
+		probe_find(&s->conn, FINDING_OK, "is a master");
+	probe_find(&s->conn, evicts ? FINDING_WARN : FINDING_OK,
+	    "maxmemory-policy %s%s", s->info->policy,
+	    evicts ? " is harmless only while maxmemory is 0; set noeviction"
+		   : "");
+	check_replicas(s);
 }
 
 /* Looks at the clock once only, though what matters is that it never jumps. */
 static void
-check_clock(struct server *s)
+check_clock(struct server *s, int64_t theirs_us)
 {
 	struct probe *probe = s->conn.probe;
-	redisReply *reply = probe_ask(&s->conn, "TIME");
-	struct timespec t;
-	int64_t theirs_us, off_us;
+	int64_t off_us = theirs_us - (int64_t)io_wall_us(probe->io);
 
-	if (reply == NULL)
-		return;
-	clock_gettime(CLOCK_REALTIME, &t);
-	if (!read_time(reply, &theirs_us)) {
-		probe_find(&s->conn, FINDING_WARN, "TIME: %s",
-		    reply->str ? reply->str : "unexpected reply");
-		freeReplyObject(reply);
-		return;
-	}
-	freeReplyObject(reply);
-	s->server_us = theirs_us;
-	off_us = theirs_us - ((int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000);
 	if (!probe->clock_known || off_us < probe->clock_min_us)
 		probe->clock_min_us = off_us;
 	if (!probe->clock_known || off_us > probe->clock_max_us)
@@ -201,354 +175,215 @@ check_clock(struct server *s)
 		    off_us / 1000);
 }
 
-/* What it permits. */
-
-/* When a command is needed. */
-enum when { ALWAYS, WITH_REPLICAS, IN_CLUSTER };
-
-/* A command that the broker sends by itself; argv ends with NULL. */
-struct needed {
-	enum finding without;
-	enum when when;
-	const char *argv[6];
-};
-
-static redisReply *
-ask_words(struct probe_conn *c, const char *const *words)
+/* Brokers that share a server must have some settings in common. */
+static void
+check_guard(struct server *s, const char *theirs, bool used)
 {
-	const char *argv[6];
-	size_t lens[6];
-	int argc;
+	const struct config *config = s->config;
+	const struct store_config ours = { .lease_ms = config->locks.lease_ms,
+		.replicas = config->redis.replicas,
+		.shards = redis_shards(config),
+		.quorum = config->redis.mode == CONFIG_MODE_QUORUM };
+	char cfg[STORE_CFG_SIZE];
 
-	for (argc = 0; argc < 6 && words[argc] != NULL; argc++) {
-		argv[argc] = words[argc];
-		lens[argc] = strlen(words[argc]);
-	}
-	return probe_askv(c, argc, argv, lens);
-}
-
-/* Returns true if the command is permitted. */
-static bool
-check_command(struct server *s, const struct needed *n)
-{
-	redisReply *reply = ask_words(&s->conn, n->argv);
-	bool ok;
-
-	if (reply == NULL)
-		return false;
-	ok = !probe_is_error(reply);
-	if (!ok)
-		probe_find(
-		    &s->conn, n->without, "%s: %s", n->argv[0], reply->str);
-	freeReplyObject(reply);
-	return ok;
-}
-
-static bool
-is_needed(const struct server *s, enum when when)
-{
-	if (when == WITH_REPLICAS)
-		return s->config->redis.replicas > 0;
-	return when == ALWAYS || s->config->redis.mode == CONFIG_MODE_CLUSTER;
-}
-
-static bool
-check_commands(struct server *s)
-{
-	char channel[128];
-	const struct needed needed[] = {
-		{ FINDING_FAIL, ALWAYS, { "PING" } },
-		{ FINDING_WARN, ALWAYS, { "CLIENT", "SETNAME", "lockbroker" } },
-		{ FINDING_FAIL, ALWAYS, { "CLIENT", "ID" } },
-		{ FINDING_FAIL, ALWAYS,
-		    { "CLIENT", "KILL", "ID", "9223372036854775807" } },
-		{ FINDING_FAIL, ALWAYS, { "PUBLISH", channel, "probe" } },
-		{ FINDING_FAIL, WITH_REPLICAS, { "WAIT", "0", "1" } },
-		{ FINDING_FAIL, IN_CLUSTER, { "CLUSTER", "INFO" } },
-		{ FINDING_FAIL, IN_CLUSTER, { "ASKING" } },
-	};
-	bool ok = true;
-	size_t i;
-
-	snprintf(channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
-	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (is_needed(s, needed[i].when))
-			ok &= check_command(s, &needed[i]);
-	return ok;
-}
-
-/* Must come last on its connection. */
-static bool
-check_subscribe(struct server *s)
-{
-	char channel[128];
-	const struct needed needed = { FINDING_FAIL, ALWAYS,
-		{ "SUBSCRIBE", channel } };
-
-	snprintf(channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
-	return check_command(s, &needed);
-}
-
-/* Loads a script; its SHA goes into s->sha. */
-static bool
-load(struct server *s, const char *text)
-{
-	const char *words[] = { "SCRIPT", "LOAD", text, NULL };
-	redisReply *reply;
-	bool ok;
-
-	/* Like link_script(): older servers don't know the first line. */
-	if (s->info.version[0] < 7 && strncmp(text, "#!", 2) == 0)
-		words[2] = strchr(text, '\n') + 1;
-	reply = ask_words(&s->conn, words);
-	if (reply == NULL)
-		return false;
-	ok = reply->type == REDIS_REPLY_STRING &&
-	     (size_t)reply->len == SHA_BYTES;
-	if (ok)
-		memcpy(s->sha, reply->str, SHA_BYTES + 1);
+	store_cfg(cfg, &ours);
+	if (theirs[0] == '\0' || strcmp(theirs, cfg) == 0)
+		return;
+	if (used)
+		probe_find(&s->conn, FINDING_FAIL,
+		    "the brokers there use %s, and this file says %s: while"
+		    " they run, a broker with it grants nothing (CHANGING THE"
+		    " LEASE in lockbrokerd(8))",
+		    theirs, cfg);
 	else
-		probe_find(&s->conn, FINDING_FAIL, "SCRIPT LOAD: %s",
-		    reply->str ? reply->str : "unexpected reply");
-	freeReplyObject(reply);
-	return ok;
-}
-
-static redisReply *
-run_on(struct server *s, const char *key)
-{
-	char channel[128];
-	const char *words[] = { "EVALSHA", s->sha, "1", key, channel, NULL };
-
-	snprintf(channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
-	return ask_words(&s->conn, words);
-}
-
-/* A node of a cluster has only some buckets: tries until it finds one. */
-static redisReply *
-run_somewhere(struct server *s)
-{
-	const char *prefix = s->config->redis.prefix;
-	redisReply *reply = NULL;
-	char key[128];
-	unsigned i;
-
-	if (s->config->redis.mode != CONFIG_MODE_CLUSTER) {
-		snprintf(
-		    key, sizeof(key), "%s@probe:%ld", prefix, (long)getpid());
-		return run_on(s, key);
-	}
-	for (i = 0; i < BUCKETS; i++) {
-		snprintf(key, sizeof(key), "%s{%u}:@probe:%ld", prefix, i,
-		    (long)getpid());
-		reply = run_on(s, key);
-		if (reply == NULL || !probe_is_error(reply) ||
-		    strncmp(reply->str, "MOVED", 5) != 0)
-			return reply;
-		if (i + 1 < BUCKETS)
-			freeReplyObject(reply);
-	}
-	return reply;
-}
-
-static bool
-check_scripts(struct server *s)
-{
-	redisReply *reply;
-	bool ok;
-	size_t i;
-
-	if (!load(s, lua_keep) || !load(s, lua_acquire) ||
-	    !load(s, try_commands))
-		return false;
-	reply = run_somewhere(s);
-	if (reply == NULL)
-		return false;
-	ok = reply->type == REDIS_REPLY_ARRAY && reply->elements == 0;
-	if (probe_is_error(reply))
-		probe_find(&s->conn, FINDING_FAIL, "EVALSHA: %s", reply->str);
-	for (i = 0; i < reply->elements; i++)
-		probe_find(&s->conn, FINDING_FAIL, "in a script, %s",
-		    reply->element[i]->str ? reply->element[i]->str
-					   : "unexpected reply");
-	freeReplyObject(reply);
-	return ok;
+		probe_find(&s->conn, FINDING_WARN,
+		    "the brokers that used it last had %s, and this file says"
+		    " %s: see to it that all have the same",
+		    theirs, cfg);
 }
 
 /* Its settings. */
 
-/* Reads a setting of the running server; false if the server won't tell it. */
-static bool
-probe_setting(
-    struct probe_conn *c, const char *name, char *value, unsigned size)
-{
-	redisReply *reply = probe_ask(c, "CONFIG GET %s", name);
-	bool ok;
-
-	if (reply == NULL)
-		return false;
-	ok = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
-	     reply->element[1]->type == REDIS_REPLY_STRING;
-	if (ok)
-		snprintf(value, size, "%s", reply->element[1]->str);
-	freeReplyObject(reply);
-	return ok;
-}
-
 static void
-check_min_replicas(struct server *s)
+on_setting(void *arg, const redisReply *reply)
 {
-	long wanted = (long)s->config->redis.replicas, n;
-	char value[64];
+	struct server *s = arg;
+	const struct setting *setting = s->setting;
+	const char *value;
+	bool fits;
 
-	if (wanted == 0 || !probe_setting(&s->conn, "min-replicas-to-write",
-			       value, sizeof(value)))
-		return;
-	n = strtol(value, NULL, 10);
-	probe_find(&s->conn, n < wanted ? FINDING_WARN : FINDING_OK,
-	    "min-replicas-to-write %ld%s", n,
-	    n < wanted ? "; set it to redis.replicas, so that a master that"
-			 " was cut off stops taking writes"
-		       : "");
-	if (n < wanted || !probe_setting(&s->conn, "min-replicas-max-lag",
-			      value, sizeof(value)))
-		return;
-	n = strtol(value, NULL, 10);
-	probe_find(&s->conn, n > 2 ? FINDING_WARN : FINDING_OK,
-	    "min-replicas-max-lag %ld%s", n,
-	    n > 2 ? "; 2 stops a master that was cut off sooner" : "");
-}
-
-/* Checks a setting that should be 0 if there are replicas. */
-static void
-check_zero(struct server *s, const char *name, const char *with_0)
-{
-	char value[64];
-	bool zero;
-
-	if (s->replicas == 0 && s->config->redis.replicas == 0)
-		return;
-	if (!probe_setting(&s->conn, name, value, sizeof(value)))
-		return;
-	zero = strcmp(value, "0") == 0;
-	probe_find(&s->conn, zero ? FINDING_OK : FINDING_WARN, "%s %s%s%s",
-	    name, value, zero ? "" : "; with 0, ", zero ? "" : with_0);
-}
-
-static void
-check_saving(struct server *s)
-{
-	char only[16], sync[16];
-
-	if (!probe_setting(&s->conn, "appendonly", only, sizeof(only)) ||
-	    !probe_setting(&s->conn, "appendfsync", sync, sizeof(sync)))
-		return;
-	probe_find(&s->conn, FINDING_OK,
-	    "appendonly %s, appendfsync %s (locks need no persistence)", only,
-	    sync);
-}
-
-static void
-check_node_timeout(struct server *s)
-{
-	int64_t stall_ms = times_pad_ms(s->config->locks.lease_ms);
-	char value[64];
-	long ms;
-
-	if (s->config->redis.mode != CONFIG_MODE_CLUSTER ||
-	    !probe_setting(
-		&s->conn, "cluster-node-timeout", value, sizeof(value)))
-		return;
-	ms = strtol(value, NULL, 10);
-	probe_find(&s->conn, ms > stall_ms ? FINDING_OK : FINDING_FAIL,
-	    "cluster-node-timeout %ld ms%s", ms,
-	    ms > stall_ms ? "" : " must be more than 0.3 of locks.lease");
-}
-
-static void
-check_coverage(struct server *s)
-{
-	char value[64];
-	bool no;
-
-	if (s->config->redis.mode != CONFIG_MODE_CLUSTER ||
-	    !probe_setting(&s->conn, "cluster-require-full-coverage", value,
-		sizeof(value)))
-		return;
-	no = strcmp(value, "no") == 0;
-	probe_find(&s->conn, no ? FINDING_OK : FINDING_WARN,
-	    "cluster-require-full-coverage %s%s", value,
-	    no ? "" : "; with no, the other names go on when a master is gone");
-}
-
-static void
-check_settings(struct server *s)
-{
-	char value[64];
-
-	if (!probe_setting(&s->conn, "appendonly", value, sizeof(value))) {
+	if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
+	    reply->element[1]->type == REDIS_REPLY_STRING) {
+		value = reply->element[1]->str;
+		fits = setting->word ? strncmp(value, setting->word,
+					   strlen(setting->word)) == 0
+				     : atoll(value) >= setting->min &&
+					   atoll(value) <= setting->max;
+		probe_find(&s->conn, fits ? FINDING_OK : setting->otherwise,
+		    "%s %s%s", setting->name, value,
+		    fits ? "" : setting->advice);
+	} else if (setting->when == ALWAYS) {
 		probe_find(&s->conn, FINDING_WARN,
 		    "CONFIG GET is not permitted: see lockbrokerd(8) for the"
 		    " settings it should have");
+	}
+}
+
+/* clang-format off */
+static void
+check_settings(struct server *s)
+{
+	const struct setting settings[] = {
+		{ "appendonly", ALWAYS, "", 0, 0, FINDING_OK, "" },
+		{ "min-replicas-to-write", WITH_REPLICAS, NULL,
+		    s->config->redis.replicas, INT64_MAX, FINDING_WARN,
+		    "; set it to redis.replicas, so that a master that was cut"
+		    " off stops taking writes" },
+		{ "min-replicas-max-lag", WITH_REPLICAS, NULL, 0, 2, FINDING_WARN,
+		    "; 2 stops a master that was cut off sooner" },
+		{ "repl-backlog-ttl", SOME_REPLICAS, NULL, 0, 0, FINDING_WARN,
+		    "; with 0, replicas that come back late cost no grace period" },
+		/* A replica whose full copy begins late confirms late. */
+		{ "repl-diskless-sync-delay", SOME_REPLICAS, NULL, 0, 0,
+		    FINDING_WARN,
+		    "; with 0, a replica that comes back confirms sooner" },
+		{ "cluster-node-timeout", IN_CLUSTER, NULL,
+		    times_pad_ms(s->config->locks.lease_ms) + 1, INT64_MAX,
+		    FINDING_FAIL, " must be more than 0.3 of locks.lease" },
+		{ "cluster-require-full-coverage", IN_CLUSTER, "no", 0, 0,
+		    FINDING_WARN,
+		    "; with no, the other names go on when a master is gone" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		s->setting = &settings[i];
+		if (counts(s, settings[i].when))
+			probe_ask(&s->conn, on_setting, "CONFIG GET %s",
+			    settings[i].name);
+	}
+}
+/* clang-format on */
+
+/* What it permits. */
+
+static void
+on_command(void *arg, const redisReply *reply)
+{
+	struct server *s = arg;
+	const char *command = s->needed->command;
+
+	if (reply->type != REDIS_REPLY_ERROR)
+		return;
+	s->permits = false;
+	probe_find(&s->conn, s->needed->without, "%.*s: %s",
+	    (int)strcspn(command, " "), command, reply->str);
+}
+
+static void
+check_commands(struct server *s, const char *channel)
+{
+	static const struct needed needed[] = {
+		{ FINDING_FAIL, ALWAYS, "PING" },
+		{ FINDING_WARN, ALWAYS, "CLIENT SETNAME lockbroker" },
+		{ FINDING_FAIL, ALWAYS, "PUBLISH %s probe" },
+		{ FINDING_FAIL, WITH_REPLICAS, "WAIT 0 1" },
+		{ FINDING_FAIL, IN_CLUSTER, "CLUSTER INFO" },
+		{ FINDING_FAIL, IN_CLUSTER, "ASKING" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		s->needed = &needed[i];
+		if (counts(s, needed[i].when))
+			probe_ask(
+			    &s->conn, on_command, needed[i].command, channel);
+	}
+}
+
+static void
+on_loaded(void *arg, const redisReply *reply)
+{
+	struct server *s = arg;
+
+	if (reply->type == REDIS_REPLY_STRING)
+		snprintf(s->sha, sizeof(s->sha), "%s", reply->str);
+}
+
+/* Is it a list of texts, and has it all that we asked for? */
+static bool
+is_list(const redisReply *reply)
+{
+	size_t i;
+
+	for (i = 0; i < reply->elements; i++)
+		if (reply->element[i]->type != REDIS_REPLY_STRING)
+			return false;
+	return reply->elements >= REFUSED;
+}
+
+static void
+on_tried(void *arg, const redisReply *reply)
+{
+	struct server *s = arg;
+	int64_t period_ms = times_recovery_ms(s->config->locks.lease_ms), now;
+	redisReply *const *v = reply->element;
+	size_t i;
+
+	s->elsewhere = is_in_cluster(s) && reply->type == REDIS_REPLY_ERROR &&
+		       strncmp(reply->str, "MOVED", 5) == 0;
+	if (s->elsewhere)
+		return;
+	s->permits &= is_list(reply) && reply->elements == REFUSED;
+	if (!is_list(reply)) {
+		probe_find(&s->conn, FINDING_FAIL, "EVALSHA: %s",
+		    reply->str ? reply->str : "unexpected reply");
 		return;
 	}
-	check_min_replicas(s);
-	check_zero(s, "repl-backlog-ttl",
-	    "replicas that come back late cost no grace period");
-	/* A replica whose full copy begins late confirms late. */
-	check_zero(s, "repl-diskless-sync-delay",
-	    "a replica that comes back confirms sooner");
-	check_saving(s);
-	check_node_timeout(s);
-	check_coverage(s);
+	now = atoll(v[NOW_US]->str);
+	if (now != 0)
+		check_clock(s, now);
+	check_guard(s, v[GUARD_CFG]->str,
+	    v[GUARD_IDLE]->len == 0 &&
+		now / 1000 - atoll(v[GUARD_AT_MS]->str) <= period_ms);
+	for (i = REFUSED; i < reply->elements; i++)
+		probe_find(
+		    &s->conn, FINDING_FAIL, "in a script, %s", v[i]->str);
+}
+
+/* A node of a cluster has only some buckets: tries until it finds one. */
+static void
+check_scripts(struct server *s, const char *channel)
+{
+	const char *prefix = s->config->redis.prefix;
+	unsigned i, n = redis_shards(s->config);
+	char bucket[16] = "";
+
+	probe_ask(&s->conn, on_loaded, "SCRIPT LOAD %s", try_commands);
+	for (i = 0; i == 0 || (s->elsewhere && i < n); i++) {
+		if (is_in_cluster(s))
+			snprintf(bucket, sizeof(bucket), "{%u}:", i);
+		probe_ask(&s->conn, on_tried,
+		    "EVALSHA %s 2 %s%s@probe:%d %s%s@guard %s %s", s->sha,
+		    prefix, bucket, (int)getpid(), prefix, bucket, channel,
+		    script_commands);
+	}
 }
 
 static void
-check_replicas(struct server *s)
+check_permits(struct server *s)
 {
-	long wanted = (long)s->config->redis.replicas;
+	char channel[KEY_SIZE];
 
-	if (wanted == 0 && s->replicas == 0)
+	snprintf(channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
+	s->permits = true;
+	check_commands(s, channel);
+	check_scripts(s, channel);
+	if (!link_is_up(s->conn.link))
 		return;
-	if (wanted == 0)
-		probe_find(&s->conn, FINDING_WARN,
-		    "%ld replicas are connected, and redis.replicas is 0: a"
-		    " failover may lose locks",
-		    s->replicas);
-	else if (s->replicas < wanted)
-		probe_find(&s->conn, FINDING_FAIL,
-		    "%ld replicas are connected, redis.replicas is %ld: no"
-		    " grant would count",
-		    s->replicas, wanted);
-	else
-		probe_find(&s->conn,
-		    s->replicas > wanted ? FINDING_WARN : FINDING_OK,
-		    "%ld replicas are connected, %ld confirm%s", s->replicas,
-		    wanted,
-		    s->replicas > wanted ? "; one that has not may be promoted"
-					 : "");
-}
-
-static void
-check_all(struct server *s)
-{
-	bool ok;
-
-	if (!look_at_info(s))
-		return;
-	check_version(s);
-	check_role(s);
-	check_memory(s);
-	check_replicas(s);
-	check_clock(s);
-	check_settings(s);
-	if (s->info.replica)
-		return;
-	probe_guard(&s->conn, s->config, s->server_us / 1000);
-	ok = check_commands(s);
-	ok &= check_scripts(s);
-	ok &= check_subscribe(s);
-	if (ok)
+	if (!probe_hears(&s->conn, channel))
+		probe_find(&s->conn, FINDING_FAIL, "%s", s->conn.why);
+	else if (s->permits)
 		probe_find(&s->conn, FINDING_OK,
 		    "every command that is needed is permitted");
 }
@@ -556,21 +391,14 @@ check_all(struct server *s)
 void
 probe_server(struct probe *probe, const struct address *address)
 {
-	const struct config_redis *redis = &probe->config->redis;
 	struct server s = { .config = probe->config };
-	redisReply *reply;
 
-	if (!probe_open(
-		&s.conn, probe, "redis", address, redis->user, redis->password))
+	if (!probe_open(&s.conn, probe, "redis", address, &s))
 		return;
-	reply = redis->database > 0
-		    ? probe_ask(&s.conn, "SELECT %u", redis->database)
-		    : NULL;
-	if (reply != NULL && probe_is_error(reply))
-		probe_find(&s.conn, FINDING_FAIL, "SELECT: %s", reply->str);
-	else
-		check_all(&s);
-	if (reply != NULL)
-		freeReplyObject(reply);
+	s.info = link_info(s.conn.link);
+	check_info(&s);
+	check_settings(&s);
+	if (!s.info->replica)
+		check_permits(&s);
 	probe_close(&s.conn);
 }
