@@ -72,7 +72,7 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	resp_redisson_told(b, rs, t);
 	told.listed &= rs->sure;
 	mine = (struct span){ rs->mine, rs->mine_len };
-	if (ask_goes_well(&told, token, &rs->wrong, mine))
+	if (ask_goes_well(&told, &rs->wrong))
 		ask_write(&told, token, rs->form, mine, resp_three(c),
 		    conn_output(c));
 	else

@@ -52,7 +52,9 @@ struct latches {
 /* A request that is being carried out in parts. */
 struct parts {
 	uint64_t ref; /* of the request */
+	struct ask_wrong wrong;
 	unsigned n, left;
+	bool fails; /* with the error in `wrong` */
 	bool done[];
 };
 
@@ -218,22 +220,33 @@ resp_redisson_told(
 /* Parts. */
 
 static void
+write_parts(struct conn *c, const struct parts *p, const struct wire_reply *why)
+{
+	unsigned i;
+
+	if (why != NULL) {
+		refuse(c, why, true);
+		return;
+	}
+	if (p->fails) {
+		resp_fail(c, "ERR %s", p->wrong.error);
+		return;
+	}
+	resp_array(conn_output(c), p->n);
+	for (i = 0; i < p->n; i++)
+		resp_int(conn_output(c), p->done[i]);
+}
+
+static void
 finish(struct conn *c, struct resp *rs, const struct wire_reply *why)
 {
 	struct parts *p = rs->parts;
 	char mem[TAG_MAX_BYTES + 1];
 	struct wire_reply reply;
-	unsigned i;
 
 	rs->parts = NULL;
-	if (conn_answered(c, p->ref, mem, &reply)) {
-		if (why == NULL)
-			resp_array(conn_output(c), p->n);
-		else
-			refuse(c, why, true);
-		for (i = 0; i < p->n && why == NULL; i++)
-			resp_int(conn_output(c), p->done[i]);
-	}
+	if (conn_answered(c, p->ref, mem, &reply))
+		write_parts(c, p, why);
 	free(p);
 }
 
@@ -241,6 +254,7 @@ bool
 resp_part_told(struct conn *c, uint64_t ref, const struct token_result *t,
     const struct wire_reply *reply)
 {
+	struct token_result told;
 	struct resp *rs;
 	struct parts *p;
 
@@ -254,7 +268,9 @@ resp_part_told(struct conn *c, uint64_t ref, const struct token_result *t,
 		finish(c, rs, reply);
 		return true;
 	}
-	p->done[ref & ((1U << PART_BITS) - 1)] = t->answer == TOKEN_DONE;
+	told = *t;
+	p->fails |= !ask_goes_well(&told, &p->wrong);
+	p->done[ref & ((1U << PART_BITS) - 1)] = told.answer == TOKEN_DONE;
 	if (--p->left == 0)
 		finish(c, rs, NULL);
 	return true;
@@ -310,6 +326,7 @@ resp_ask_each(struct broker *b, struct conn *c, const struct request *r,
 		sure = scripts_ask_one(&a, id, r->words + 2, r->nwords - 2, i,
 		    resp_clock_ms(b, r->words[3 + i]), &why);
 		assert(sure);
+		p->wrong = a.wrong;
 		a.rq.names = a.names;
 		a.rq.ref = PART_REF | ref << PART_BITS | i;
 		ev.u.token.session = bridge_session(c);

@@ -251,8 +251,6 @@ write_counted(const struct token_result *t, struct span token,
     enum ask_form form, struct span mine, bool three, struct buf *out)
 {
 	bool done = t->answer == TOKEN_DONE;
-	/* A hold that was over at once was made and has ended. */
-	bool refused = !done && t->answer != TOKEN_ABSENT;
 
 	switch (form) {
 	case ASK_HAS_DEPTH:
@@ -262,18 +260,18 @@ write_counted(const struct token_result *t, struct span token,
 		write_depth(t, is_mine(t, token, mine), three, out);
 		return true;
 	case ASK_NIL_OR_LEFT:
-		if (refused)
-			resp_int(out, sleep_ms(t));
-		else
+		if (done)
 			resp_null(out, three);
+		else
+			resp_int(out, sleep_ms(t));
 		return true;
 	case ASK_NIL_OR_ONE:
-		write_one(refused, three, out);
+		write_one(!done, three, out);
 		return true;
 	case ASK_FENCE_OR_LEFT:
 		resp_array(out, 2);
-		resp_int(out, refused ? sleep_ms(t) : -1);
-		resp_int(out, refused ? -1 : (int64_t)t->fence);
+		resp_int(out, done ? -1 : sleep_ms(t));
+		resp_int(out, done ? (int64_t)t->fence : -1);
 		return true;
 	case ASK_DEPTH_LEFT:
 	case ASK_DEPTH_OR_GONE:
@@ -344,15 +342,36 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 	}
 }
 
-bool
-ask_goes_well(struct token_result *t, struct span token,
-    const struct ask_wrong *wrong, struct span mine)
+static enum ask_found
+found(const struct token_result *t, const struct ask_wrong *w)
 {
-	if (wrong->error == NULL)
+	if (w->asks && t->meant == w->nnames)
+		return ASK_MINE;
+	if (w->asks)
+		return t->done == 0 ? ASK_FREE : ASK_OTHERS;
+	if (t->answer == TOKEN_UNBOUND)
+		return ASK_MINE;
+	return t->answer == TOKEN_ABSENT && w->nnames == 1 ? ASK_FREE
+							   : ASK_OTHERS;
+}
+
+bool
+ask_goes_well(struct token_result *t, const struct ask_wrong *w)
+{
+	const enum ask_found how = found(t, w);
+
+	if ((w->where == 0 && w->over == 0) ||
+	    (!w->asks && t->answer == TOKEN_DONE))
 		return true;
-	t->answer = is_there(t) ? TOKEN_OTHERS : TOKEN_ABSENT;
-	if (!is_mine(t, token, mine) || t->depth > 0)
+	if (how == ASK_MINE && w->if_bound && t->left_ms < 0) {
+		t->answer = TOKEN_UNBOUND;
 		return true;
-	t->answer = TOKEN_UNBOUND;
-	return wrong->if_bound && t->left_ms < 0;
+	}
+	if (w->asks)
+		t->answer = how == ASK_FREE ? TOKEN_ABSENT : TOKEN_OTHERS;
+	if ((w->over & how) != 0) {
+		t->answer = TOKEN_DONE;
+		t->done = w->nnames;
+	}
+	return (w->where & how) == 0;
 }

@@ -57,14 +57,22 @@ enum ask_form {
 	ASK_SIGNAL	     /* [`token`, "1"], or a nil array */
 };
 
+/* How a script finds its names: each is free, each is its token's, or else. */
+enum ask_found { ASK_FREE = 1, ASK_MINE = 2, ASK_OTHERS = 4 };
+
 /*
- * A script compares the token before it uses the number of its end.  If that is
- * no such number, the broker asks who has the name (QUERY), and answers with
- * `error`, which is static, only if the token has it; NULL: nothing is wrong.
+ * A script looks who has its names before it uses the number of their end.  If
+ * that is no time to come, the broker asks who has them, or ends what a time
+ * that is over ends, and answers with the error only where the script would
+ * come so far.  With 0 and 0, nothing is wrong.
  */
 struct ask_wrong {
-	const char *error;
-	bool if_bound; /* and only if the hold has a bound */
+	unsigned where;	   /* ask_found: the error is the answer */
+	unsigned over;	   /* ask_found: taken, and over at once: DONE */
+	const char *error; /* static */
+	bool if_bound;	   /* MINE: only if the hold has a bound */
+	bool asks;	   /* a QUERY; else the request changes something */
+	unsigned nnames;
 };
 
 /* What the broker asks of the core.  The sender sets `rq.names`. */
@@ -116,11 +124,10 @@ void ask_write(const struct token_result *t, struct span token,
     enum ask_form form, struct span mine, bool three, struct buf *out);
 
 /*
- * The answer to such a QUERY becomes that to the script; returns false if it is
- * the error.
+ * The answer to what was asked instead becomes that to the script; returns false
+ * if it is the error.
  */
-bool ask_goes_well(struct token_result *t, struct span token,
-    const struct ask_wrong *wrong, struct span mine);
+bool ask_goes_well(struct token_result *t, const struct ask_wrong *wrong);
 
 #define ASK_LATCH_MAX 512 /* bytes */
 

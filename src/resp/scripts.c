@@ -38,7 +38,9 @@ enum script_flag {
 	SCRIPT_FLAG_WHEN = 2048,
 	SCRIPT_FLAG_ONE = 4096,
 	SCRIPT_FLAG_FAIR = 8192,
-	SCRIPT_FLAG_LEAVES = 16384
+	SCRIPT_FLAG_LEAVES = 16384,
+	SCRIPT_FLAG_EXPIRES = 32768,
+	SCRIPT_FLAG_TRIES = 65536
 };
 
 enum script_keys {
@@ -453,22 +455,72 @@ take_token(struct ask *a, const struct script *s, const struct args *args,
 	return true;
 }
 
-/* The number is none.  A script that only extends a hold says so if the token
- * has it; of several names, the broker says so at once. */
-static bool
-wrong_number(struct ask *a, struct buf *why, const char *error)
+/* Where does the script use the number? */
+static unsigned
+used(const struct ask *a, const struct script *s)
 {
-	if (a->rq.op != TOKEN_EXTEND || a->rq.either || a->rq.nnames != 1 ||
-	    a->rq.match != TOKEN_EXACT)
-		return wrong(why, error);
-	a->wrong.error = error;
+	unsigned where = 0;
+
+	if (a->rq.op == TOKEN_ACQUIRE || a->rq.either)
+		where |= ASK_FREE;
+	if (a->rq.op == TOKEN_EXTEND || a->rq.either)
+		where |= ASK_MINE;
+	if (s->flags & SCRIPT_FLAG_TRIES)
+		where |= ASK_OTHERS;
+	return where;
+}
+
+static void
+ask_first(struct ask *a)
+{
+	a->wrong.asks = true;
 	a->wrong.if_bound =
 	    a->rq.bound == TOKEN_IF_BOUND || a->rq.bound == TOKEN_ADD;
 	a->rq.op = TOKEN_QUERY;
+	a->rq.either = false;
 	a->rq.bound = TOKEN_REPLACE;
-	a->rq.token = NULL;
-	a->rq.token_len = 0;
+}
+
+/* The number is none.  An unlock uses it only if a depth is left: it then has a
+ * bound that changes nothing. */
+static bool
+wrong_number(
+    struct ask *a, const struct script *s, struct buf *why, const char *error)
+{
+	if (s->match == TOKEN_ANY)
+		return wrong(why, error);
+	a->wrong.error = error;
+	a->wrong.nnames = a->rq.nnames;
+	a->wrong.where = used(a, s);
+	if (a->rq.op != TOKEN_RELEASE) {
+		ask_first(a);
+		return true;
+	}
+	a->wrong.where = ASK_MINE;
+	a->rq.bound = TOKEN_IF_LONGER;
+	a->rq.ttl_ms = 1;
 	return true;
+}
+
+/* A time that is over: PEXPIRE ends a hold by it, and SET refuses it. */
+static void
+take_over(struct ask *a, const struct script *s)
+{
+	unsigned where = used(a, s);
+
+	a->wrong.error = "invalid expire time in 'set' command";
+	a->wrong.nnames = a->rq.nnames;
+	if (s->flags & SCRIPT_FLAG_EXPIRES)
+		a->wrong.over = where & ASK_FREE;
+	a->wrong.where = where & ~a->wrong.over;
+	if ((s->flags & SCRIPT_FLAG_SET) != 0 || (where & ASK_MINE) == 0) {
+		ask_first(a);
+		return;
+	}
+	a->wrong.where &= ~(unsigned)ASK_MINE;
+	a->rq.op = TOKEN_EXTEND;
+	a->rq.either = false;
+	a->rq.ttl_ms = -1;
 }
 
 static bool
@@ -482,23 +534,16 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	if (!ask_number(args->v[s->number - 1], &n) ||
 	    n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
 		return wrong_number(
-		    a, why, "value is not an integer or out of range");
+		    a, s, why, "value is not an integer or out of range");
 	n *= s->unit;
-	/* A lock of Redisson is taken and expires at once, whatever its depth:
-	 * the token has it no more. */
-	if (n <= 0 && s->match == TOKEN_COUNTED && a->rq.either) {
-		a->rq.op = TOKEN_EXTEND;
-		a->rq.either = false;
-	}
-	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either ||
-			  (s->flags & SCRIPT_FLAG_SET) != 0))
-		return wrong_number(
-		    a, why, "invalid expire time in 'set' command");
 	/* Redis keeps the time of the end, which must be a number, too. */
 	if (n > INT64_MAX - clock_ms)
 		return wrong_number(
-		    a, why, "invalid expire time in this script");
-	if (a->rq.bound == TOKEN_ADD)
+		    a, s, why, "invalid expire time in this script");
+	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either ||
+			  (s->flags & SCRIPT_FLAG_SET) != 0))
+		take_over(a, s);
+	else if (a->rq.bound == TOKEN_ADD)
 		a->rq.ttl_ms = max_ms(ask_bounded(n), -TOKEN_MS_MAX);
 	else if (n > 0 || !(s->flags & SCRIPT_FLAG_UNBOUNDED))
 		a->rq.ttl_ms = ask_until(n);
@@ -643,6 +688,5 @@ scripts_ask_one(struct ask *a, enum script_id id, const struct span *words,
 	one[1] = words[1 + i];
 	one[2] = words[1 + n];
 	one[3] = words[2 + n + i];
-	return scripts_ask(a, id, one, 4, clock_ms, why) &&
-	       (a->wrong.error == NULL || wrong(why, a->wrong.error));
+	return scripts_ask(a, id, one, 4, clock_ms, why);
 }

@@ -108,6 +108,17 @@ count(const struct token_call *c)
 	return done;
 }
 
+static unsigned
+count_meant(const struct token_call *c)
+{
+	const struct token_name *n;
+	unsigned meant = 0;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		meant += n->settled && (n->key_bits & KEY_IS_MEANT) != 0;
+	return meant;
+}
+
 /* Returns the least that is left of the bounds; -1 if there is none. */
 static int64_t
 least_ms(const struct token_call *c)
@@ -144,6 +155,8 @@ result_emit(
 	r->kind = holds_now(n) ? TOKEN_HELD : n->kind;
 	r->own = holds_now(n) || (n->key_bits & KEY_OF_SAME_USER) != 0;
 	r->matches = holds_now(n) || (n->key_bits & KEY_IS_MEANT) != 0;
+	if (c->op == TOKEN_QUERY)
+		r->meant = count_meant(c);
 	r->listed = c->listed;
 	r->early = c->early;
 	r->depth = depth - (depth > 0 && n->status == OUTCOME_ENDED);

@@ -1,0 +1,183 @@
+"""Scripts of lock libraries with a number that is no time to come, to the broker and to a bare
+redis-server: a script looks who has its names before it comes to the number. The answers are
+equal, and so is what is held afterwards."""
+
+import itertools
+import unittest
+
+from lib.redisson import SCRIPTS, fair_keys, wall_ms
+from lib.resp import RedisError, Resp
+from test_resp import RespTest, encode
+from test_resp_numbers import LEAST, REFUSED
+from test_resp_redisson import ONE, OTHER, unlock
+
+NUMBERS = (*REFUSED, "0", "-1", "-20000")
+
+
+def each(what):
+    return f"for i, key in ipairs(KEYS) do {what} end "
+
+
+SET_EACH = each("redis.call('set', key, ARGV[1], 'PX', ARGV[2])") + "return #KEYS"
+REFRESH = ("local values = redis.call('mget', unpack(KEYS)) "
+           + each("if values[i] ~= ARGV[1] then return false end")
+           + each("redis.call('pexpire', key, ARGV[2])") + "return redis.status_reply('OK')")
+OBTAIN = ("local keys = {} " + each("table.insert(keys, key) table.insert(keys, ARGV[1])")
+          + "if redis.call('msetnx', unpack(keys)) ~= 1 then "
+          + each("if redis.call('getrange', key, 0, ARGV[2] - 1) ~= "
+                 "string.sub(ARGV[1], 1, ARGV[2]) then return false end")
+          + "redis.call('mset', unpack(keys)) end "
+          + each("redis.call('pexpire', key, ARGV[3])") + "return redis.status_reply('OK')")
+SPRING = ("local id = redis.call('GET', KEYS[1]) "
+          "if id == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return true "
+          "elseif not id then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return true end "
+          "return false")
+
+# A text, which the broker knows by its form or else by the sha1 of the library's own; and what is
+# behind it, for each number.
+PLAIN = {
+    "redlock, take": (
+        each("if redis.call('exists', key) == 1 then return 0 end") + SET_EACH, None,
+        lambda n: (2, "k", "l", "t", n)),
+    "redlock, extend": (
+        each("if redis.call('get', key) ~= ARGV[1] then return 0 end") + SET_EACH, None,
+        lambda n: (2, "k", "l", "t", n)),
+    "bsm/redislock, refresh": (
+        REFRESH, "5a22d7e8431313862816d4416b5e46dd70fc340d", lambda n: (2, "k", "l", "t", n)),
+    "Laravel, take": (
+        "return redis.call('exists',KEYS[1])<1 and redis.call('setex',KEYS[1],ARGV[2],ARGV[1])",
+        None, lambda n: (1, "k", "t", n)),
+    "redsync": (
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then "
+        "return redis.call('PEXPIRE', KEYS[1], ARGV[2]) "
+        "elseif redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2], 'NX') then return 1 "
+        "else return 0 end", None, lambda n: (1, "k", "t", n)),
+    "RedLock.net": (
+        "local value = redis.call('get', KEYS[1]) if (value == false) then "
+        "return redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2]) and 1 or 0 "
+        "elseif (value == ARGV[1]) then return redis.call('pexpire', KEYS[1], ARGV[2]) "
+        "else return -1 end", "9f614a785a5f9ae8c6396c6b4bf94d2087342603",
+        lambda n: (1, "k", "t", n)),
+    "aioredlock": (
+        "local id = redis.call('get', KEYS[1]) if not id or id == ARGV[1] then "
+        "return redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2]) "
+        "else return redis.error_reply('ERROR') end", "c75a9bf1538efcdb1f383acc3e273c5089d57e58",
+        lambda n: (1, "k", "t", n)),
+    "spring-integration": (
+        SPRING, "175897a4e379e99e79a54937be09226f76cdcfe5", lambda n: (1, "k", "t", n)),
+    "redlock-rb": (
+        "if (redis.call('exists', KEYS[1]) == 0 and ARGV[3] == 'yes') or "
+        "redis.call('get', KEYS[1]) == ARGV[1] then "
+        "return redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2]) end", None,
+        lambda n: (1, "k", "t", n, "yes")),
+    "redlock-rb, extend": (
+        "if (redis.call('exists', KEYS[1]) == 0 and ARGV[3] == 'yes') or "
+        "redis.call('get', KEYS[1]) == ARGV[1] then "
+        "return redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2]) end", None,
+        lambda n: (1, "k", "t", n, "no")),
+    "node-redis-warlock": (
+        "if redis.call('get', KEYS[1]) == KEYS[3] then "
+        "return redis.call('set', KEYS[1], KEYS[3], 'PX', KEYS[2], 'XX') else return 0 end",
+        None, lambda n: (3, "k", n, "t")),
+    "bsm/redislock, obtain": (
+        OBTAIN, "eb0c00d98f6f33b4262419a509002884540f30be", lambda n: (1, "k", "t-meta", 1, n)),
+    "node-redis-lock": (
+        "local lockSet = redis.call('setnx', KEYS[1], KEYS[2]) "
+        "if lockSet == 1 then redis.call('expire', KEYS[1], KEYS[3]) end return lockSet", None,
+        lambda n: (3, "k", "t", n)),
+}
+HELD = {"bound": ("t", "NX", "PX", 10000), "without a bound": ("t", "NX"),
+        "another's": ("u", "NX", "PX", 10000), "free": None}
+
+COUNTED = {name: (*reversed(SCRIPTS[name]), words) for name, words in {
+    "TAKE": lambda n: (1, "k", n, ONE), "TAKE_3_15": lambda n: (1, "k", n, ONE),
+    "TAKE_3_2": lambda n: (1, "k", n, ONE),
+    "FENCED_TAKE": lambda n: (2, "k", "fence", n, ONE),
+    "FENCED_TAKE_TOKEN": lambda n: (2, "k", "fence", n, ONE),
+    "FAIR_TAKE": lambda n: (3, *fair_keys("k"), n, ONE, 300000, wall_ms()),
+    "FAIR_TRY": lambda n: (3, *fair_keys("k"), n, ONE, wall_ms(), 300000),
+    "RENEW_3_2": lambda n: (1, "k", n, ONE), "RENEW": lambda n: (2, "k", "l", n, ONE, ONE),
+    "EXPIRE": lambda n: (1, "k", n, ""), "EXPIRE_3_13": lambda n: (1, "k", n),
+    **{name: lambda n, name=name: unlock(name, "k", ONE, ms=n) for name in SCRIPTS
+       if name.startswith(("UNLOCK", "SPIN_UNLOCK"))},
+}.items()}
+DEPTHS = {"mine": (ONE, 1), "mine, twice": (ONE, 2), "another's": (OTHER, 1), "free": (ONE, 0)}
+
+
+class Numbers(RespTest):
+    limit = 60
+
+    def setUp(self):
+        super().setUp()
+        self.broker(resp={"park": 0})
+        self.one, self.bare = self.resp(), Resp(self.redis().address)
+        self.addCleanup(self.bare.close)
+
+    def words(self, client, form, args):
+        text, sha, _ = form
+        return (*(("EVALSHA", sha) if sha and client is self.one else ("EVAL", text)), *args)
+
+    def answers(self, client, form, prepare, look):
+        """What is there before, the answer, and what is there then, for each number."""
+        blocks = [[*prepare(client), *look, self.words(client, form, form[2](number)), *look]
+                  for number in NUMBERS]
+        client.sock.sendall(b"".join(encode(*words) for block in blocks for words in block))
+        n = len(look)
+        for block in blocks:
+            replies = [client.read() for _ in block]
+            yield replies[-1 - 2 * n:-1 - n], replies[-1 - n], replies[-n:]
+
+    def check(self, form, prepare, look, means=lambda reply: reply):
+        """An error of Redis may come when half of the script is done; the broker then has done
+        nothing."""
+        for number, one, bare in zip(NUMBERS, self.answers(self.one, form, prepare, look),
+                                     self.answers(self.bare, form, prepare, look)):
+            with self.subTest(number=number):
+                before, reply, after = one
+                expected, there = bare[1:]
+                if isinstance(expected, RedisError):
+                    self.assertIsInstance(reply, RedisError)
+                    # The script's own, or that of the number.
+                    self.assertEqual("ERROR" in str(reply), "ERROR" in str(expected))
+                    self.assertEqual(*([*map(about, state)] for state in (after, before)))
+                else:
+                    self.assertEqual(means(reply), means(expected))
+                    self.assertEqual(*([*map(about, state)] for state in (after, there)))
+
+    def test_plain(self):
+        look = [(word, key) for key in "kl" for word in ("GET", "PTTL")]
+        for name, form in PLAIN.items():
+            two = form[2](0)[2] == "l"
+            for states in itertools.product([*HELD][two:], repeat=1 + two):
+                made = [("SET", key, *HELD[state]) for key, state in zip("kl", states) if HELD[state]]
+                with self.subTest(script=name, states=states):
+                    self.check(form, lambda _, made=made: [("DEL", "k"), ("DEL", "l"), *made], look)
+
+    def test_counted(self):
+        for name, form in COUNTED.items():
+            for state, (token, depth) in DEPTHS.items():
+                def prepare(client, token=token, depth=depth):
+                    take = self.words(client, COUNTED["TAKE"], (1, "k", 10000, token))
+                    gone = [("DEL", key) for key in ("k", unlock("UNLOCK", "k", ONE)[3])]
+                    if client is self.bare:
+                        gone += [("DEL", key) for key in ("fence", *fair_keys("k"))]
+                    return gone + [take] * depth
+
+                with self.subTest(script=name, state=state):
+                    self.check(form, prepare, [("HGET", "k", token), ("PTTL", "k")], met)
+
+
+def about(value):
+    """A time to come is the same in both, but for what has passed of it."""
+    return "some time" if isinstance(value, int) and value > 0 else value
+
+
+def met(reply):
+    """A thread is refused until some time, and gets a fence that Redis does not know."""
+    if isinstance(reply, list) and len(reply) == 2 and -1 in reply:
+        return "refused" if reply[0] > 0 else "taken"
+    return "refused" if isinstance(reply, int) and reply > 1 else reply
+
+
+if __name__ == "__main__":
+    unittest.main()
