@@ -25,11 +25,12 @@ INVALID, FORKED = 7, 8
 class Driver:
     """A running program that is linked with the library."""
 
-    def __init__(self, program, *arguments, ca=""):
+    def __init__(self, program, *arguments, **files):
         library = os.path.dirname(program)
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
             [program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "LD_LIBRARY_PATH": library, "DRIVER_CA": ca})
+            env={**os.environ, "LD_LIBRARY_PATH": library,
+                 **{"DRIVER_" + name.upper(): path for name, path in files.items()}})
         self.said = queue.Queue()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -319,3 +320,15 @@ class Tls(ClientsTest, Client):
         self.assertEqual(driver.call("unlock a"), OK)
         stranger = self.start(f"tls://localhost:{self.port}")
         self.assertRegex(stranger.next(), "^4 .*certificate")
+
+    def test_a_user_by_certificate(self):
+        self.broker_by_certificate()
+        driver = Driver(self.program, f"tls://localhost:{self.port}", ca=self.file("ca.crt"),
+                        cert=self.file("client.crt"), key=self.file("client.key"))
+        self.addCleanup(driver.close)
+        self.assertEqual(driver.next(), "0 ")
+        self.assertEqual(driver.call("lock a|5000"), OK)
+        self.assertEqual(driver.call("lock b|5000"), DENIED)
+        nobody = Driver(self.program, f"tls://localhost:{self.port}", ca=self.file("ca.crt"))
+        self.addCleanup(nobody.close)
+        self.assertEqual(int(nobody.next().split()[0]), DENIED)

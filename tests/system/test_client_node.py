@@ -14,6 +14,7 @@ import unittest
 from lib.case import SystemTest
 from lib.proxy import Proxy
 from lib.wait import eventually, hang
+from test_tls_clients import ClientsTest
 
 FOLDER = os.path.join(
     os.environ.get("LOCKBROKER_SRC") or os.path.join(os.path.dirname(__file__), "..", ".."),
@@ -470,3 +471,38 @@ class Faults(Client):
             return;""")
         self.assertEqual(program.end(), "")
         self.assertEqual(program.process.returncode, 0)
+
+
+class Tls(ClientsTest, Client):
+    def test_a_lock(self):
+        self.tls_broker()
+        text = """
+            say(await code(broker.request('a', { wait: 5000 }, async (lock) => {
+              say(lock.fence);
+              await hear();
+            })));"""
+        address = f"tls://localhost:{self.port}"
+        program = self.start(text, address, ca=self.file("ca.crt"))
+        fence, = program.next()
+        self.assertEqual(self.client().ok("STATUS a").fence, fence)
+        program.tell()
+        self.assertEqual(program.next(), ["none"])
+        self.assertEqual(program.end(), "")
+        self.assertEqual(self.client().ok("STATUS a")["state"], "free")
+        refused = """
+            await broker.request('a', { wait: 1000 }, () => say('held'))
+              .catch((error) => say(error.code, error.message));"""
+        (code, why), = self.story(refused, address)
+        self.assertEqual(code, "unavailable")
+        self.assertIn("certificate", why)
+
+    def test_a_user_by_certificate(self):
+        self.broker_by_certificate()
+        text = """
+            say(await code(broker.request('a', { wait: 5000 }, () => {})));
+            say(await code(broker.request('b', { wait: 5000 }, () => {})));"""
+        address, ca = f"tls://localhost:{self.port}", self.file("ca.crt")
+        known = self.story(text, address, ca=ca, cert=self.file("client.crt"),
+                           key=self.file("client.key"))
+        self.assertEqual(known, [["none"], ["denied"]])
+        self.assertEqual(self.story(text, address, ca=ca), [["auth"], ["auth"]])

@@ -567,6 +567,19 @@ class Tls(ClientsTest, Client):
             with self.assertRaisesRegex(lockbroker.Unavailable, "certificate"):
                 stranger.lock("a", wait=1).acquire()
 
+    def test_a_user_by_certificate(self):
+        self.broker_by_certificate()
+        address, ca = f"tls://localhost:{self.port}", self.file("ca.crt")
+        with lockbroker.Broker(address, ca=ca, cert=self.file("client.crt"),
+                               key=self.file("client.key")) as broker:
+            with broker.lock("a", wait=5):
+                pass
+            with self.assertRaises(lockbroker.Denied):
+                broker.lock("b", wait=5).acquire()
+        with lockbroker.Broker(address, ca=ca) as nobody:
+            with self.assertRaises(lockbroker.Denied):
+                nobody.lock("a", wait=5).acquire()
+
 
 class Tasks(Client):
     def run_async(self, main):

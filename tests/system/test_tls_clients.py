@@ -17,16 +17,12 @@ import time
 from lib.broker import find_program
 from lib.net import established
 from lib.ports import free_port
+from lib.proc import rss_bytes
 from lib.tls_client import TlsClient, context
 from lib.wait import eventually, now, parse_ms, patience
 from test_floods import is_sanitized
 from test_tls import TlsTest
 from test_users import HASH, RIGHTS, SECRET, Users
-
-
-def rss_bytes(pid):
-    with open(f"/proc/{pid}/statm", "rb") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 class ClientsTest(TlsTest):
@@ -43,6 +39,12 @@ class ClientsTest(TlsTest):
         directory = os.path.join(self.directory, "b1")
         listen = [{"unix": os.path.join(directory, "s")}, {"tcp": "127.0.0.1:0"}, place]
         return self.broker(server, listen=listen, **settings)
+
+    def broker_by_certificate(self):
+        """One where whoever shows client.crt may lock a*, and nobody else anything."""
+        return self.tls_broker(
+            options={"client_ca": self.file("ca.crt"), "verify": "optional"}, ready=False,
+            auth={"users": [{"name": "deploy", "certificate": ["CN=client"], "lock": ["a*"]}]})
 
     def tls(self, certificate=None, authority="ca", version=None, **options):
         how = context(authority and self.file(authority),
@@ -63,7 +65,6 @@ class ClientsTest(TlsTest):
                 if b"lockbroker-tls" in file.read():
                     return pid
         raise AssertionError("no lockbroker-tls runs")
-
 
     def hello(self, version=None):
         """The first message of a client."""

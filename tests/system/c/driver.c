@@ -150,6 +150,8 @@ main(int argc, char **argv)
 
 	addresses = argc > 1 ? argv[1] : NULL;
 	options.ca = getenv("DRIVER_CA");
+	options.cert = getenv("DRIVER_CERT");
+	options.key = getenv("DRIVER_KEY");
 	options.user = argc > 2 ? argv[2] : NULL;
 	options.password = argc > 3 ? argv[3] : NULL;
 	if (getenv("DRIVER_GRACE_MS") != NULL)

@@ -182,3 +182,8 @@ def pid_gone(pid):
             return stat.read().rsplit(b") ", 1)[1][:1] == b"Z"
     except OSError:
         return True
+
+
+def rss_bytes(pid):
+    with open(f"/proc/{pid}/statm", "rb") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
