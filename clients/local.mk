@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	clients/conformance/driver.c \
 	clients/conformance/driver.js \
 	clients/conformance/driver.py \
+	clients/conformance/driver_aio.py \
 	clients/conformance/play.py \
 	clients/conformance/story.txt \
 	clients/node/README.md \

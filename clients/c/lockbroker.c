@@ -1,14 +1,16 @@
 /*
  * Distributed locks from lockbroker.
  *
- * All requests are tagged, so that a PING is answered while another request
- * waits.  A hold is safe for as long as the broker said in answer to a PING that
+ * Requests that may wait are tagged, so that a PING is answered meanwhile.  What
+ * may be free is asked for in one go with a PING, both without tags, so that the
+ * one is answered behind the other: that saves a round trip.  A hold is safe for as long as the broker said in answer to a PING that
  * was sent after its grant, counted from that sending; no lock is told before it
  * is.  A connection on which nothing is heard any more is given up, and with it
  * all that is held.
  */
 #include "config.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -39,6 +41,8 @@
 
 /* So long the end waits for a session that is to be resumed. */
 #define CLOSE_MS 1000
+/* So often a lock is waited for at once after one was not free. */
+#define WARY 8
 
 #define ERROR_SIZE 512
 
@@ -66,6 +70,7 @@ struct lockbroker {
 	bool away;	   /* it did, and is to be resumed */
 	uint64_t resuming; /* the tag of the RESUME under way, or 0 */
 	int64_t retry_ms;  /* when it is tried next */
+	int64_t gone_ms;   /* when the broker has ended it */
 	bool unanswered;   /* the last request was, when its connection ended */
 	int64_t grace_ms;
 	pid_t owner;
@@ -74,6 +79,9 @@ struct lockbroker {
 	uint64_t wanted; /* the tag of the reply that is waited for, or 0 */
 	struct message reply; /* that reply, once it is there */
 	uint64_t ping;	      /* the tag of the PING under way, or 0 */
+	uint64_t plain[2];    /* tags of what was asked without them, in order */
+	unsigned plain_n;
+	unsigned wary; /* so often a lock is not tried before it is waited for */
 	int64_t pinged_ms;    /* when the last one was sent */
 	int64_t heard_ms;
 	bool leaving; /* the broker wants us to go */
@@ -248,24 +256,32 @@ drop(struct lockbroker *lb, const char *reason)
 	free(lb->key);
 	lb->key = NULL;
 	lb->away = false;
-	lb->ping = 0;
+	lb->ping = lb->plain_n = 0;
 	lb->leaving = false;
 	TAILQ_FOREACH (h, &lb->holds, link)
 		lose(lb, h, reason);
 }
 
-/* The connection is lost. */
+/*
+ * The connection is lost.  The session has what it held, and perhaps what was
+ * being asked for.
+ */
 static void
 part(struct lockbroker *lb)
 {
-	if (lb->key == NULL || !holds_any(lb)) {
+	const int64_t now = now_ms();
+
+	if (lb->key == NULL ||
+	    (!lb->away && lb->wanted == 0 && !holds_any(lb))) {
 		drop(lb, "unreachable");
 		return;
 	}
 	client_close(&lb->link);
-	lb->retry_ms = now_ms() + (lb->away ? AGAIN_MS : 0);
+	lb->retry_ms = now + (lb->away ? AGAIN_MS : 0);
+	if (!lb->away)
+		lb->gone_ms = now + lb->grace_ms;
 	lb->away = true;
-	lb->resuming = lb->ping = 0;
+	lb->resuming = lb->ping = lb->plain_n = 0;
 }
 
 /* Looks for the session where it was. */
@@ -409,6 +425,10 @@ static void
 take_resumed(struct lockbroker *lb, const struct message *m)
 {
 	lb->resuming = 0;
+	if (message_error_is(m, "not-found")) {
+		drop(lb, "unreachable");
+		return;
+	}
 	if (message_status(m) != STATUS_OK) {
 		part(lb);
 		return;
@@ -418,10 +438,27 @@ take_resumed(struct lockbroker *lb, const struct message *m)
 	ping(lb);
 }
 
+/* The tag of the request that a message answers; 0: none. */
+static uint64_t
+answered(struct lockbroker *lb, const struct message *m)
+{
+	const uint64_t first = lb->plain[0];
+
+	if (m->event)
+		return 0;
+	if (m->tag[0] != '\0')
+		return strtoull(m->tag, NULL, 10);
+	if (lb->plain_n == 0)
+		return 0;
+	lb->plain[0] = lb->plain[1];
+	lb->plain_n--;
+	return first;
+}
+
 static void
 take(struct lockbroker *lb, struct message *m)
 {
-	const uint64_t tag = m->event ? 0 : strtoull(m->tag, NULL, 10);
+	const uint64_t tag = answered(lb, m);
 	struct hold *h;
 
 	lb->heard_ms = now_ms();
@@ -461,8 +498,9 @@ ping_due(const struct lockbroker *lb)
 	return lb->pinged_ms + (every > ASK_MIN_MS ? every : ASK_MIN_MS);
 }
 
+/* A PING is being sent. */
 static void
-ping(struct lockbroker *lb)
+begin_ping(struct lockbroker *lb)
 {
 	struct hold *h;
 
@@ -470,6 +508,12 @@ ping(struct lockbroker *lb)
 	lb->pinged_ms = now_ms();
 	TAILQ_FOREACH (h, &lb->holds, link)
 		h->asked = !h->lost;
+}
+
+static void
+ping(struct lockbroker *lb)
+{
+	begin_ping(lb);
 	client_send(&lb->link, "@%" PRIu64 " PING", lb->ping);
 }
 
@@ -480,7 +524,7 @@ next_due(const struct lockbroker *lb)
 	int64_t due = safe_until(lb);
 
 	if (lb->away)
-		return min_ms(due, lb->retry_ms);
+		return min_ms(due, min_ms(lb->retry_ms, lb->gone_ms));
 	if (lb->ping == 0)
 		return min_ms(due, ping_due(lb));
 	return min_ms(due, lb->pinged_ms + FROZEN_MS);
@@ -494,7 +538,7 @@ tick(struct lockbroker *lb)
 
 	if (lb->link.fd < 0 && !lb->away)
 		return;
-	if (safe_until(lb) <= now) {
+	if (safe_until(lb) <= now || (lb->away && lb->gone_ms <= now)) {
 		drop(lb, "unreachable");
 	} else if (lb->away) {
 		if (now >= lb->retry_ms)
@@ -507,10 +551,14 @@ tick(struct lockbroker *lb)
 	}
 }
 
-/* Takes all messages that are there.  Returns false if there were none. */
+/*
+ * Takes the messages that are there, up to the reply that is waited for: it says
+ * what those behind it are about.  Returns false if there were none.
+ */
 static bool
 take_all(struct lockbroker *lb)
 {
+	const uint64_t wanted = lb->wanted;
 	struct message m;
 	enum client_got got;
 	bool any = false;
@@ -518,6 +566,8 @@ take_all(struct lockbroker *lb)
 	while ((got = client_next(&lb->link, &m)) == CLIENT_MESSAGE) {
 		take(lb, &m);
 		any = true;
+		if (lb->wanted != wanted)
+			break;
 	}
 	if (got == CLIENT_GARBAGE)
 		drop(lb, "unreachable");
@@ -536,6 +586,7 @@ go_on(struct lockbroker *lb, int64_t deadline_ms)
 	const int64_t now = now_ms();
 	const int64_t until =
 	    min_ms(min_ms(deadline_ms, next_due(lb)), now + 1000);
+	const uint64_t wanted = lb->wanted;
 	bool open = true;
 
 	if (!take_all(lb) && (lb->link.fd >= 0 || lb->away)) {
@@ -544,6 +595,8 @@ go_on(struct lockbroker *lb, int64_t deadline_ms)
 			open = client_pump(&lb->link);
 		(void)take_all(lb);
 	}
+	if (lb->wanted != wanted)
+		return; /* the next turn sees the end again */
 	if (!open || (lb->link.fd < 0 && !lb->away))
 		part(lb);
 	tick(lb);
@@ -551,17 +604,21 @@ go_on(struct lockbroker *lb, int64_t deadline_ms)
 
 /* Requests. */
 
-/*
- * Sends a request and waits for its reply, which becomes *reply.  Returns
- * LOCKBROKER_UNAVAILABLE if the connection ends before.
- */
-static int
-ask(struct lockbroker *lb, const char *line, struct message *reply)
+static void
+begin_request(struct lockbroker *lb)
 {
 	lb->wanted = ++lb->tag;
 	if (!holds_any(lb))
 		lb->pinged_ms = lb->heard_ms = now_ms();
-	client_send(&lb->link, "@%" PRIu64 " %s", lb->wanted, line);
+}
+
+/*
+ * Waits for the reply to what was sent, which becomes *reply.  Returns
+ * LOCKBROKER_UNAVAILABLE if the connection ends before.
+ */
+static int
+await_reply(struct lockbroker *lb, struct message *reply)
+{
 	while (lb->wanted != 0 && lb->link.fd >= 0 && !lb->away)
 		go_on(lb, NEVER_MS);
 	if (lb->wanted != 0) {
@@ -571,6 +628,29 @@ ask(struct lockbroker *lb, const char *line, struct message *reply)
 	}
 	*reply = lb->reply;
 	return judge(lb, reply);
+}
+
+/* Sends a request and waits for its reply. */
+static int
+ask(struct lockbroker *lb, const char *line, struct message *reply)
+{
+	begin_request(lb);
+	client_send(&lb->link, "@%" PRIu64 " %s", lb->wanted, line);
+	return await_reply(lb, reply);
+}
+
+/* Asks for what may be free, and how long it is safe. */
+static int
+ask_whether_free(struct lockbroker *lb, const char *line, struct message *reply)
+{
+	assert(lb->ping == 0 && lb->plain_n == 0);
+	begin_request(lb);
+	begin_ping(lb);
+	lb->plain[0] = lb->wanted;
+	lb->plain[1] = lb->ping;
+	lb->plain_n = 2;
+	client_send(&lb->link, "%s wait=0\nPING", line);
+	return await_reply(lb, reply);
 }
 
 /* Is it one line, and has it no words that are ours to give? */
@@ -652,6 +732,17 @@ enter(struct lockbroker *lb, const char *kind, const char *names,
 	}
 }
 
+/* Asks how long what is held is safe. */
+static void
+ask_anew(struct lockbroker *lb)
+{
+	/* The one under way was sent before the grant. */
+	while (lb->ping != 0 && lb->link.fd >= 0)
+		go_on(lb, NEVER_MS);
+	if (lb->link.fd >= 0 && !lb->away)
+		ping(lb);
+}
+
 /* What is granted is told once it is safe: after an answer to a PING. */
 static bool
 becomes_safe(struct lockbroker *lb, const char *kind, const char *names)
@@ -659,11 +750,6 @@ becomes_safe(struct lockbroker *lb, const char *kind, const char *names)
 	struct hold *h;
 	size_t n;
 
-	/* The one under way was sent before the grant. */
-	while (lb->ping != 0 && lb->link.fd >= 0)
-		go_on(lb, NEVER_MS);
-	if (lb->link.fd >= 0 && !lb->away)
-		ping(lb);
 	while (lb->ping != 0 && lb->link.fd >= 0)
 		go_on(lb, NEVER_MS);
 	TAILQ_FOREACH (h, &lb->holds, link)
@@ -674,6 +760,21 @@ becomes_safe(struct lockbroker *lb, const char *kind, const char *names)
 		find(lb, kind, names, n)->told = true;
 	}
 	return true;
+}
+
+/* Where one of several names was lost, the others are still held. */
+static bool
+give_one(struct lockbroker *lb, const char *name, size_t n)
+{
+	struct message reply = { 0 };
+	char *line = NULL;
+
+	if (asprintf(&line, "UNLOCK %.*s", (int)n, name) < 0)
+		abort();
+	(void)ask(lb, line, &reply);
+	free(line);
+	message_fini(&reply);
+	return lb->link.fd >= 0 && !lb->away;
 }
 
 /* Gives names back.  What was lost is forgotten, and tells on the code. */
@@ -688,7 +789,7 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 	int code = LOCKBROKER_OK, tries;
 
 	/* A session that is resumed has them still, or no longer. */
-	for (tries = 0; tries < 2; tries++) {
+	for (tries = 0;; tries++) {
 		(void)come_back(lb, NEVER_MS);
 		if (lb->link.fd < 0)
 			break;
@@ -700,6 +801,8 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 		if (!lb->away)
 			break;
 	}
+	if (code == LOCKBROKER_LOST && strchr(names, ' ') != NULL)
+		(void)each_word(lb, names, give_one);
 	for (; names += strspn(names, " "), *names != '\0'; names += n) {
 		n = strcspn(names, " ");
 		h = find(lb, kind, names, n);
@@ -727,19 +830,32 @@ take_back(struct lockbroker *lb, const char *undo)
 {
 	struct message reply = { 0 };
 
-	(void)come_back(lb, NEVER_MS);
-	if (lb->link.fd < 0)
-		return;
-	(void)ask(lb, undo, &reply);
-	message_fini(&reply);
-	if (lb->away)
-		drop(lb, "unreachable");
+	do {
+		(void)come_back(lb, NEVER_MS);
+		if (lb->link.fd < 0)
+			return;
+		(void)ask(lb, undo, &reply);
+		message_fini(&reply);
+	} while (lb->away);
 }
 
-static int
-try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
+/* Is it perhaps free, and nothing else to be said here meanwhile? */
+static bool
+may_be_free(struct lockbroker *lb, const struct want *w)
 {
-	struct message reply = { 0 };
+	if (lb->ping != 0 || lb->plain_n > 0 || holds_any(lb))
+		return false;
+	if (w->wait_ms == 0 || lb->wary == 0)
+		return true;
+	lb->wary--;
+	return false;
+}
+
+/* Asks for it as long as there is time. */
+static int
+ask_for(struct lockbroker *lb, const struct want *w, int64_t end_ms,
+    struct message *reply)
+{
 	struct buf line;
 	int code;
 
@@ -749,20 +865,58 @@ try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 		buf_addf(&line, " wait=%" PRId64 "ms",
 		    w->wait_ms > 0 ? max_ms(end_ms - now_ms(), 1) : 0);
 	buf_addc(&line, '\0');
-	code = ask(lb, buf_data(&line), &reply);
+	code = ask(lb, buf_data(&line), reply);
 	buf_fini(&line);
-	lb->unanswered = lb->away;
+	return code;
+}
+
+/* Enters what a reply has granted, and tells it once it is safe. */
+static int
+take_up(struct lockbroker *lb, const struct want *w,
+    const struct message *reply, bool asked)
+{
+	struct hold *h;
+
+	enter(lb, w->kind, w->names, reply);
+	if (asked)
+		TAILQ_FOREACH (h, &lb->holds, link)
+			h->asked = !h->lost;
+	else
+		ask_anew(lb);
+	if (becomes_safe(lb, w->kind, w->names))
+		return LOCKBROKER_OK;
+	(void)give_back(lb, w->kind, w->undo, w->names);
+	return fail(lb, LOCKBROKER_LOST, "lost as soon as it was granted");
+}
+
+static int
+try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
+{
+	struct message reply = { 0 };
+	bool tried = may_be_free(lb, w);
+	int code = LOCKBROKER_OK;
+
+	if (tried) {
+		code = ask_whether_free(lb, w->line, &reply);
+		if (w->wait_ms != 0 && reply.text != NULL &&
+		    (code == LOCKBROKER_BUSY ||
+			message_error_is(&reply, "unavailable"))) {
+			message_fini(&reply);
+			lb->wary = WARY;
+			tried = false;
+		}
+	}
+	if (!tried)
+		code = ask_for(lb, w, end_ms, &reply);
+	lb->unanswered = lb->away && reply.text == NULL;
 	if (lb->unanswered)
 		take_back(lb, w->undo);
-	if (code == LOCKBROKER_OK)
-		enter(lb, w->kind, w->names, &reply);
+	else if (code == LOCKBROKER_OK)
+		code = take_up(lb, w, &reply, tried);
 	else if (reply.text != NULL && message_error_is(&reply, "shutdown"))
 		lb->leaving = true;
 	message_fini(&reply);
-	if (code != LOCKBROKER_OK || becomes_safe(lb, w->kind, w->names))
-		return code;
-	(void)give_back(lb, w->kind, w->undo, w->names);
-	return fail(lb, LOCKBROKER_LOST, "lost as soon as it was granted");
+	return code;
 }
 
 /*
@@ -818,7 +972,8 @@ lockbroker_lock(struct lockbroker *lb, const char *names, const char *options,
 		return fail(lb, LOCKBROKER_INVALID,
 		    "a name that this handle has, or that is none");
 	buf_init(&line);
-	buf_addf(&line, "LOCK %s %s", names, options != NULL ? options : "");
+	buf_addf(&line, "LOCK %s%s%s", names, options != NULL ? " " : "",
+	    options != NULL ? options : "");
 	buf_addc(&line, '\0');
 	buf_init(&undo);
 	buf_addf(&undo, "UNLOCK %s", names);

@@ -62,6 +62,7 @@ class Server:
     def __init__(self):
         self.rules = []  # [words, reply, once]
         self.seen = []
+        self.packets = []  # with which each of them came
         self.open = []  # [socket, tag and line of what was not answered]
         self.unanswered = []  # (socket, tag, line)
         self.slow = False
@@ -89,11 +90,15 @@ class Server:
 
     def _serve(self, sock):
         try:
-            with sock.makefile("rb") as file:
-                for line in file:
+            rest, on = b"", True
+            while on:
+                data = sock.recv(65536)
+                *lines, rest = (rest + data).split(b"\n")
+                packet = object()
+                for line in lines:
                     self.running.wait()
-                    if not self._request(sock, line.decode().strip()):
-                        break
+                    on = on and self._request(sock, line.decode().strip(), packet)
+                on = on and data
         except OSError:
             pass
         with self.news:
@@ -110,12 +115,13 @@ class Server:
                 return rule[1]
         return USUAL.get(words[0].upper(), "ERR unknown-command " + words[0])
 
-    def _request(self, sock, line):
+    def _request(self, sock, line, packet):
         if not line:
             return True
         tag, line = re.match(r"(@\S+ )?(.*)", line).groups()
         with self.news:
             self.seen.append(line)
+            self.packets.append(packet)
             reply = self._reply(line)
             found = re.search(r"valid=(\d+)ms", reply)
             if line == "PING" and found:

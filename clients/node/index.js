@@ -178,9 +178,10 @@ class Broker {
   /* Gives back all that is held; functions that still run are told before. */
   async close() {
     this.closed = true;
-    await Promise.all([...this.sessions].map((session) => {
+    await Promise.all([...this.sessions].map(async (session) => {
       for (const hold of [...session.holds]) hold.lose('closed');
-      return session.drop('closed');
+      await session.comesBack();
+      await session.drop('closed');
     }));
   }
 
@@ -246,6 +247,7 @@ class Broker {
           ' ' + duration(rest, 'wait')), rest);
       } catch (error) {
         if (last || !(error instanceof LockError && error[again])) throw error;
+        await abortable(session.comesBack(), signal);
       }
     }
   }
@@ -336,6 +338,7 @@ class Broker {
       hold.leave();
       const { error } = await session.send(want.undo(want.names.join(' ')));
       if (!error) return;
+      if (want.names.length > 1) await this.undo(session, want);
       throw error.code === 'not-held' ? new LockError('lost', error.message) : error;
     } catch (error) {
       // If the connection is gone, the broker ends it: it was held until now.

@@ -14,6 +14,7 @@ const FROZEN = 5000; // a broker that says nothing for so long is given up
 const CONNECT = 3000; // for one address
 const BRIEF = 1000; // an answer is older than its arrival by less
 const QUIT = 1000; // so long an answer to QUIT is waited for
+const MOMENT = 1000; // so long a request waits for its session to come back
 const WARY = 8; // so often a lock is waited for at once after one was not free
 // The key of what ends by `hold=`: that bounds the `valid=` of all that its
 // session has, so that it gets a session of its own.
@@ -312,23 +313,26 @@ class Session {
     this.failed(new Error(why));
     if (this.state === 'new' || this.state === 'away') {
       this.fail();
-    } else if (this.holds.size && this.key && this.broker.options.grace &&
-        !this.broker.closed) {
+    } else if ((this.holds.size || this.calls.size) && this.key &&
+        this.broker.options.grace && !this.broker.closed) {
       this.state = 'away';
       this.fail();
-      this.comeBack().catch(() => this.drop('unreachable'));
+      this.home = this.comeBack().catch(() => this.drop('unreachable'));
     } else {
       this.drop(why);
     }
   }
 
   /*
-   * Looks for the session until what it held is over, though all of that may
-   * have been given back meanwhile: the broker was not told.
+   * Looks for the session as long as the broker keeps it, though it may hold
+   * nothing here: the broker knows what it was granted, and was not told of what
+   * was given back meanwhile.
    */
   async comeBack() {
-    const end = Math.max(...[...this.holds].map((hold) => hold.until));
-    for (; now() < end; await sleep(TRY_AGAIN)) {
+    const end = now() + this.broker.options.grace;
+    for (let ended = 0; now() < end && ended < this.broker.addresses.length;
+      await sleep(TRY_AGAIN)) {
+      ended = 0;
       for (const place of this.broker.addresses) {
         try {
           await this.dial(place, `RESUME key=${this.key}`,
@@ -337,10 +341,16 @@ class Session {
           return;
         } catch (error) {
           if (this.state !== 'away') return;
+          if (error.code === 'not-found') ended++;
         }
       }
     }
     this.drop('unreachable');
+  }
+
+  /* Waits for a moment until it is known whether it goes on. */
+  async comesBack() {
+    if (this.state === 'away') await Promise.race([this.home, sleep(MOMENT)]);
   }
 
   /*
@@ -451,7 +461,7 @@ class Session {
 
   /* Ends it if there is nothing left to do. */
   settle() {
-    if (this.busy.size || this.calls.size) return;
+    if (this.busy.size || this.calls.size || this.state === 'away') return;
     if (this.state === 'shut') this.drop();
     else this.refer(false);
   }

@@ -55,6 +55,7 @@ EXTRA_DIST += \
 	tests/system/test_children.py \
 	tests/system/test_cli.py \
 	tests/system/c/driver.c \
+	tests/system/test_client_aio.py \
 	tests/system/test_client_c.py \
 	tests/system/test_client_node.py \
 	tests/system/test_client_python.py \

@@ -141,6 +141,17 @@ class Calls(Client):
         self.assertEqual(one.call("request STATUS s"), OK)
         self.assertEqual(one.call("lock a=b|0"), INVALID)
 
+    def test_of_several_names_one_is_lost(self):
+        """The others are given back with it."""
+        self.prepare()
+        driver = self.open()
+        self.assertEqual(driver.call("lock a b c|0"), OK)
+        self.control.ok("UNLOCK-FORCE b")
+        driver.tell("unlock a b c")
+        self.assertEqual([driver.next(), driver.next()], ["lost b forced", "3 lost"])
+        for name in ("a", "b", "c"):
+            self.assertEqual(self.control.ok(f"STATUS {name}")["state"], "free")
+
     def test_a_bound_is_told_in_an_event_loop(self):
         self.prepare()
         driver = self.open()
@@ -235,6 +246,40 @@ class Faults(Client):
         net.cut()
         self.assertEqual(driver.end(), 0)
         eventually(lambda: self.control.stats()["locks_held"] == "0", 5)
+
+    def test_what_was_asked_when_the_connection_was_lost(self):
+        """It is asked again, and what the broker had done of it is found by the session that
+        is resumed: nothing is kept until the grace is over."""
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        os.environ["DRIVER_GRACE_MS"] = "200000"
+        self.addCleanup(os.environ.pop, "DRIVER_GRACE_MS")
+        driver = self.open(f"127.0.0.1:{net.port}")
+
+        def check():
+            for happens in (net.drop_reply, net.drop_request):
+                for take, give in (("LOCK b", "UNLOCK b"), ("ACQUIRE p", "RELEASE p"),
+                                   ("PING", "UNLOCK b")):
+                    name = "p" if take == "ACQUIRE p" else "b"
+                    happens(take)
+                    words = ("acquire", "release") if name == "p" else ("lock", "unlock")
+                    self.assertEqual(driver.call(f"{words[0]} {name}|20000"), OK)
+                    self.assertTrue(net.fired.is_set())
+                    self.assertGreater(driver.call(f"valid {name}"), 0)
+                    happens(give)
+                    self.assertEqual(driver.call(f"{words[1]} {name}"), OK)
+                    self.assertTrue(net.fired.is_set())
+                    self.assertEqual(self.control.ok("STATUS b")["state"], "free")
+
+        check()
+        self.assertEqual(driver.call("lock a|0"), OK)
+        fence = self.control.ok("STATUS a").fence
+        check()
+        self.assertGreater(driver.call("valid a"), 0)
+        self.assertEqual(self.control.ok("STATUS a").fence, fence)
+        self.assertEqual(driver.call("unlock a"), OK)
+        self.assertEqual(self.control.stats()["locks_held"], "0")
 
     def test_a_frozen_broker(self):
         self.prepare(lease=1.5)

@@ -197,6 +197,24 @@ class Blocks(Client):
                                 ["RangeError"], ["unsupported"]])
         self.assertEqual(self.control.ask("TRYLOCK k").status, "BUSY")
 
+    def test_of_several_names_one_is_lost(self):
+        """The others are given back with it."""
+        self.prepare()
+        program = self.start("""
+            say(await code(broker.request(['a', 'b', 'c'], async () => {
+              say('held');
+              await hear();
+            })));
+            await hear();""")
+        program.next()
+        self.control.ok("UNLOCK-FORCE b")
+        program.tell()
+        self.assertEqual(program.next(), ["lost"])
+        for name in ("a", "b", "c"):
+            self.assertEqual(self.control.ok(f"STATUS {name}")["state"], "free")
+        program.tell()
+        self.assertEqual(program.end(), "")
+
     def test_semaphore_latch_barrier_elect(self):
         self.prepare()
         said = self.story("""
@@ -349,6 +367,53 @@ class Faults(Client):
         program.tell()
         self.assertEqual(program.end(), "")
         self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+
+    def test_what_was_asked_when_the_connection_was_lost(self):
+        """It is asked again, and what the broker had done of it is found by the session that
+        is resumed: nothing is kept until the grace is over."""
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        program = self.start("""
+            const block = async (lock) => {
+              say(lock.valid > 0);
+              await hear();
+            };
+            const kinds = {
+              LOCK: () => broker.request('b', { wait: 20000 }, block),
+              PING: () => broker.request('b', { wait: 20000 }, block),
+              TRY: () => broker.request('b', { wait: 0 }, block),
+              ACQUIRE: () => broker.semaphore('p', { limit: 1, wait: 20000 }, block),
+            };
+            const check = async () => {
+              for (let what; (what = await hear()) !== 'end';) {
+                await kinds[what]();
+                say('given');
+              }
+            };
+            await check();
+            await broker.request('a', async (lock) => {
+              await check();
+              say(lock.signal.aborted);
+            });""", f"127.0.0.1:{net.port}", grace=200000)
+        for _ in range(2):
+            for happens in (net.drop_reply, net.drop_request):
+                for what, take, give in (("LOCK", "LOCK b", "UNLOCK b"), ("PING", "PING", "b"),
+                                         ("TRY", "LOCK b", "UNLOCK b"),
+                                         ("ACQUIRE", "ACQUIRE p", "RELEASE p")):
+                    happens(take)
+                    program.tell(what)
+                    self.assertEqual(program.next(), [True])
+                    self.assertTrue(net.fired.is_set())
+                    happens(give)
+                    program.tell()
+                    self.assertEqual(program.next(), ["given"])
+                    self.assertTrue(net.fired.is_set())
+                    eventually(lambda: self.control.ok("STATUS b")["state"] == "free", 10)
+            program.tell("end")
+        self.assertEqual(program.next(), [False])
+        self.assertEqual(program.end(), "")
+        self.assertEqual(self.control.stats()["locks_held"], "0")
 
     def test_a_frozen_broker(self):
         self.prepare(lease=1.5)

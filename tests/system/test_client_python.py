@@ -1,6 +1,5 @@
 """The Python client (clients/python), as programs use it."""
 
-import asyncio
 import base64
 import hashlib
 import os
@@ -24,7 +23,6 @@ FOLDER = os.path.join(
 sys.path.insert(0, FOLDER)
 
 import lockbroker  # pylint: disable=import-error,wrong-import-position
-import lockbroker.aio  # pylint: disable=import-error,wrong-import-position
 
 
 class Client(SystemTest):
@@ -114,6 +112,16 @@ class Blocks(Client):
             with broker.lock("h", hold=0.2) as lock:
                 self.assertTrue(lock.lost.wait(hang(5)))
                 raise KeyError("what is under way comes first")
+
+    def test_of_several_names_one_is_lost(self):
+        """The others are given back with it."""
+        self.prepare()
+        broker = self.open()
+        with self.assertRaises(lockbroker.Lost):
+            with broker.lock("a", "b", "c"):
+                self.control.ok("UNLOCK-FORCE b")
+        for name in ("a", "b", "c"):
+            self.assertEqual(self.control.ok(f"STATUS {name}")["state"], "free")
 
     def test_a_hold_that_ends_takes_nothing_else_with_it(self):
         self.prepare()
@@ -296,6 +304,51 @@ class Faults(Client):
             self.assertFalse(lock.lost.is_set())
             self.assertEqual(self.control.ok("STATUS a").fence, fence)
         self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+
+    def test_what_was_asked_when_the_connection_was_lost(self):
+        """It is asked again, and what the broker had done of it is found by the session that
+        is resumed: nothing is kept until the grace is over."""
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        broker = self.open(to=f"127.0.0.1:{net.port}", grace=200)
+
+        def check():
+            for happens in (net.drop_reply, net.drop_request):
+                for what, take, give in ((broker.lock("b", wait=20), "LOCK b", "UNLOCK b"),
+                                         (broker.lock("b", wait=20), "PING", "UNLOCK b"),
+                                         (broker.lock("b", wait=0), "LOCK b", "UNLOCK b"),
+                                         (broker.semaphore("p", 1, wait=20), "ACQUIRE p",
+                                          "RELEASE p")):
+                    happens(take)
+                    with what:
+                        self.assertTrue(net.fired.is_set())
+                        what.check()
+                        happens(give)
+                    self.assertTrue(net.fired.is_set())
+                    eventually(lambda: self.control.ok("STATUS b")["state"] == "free", 10)
+
+        check()
+        with broker.lock("a") as lock:
+            check()
+            self.assertFalse(lock.lost.is_set())
+            self.assertEqual(self.control.ok("STATUS a").fence, lock.fence)
+        # What is under way at the end is given back, too.
+        with broker.lock("a"):
+            net.drop_reply("UNLOCK a")
+        broker.close()
+        eventually(lambda: self.control.stats()["locks_held"] == "0", 5)
+
+    def test_what_counts_is_not_asked_again(self):
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        latch = self.open(to=f"127.0.0.1:{net.port}").latch("l")
+        self.assertEqual(latch.create(5), 5)
+        net.drop_reply("COUNTDOWN")
+        with self.assertRaises(lockbroker.Unavailable):
+            latch.count_down()
+        self.assertEqual(latch.count_down(), 3)
 
     def test_a_frozen_broker(self):
         self.prepare(lease=1.5)
@@ -579,115 +632,3 @@ class Tls(ClientsTest, Client):
         with lockbroker.Broker(address, ca=ca) as nobody:
             with self.assertRaises(lockbroker.Denied):
                 nobody.lock("a", wait=5).acquire()
-
-
-class Tasks(Client):
-    def run_async(self, main):
-        return asyncio.run(asyncio.wait_for(main, hang(40)))
-
-    def aio(self, *more, **options):
-        return lockbroker.aio.Broker(f"127.0.0.1:{self.main.port}", *more, **options)
-
-    def test_a_block(self):
-        self.prepare()
-
-        async def main():
-            async with self.aio() as broker:
-                async with broker.lock("a", wait=5) as lock:
-                    self.assertEqual(self.control.ok("STATUS a").fence, lock.fence)
-                    with self.assertRaises(lockbroker.Busy):
-                        async with broker.lock("a", wait=0):
-                            self.fail("both")
-                async with broker.semaphore("s", 1):
-                    pass
-                latch = broker.latch("l")
-                await latch.create(1)
-                await latch.count_down()
-                await latch.wait()
-                places = await asyncio.gather(
-                    *(broker.barrier("b", 3).wait(10) for _ in range(3)))
-                self.assertEqual(sorted(places), [0, 1, 2])
-
-        self.run_async(main())
-        self.assertEqual(self.control.ok("STATUS a")["state"], "free")
-
-    def test_a_loss_cancels_the_task(self):
-        self.prepare()
-
-        async def main():
-            async with self.aio() as broker:
-                with self.assertRaises(lockbroker.Lost):
-                    async with broker.lock("a", hold=0.2):
-                        await asyncio.sleep(hang(30))
-                        self.fail("it goes on")
-                # What is cancelled is the block, and nothing after it.
-                await asyncio.sleep(0.01)
-                async with broker.lock("a", wait=5):
-                    pass
-
-        self.run_async(main())
-
-    def test_who_else_cancels_the_task_at_a_loss_is_heeded(self):
-        self.prepare()
-        if not hasattr(asyncio, "timeout"):
-            self.skipTest("before Python 3.11 nobody knows")
-
-        async def main():
-            async with self.aio() as broker:
-                with self.assertRaises(asyncio.TimeoutError):
-                    async with asyncio.timeout(hang(30)) as end:
-                        async with broker.lock("a") as lock:
-                            self.control.ok("UNLOCK-FORCE a")
-                            try:
-                                await asyncio.sleep(hang(30))
-                            finally:
-                                self.assertTrue(lock.lost.is_set())
-                                end.reschedule(asyncio.get_running_loop().time())
-                                await asyncio.sleep(hang(30))
-
-        self.run_async(main())
-
-    def test_a_cancelled_wait(self):
-        self.prepare()
-        self.control.lock("a")
-
-        async def main():
-            async with self.aio() as broker:
-                async def wait():
-                    async with broker.lock("a"):
-                        self.fail("it is held")
-                task = asyncio.ensure_future(wait())
-                while self.control.ok("STATUS a")["waiters"] != "1":
-                    await asyncio.sleep(0.01)
-                task.cancel()
-                with self.assertRaises(asyncio.CancelledError):
-                    await task
-                while self.control.ok("STATUS a")["waiters"] != "0":
-                    await asyncio.sleep(0.01)
-                self.control.ok("UNLOCK a")
-                async with broker.lock("a", wait=5):
-                    pass
-
-        self.run_async(main())
-
-    def test_fifty_tasks(self):
-        self.prepare()
-        inside, fences = 0, []
-
-        async def work(broker):
-            nonlocal inside
-            for _ in range(4):
-                async with broker.lock("a") as lock:
-                    inside += 1
-                    self.assertEqual(inside, 1)
-                    await asyncio.sleep(0)
-                    fences.append(lock.fence)
-                    inside -= 1
-
-        async def main():
-            async with self.aio() as broker:
-                await asyncio.gather(*(work(broker) for _ in range(50)))
-
-        self.run_async(main())
-        self.assertEqual(len(fences), 200)
-        self.assertEqual(fences, sorted(set(fences)))

@@ -50,11 +50,13 @@ class Story(SystemTest):
         self.addCleanup(driver.end)
 
         def pair(number):
+            number %= 8
             driver.tell(f"lock {number} 5000 a")
             driver.claim(f"{number} held")
             driver.tell(f"unlock {number}")
             driver.claim(f"{number} released")
-            return server.seen[-3:] == ["LOCK a wait=0", "PING", "UNLOCK a"]
+            return (server.seen[-3:] == ["LOCK a wait=0", "PING", "UNLOCK a"] and
+                    server.packets[-3] is server.packets[-2])
 
         self.assertTrue(any(pair(number) for number in range(50)))
         # One that is not free is waited for, with tags.
@@ -69,6 +71,12 @@ class Story(SystemTest):
         self.addCleanup(os.environ.pop, "PYTHONPATH")
         self.check(sys.executable, os.path.join(HERE, "driver.py"))
         self.takes_two_round_trips(sys.executable, os.path.join(HERE, "driver.py"))
+
+    def test_python_with_tasks(self):
+        os.environ["PYTHONPATH"] = os.path.join(SOURCE, "clients", "python")
+        self.addCleanup(os.environ.pop, "PYTHONPATH")
+        self.check(sys.executable, os.path.join(HERE, "driver_aio.py"))
+        self.takes_two_round_trips(sys.executable, os.path.join(HERE, "driver_aio.py"))
 
     @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
     def test_node(self):
@@ -120,5 +128,7 @@ class Library(Story):
         os.environ["LD_LIBRARY_PATH"] = folder
         self.addCleanup(os.environ.pop, "LD_LIBRARY_PATH")
         self.check(program)
+        self.takes_two_round_trips(program)
 
-    test_python = test_node = test_a_client_that_is_wrong_fails = None
+    test_python = test_python_with_tasks = test_node = None
+    test_a_client_that_is_wrong_fails = None

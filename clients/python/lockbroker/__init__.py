@@ -41,7 +41,6 @@ T = TypeVar("T")
 WAYS = 4  # so many sessions are lent
 MOMENT = 0.02  # seconds after which the own thread looks after what is held
 PAUSE = 0.1  # seconds after which it is asked again for one to lend
-WARY = 8  # so often a lock is waited for at once after one was not free
 PARENTS = "the parent process has it"
 UNUSED = 1.0  # seconds after which a session that is lent goes back
 
@@ -174,8 +173,8 @@ class _Way:
             if reply.text.startswith("shutdown "):
                 raise aio.Gone()
             reply.check()
-            hold = aio.Hold(session, kind, names, lambda _: None)
-            hold.granted(line, reply)
+            hold = aio.Hold(session, kind, names, line, lambda _: None)
+            hold.granted(reply)
             session.holds.add(hold)
             if pong is None:
                 sent = aio.now()
@@ -189,7 +188,8 @@ class _Way:
             # It was lost in between.
             session.holds.discard(hold)
             hold.over = True
-            self._ask(session, undo)
+            for one in hold.each(undo):
+                self._ask(session, one)
             if hold.is_bounded or (until is not None and aio.now() >= until):
                 raise hold.error()
 
@@ -202,10 +202,9 @@ class _Way:
             self.wary -= 1
         else:
             reply, pong = self._try(session, line)
-            if rest == 0 or not (reply.status == "BUSY" or
-                                 reply.text.startswith("unavailable ")):
+            if rest == 0 or not reply.is_taken:
                 return sent, reply, pong
-            self.wary = WARY
+            self.wary = aio.WARY
             rest = aio.rest_of(until)
         return sent, self._ask(session, line + aio.wait_word(rest)), None
 
@@ -227,6 +226,9 @@ class _Way:
             safe = hold.until > aio.now()
             try:
                 reply = self._ask(session, undo)
+                if reply.status != "OK" and len(hold.names) > 1:
+                    for one in hold.each(undo):
+                        self._ask(session, one)
             except aio.Gone:
                 # The broker ends it: it was held until now if it was safe.
                 self._part()
@@ -304,7 +306,8 @@ class Broker:
         self._parents.append((self._loop, self._core.sessions))
         null = os.open(os.devnull, os.O_RDWR)
         for session in self._core.sessions:
-            os.dup2(null, session.writer.get_extra_info("socket").fileno())
+            if session.away is None:
+                os.dup2(null, session.writer.get_extra_info("socket").fileno())
             for hold in session.holds:
                 hold.over, hold.reason = True, PARENTS
         os.close(null)
@@ -386,10 +389,8 @@ class Broker:
             hold = way.take(words, end, on_lost)
             if hold is not None:
                 return hold, way
-        kind, names, line, undo = words
         return self._run(self._core.hold(
-            kind, names, lambda rest: line + aio.wait_word(rest),
-            aio.rest_of(end), undo, on_lost)), None
+            words, aio.rest_of(end), on_lost)), None
 
     # What there is.
 

@@ -11,8 +11,9 @@ How it works: a session is one connection to a broker.  What it holds is safe
 until the last `valid=` that the broker told it has run out, by this host's own
 clock and counted from when the question was sent.  So each grant is followed by
 a PING before the block begins, and each session asks again every third of what
-it was told.  On one session there is at most one hold or request for a name;
-a further one takes another session.
+it was told.  What may be free is asked for in one go with its PING, both without
+tags, so that the one is answered behind the other.  On one session there is at
+most one hold or request for a name; a further one takes another session.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ import ssl
 import struct
 import time
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Sequence
-from typing import Set, Tuple
+from typing import Set, Tuple, TypeVar
+
+T = TypeVar("T")
 
 LOCAL_SOCKET = "/run/lockbrokerd/lockbrokerd.sock"
 PORT = 5625
@@ -37,6 +40,8 @@ FROZEN = 5.0  # a broker that says nothing for so long is given up
 CONNECT = 3.0  # for one address
 BRIEF = 1.0  # an answer is older than its arrival by less
 IDLE = 8  # so many sessions without work are kept
+MOMENT = 1.0  # so long a request waits for its session to come back
+WARY = 8  # so often a lock is waited for at once after one was not free
 
 __all__ = ["Broker", "Error", "Busy", "TimedOut", "Lost", "Unavailable",
            "Denied", "Deadlock"]
@@ -135,11 +140,12 @@ def rest_of(end: Optional[float]) -> Optional[float]:
 class Reply:
     """A reply, taken apart."""
 
-    __slots__ = ("status", "words", "text")
+    __slots__ = ("status", "words", "text", "rows")
 
     def __init__(self, line: str) -> None:
         self.status, _, self.text = line.partition(" ")
         self.words: Dict[str, str] = {}
+        self.rows: List[str] = []
         if self.status == "OK":
             for word in self.text.split():
                 key, _, value = word.partition("=")
@@ -147,6 +153,11 @@ class Reply:
 
     def number(self, key: str) -> int:
         return int(self.words.get(key, "0").split(",")[0])
+
+    @property
+    def is_taken(self) -> bool:
+        """... what was asked for without waiting?"""
+        return self.status == "BUSY" or self.text.startswith("unavailable ")
 
     def check(self) -> "Reply":
         """Raises what the reply says, unless that is OK."""
@@ -208,11 +219,13 @@ class Hold:
     """What a session has been granted: locks, or permits of a semaphore."""
 
     def __init__(self, session: "Session", kind: str, names: Tuple[str, ...],
-                 on_lost: Callable[["Hold"], None]) -> None:
+                 request: str, on_lost: Callable[["Hold"], None]) -> None:
         self.session = session
         self.kind = kind
         self.names = names
-        self.keys: Set[Tuple[str, str]] = set()  # what its session has for it
+        self.request = request
+        self.keys = keys_of(kind, names, request)  # what its session has for it
+        self.is_granted = False
         self.fences: Tuple[int, ...] = ()
         self.permits = 0
         self.until = 0.0  # by now(); 0: no PING has covered it yet
@@ -229,9 +242,14 @@ class Hold:
     def valid(self) -> float:
         return 0.0 if self.over else max(0.0, self.until - now())
 
-    def granted(self, request: str, reply: "Reply") -> None:
-        self.keys = keys_of(self.kind, self.names, request)
-        bound = re.search(r" hold=(\d+)ms", request)
+    def each(self, undo: str) -> List[str]:
+        """What gives it back though one of several names is not held."""
+        return (["UNLOCK " + name for name in self.names]
+                if len(self.names) > 1 else [undo])
+
+    def granted(self, reply: "Reply") -> None:
+        self.is_granted = True
+        bound = re.search(r" hold=(\d+)ms", self.request)
         if bound:
             self.ends = now() + int(bound[1]) / 1000
         self.fences = tuple(
@@ -277,9 +295,14 @@ class Session:
         self.writer: Any = None
         self.tags = itertools.count(1)
         self.calls: Dict[str, "asyncio.Future[Reply]"] = {}
+        self.first: Dict[str, Callable[[Reply], None]] = {}
         self.holds: Set[Hold] = set()
         self.busy: Set[Tuple[str, str]] = set()  # kind and name
         self.open = False  # it takes new requests
+        self.away: Optional["asyncio.Future[None]"] = None  # until it is back
+        self.plain: List[str] = []  # tags of what was asked without, in order
+        self.wary = 0  # so often a lock is not tried before it is waited for
+        self.ending = 0  # requests that are being taken back
         self.key = ""
         self.heard = self.pinged = now()
         self.task: Optional["asyncio.Task[None]"] = None
@@ -326,28 +349,41 @@ class Session:
 
     async def _ask(self, line: str) -> Reply:
         """Before anybody else reads the connection."""
-        assert self.reader is not None
         self.writer.write(line.encode() + b"\r\n")
         while True:
-            got = await self.reader.readline()
-            if not got.endswith(b"\n"):
-                raise Gone()
-            if not got.startswith(b"!"):
-                return Reply(got.decode().rstrip("\r\n"))
+            got = await self._line()
+            if not got.startswith("!"):
+                break
+            self.event(got)
+        reply = Reply(got)
+        for _ in range(reply.number("lines")):
+            reply.rows.append(await self._line())
+        return reply
+
+    async def _line(self) -> str:
+        assert self.reader is not None
+        got = await self.reader.readline()
+        if not got.endswith(b"\n"):
+            raise Gone()
+        return got.decode().rstrip("\r\n")
 
     async def _resume(self) -> bool:
         """Has the session back what it had before the connection was lost?"""
-        until = max(hold.until for hold in self.holds)
+        until = now() + self.core.grace
         while now() < until:
+            ended = 0
             for address in self.core.addresses:
                 self.address = address
                 try:
                     await asyncio.wait_for(self._take_up(), until - now())
                     return True
                 except (OSError, Gone, Error, asyncio.TimeoutError,
-                        ValueError):
+                        ValueError) as error:
+                    ended += getattr(error, "code", "") == "not-found"
                     if self.writer is not None:
                         self.writer.transport.abort()
+            if ended == len(self.core.addresses):
+                break
             await asyncio.sleep(TRY_AGAIN)
         return False
 
@@ -357,6 +393,26 @@ class Session:
             (await self._ask("AUTH %s %s" % (
                 self.core.user, self.core.password or ""))).check()
         (await self._ask("RESUME key=" + self.key)).check()
+        await self._sort()
+
+    async def _sort(self) -> None:
+        """What was asked for when the connection was lost may have been granted
+        or given back, and what is held may have been lost: the broker lists
+        what there is."""
+        rows = (await self._ask("LIST")).check().rows
+        listed = {(kind, name): words for kind, name, *words in
+                  map(str.split, rows)}
+        for hold in list(self.holds):
+            if hold.keys - {ALONE} <= set(listed):
+                for key in hold.keys - {ALONE}:
+                    del listed[key]
+            else:
+                hold.lose("unreachable")
+        for (kind, name), words in listed.items():
+            if kind == "lock":
+                await self._ask("UNLOCK " + name)
+            elif kind == "semaphore":
+                await self._ask("RELEASE %s %s" % (name, words[0]))
 
     async def _read(self) -> None:
         why = "the connection is lost"
@@ -365,15 +421,33 @@ class Session:
                 await self._read_lines()
             except (OSError, asyncio.IncompleteReadError, ValueError) as error:
                 why = str(error) or why
+            if (self.key and self.core.grace and not self.core.closed and
+                    (self.holds or self.calls)):
+                self.away = self.loop.create_future()
+                self.writer.transport.abort()
             self._fail_calls()
-            if not (self.key and self.core.grace and self.holds and
-                    await self._resume()):
+            if self.away is None or not await self._resume():
                 break
-            # What was lost meanwhile, the broker says after this.
             self.open = True
             self.pinged = 0.0
+            self._come_home()
             self._arm()
         self.drop(why)
+
+    def _come_home(self) -> None:
+        home, self.away = self.away, None
+        if home is not None and not home.done():
+            home.set_result(None)
+
+    def fail(self) -> None:
+        """A request was not answered."""
+        if self.away is None:
+            self.drop("the broker does not answer")
+
+    async def come_back(self) -> None:
+        """Waits for a moment until it is known whether the session goes on."""
+        if self.away is not None:
+            await asyncio.wait([self.away], timeout=MOMENT)
 
     async def _read_lines(self) -> None:
         assert self.reader is not None
@@ -387,14 +461,20 @@ class Session:
                 self.event(line)
             elif line.startswith("@"):
                 tag, _, rest = line[1:].partition(" ")
-                call = self.calls.pop(tag, None)
-                if call is not None and not call.done():
-                    call.set_result(Reply(rest))
+                self._answered(tag, Reply(rest))
+            elif self.plain:
+                self._answered(self.plain.pop(0), Reply(line))
             elif line.startswith("ERR "):  # to what the broker can't read
                 try:
                     Reply(line).check()
                 except Error as error:
                     self._fail_calls(error)
+
+    def _answered(self, tag: str, reply: Reply) -> None:
+        call = self.calls.pop(tag, None)
+        self.first.pop(tag, _ignore)(reply)
+        if call is not None and not call.done():
+            call.set_result(reply)
 
     def event(self, line: str) -> None:
         what, _, rest = line.partition(" ")
@@ -406,17 +486,15 @@ class Session:
                         hold.kind == fields.get("kind", "lock")):
                     hold.lose(fields.get("reason", "unreachable"))
         elif what == "!SHUTDOWN":
-            self.open = False
             for hold in list(self.holds):
                 hold.lose("shutdown")
             self.core.leave(self)
         elif what == "!LEAVING":
-            self.open = False
             self.core.leave(self)
 
     def _fail_calls(self, error: Optional[Error] = None) -> None:
         self.open = False
-        calls, self.calls = self.calls, {}
+        calls, self.calls, self.first, self.plain = self.calls, {}, {}, []
         for call in calls.values():
             if not call.done():
                 call.set_exception(error or Gone())
@@ -425,6 +503,7 @@ class Session:
     def drop(self, reason: str) -> None:
         """Gives the connection up, and with it all that it has."""
         self._fail_calls()
+        self._come_home()
         for hold in list(self.holds):
             hold.lose(reason)
         self.core.forget(self)
@@ -533,21 +612,130 @@ class Session:
 
     # Requests.
 
-    def send(self, line: str) -> Tuple[str, "asyncio.Future[Reply]"]:
+    def send(self, line: str, first: Optional[Callable[[Reply], None]] = None
+             ) -> Tuple[str, "asyncio.Future[Reply]"]:
+        """`first` is called with the reply before anything that the broker says
+        later is looked at."""
+        if self.away is not None or self.writer.transport.is_closing():
+            raise Gone()
+        tag, call = self._enter(first)
+        self._write("@%s %s\r\n" % (tag, line))
+        return tag, call
+
+    def _enter(self, first: Optional[Callable[[Reply], None]]
+               ) -> Tuple[str, "asyncio.Future[Reply]"]:
         tag = str(next(self.tags))
-        call: "asyncio.Future[Reply]" = (
-            asyncio.get_running_loop().create_future())
+        call: "asyncio.Future[Reply]" = self.loop.create_future()
         if not self.calls:
             self.heard = self.pinged = now()
         self.calls[tag] = call
-        self.writer.write(("@%s %s\r\n" % (tag, line)).encode())
+        if first is not None:
+            self.first[tag] = first
+        return tag, call
+
+    def _write(self, text: str) -> None:
+        self.writer.write(text.encode())
         if self.timer is None:
             self._arm()
-        return tag, call
 
     async def call(self, line: str) -> Reply:
         _, call = self.send(line)
         return await call
+
+    async def ask(self, line: str, undo: str = "",
+                  first: Optional[Callable[[Reply], None]] = None) -> Reply:
+        """If the caller is cancelled, so is the request, and a grant that comes
+        all the same is undone."""
+        tag, call = self.send(line, first)
+        return await self._answer(tag, call, undo)
+
+    async def _answer(self, tag: str, call: "asyncio.Future[Reply]",
+                      undo: str) -> Reply:
+        try:
+            return await call
+        except asyncio.CancelledError:
+            self.ending += 1
+            asyncio.ensure_future(self._take_back(tag, undo))
+            raise
+
+    async def _take_back(self, tag: str, undo: str) -> None:
+        try:
+            call: "asyncio.Future[Reply]" = self.loop.create_future()
+            if tag in self.calls:
+                self.calls[tag] = call
+            else:
+                call.set_result(Reply("OK"))
+            await self.call("CANCEL " + tag)
+            if undo and (await call).status == "OK":
+                await self.call(undo)
+        except Gone:
+            self.fail()
+        finally:
+            self.ending -= 1
+            self.core.let_go(self, set())
+
+    async def give_rest(self, hold: Hold) -> None:
+        """Where one of several names was lost, the others are still held."""
+        try:
+            for name in hold.names if len(hold.names) > 1 else ():
+                await self.call("UNLOCK " + name)
+        except Gone:
+            pass
+
+    async def take(self, hold: Hold, end: Optional[float], undo: str) -> None:
+        """Has it granted, and safe for some time."""
+        def granted(reply: Reply) -> None:
+            if reply.status == "OK" and not hold.over:
+                hold.granted(reply)
+                self.holds.add(hold)
+
+        if self._may_be_free(hold, end):
+            reply = await self._try(hold, granted, undo)
+            if end == 0 or not reply.is_taken:
+                reply.check()
+                return
+            self.wary = WARY
+        (await self.ask(hold.request + wait_word(rest_of(end)), undo,
+                        granted)).check()
+        await self.ping()
+
+    def _may_be_free(self, hold: Hold, end: Optional[float]) -> bool:
+        """... and there is nothing else to do here?"""
+        if (len(self.busy) > len(hold.keys) or self.holds or self.calls or
+                self.ending):
+            return False
+        if end == 0 or self.wary == 0:
+            return True
+        self.wary -= 1
+        return False
+
+    async def _try(self, hold: Hold, granted: Callable[[Reply], None],
+                   undo: str) -> Reply:
+        """Until it is answered, nothing else would be here."""
+        if self.away is not None or self.writer.transport.is_closing():
+            raise Gone()
+        def vouched(reply: Reply) -> None:
+            hold.vouched(sent, reply)
+            self._arm()
+
+        tag, call = self._enter(granted)
+        sent = self.pinged = now()
+        ping, pong = self._enter(vouched)
+        self.plain += [tag, ping]
+        self.busy.add(ALONE)
+        try:
+            self._write(hold.request + " wait=0\r\nPING\r\n")
+            reply = await self._answer(tag, call, undo)
+            if reply.status == "OK":
+                await pong
+            return reply
+        finally:
+            if ALONE not in hold.keys:
+                self.busy.discard(ALONE)
+
+
+def _ignore(_: Reply) -> None:
+    pass
 
 
 class Broker:
@@ -585,6 +773,7 @@ class Broker:
         """Gives back all that is held."""
         self.closed = True
         for session in list(self.sessions):
+            await session.come_back()
             session.open = False
             try:
                 await asyncio.wait_for(session.call("QUIT"), 1)
@@ -600,7 +789,7 @@ class Broker:
 
     def leave(self, session: Session) -> None:
         """It is asked to go: it does as soon as it has nothing."""
-        self.forget(session)
+        session.open = False
         if not session.busy:
             session.drop("the broker leaves")
 
@@ -636,7 +825,8 @@ class Broker:
         if self.closed:
             raise Error("this Broker is closed", "closed")
         for session in self.sessions:
-            if session.open and suits(session.busy, keys):
+            if (session.open and not session.ending and
+                    suits(session.busy, keys)):
                 session.busy |= keys
                 return session
         session = await self._connect(until)
@@ -649,7 +839,8 @@ class Broker:
         if self.closed or self.grace or any(a.tls for a in self.addresses):
             return None
         for session in self.sessions:
-            if session.open and not session.busy and not session.calls:
+            if (session.open and not session.busy and not session.calls and
+                    not session.ending):
                 return session
         if not 0 < len(self.sessions) < most or any(
                 map(self._is_bad, self.addresses)):
@@ -658,94 +849,62 @@ class Broker:
 
     def let_go(self, session: Session, keys: Set[Tuple[str, str]]) -> None:
         session.busy -= keys
-        if session.busy:
+        if session.busy or session.ending:
             return
         idle = [s for s in self.sessions if not s.busy]
-        if session not in self.sessions or len(idle) > IDLE:
+        if session.away is None and (not session.open or len(idle) > IDLE):
             session.drop("not needed")
 
     # Requests that wait.
 
-    async def request(self, kind: str, names: Tuple[str, ...],
-                      line: Callable[[Optional[float]], str],
-                      wait: Optional[float],
-                      granted: Callable[[Session, Reply], Awaitable[Any]],
-                      undo: str = "") -> Any:
-        """Sends `line(rest of wait)` to some session until it is answered, and
-        returns what `granted` makes of the answer.  If the caller is cancelled,
-        so is the request, and a grant that comes all the same is undone."""
-        keys = keys_of(kind, names, line(None))
-        end = end_of(wait)
-        again = True  # the first session may be one that was gone already
+    async def request(self, keys: Set[Tuple[str, str]], end: Optional[float],
+                      ask: Callable[[Session], Awaitable[T]],
+                      again: bool = True) -> T:
+        """Has `ask` ask some session until it answers; `again`: more than once
+        if need be."""
         while True:
             rest = rest_of(end)
             most = PATIENCE if rest is None else min(PATIENCE, rest)
             session = await self.session(keys, now() + most)
             done = False
             try:
-                tag, call = session.send(line(rest))
-                try:
-                    reply = await call
-                except asyncio.CancelledError:
-                    self._take_back(session, keys, tag, undo)
-                    done = True
-                    raise
-                if again and reply.text.startswith("shutdown "):
-                    session.open = False
-                    self.forget(session)
-                    again = end is None or now() < end
-                    continue
-                result = await granted(session, reply.check())
+                result = await ask(session)
                 done = isinstance(result, Hold)
                 return result
+            except Unavailable as error:
+                if not again or error.code != "shutdown":
+                    raise
+                session.open = False
             except Gone:
-                session.drop("the broker does not answer")
+                session.fail()
                 if not again:
                     raise Unavailable("the broker does not answer") from None
-                again = end is None or now() < end
+                await session.come_back()
             finally:
                 if not done:
                     self.let_go(session, keys)
+            again = end is None or now() < end
 
-    def _take_back(self, session: Session, keys: Set[Tuple[str, str]],
-                   tag: str, undo: str) -> None:
-        async def go() -> None:
-            try:
-                call: "asyncio.Future[Reply]" = (
-                    asyncio.get_running_loop().create_future())
-                if tag in session.calls:
-                    session.calls[tag] = call
-                else:
-                    call.set_result(Reply("OK"))
-                await session.call("CANCEL " + tag)
-                if undo and (await call).status == "OK":
-                    await session.call(undo)
-            except Gone:
-                session.drop("the broker does not answer")
-            finally:
-                self.let_go(session, keys)
-        asyncio.ensure_future(go())
-
-    async def hold(self, kind: str, names: Tuple[str, ...],
-                   line: Callable[[Optional[float]], str],
-                   wait: Optional[float], undo: str,
+    async def hold(self, words: "Words", wait: Optional[float],
                    on_lost: Callable[[Hold], None]) -> Hold:
         """Returns what is held, and safe for some time.  A grant whose PING
         says nothing of it was lost in between: it is asked for again."""
+        kind, names, line, undo = words
+        keys = keys_of(kind, names, line)
         end = end_of(wait)
 
-        async def granted(session: Session, reply: Reply) -> Hold:
-            hold = Hold(session, kind, names, lambda h: told and on_lost(h))
-            hold.granted(line(None), reply)
-            session.holds.add(hold)
+        async def ask(session: Session) -> Hold:
+            hold = Hold(session, kind, names, line,
+                        lambda h: told and on_lost(h))
             try:
-                await session.ping()
+                await session.take(hold, end, undo)
                 hold.check()
             except BaseException:
                 hold.over = True
                 session.holds.discard(hold)
-                if session.open:
-                    session.send(undo)
+                if hold.is_granted and session.open:
+                    for one in hold.each(undo):
+                        session.send(one)
                 raise
             told.append(hold)
             return hold
@@ -753,35 +912,31 @@ class Broker:
         told: List[Hold] = []  # by then its loss is somebody's concern
         while True:
             try:
-                result = await self.request(
-                    kind, names, line, rest_of(end), granted, undo)
-                assert isinstance(result, Hold)
-                return result
+                return await self.request(keys, end, ask)
             except Lost:
-                if " hold=" in line(None) or (end is not None and
-                                              now() >= end):
+                if ALONE in keys or (end is not None and now() >= end):
                     raise
 
     async def release(self, hold: Hold, line: str) -> None:
         """Raises Lost if it was lost before."""
         session = hold.session
-        keys = hold.keys
-        if hold.over:
-            self.let_go(session, keys)
-            if hold.reason is not None:
-                raise hold.error()
-            return
-        safe = hold.until > now()
+        over, safe = hold.over, hold.until > now()
         hold.over = True
         session.holds.discard(hold)
         try:
-            (await session.call(line)).check()
+            if not over:
+                (await session.call(line)).check()
+            elif hold.reason is not None:
+                raise hold.error()
         except Gone:
             # The broker ends it: it was held until now if it was safe.
             if not safe:
                 raise hold.error() from None
+        except Lost:
+            await session.give_rest(hold)
+            raise
         finally:
-            self.let_go(session, keys)
+            self.let_go(session, hold.keys)
 
     # What there is.
 
@@ -789,12 +944,11 @@ class Broker:
              wait: Optional[float] = None, hold: Optional[float] = None,
              keep: Optional[float] = None,
              delay: Optional[float] = None) -> "Lock":
-        return Lock(self, *lock_words(names, shared, hold, keep, delay),
-                    wait=wait)
+        return Lock(self, lock_words(names, shared, hold, keep, delay), wait)
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
                   wait: Optional[float] = None) -> "Lock":
-        return Lock(self, *semaphore_words(name, limit, permits), wait=wait)
+        return Lock(self, semaphore_words(name, limit, permits), wait)
 
     def elect(self, name: str) -> "Lock":
         """A lock that is waited for: who has it leads."""
@@ -806,24 +960,18 @@ class Broker:
     def barrier(self, name: str, parties: int) -> "Barrier":
         return Barrier(self, name, parties)
 
-    async def query(self, line: str, key: Tuple[str, str]) -> Reply:
-        """A request that waits for nothing."""
-        async def answered(_: Session, reply: Reply) -> Reply:
-            return reply
-        result = await self.request(key[0] + "?", (key[1],), lambda _: line,
-                                    0.0, answered)
-        assert isinstance(result, Reply)
-        return result
+    async def query(self, kind: str, name: str, line: str) -> Reply:
+        """A request that waits for nothing.  It may not be made twice."""
+        async def ask(session: Session) -> Reply:
+            return (await session.ask(line)).check()
+        return await self.request({(kind + "?", name)}, 0.0, ask, again=False)
 
     async def await_(self, kind: str, name: str, line: str,
-                     timeout: Optional[float]) -> Reply:
-        async def answered(_: Session, reply: Reply) -> Reply:
-            return reply
-        result = await self.request(
-            kind, (name,), lambda rest: line + wait_word(rest), timeout,
-            answered)
-        assert isinstance(result, Reply)
-        return result
+                     timeout: Optional[float], again: bool = True) -> Reply:
+        async def ask(session: Session) -> Reply:
+            return (await session.ask(line + wait_word(rest_of(end)))).check()
+        end = end_of(timeout)
+        return await self.request({(kind, name)}, end, ask, again)
 
 
 Words = Tuple[str, Tuple[str, ...], str, str]  # kind, names, request, release
@@ -888,10 +1036,9 @@ class Lock:
     """Held inside `async with`; `lost` is set, and the task cancelled, when it
     is lost."""
 
-    def __init__(self, broker: Broker, kind: str, names: Tuple[str, ...],
-                 line: str, undo: str, wait: Optional[float]) -> None:
-        self._broker, self._kind, self._names = broker, kind, names
-        self._line, self._undo, self._wait = line, undo, wait
+    def __init__(self, broker: Broker, words: Words,
+                 wait: Optional[float]) -> None:
+        self._broker, self._words, self._wait = broker, words, wait
         self._hold: Optional[Hold] = None
         self._task: Optional["asyncio.Task[Any]"] = None
         self._cancelled = False
@@ -909,10 +1056,8 @@ class Lock:
             raise Error("this object is in use; make another", "in-use")
         self.lost.clear()
         self._cancelled = False
-        self._hold = await self._broker.hold(
-            self._kind, self._names,
-            lambda rest: self._line + wait_word(rest), self._wait, self._undo,
-            self._on_lost)
+        self._hold = await self._broker.hold(self._words, self._wait,
+                                             self._on_lost)
         return self
 
     def _on_lost(self, _: Hold) -> None:
@@ -925,7 +1070,7 @@ class Lock:
         hold, self._hold, self._task = self._hold, None, None
         if hold is None:
             raise Error("not held", "not-held")
-        await self._broker.release(hold, self._undo)
+        await self._broker.release(hold, self._words[3])
 
     async def __aexit__(self, kind: Any, error: Any, _: object) -> None:
         task, self._task = self._task, None
@@ -992,12 +1137,12 @@ class Latch:
 
     async def create(self, count: int) -> int:
         reply = await self._broker.query(
-            "LATCH %s count=%d" % (self._name, count), ("latch", self._name))
+            "latch", self._name, "LATCH %s count=%d" % (self._name, count))
         return reply.number("count")
 
     async def count_down(self, by: int = 1) -> int:
         reply = await self._broker.query(
-            "COUNTDOWN %s by=%d" % (self._name, by), ("latch", self._name))
+            "latch", self._name, "COUNTDOWN %s by=%d" % (self._name, by))
         return reply.number("count")
 
     async def wait(self, timeout: Optional[float] = None) -> None:
@@ -1016,5 +1161,6 @@ class Barrier:
         """Returns how many were still to come: 0 to the last."""
         reply = await self._broker.await_(
             "barrier", self._name,
-            "BARRIER %s parties=%d" % (self._name, self._parties), timeout)
+            "BARRIER %s parties=%d" % (self._name, self._parties), timeout,
+            again=False)
         return reply.number("index")
