@@ -42,6 +42,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/monitor_page.c \
 	src/daemon/monitor_state.h \
 	src/daemon/monitor_status.c \
+	src/daemon/monitor_told.c \
 	src/daemon/notify.c \
 	src/daemon/notify.h \
 	src/daemon/origin.c \

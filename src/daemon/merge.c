@@ -49,6 +49,7 @@ struct merge {
 	uint64_t limit;
 	const struct wire_protocol *protocol;
 	bool begun;
+	bool by_age;
 	bool holder_known; /* a session that holds the name is in some part */
 	struct merge_names *names; /* owned; NULL: it is not NAMES */
 	struct buf rows;
@@ -133,8 +134,8 @@ take_row(struct merge *m, struct part *p, struct line line)
 	p->whole = p->nlines == p->due;
 	take_apart(p, line, &p->row);
 	if (m->names != NULL)
-		merge_names_add(m->names, p->row.word, p->row.fields,
-		    p->row.nfields, text_of(p));
+		merge_names_add(m->names, p != m->parts, p->row.word,
+		    p->row.fields, p->row.nfields, text_of(p));
 	else if (m->verb == VERB_QUEUE && is_word(p->row.word, "holder") &&
 		 find(&p->row, FIELD_SESSION) != NULL)
 		m->holder_known = true;
@@ -289,7 +290,7 @@ begin(struct merge *m)
 
 	m->begun = true;
 	if (m->names != NULL)
-		merge_names_order(m->names);
+		merge_names_order(m->names, m->by_age);
 	for (i = 0; m->names == NULL && i < m->nparts; i++)
 		if (!look(m, &m->parts[i]))
 			m->parts[i].merged = m->parts[i].nlines;
@@ -444,6 +445,13 @@ merge_new(enum verb_id verb, uint64_t limit, size_t parts,
 	if (verb == VERB_NAMES)
 		m->names = merge_names_new();
 	return m;
+}
+
+void
+merge_by_age(struct merge *m)
+{
+	assert(m->names != NULL && !m->begun);
+	m->by_age = true;
 }
 
 void

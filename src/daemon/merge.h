@@ -8,7 +8,7 @@
  * knows of its own sessions goes before what others know of them.  NAMES: what
  * each knows of a name is added up.  HISTORY: the latest come first.  What comes
  * from a process that leaves has `leaving=1`, since the numbers of its sessions
- * are its own.
+ * are its own; so has a name whose holder only such a process knows.
  *
  * No input or output here.
  */
@@ -28,6 +28,8 @@ struct merge;
 struct merge *merge_new(enum verb_id verb, uint64_t limit, size_t parts,
     const struct wire_protocol *protocol);
 void merge_free(struct merge *m);
+/* NAMES: those held longest come first, in place of the busiest. */
+void merge_by_age(struct merge *m);
 
 /* Takes bytes of a part's answer.  Returns false if they are none. */
 bool merge_read(struct merge *m, size_t part, const char *bytes, size_t n);

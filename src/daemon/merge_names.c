@@ -14,7 +14,7 @@
 #include "base/xmalloc.h"
 #include "daemon/merge_names.h"
 
-#define FIELDS_MAX 8
+#define FIELDS_MAX 9
 
 /* How a name is held; what more processes see is less than what one has. */
 enum how { HOW_FREE, HOW_HELD, HOW_SHARED, HOW_MAX };
@@ -31,6 +31,7 @@ struct one {
 	enum kind kind;
 	enum how how;
 	char *holder; /* owned; NULL: nobody knows one */
+	bool leaving; /* told by a process that leaves */
 	bool has_age, has_risk;
 	uint64_t age_ms, risk_ms;
 	uint64_t waiters, handovers, oldest_ms;
@@ -129,15 +130,17 @@ how_of(struct span word)
 	return how;
 }
 
-/* Who has the name is told by the process that was asked first. */
+/* Who has the name is told by the process that was asked, if it knows one. */
 static void
-add_holder(
-    struct one *one, const struct field *fields, size_t n, const char *arena)
+add_holder(struct one *one, bool leaving, const struct field *fields, size_t n,
+    const char *arena)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		if (fields[i].id == FIELD_HELD_BY) {
+			free(one->holder);
+			one->leaving = leaving;
 			one->holder =
 			    xstrndup(arena + fields[i].str, fields[i].len);
 		} else if (fields[i].id == FIELD_AGE) {
@@ -177,7 +180,7 @@ add_numbers(
 }
 
 void
-merge_names_add(struct merge_names *names, struct span name,
+merge_names_add(struct merge_names *names, bool leaving, struct span name,
     const struct field *fields, size_t n, const char *arena)
 {
 	enum kind kind = KIND_LOCK;
@@ -188,8 +191,8 @@ merge_names_add(struct merge_names *names, struct span name,
 		if (fields[i].id == FIELD_KIND)
 			kind = kind_find(arena + fields[i].str, fields[i].len);
 	one = one_of(names, kind, name);
-	if (one->holder == NULL)
-		add_holder(one, fields, n, arena);
+	if (one->holder == NULL || (one->leaving && !leaving))
+		add_holder(one, leaving, fields, n, arena);
 	add_numbers(one, fields, n, arena);
 }
 
@@ -213,11 +216,26 @@ busier_first(const void *a, const void *b)
 	return (int)x->kind - (int)y->kind;
 }
 
+/* A name of which nobody knows since when it is held comes last. */
+static int
+older_first(const void *a, const void *b)
+{
+	const struct one *x = *(struct one *const *)a;
+	const struct one *y = *(struct one *const *)b;
+
+	if (x->has_age != y->has_age)
+		return x->has_age ? -1 : 1;
+	if (x->age_ms != y->age_ms)
+		return x->age_ms > y->age_ms ? -1 : 1;
+	return busier_first(a, b);
+}
+
 void
-merge_names_order(struct merge_names *names)
+merge_names_order(struct merge_names *names, bool by_age)
 {
 	if (names->n > 0)
-		qsort(names->v, names->n, sizeof(struct one *), busier_first);
+		qsort(names->v, names->n, sizeof(struct one *),
+		    by_age ? older_first : busier_first);
 }
 
 static void
@@ -259,6 +277,8 @@ merge_names_take(struct merge_names *names, struct span *name,
 	put_num(names, FIELD_WAITERS, one->waiters);
 	put_num(names, FIELD_HANDOVERS, one->handovers);
 	put_num(names, FIELD_OLDEST, one->oldest_ms);
+	if (one->leaving)
+		put_num(names, FIELD_LEAVING, 1);
 	*name = (struct span){ one->key + 1, one->len };
 	*fields = names->fields;
 	*arena = buf_data(&names->arena);

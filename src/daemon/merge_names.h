@@ -5,6 +5,7 @@
 #ifndef LOCKBROKER_DAEMON_MERGE_NAMES_H
 #define LOCKBROKER_DAEMON_MERGE_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,12 +20,13 @@ void merge_names_free(struct merge_names *names);
 /* A process knows of so many names. */
 void merge_names_more(struct merge_names *names, uint64_t total);
 
-/* A row of NAMES.  All is copied. */
-void merge_names_add(struct merge_names *names, struct span name,
+/* A row of NAMES, of a process that leaves or of this one.  All is copied. */
+void merge_names_add(struct merge_names *names, bool leaving, struct span name,
     const struct field *fields, size_t n, const char *arena);
 
-/* After all were added: the busiest come first, as in NAMES. */
-void merge_names_order(struct merge_names *names);
+/* After all were added: the busiest come first, as in NAMES; by age: those that
+ * have been held longest. */
+void merge_names_order(struct merge_names *names, bool by_age);
 
 /* The fields of the next name; returns how many, or 0.  They live until the
  * next call. */

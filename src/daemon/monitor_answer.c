@@ -48,15 +48,107 @@ static const struct {
 #undef FIELD
 };
 
-void
-monitor_add_field(struct json *j, const struct field *f, const char *arena)
+/* These are there, or they are not. */
+static bool
+is_mark(enum field_id id)
 {
-	json_key(
-	    j, keys[f->id].key, strlen(keys[f->id].key), keys[f->id].suffix);
-	if (keys[f->id].how == STR)
-		json_text(j, arena + f->str, f->len);
+	return id == FIELD_LEAVING || id == FIELD_MISSING || id == FIELD_SELF;
+}
+
+void
+monitor_add_fields(
+    struct json *j, const struct field *f, size_t n, const char *arena)
+{
+	const struct field *end = f + n;
+
+	for (; f < end; f++) {
+		json_key(j, keys[f->id].key, strlen(keys[f->id].key),
+		    keys[f->id].suffix);
+		if (keys[f->id].how == STR)
+			json_text(j, arena + f->str, f->len);
+		else if (is_mark(f->id))
+			buf_adds(&j->text, "true");
+		else
+			buf_add_u64(&j->text, f->num);
+	}
+}
+
+void
+monitor_add_row(struct json *j, struct span word, struct span name,
+    const struct field *f, size_t n, const char *arena)
+{
+	json_open(j, NULL, '{');
+	if (word.n > 0)
+		json_str(j, "is", word.p, word.n);
+	if (name.n > 0)
+		json_str(j, "name", name.p, name.n);
+	monitor_add_fields(j, f, n, arena);
+	json_shut(j, '}');
+}
+
+struct question *
+monitor_question(const struct monitor *m, uint64_t request)
+{
+	struct question *q;
+
+	LIST_FOREACH (q, &m->questions, link)
+		if (q->request == request)
+			break;
+	return q;
+}
+
+static bool
+is_held(const struct field *f, size_t n, const char *arena)
+{
+	static const char free_word[] = "free";
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (f[i].id == FIELD_STATE)
+			return f[i].len != sizeof(free_word) - 1 ||
+			       memcmp(arena + f[i].str, free_word, f[i].len) !=
+				   0;
+	return false;
+}
+
+/* Writes what STATUS says of the name, as an object. */
+static void
+add_lock(
+    struct json *j, const struct question *q, const struct wire_reply *reply)
+{
+	json_str(j, "name", q->name, q->name_len);
+	if (reply->status != STATUS_OK)
+		json_str(j, "error", reply->text.p, reply->text.n);
 	else
-		buf_add_u64(&j->text, f->num);
+		monitor_add_fields(
+		    j, reply->fields, reply->nfields, reply->arena);
+}
+
+void
+monitor_status_told(
+    struct monitor *m, struct question *q, const struct wire_reply *reply)
+{
+	int status = 503;
+	struct json j;
+
+	json_begin(&j);
+	add_lock(&j, q, reply);
+	if (q->json) {
+		buf_addc(&j.text, '}');
+		q->lock = j.text;
+		return;
+	}
+	if (q->told != NULL && q->told->silent > 0) {
+		json_key(&j, "leaving_silent", strlen("leaving_silent"), "");
+		buf_add_u64(&j.text, q->told->silent);
+	}
+	if (reply->status == STATUS_OK)
+		status = is_held(reply->fields, reply->nfields, reply->arena)
+			     ? 200
+			     : 404;
+	json_close(&j);
+	monitor_send(m, q->request, status, "application/json", &j.text);
+	q->done = true;
 }
 
 void

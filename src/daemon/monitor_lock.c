@@ -54,8 +54,12 @@ question_begin(
 	    (q->name_len > 0 && text_name_why(name, NAME_MAX_BYTES) == NULL &&
 		monitor_shows(m, q->user, name));
 
+	monitor_tell(m, q, named);
+	named = named && q->told == NULL;
+	if (!named && !q->json)
+		return;
 	q->asked = true;
-	q->awaited = (unsigned)named + (unsigned)q->json;
+	q->awaited += (unsigned)named + (unsigned)q->json;
 	open.u.open.session = OURS | q->request;
 	open.u.open.peer = r->peer;
 	open.u.open.uid = -1;
@@ -118,71 +122,26 @@ monitor_json(struct monitor *m, const struct http_request *r, struct span name)
 	front_wake(m->broker->front);
 }
 
-static bool
-is_held(const struct field *f, size_t n, const char *arena)
-{
-	static const char free_word[] = "free";
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (f[i].id == FIELD_STATE)
-			return f[i].len != sizeof(free_word) - 1 ||
-			       memcmp(arena + f[i].str, free_word, f[i].len) !=
-				   0;
-	return false;
-}
-
-/* Writes what the core says of the name, as an object. */
-static void
-add_lock(struct json *j, const struct question *q, const struct effect *e,
-    const struct field *f, const char *text)
-{
-	size_t i;
-
-	json_str(j, "name", q->name, q->name_len);
-	if (e->status != STATUS_OK)
-		json_str(j, "error", text + e->text, e->text_len);
-	for (i = 0; e->status == STATUS_OK && i < e->nfields; i++)
-		monitor_add_field(j, &f[i], text);
-}
-
-static void
-answer(struct monitor *m, struct question *q, const struct effect *e,
-    const char *text)
-{
-	const struct field *f = m->broker->effects.fields + e->field;
-	int status = 503;
-	struct json j;
-
-	json_begin(&j);
-	add_lock(&j, q, e, f, text);
-	if (q->json) {
-		buf_addc(&j.text, '}');
-		q->lock = j.text;
-		return;
-	}
-	if (e->status == STATUS_OK)
-		status = is_held(f, e->nfields, text) ? 200 : 404;
-	json_close(&j);
-	monitor_send(m, q->request, status, "application/json", &j.text);
-	q->done = true;
-}
-
 void
 monitor_take(struct monitor *m, const struct effect *e, const char *text)
 {
+	struct wire_reply reply = {
+		.status = e->status,
+		.text = { text + e->text, e->text_len },
+		.nfields = e->nfields,
+		.arena = text,
+	};
 	struct question *q;
 
 	if (m == NULL || (e->session & OURS) == 0)
 		return;
-	LIST_FOREACH (q, &m->questions, link) {
-		if (q->request != (e->ref & ~OF_NAME) || q->awaited == 0)
-			continue;
-		q->awaited--;
-		if ((e->ref & OF_NAME) != 0)
-			answer(m, q, e, text);
-		break;
-	}
+	q = monitor_question(m, e->ref & ~OF_NAME);
+	if (q == NULL || q->awaited == 0)
+		return;
+	q->awaited--;
+	reply.fields = m->broker->effects.fields + e->field;
+	if ((e->ref & OF_NAME) != 0)
+		monitor_status_told(m, q, &reply);
 }
 
 /* A session can't end while the core is in a step. */
@@ -197,6 +156,7 @@ question_end(struct monitor *m, struct question *q)
 	gone.u.gone.orderly = true;
 	LIST_REMOVE(q, link);
 	buf_fini(&q->lock);
+	monitor_told_free(q->told);
 	free(q);
 	if (asked)
 		bridge_step(m->broker, &gone);

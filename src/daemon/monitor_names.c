@@ -84,17 +84,14 @@ static void
 add_name(void *arg, const struct core_row *row)
 {
 	struct names_list *l = arg;
-	size_t i;
 
 	if (row == NULL) {
 		empty(l);
 		return;
 	}
-	json_open(&l->rows, NULL, '{');
-	json_str(&l->rows, "name", row->name, row->name_len);
-	for (i = 0; i < row->nfields; i++)
-		monitor_add_field(&l->rows, &row->fields[i], row->text);
-	json_shut(&l->rows, '}');
+	monitor_add_row(&l->rows, (struct span){ "", 0 },
+	    (struct span){ row->name, row->name_len }, row->fields,
+	    row->nfields, row->text);
 }
 
 static bool
@@ -145,6 +142,8 @@ monitor_names(struct monitor *m, const struct question *q)
 	struct names_list *l = &m->names;
 	struct core *core = m->broker->core;
 
+	if (q->told != NULL)
+		return true;
 	if (l->listing == NULL && l->made_ms != 0 && is_same(m, q) &&
 	    now_ms() - l->made_ms < FRESH_MS)
 		return true;

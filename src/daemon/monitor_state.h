@@ -32,15 +32,31 @@ struct question {
 	uint64_t request;
 	bool json;	  /* for /status.json */
 	bool asked;	  /* there is a session for it */
-	unsigned awaited; /* so many answers of the core */
-	struct buf lock;  /* owned; its answer about the name, as JSON */
-	bool done;	  /* only its session has still to end */
+	unsigned awaited; /* so many answers of the core, or of all processes */
+	struct told *told; /* owned; NULL: there is no other process */
+	struct buf lock;   /* owned; its answer about the name, as JSON */
+	bool done;	   /* only its session has still to end */
 	/* Who asks, by name: a reload may come meanwhile.  "": nobody. */
 	char user[LABEL_MAX_BYTES + 1];
 	struct names_wanted wanted;
 	LIST_ENTRY(question) link;
 	size_t name_len; /* 0: /status.json without one */
 	char name[];
+};
+
+/* What all processes of the broker tell, where others leave.  Each is a list of
+ * rows, as JSON without its end; empty: there are none. */
+enum told_part {
+	TOLD_STATUS,
+	TOLD_NAMES,
+	TOLD_HISTORY,
+	TOLD_QUEUE, /* and one for each other kind */
+	TOLD_MAX = TOLD_QUEUE + KIND_MAX
+};
+struct told {
+	struct buf rows[TOLD_MAX];
+	uint64_t names_total, waiters;
+	unsigned silent; /* processes that have not answered */
 };
 
 /* The names that were listed last, or are being listed. */
@@ -110,9 +126,24 @@ bool monitor_names(struct monitor *m, const struct question *q);
 void monitor_names_init(struct monitor *m);
 void monitor_names_fini(struct monitor *m);
 
-/* Writes a field of a reply or a row, as /locks/NAME has them. */
-void monitor_add_field(
-    struct json *j, const struct field *f, const char *arena);
+/* NULL: there is none. */
+struct question *monitor_question(const struct monitor *m, uint64_t request);
+/* Takes what STATUS says of the name: answers with it, or keeps it. */
+void monitor_status_told(
+    struct monitor *m, struct question *q, const struct wire_reply *reply);
+/* Writes fields of a reply or a row, as /locks/NAME has them. */
+void monitor_add_fields(
+    struct json *j, const struct field *f, size_t n, const char *arena);
+/* Writes a row of a list; word or name may be empty. */
+void monitor_add_row(struct json *j, struct span word, struct span name,
+    const struct field *f, size_t n, const char *arena);
+
+/* monitor_told.c: asks all processes what the question needs, if others leave.
+ * named: it asks about its name. */
+void monitor_tell(struct monitor *m, struct question *q, bool named);
+void monitor_add_told(struct json *j, const struct told *told, const char *key,
+    enum told_part part);
+void monitor_told_free(struct told *told);
 
 /* monitor_status.c: answers with /status.json.  The core has asked which brokers
  * there are, or could not, and the names are listed. */

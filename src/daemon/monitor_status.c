@@ -179,21 +179,9 @@ add_losses(struct json *j, const struct monitor *m, const char *user)
 static void
 add_broker(void *arg, const struct core_row *row)
 {
-	struct json *j = arg;
-	const struct field *f;
-
-	json_open(j, NULL, '{');
-	json_str(j, "name", row->name, row->name_len);
-	for (f = row->fields; f < row->fields + row->nfields; f++)
-		if (f->id == FIELD_MISSING)
-			add_bool(j, "missing", true);
-		else if (f->id == FIELD_LEAVING)
-			add_bool(j, "leaving", true);
-		else if (f->id == FIELD_SELF)
-			add_bool(j, "self", true);
-		else
-			monitor_add_field(j, f, row->text);
-	json_shut(j, '}');
+	monitor_add_row(arg, (struct span){ "", 0 },
+	    (struct span){ row->name, row->name_len }, row->fields,
+	    row->nfields, row->text);
 }
 
 /* While Redis does not answer, these are the brokers as it told of them last,
@@ -219,14 +207,8 @@ add_brokers(struct json *j, struct core *core)
 static void
 add_row(void *arg, const struct core_row *row)
 {
-	struct json *j = arg;
-	size_t i;
-
-	json_open(j, NULL, '{');
-	add_string(j, "is", row->word);
-	for (i = 0; i < row->nfields; i++)
-		monitor_add_field(j, &row->fields[i], row->text);
-	json_shut(j, '}');
+	monitor_add_row(arg, (struct span){ row->word, strlen(row->word) },
+	    (struct span){ "", 0 }, row->fields, row->nfields, row->text);
 }
 
 /* Nothing happens between the parts, so no list begins again. */
@@ -253,13 +235,39 @@ add_kinds(struct json *j, struct core *core, const struct question *q)
 	}
 }
 
+/* All of this process. */
+static void
+add_lists(struct json *j, struct core *core, const struct question *q)
+{
+	struct listing *g = core_queue_begin(core, q->name, q->name_len, ROWS);
+
+	add_list(j, core, "queue", g);
+	add_number(j, "waiters", core_listing_waiters(core, g));
+	core_listing_end(g);
+	g = core_history_begin(core, q->name, q->name_len, ROWS);
+	add_list(j, core, "history", g);
+	core_listing_end(g);
+	add_kinds(j, core, q);
+}
+
+/* The same, and what others have that leave. */
+static void
+add_lists_told(struct json *j, const struct told *told)
+{
+	enum kind kind;
+
+	monitor_add_told(j, told, "queue", TOLD_QUEUE);
+	add_number(j, "waiters", told->waiters);
+	monitor_add_told(j, told, "history", TOLD_HISTORY);
+	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
+		monitor_add_told(j, told, kind_words[kind], TOLD_QUEUE + kind);
+}
+
 static void
 add_asked(struct json *j, struct monitor *m, const struct question *q)
 {
 	const struct span name = { q->name, q->name_len };
 	const char *fault = text_name_why(name, NAME_MAX_BYTES);
-	struct core *core = m->broker->core;
-	struct listing *g;
 
 	if (fault == NULL && !monitor_shows(m, q->user, name))
 		fault = "may not be looked at by you";
@@ -269,14 +277,10 @@ add_asked(struct json *j, struct monitor *m, const struct question *q)
 		add_string(j, "fault", fault);
 	} else {
 		json_raw(j, "lock", buf_data(&q->lock), buf_len(&q->lock));
-		g = core_queue_begin(core, q->name, q->name_len, ROWS);
-		add_list(j, core, "queue", g);
-		add_number(j, "waiters", core_listing_waiters(core, g));
-		core_listing_end(g);
-		g = core_history_begin(core, q->name, q->name_len, ROWS);
-		add_list(j, core, "history", g);
-		core_listing_end(g);
-		add_kinds(j, core, q);
+		if (q->told != NULL)
+			add_lists_told(j, q->told);
+		else
+			add_lists(j, m->broker->core, q);
 	}
 	json_shut(j, '}');
 }
@@ -307,10 +311,25 @@ add_self(struct json *j, const struct monitor *m)
 	add_number(j, "ready_in_ms", (uint64_t)gauges.grace_ms);
 }
 
+static void
+add_names(struct json *j, const struct monitor *m, const struct question *q)
+{
+	const struct buf *names = &m->names.rows.text;
+
+	if (q->told != NULL) {
+		add_number(j, "leaving_silent", q->told->silent);
+		add_number(j, "names_total", q->told->names_total);
+		monitor_add_told(j, q->told, "names", TOLD_NAMES);
+		return;
+	}
+	add_number(j, "names_total", m->names.total);
+	buf_addc(&j->text, ',');
+	buf_add(&j->text, buf_data(names) + 1, buf_len(names) - 1);
+}
+
 void
 monitor_status(struct monitor *m, const struct question *q)
 {
-	const struct buf *names = &m->names.rows.text;
 	struct json j;
 
 	json_begin(&j);
@@ -324,9 +343,7 @@ monitor_status(struct monitor *m, const struct question *q)
 	json_open(&j, "statistics", '{');
 	statistics_each(m->broker, add_statistic, &j);
 	json_shut(&j, '}');
-	add_number(&j, "names_total", m->names.total);
-	buf_addc(&j.text, ',');
-	buf_add(&j.text, buf_data(names) + 1, buf_len(names) - 1);
+	add_names(&j, m, q);
 	json_close(&j);
 	monitor_send(m, q->request, 200, "application/json", &j.text);
 }

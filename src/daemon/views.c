@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 
 #define LIMIT 100	 /* rows, if the request gives no limit */
 #define NAMES_LEAST 1000 /* asked for, so that sums are right */
+#define NAMES_OLD 10000	 /* asked for, to find those held longest among them */
 #define UNDER_WAY_MAX 32 /* views */
 #define READ_SIZE 16384	 /* at once */
 #define LATE_MS 1000	 /* behind the time that Redis has to answer */
@@ -44,13 +46,14 @@ struct end {
 struct view {
 	TAILQ_ENTRY(view) link;
 	struct views *of;
-	uint64_t conn;
+	uint64_t conn;		 /* who asks; 0: ... */
+	struct view_asker asker; /* ... it is this one */
 	enum verb_id verb;
 	uint64_t limit;
 	bool begun, over; /* all ends are */
 	size_t nparts;
-	struct merge *merge; /* owned; NULL: it has not begun */
-	const struct wire_protocol *protocol;
+	unsigned silent;	 /* ends that have not answered */
+	struct merge *merge;	 /* owned; NULL: it has not begun */
 	struct end *ends;	 /* owned */
 	int64_t late_ms;	 /* what has not come by then is left out */
 	char tag[TAG_MAX_BYTES]; /* its length is below */
@@ -114,6 +117,13 @@ complain(struct views *views, int64_t pid, const char *why)
 		    LOG_S("why", why), LOG_N("left_out", left_out));
 }
 
+static void
+leave_out(struct view *v, int64_t pid, const char *why)
+{
+	v->silent++;
+	complain(v->of, pid, why);
+}
+
 /* Are all answers there, or not to be had? */
 static bool
 is_over(const struct view *v)
@@ -138,7 +148,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0 && !merge_read(v->merge, e->part, bytes, (size_t)n))
-		complain(v->of, e->pid, "its answer makes no sense");
+		leave_out(v, e->pid, "its answer makes no sense");
 	else if (n > 0 && !merge_whole(v->merge, e->part))
 		return;
 	/* One that goes has nothing any more. */
@@ -159,7 +169,7 @@ add_end(struct view *v, int64_t pid)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 		fds) < 0) {
-		complain(v->of, pid, strerror(errno));
+		leave_out(v, pid, strerror(errno));
 		return -1;
 	}
 	e = xcalloc(1, sizeof(*e));
@@ -185,7 +195,7 @@ ask_peer(void *arg, int peer, int64_t pid)
 	if (fd < 0)
 		return;
 	if (!succession_ask_to_serve(peer, fd, v->user, v->line)) {
-		complain(v->of, pid, "it takes no requests");
+		leave_out(v, pid, "it takes no requests");
 		end_close(v->ends);
 	}
 	(void)close(fd);
@@ -205,7 +215,9 @@ begin(struct view *v)
 	if (fd >= 0)
 		views_serve(b, fd, v->user, v->line);
 	succession_each(b->succession, ask_peer, v);
-	v->merge = merge_new(v->verb, v->limit, v->nparts, v->protocol);
+	v->merge = merge_new(v->verb, v->limit, v->nparts, v->asker.protocol);
+	if (v->asker.by_age)
+		merge_by_age(v->merge);
 	v->over = is_over(v);
 }
 
@@ -216,12 +228,13 @@ give_up(struct view *v)
 
 	for (e = v->ends; e != NULL; e = e->next) {
 		if (e->fd >= 0)
-			complain(v->of, e->pid, "it does not answer in time");
+			leave_out(v, e->pid, "it does not answer in time");
 		end_close(e);
 	}
 	v->over = true;
 }
 
+/* To the connection, or where that is NULL, to who else has asked. */
 static void
 answer(struct view *v, struct conn *c)
 {
@@ -237,6 +250,11 @@ answer(struct view *v, struct conn *c)
 		reply.text = (struct span){ none, sizeof(none) - 1 };
 	}
 	rows = merge_rows(v->merge, &n);
+	if (c == NULL) {
+		v->asker.take(v->asker.arg, v->asker.ref, v->asker.part,
+		    &(struct view_answer){ &reply, rows, v->silent });
+		return;
+	}
 	if (reply.status == STATUS_OK && verb_has(v->verb, VERB_FLAG_ROWS))
 		conn_rows(c, &reply, n, rows);
 	else
@@ -248,9 +266,11 @@ answer(struct view *v, struct conn *c)
 static bool
 go_on(struct view *v, int64_t now)
 {
-	struct conn *c = front_find(v->of->broker->front, v->conn);
+	struct conn *c = NULL;
 
-	if (c == NULL)
+	if (v->conn != 0)
+		c = front_find(v->of->broker->front, v->conn);
+	if (v->conn != 0 && c == NULL)
 		return true;
 	if (!v->begun)
 		begin(v);
@@ -292,6 +312,8 @@ on_turn(evutil_socket_t fd, short what, void *arg)
 static void
 write_line(struct view *v, const struct request *r, struct buf *out)
 {
+	uint64_t limit = v->limit,
+		 least = v->asker.by_age ? NAMES_OLD : NAMES_LEAST;
 	unsigned i;
 
 	buf_adds(out, verbs[r->verb].word);
@@ -303,41 +325,67 @@ write_line(struct view *v, const struct request *r, struct buf *out)
 		buf_addf(out, " kind=%s", kind_words[r->num[OPTION_KIND]]);
 	if (r->verb == VERB_STATUS)
 		return;
-	buf_addf(out, " limit=%llu",
-	    (unsigned long long)(r->verb == VERB_NAMES && v->limit < NAMES_LEAST
-				     ? NAMES_LEAST
-				     : v->limit));
+	if (r->verb == VERB_NAMES && limit < least)
+		limit = least;
+	buf_addf(out, " limit=%llu", (unsigned long long)limit);
+}
+
+/* Returns NULL if no process leaves. */
+static struct view *
+view_new(struct views *views, const struct request *r,
+    const struct view_asker *asker)
+{
+	struct view *v;
+	struct buf line;
+
+	if (succession_leaving(views->broker->succession).processes == 0)
+		return NULL;
+	v = xcalloc(1, sizeof(*v));
+	v->of = views;
+	v->asker = *asker;
+	v->verb = r->verb;
+	v->limit = request_has(r, OPTION_LIMIT) ? (uint64_t)r->num[OPTION_LIMIT]
+						: LIMIT;
+	v->user = xstrdup(asker->user);
+	v->asker.user = v->user;
+	buf_init(&line);
+	write_line(v, r, &line);
+	v->line = xstrndup(buf_data(&line), buf_len(&line));
+	buf_fini(&line);
+	TAILQ_INSERT_TAIL(&views->list, v, link);
+	turn_in(views, 0);
+	return v;
 }
 
 bool
 views_ask(struct views *views, struct conn *c, const struct request *r)
 {
 	const struct client *client = conn_data(c);
+	const struct view_asker asker = {
+		.user = client->user != NULL ? user_name(client->user) : "",
+		.protocol = conn_protocol(c),
+	};
 	struct view *v;
-	struct buf line;
 
-	if (client->serves_view ||
-	    succession_leaving(views->broker->succession).processes == 0)
+	if (client->serves_view)
 		return false;
-	v = xcalloc(1, sizeof(*v));
-	v->of = views;
+	v = view_new(views, r, &asker);
+	if (v == NULL)
+		return false;
 	v->conn = conn_id(c);
-	v->verb = r->verb;
-	v->protocol = conn_protocol(c);
 	v->tag_len = r->tag.n;
 	if (r->tag.n > 0)
 		memcpy(v->tag, r->tag.p, r->tag.n);
-	v->limit = request_has(r, OPTION_LIMIT) ? (uint64_t)r->num[OPTION_LIMIT]
-						: LIMIT;
-	v->user = xstrdup(client->user != NULL ? user_name(client->user) : "");
-	buf_init(&line);
-	write_line(v, r, &line);
-	v->line = xstrndup(buf_data(&line), buf_len(&line));
-	buf_fini(&line);
-	TAILQ_INSERT_TAIL(&views->list, v, link);
 	conn_busy(c, true);
-	turn_in(views, 0);
 	return true;
+}
+
+bool
+views_ask_for(struct views *views, const struct request *r,
+    const struct view_asker *asker)
+{
+	assert(asker->take != NULL);
+	return view_new(views, r, asker) != NULL;
 }
 
 void

@@ -15,17 +15,44 @@
 #define LOCKBROKER_DAEMON_VIEWS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct broker;
+struct buf;
 struct conn;
 struct request;
 struct views;
+struct wire_protocol;
+struct wire_reply;
+
+/* What somebody is told who is no connection. */
+struct view_answer {
+	const struct wire_reply *reply;
+	const struct buf *rows;
+	unsigned silent; /* processes that have not answered */
+};
+
+/* Somebody who asks, and is no connection. */
+struct view_asker {
+	const char *user;		      /* "": nobody */
+	const struct wire_protocol *protocol; /* writes the rows */
+	bool by_age; /* NAMES: those held longest come first */
+	void (*take)(void *arg, uint64_t ref, unsigned part,
+	    const struct view_answer *answer);
+	void *arg;
+	uint64_t ref; /* passed to take(), as the next */
+	unsigned part;
+};
 
 struct views *views_new(struct broker *b);
 void views_free(struct views *views);
 
 /* Returns true if others are to be asked: the request is answered later. */
 bool views_ask(struct views *views, struct conn *c, const struct request *r);
+
+/* The same for somebody else: take() is called later, unless the views end. */
+bool views_ask_for(struct views *views, const struct request *r,
+    const struct view_asker *asker);
 
 /* Another process of this broker asks for a user ("": for nobody): answers the
  * line over fd, which it takes. */

@@ -1,9 +1,13 @@
 """What a broker tells of locks that a process has which it has replaced."""
 
+import hashlib
 import os
 import pwd
+import signal
 import socket
+import unittest
 
+from lib import chromium, http
 from lib.client import Client
 from lib.case import SystemTest
 from lib.resp import Resp
@@ -19,12 +23,8 @@ def labels(rows):
     return [fields(row).get("label") for row in rows]
 
 
-class Views(SystemTest):
+class Crowded(SystemTest):
     limit = 60
-
-    def setUp(self):
-        super().setUp()
-        self.b = self.broker(self.redis(), trust_new=True)
 
     def named(self, label, **options):
         client = self.client(self.b, **options)
@@ -51,6 +51,12 @@ class Views(SystemTest):
         self.third, self.asks = self.named("third"), self.client(self.b)
         self.third.send("LOCK a")
         eventually(lambda: self.asks.stats()["waiters"] == "1", 5, "it waits")
+
+
+class Views(Crowded):
+    def setUp(self):
+        super().setUp()
+        self.b = self.broker(self.redis(), trust_new=True)
 
     def test_status(self):
         self.crowd()
@@ -221,7 +227,137 @@ class Views(SystemTest):
         self.servers[0].thaw()
 
 
+class OverHttp(Crowded):
+    """/status.json, the page and /locks/NAME tell of all processes."""
+
+    def setUp(self):
+        super().setUp()
+        path = os.path.join(self.directory, "b1", "s")
+        self.b = self.broker(self.redis(), trust_new=True,
+                             listen=[{"unix": path}, {"http": "127.0.0.1:0"}])
+        self.web = http.of(self.b)
+
+    def json(self, query=""):
+        return self.web.get("/status.json" + query).json
+
+    @staticmethod
+    def marked(rows, key):
+        return [(row.get(key), row.get("leaving", False)) for row in rows]
+
+    def test_names(self):
+        self.crowd()
+        self.holder.lock("only/old")
+        self.asks.lock("only/new")
+        self.asks.ok("SESSION label=asks")
+        told = self.json()
+        self.assertEqual(self.marked(told["names"], "name"),
+                         [("a", True), ("only/new", False), ("only/old", True)])
+        self.assertEqual((told["names_total"], told["leaving_silent"]), (3, 0))
+        self.assertEqual((told["names"][0]["holder"], told["names"][0]["waiters"]), ("first", 2))
+        self.assertEqual(told["statistics"]["leaving"], 1)
+        told = self.json("?names=only/*&limit=1")
+        self.assertEqual((len(told["names"]), told["names_total"]), (1, 2))
+        self.aged("NAMES only/*")
+        self.asks.lock("only/newer")
+        self.assertEqual([row["name"] for row in self.json("?names=only/*&sort=age")["names"]],
+                         ["only/old", "only/new", "only/newer"])
+        for none in ("x", "a%20b", "a%0d%0aDRAIN", "a=b", "n" * 255 + "*"):
+            self.assertEqual(self.json("?names=" + none)["names"], [], none)
+
+    def test_of_a_name(self):
+        self.crowd()
+        self.holder.ok("ACQUIRE a limit=1")
+        self.asks.send("ACQUIRE a limit=1")
+        asked = self.json("?name=a&limit=0")["asked"]
+        self.assertEqual((asked["lock"]["label"], asked["lock"]["leaving"]), ("first", True))
+        self.assertEqual(self.marked(asked["queue"], "label"),
+                         [("first", True), ("second", True), ("third", False)])
+        self.assertEqual([row["is"] for row in asked["queue"]], ["holder", "waiter", "waiter"])
+        self.assertEqual(asked["waiters"], 2)
+        self.assertEqual(self.marked(asked["history"], "end"), [("held", True)])
+        eventually(lambda: self.marked(self.json("?name=a")["asked"]["semaphore"], "is") ==
+                   [("holder", True), ("waiter", False)], 5, "it waits for a permit")
+        self.assertEqual((asked["latch"], asked["barrier"]), ([], []))
+        self.assertEqual(self.json("?name=@a")["asked"]["fault"], "begins with \"@\"")
+
+    def test_a_name_for_programs(self):
+        self.crowd()
+        answer = self.web.get("/locks/a")
+        self.assertEqual((answer.status, answer.json["label"], answer.json["leaving"]),
+                         (200, "first", True))
+        answer = self.web.get("/locks/free")
+        self.assertEqual((answer.status, answer.json["state"]), (404, "free"))
+        self.servers[0].freeze()
+        answer = self.web.get("/locks/free")
+        self.assertEqual((answer.status, "error" in answer.json), (503, True))
+        self.servers[0].thaw()
+
+    def test_one_that_is_frozen(self):
+        self.crowd()
+        self.old.freeze()
+        start = now()
+        told = self.json("?name=a")
+        self.assert_within(0.5, now() - start, patience(5))
+        self.assertEqual(told["leaving_silent"], 1)
+        self.assertEqual(self.marked(told["asked"]["queue"], "label"),
+                         [(None, False), ("third", False)])
+        answer = self.web.get("/locks/a")
+        self.assertEqual((answer.status, answer.json["leaving_silent"]), (200, 1))
+        self.old.thaw()
+        self.assertEqual(self.json()["leaving_silent"], 0)
+
+    def test_all_ends_while_one_is_asked(self):
+        self.crowd()
+        self.old.freeze()
+        with socket.create_connection(("127.0.0.1", self.web.port)) as half:
+            half.sendall(b"GET /status.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            eventually(lambda: self.asks.stats()["http_requests_total"] != "0", 5, "it is asked")
+            self.b.signal(signal.SIGTERM)
+            self.old.thaw()
+            self.assertEqual(self.b.process.wait(), 0)
+
+    @unittest.skipIf(chromium.program() is None, "no chromium")
+    def test_the_page(self):
+        self.crowd()
+        browser = chromium.Browser()
+        self.addCleanup(browser.close)
+        browser.open(f"http://127.0.0.1:{self.web.port}/")
+        eventually(lambda: "first leaving" in (browser.text("#list") or ""), 20, "it is drawn")
+        self.assertIn("1 process that this one has replaced", browser.text("#now"))
+        self.assertRegex(browser.text(".figures"), r"locks held\s+1\s+requests waiting\s+2")
+        browser.open(f"http://127.0.0.1:{self.web.port}/?name=a")
+        eventually(lambda: "third" in (browser.text("#name-asked") or ""), 20, "it is drawn")
+        self.assertRegex(browser.text("#name-asked"),
+                         r"(?s)first .* has had it for .* leaving.*1\. second .* leaving.*2\. third")
+        self.old.freeze()
+        eventually(lambda: "1 process of this broker does not answer" in browser.text("#now"), 20, "it is said")
+        self.assertRegex(browser.text("#name-asked"), r"(?s)A process .* has it that.* third")
+        self.old.thaw()
+        eventually(lambda: "does not answer" not in browser.text("#now"), 20, "it is over")
+        self.assertEqual(browser.said, [])
+
+
 class Users(SystemTest):
+    def test_over_http(self):
+        of = "sha256:" + hashlib.sha256(b"secret").hexdigest()
+        path = os.path.join(self.directory, "b1", "s")
+        me = pwd.getpwuid(os.getuid()).pw_name
+        b = self.broker(self.redis(), trust_new=True,
+                        listen=[{"unix": path}, {"http": "127.0.0.1:0"}], auth={"users": [
+                            {"name": "boss", "admin": True, "hash": of},
+                            {"name": "root", "admin": True, "hash": of, "deny": ["secret/*"]},
+                            {"name": "me", "unix": [me], "admin": True, "lock": ["*"]}]})
+        holder = self.client(b)
+        holder.ok("LOCK open/a secret/b")
+        port = http.of(b).port
+        b.replace()
+        for who, seen in ("boss", ["open/a", "secret/b"]), ("root", ["open/a"]):
+            told = http.Http(port, who, "secret").get("/status.json").json
+            self.assertEqual([row["name"] for row in told["names"]], seen)
+            self.assertEqual(told["names_total"], len(seen))
+        told = http.Http(port, "root", "secret").get("/status.json?name=secret/b").json
+        self.assertEqual(told["asked"], {"name": "secret/b", "fault": "may not be looked at by you"})
+
     def test_each_sees_what_is_his(self):
         me = pwd.getpwuid(os.getuid()).pw_name
         b = self.broker(self.redis(), trust_new=True, auth={

@@ -94,6 +94,12 @@ var draw = (function () {
 	function tag(kind, text) {
 		return el("span", { "class": "tag " + kind }, text);
 	}
+	/* What a process has that this one has replaced. */
+	function mark(e, row) {
+		if (row.leaving)
+			e.append(" ", tag("quiet", "leaving"));
+		return e;
+	}
 	function link(name) {
 		return el("a", { "class": "name", title: visible(name),
 			href: "/?name=" + encodeURIComponent(name) },
@@ -139,6 +145,10 @@ var draw = (function () {
 		var locks = s.statistics.locks_at_risk || 0;
 		var permits = s.statistics.permits_at_risk || 0;
 		var what = [];
+		/* Of those that leave, their names tell. */
+		locks += s.names.filter(function (n) {
+			return n.leaving && !n.kind && n.at_risk_ms !== undefined;
+		}).length;
 		if (locks > 0)
 			what.push(count(locks, "lock", "locks"));
 		if (permits > 0)
@@ -222,9 +232,16 @@ var draw = (function () {
 			return e;
 		});
 	}
+	function of_silent(s) {
+		var n = s.leaving_silent || 0;
+		return n === 0 ? [] : [trouble(false, el("b", null,
+			count(n, "process of this broker does not answer",
+				"processes of this broker do not answer")),
+		": what is held and waited for there is missing here.")];
+	}
 	function troubles(s) {
 		return [].concat(of_risk(s), of_losses(s), of_nodes(s),
-			of_brokers(s), of_waits(s));
+			of_brokers(s), of_silent(s), of_waits(s));
 	}
 	function verdict(kind, sign, title) {
 		return fill(el("div", { "class": "verdict " + kind, role: "status" },
@@ -264,23 +281,40 @@ var draw = (function () {
 	function figure(what, value) {
 		return el("div", null, el("dt", null, what), el("dd", null, value));
 	}
+	/* Of all processes of the broker. */
 	function figures(s) {
-		var oldest = s.classes.reduce(function (most, c) {
+		var stats = s.statistics;
+		var oldest = s.classes.concat(s.names.filter(function (n) {
+			return n.waiters > 0;
+		})).reduce(function (most, c) {
 			return Math.max(most, c.oldest_ms === undefined ? -1 :
 				c.oldest_ms);
 		}, -1);
 		return el("dl", { "class": "figures" },
-			figure("locks held", number(s.statistics.locks_held)),
-			figure("requests waiting", number(s.statistics.waiters)),
+			figure("locks held", number(stats.locks_held +
+				stats.leaving_locks_held)),
+			figure("requests waiting", number(stats.waiters +
+				stats.leaving_waiters)),
 			figure("longest wait now", oldest < 0 ? "none" :
 				duration(oldest)),
-			figure("clients connected", number(s.statistics.clients)));
+			figure("clients connected", number(stats.clients +
+				stats.leaving_clients)));
+	}
+	function leaving(s) {
+		var stats = s.statistics, n = stats.leaving;
+		return n === 0 ? "" : el("p", { "class": "quiet" },
+			count(n, "process that this one has replaced still serves ",
+				"processes that this one has replaced still serve "),
+			count(stats.leaving_clients, "client", "clients") + ", " +
+			duration(stats.leaving_ms) + " after the first was replaced. " +
+			"They are counted here; what was lost there, and its part " +
+			"of the last hour, only the log tells.");
 	}
 	function now(s) {
 		var list = troubles(s);
 		return [judge(s, list.length > 0), list.length > 0 ?
 			fill(el("ul", { "class": "troubles" }), null, list) : "",
-		figures(s)];
+		figures(s), leaving(s)];
 	}
 	function head(s) {
 		return [el("h1", null, strange(s.broker), el("span", null,
@@ -295,7 +329,7 @@ var draw = (function () {
 	/* Nobody has a barrier: there it would say so of each. */
 	function holder(n) {
 		if (n.holder)
-			return strange(n.holder);
+			return mark(el("span", null, strange(n.holder)), n);
 		return n.kind === "barrier" ? null : el("span",
 			{ "class": "quiet" }, n.state === "free" ? "nobody" :
 				"not told here");
@@ -404,6 +438,8 @@ var draw = (function () {
 		if (!lock.broker)
 			return "A client of Redis itself has it, for another " + left +
 				" at most";
+		if (lock.broker === s.broker && s.leaving_silent > 0)
+			return "A process of this broker has it that does not answer";
 		if (lock.broker === s.broker)
 			return "Nobody has it, but it is kept for another " + left +
 				" (keep= or delay=)";
@@ -450,6 +486,7 @@ var draw = (function () {
 				strange(who(r)), permits(r));
 			if (r.mode === "shared")
 				name.append(" ", tag("quiet", "shared"));
+			mark(name, r);
 			if (r.away_ms !== undefined)
 				name.append(" ", tag("warn", "connection lost, may come " +
 					"back within " + duration(r.away_ms)));
@@ -464,7 +501,7 @@ var draw = (function () {
 		return el("div", null, el("h3", null, "Who had it before"),
 			table("", ["who", "how it ended", "#waited", "#held for",
 				"#when (UTC)"], rows.map(function (r) {
-				return row(strange(who(r)),
+				return row(mark(el("span", null, strange(who(r))), r),
 					cell("wide", "", ending(r.end, r.by)),
 					time_cell("waited", r.waited_ms),
 					time_cell("held for", r.held_ms),

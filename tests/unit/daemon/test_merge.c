@@ -155,9 +155,9 @@ START_TEST(a_name_is_told_once)
 	CHECK(VERB_NAMES, 100,
 	    "OK lines=4 total=8\r\n"
 	    "b state=held holder=y age=8ms at_risk=6ms waiters=4 handovers=5"
-	    " oldest=9ms\r\n"
+	    " oldest=9ms leaving=1\r\n"
 	    "c state=shared holder=z age=1ms waiters=3 handovers=1"
-	    " oldest=2ms\r\n"
+	    " oldest=2ms leaving=1\r\n"
 	    "a state=held holder=x age=3ms waiters=0 handovers=7 oldest=0ms\r\n"
 	    "b kind=latch state=held waiters=0 handovers=0 oldest=0ms\r\n",
 	    own, old);
@@ -168,6 +168,72 @@ START_TEST(a_name_is_told_once)
 	    old, own);
 	CHECK(VERB_NAMES, 1, "OK lines=0 total=0\r\n", "OK lines=0 total=0\r\n",
 	    "OK lines=0 total=0\r\n");
+}
+END_TEST
+
+/* Reads the parts, the last one first, and returns the text of all rows. */
+static const char *
+names_of(bool by_age, const char *const parts[], size_t n, struct buf *out)
+{
+	struct merge *m = merge_new(VERB_NAMES, 100, n, &wire_lines);
+	const struct buf *rows;
+	size_t i;
+
+	if (by_age)
+		merge_by_age(m);
+	for (i = n; i-- > 0;)
+		ck_assert(merge_read(m, i, parts[i], strlen(parts[i])));
+	while (merge_go_on(m))
+		;
+	rows = merge_rows(m, &i);
+	buf_add(out, buf_data(rows), buf_len(rows));
+	buf_addc(out, '\0');
+	merge_free(m);
+	return buf_data(out);
+}
+
+START_TEST(names_go_by_age)
+{
+	static const char *const parts[] = {
+		"OK lines=2 total=2\r\n"
+		"a state=held holder=x age=3ms waiters=2 handovers=7"
+		" oldest=0ms\r\n"
+		"n state=free waiters=9 handovers=0 oldest=0ms\r\n",
+		"OK lines=1 total=1\r\n"
+		"b state=held holder=y age=8ms waiters=0 handovers=0"
+		" oldest=0ms\r\n",
+	};
+	struct buf out;
+
+	buf_init(&out);
+	ck_assert_str_eq(names_of(true, parts, 2, &out),
+	    "b state=held holder=y age=8ms waiters=0 handovers=0 oldest=0ms"
+	    " leaving=1\r\n"
+	    "a state=held holder=x age=3ms waiters=2 handovers=7"
+	    " oldest=0ms\r\n"
+	    "n state=free waiters=9 handovers=0 oldest=0ms\r\n");
+	buf_fini(&out);
+}
+END_TEST
+
+/* In whatever order they answer. */
+START_TEST(the_process_that_was_asked_tells_who_has_it)
+{
+	static const char *const parts[] = {
+		"OK lines=1 total=1\r\n"
+		"a state=shared holder=here age=3ms waiters=0 handovers=0"
+		" oldest=0ms\r\n",
+		"OK lines=1 total=1\r\n"
+		"a state=shared holder=there age=8ms waiters=0 handovers=0"
+		" oldest=0ms\r\n",
+	};
+	struct buf out;
+
+	buf_init(&out);
+	ck_assert_str_eq(names_of(false, parts, 2, &out),
+	    "a state=shared holder=here age=3ms waiters=0 handovers=0"
+	    " oldest=0ms\r\n");
+	buf_fini(&out);
 }
 END_TEST
 
@@ -223,6 +289,8 @@ merge_cases(void)
 	tcase_add_test(t, a_queue_goes_by_age);
 	tcase_add_test(t, the_latest_come_first);
 	tcase_add_test(t, a_name_is_told_once);
+	tcase_add_test(t, names_go_by_age);
+	tcase_add_test(t, the_process_that_was_asked_tells_who_has_it);
 	tcase_add_test(t, nonsense_is_refused);
 	tcase_add_test(t, many_rows_are_made_in_parts);
 	return t;
