@@ -47,7 +47,7 @@ tell_losses(struct core *core)
 {
 	struct term *t;
 
-	jobs_run(core, JOB_LOSE_LOCKS, JOB_LOSE_PERMITS);
+	jobs_run(core, JOB_LOSE, JOB_LOSE);
 	while (work_left(core) &&
 	       (t = term_first_overdue(core, core->now_ms)) != NULL) {
 		core_visit(core, 1);
@@ -112,10 +112,10 @@ void
 agenda_tell(struct core *core, bool bare)
 {
 	allow(core, telling, bare);
-	if (!jobs_queued(core, JOB_WARN_LOCKS, JOB_WATCHERS) ||
+	if (!jobs_queued(core, JOB_WARN, JOB_WATCHERS) ||
 	    core_has_losses(core, core->now_ms))
 		return;
-	jobs_run(core, JOB_WARN_LOCKS, JOB_WATCHERS);
+	jobs_run(core, JOB_WARN, JOB_WATCHERS);
 }
 
 /* Work that a step has left is due at once.  Otherwise the next step is due

@@ -27,6 +27,7 @@
 #include "core/hasten.h"
 #include "core/lease/lease.h"
 #include "core/lease/pace.h"
+#include "core/lease/tell.h"
 #include "core/lease/votes.h"
 #include "core/leave.h"
 #include "core/life.h"
@@ -93,8 +94,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 
 static bool (*const jobs[JOB_MAX])(struct core *core) = {
 	[JOB_RETELL] = kept_tell_on,
-	[JOB_LOSE_LOCKS] = sharers_lose_on,
-	[JOB_LOSE_PERMITS] = holders_lose_on,
+	[JOB_LOSE] = tell_losses_on,
 	[JOB_WITHDRAW] = leave_withdraw_on,
 	[JOB_STOP] = stop_on,
 	[JOB_LET_GO] = leave_let_go_on,
@@ -111,8 +111,7 @@ static bool (*const jobs[JOB_MAX])(struct core *core) = {
 	[JOB_TOKEN_RECORDS] = token_records_run,
 	[JOB_FORGET] = kept_free_over,
 	[JOB_VOUCH] = vouched_run_on,
-	[JOB_WARN_LOCKS] = sharers_tell_on,
-	[JOB_WARN_PERMITS] = holders_tell_on,
+	[JOB_WARN] = tell_risks_on,
 	[JOB_WATCHED] = watch_run,
 	[JOB_WATCHERS] = watchers_tell_on,
 };

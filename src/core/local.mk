@@ -75,6 +75,8 @@ src_core_lease_liblease_a_SOURCES = \
 	src/core/lease/pace.h \
 	src/core/lease/parts.h \
 	src/core/lease/state.c \
+	src/core/lease/tell.c \
+	src/core/lease/tell.h \
 	src/core/lease/term.c \
 	src/core/lease/term.h \
 	src/core/lease/votes.c \
@@ -144,7 +146,6 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/barrier.c \
 	src/core/sync/barrier.h \
 	src/core/sync/check.c \
-	src/core/sync/holders.c \
 	src/core/sync/latch.c \
 	src/core/sync/latch.h \
 	src/core/sync/line.c \

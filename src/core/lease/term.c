@@ -16,6 +16,7 @@
 #include "core/guard/guard.h"
 #include "core/guard/skew.h"
 #include "core/lease/term.h"
+#include "core/turn/job.h"
 
 #define OUT_OF_ORDER_MAX 8 /* how far ahead in its line a term is put */
 
@@ -34,6 +35,8 @@ terms_init(struct core *core, const struct term_lessee *const *lessees)
 	core->terms->lessees = lessees;
 	TAILQ_INIT(&core->terms->firm);
 	TAILQ_INIT(&core->terms->provisional);
+	TAILQ_INIT(&core->terms->losing);
+	TAILQ_INIT(&core->terms->warning);
 }
 
 void
@@ -42,6 +45,8 @@ terms_fini(struct core *core)
 	assert(core->terms->n == 0);
 	assert(TAILQ_EMPTY(&core->terms->firm));
 	assert(TAILQ_EMPTY(&core->terms->provisional));
+	assert(TAILQ_EMPTY(&core->terms->losing));
+	assert(TAILQ_EMPTY(&core->terms->warning));
 	free(core->terms);
 }
 
@@ -60,6 +65,7 @@ void
 term_fini(struct core *core, struct term *t)
 {
 	assert(core->terms->n > 0);
+	assert(!t->losing && !t->warning);
 	term_end(core, t);
 	core->terms->n--;
 }
@@ -332,5 +338,7 @@ terms_check(const struct core *core)
 		   check_line(core, &all->provisional, at_risk);
 
 	assert(n <= all->n);
+	job_check(core, JOB_LOSE, !TAILQ_EMPTY(&all->losing));
+	job_check(core, JOB_WARN, !TAILQ_EMPTY(&all->warning));
 	assert(memcmp(at_risk, all->at_risk, sizeof(at_risk)) == 0);
 }

@@ -43,9 +43,13 @@ struct term {
 	uint8_t state : 2;    /* enum term_state */
 	bool provisional : 1; /* ... or terms.provisional: for one pad */
 	bool paced : 1;	      /* its renewal was put off to wake_ms */
+	/* Whoever has something on it is being told: tell.c. */
+	bool losing : 1, warning : 1;
 };
 
 TAILQ_HEAD(term_list, term);
+TAILQ_HEAD(telling_list, telling); /* tell.c */
+struct loss;
 
 /* Whether another broker waits for what this one has.  All zero: none does. */
 struct contention {
@@ -64,6 +68,19 @@ struct term_lessee {
 	void (*lost)(struct core *core, struct term *t);
 	/* It has become at risk, or is safe again. */
 	void (*risk_changed)(struct core *core, struct term *t);
+	/* For tell.c.  Who is to lose it next; NULL: all have lost it. */
+	void *(*loser)(struct term *t, const struct loss *loss);
+	void (*lose)(struct core *core, void *holder, const struct loss *loss);
+	void (*touch)(struct core *core, struct term *t);
+	/* The first of those that have it, where in them the links of their
+	 * list are, and who stands in that list. */
+	void *(*first)(const struct term *t);
+	size_t in_holders;
+	struct cursors *(*cursors)(struct term *t);
+	void (*warn)(struct core *core, const void *holder, enum event_id event,
+	    int64_t left_ms);
+	/* Where it keeps what they are being told. */
+	struct telling **(*telling)(struct term *t);
 };
 
 /* A slice of time, and the renewals planned for it (pace.c). */
@@ -81,6 +98,7 @@ struct terms {
 	/* Nearly in the order in which they run out; provisional ones are
 	 * shorter. */
 	struct term_list firm, provisional;
+	struct telling_list losing, warning;
 	uint64_t at_risk[TERM_KINDS]; /* users of those that are */
 	int64_t room_ms; /* pace.c: has room for renewals that are due */
 	uint32_t room_taken;

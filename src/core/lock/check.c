@@ -11,7 +11,6 @@
 #include "core/lock/check.h"
 #include "core/lock/force_state.h"
 #include "core/lock/names.h"
-#include "core/lock/sharers.h"
 #include "core/lock/warm.h"
 #include "core/lock/watchers.h"
 #include "core/turn/job.h"
@@ -39,7 +38,7 @@ check_holders(const struct lock *l)
 	assert(n == l->nholders);
 	assert(lock_rare(l)->crowd == NULL || n == l->rare->crowd->n);
 	assert(n <= 1 || l->shared_hold);
-	assert(n == 0 || lease_is_held(&l->lease) || sharers_loses(l));
+	assert(n == 0 || lease_is_held(&l->lease) || l->lease.term.losing);
 }
 
 /* Only the first waiter of a group has a deadline, for the whole group. */
@@ -169,8 +168,6 @@ check_jobs(const struct core *core)
 {
 	const struct locks *locks = core->locks;
 
-	job_check(core, JOB_LOSE_LOCKS, !TAILQ_EMPTY(&locks->losing));
-	job_check(core, JOB_WARN_LOCKS, !TAILQ_EMPTY(&locks->warning));
 	job_check(core, JOB_SWEEP_LOCKS, !TAILQ_EMPTY(&locks->sweeping));
 	warm_check(core);
 	job_check(core, JOB_TOUCHED_LOCKS, names_touched(core));

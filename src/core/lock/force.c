@@ -22,6 +22,7 @@
 #include "core/guard/guard.h"
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
+#include "core/lease/tell.h"
 #include "core/lock/force_state.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
@@ -99,8 +100,10 @@ is_here(const struct core *core, const struct lock *l)
 /* Runs when all that are meant have lost the name.  A linger from before the
  * demand ends, too; and the lease, if that leaves nobody. */
 static void
-then_forced(struct core *core, struct lock *l, int64_t since_ms)
+then_forced(struct core *core, struct term *t, int64_t since_ms)
 {
+	struct lock *l = container_of(t, struct lock, lease.term);
+
 	if ((lease_is_held(&l->lease) || l->lease.state == LEASE_LINGERING ||
 		l->lease.state == LEASE_ENDING) &&
 	    lock_rare(l)->linger_since_ms <= since_ms)
@@ -123,7 +126,7 @@ static void
 end_lease(struct core *core, struct lock *l, int64_t since_ms, const char *by,
     bool tell_by)
 {
-	sharers_lose(core, l,
+	tell_loss(core, &l->lease.term,
 	    &(struct loss){ .reason = "forced",
 		.since_ms = since_ms,
 		.by = by,

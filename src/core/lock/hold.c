@@ -22,7 +22,6 @@
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/notify.h"
-#include "core/lock/sharers.h"
 #include "core/lock/unowned.h"
 #include "core/lock/warm.h"
 #include "core/session/notify.h"

@@ -13,8 +13,6 @@
 #include "base/xmalloc.h"
 #include "core/lock/hold.h"
 #include "core/lock/names.h"
-#include "core/lock/sharers.h"
-#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 #define FEW 8 /* of more holders of one name there is a table */
@@ -183,61 +181,4 @@ struct hold *
 hold_later(const struct hold *h)
 {
 	return TAILQ_PREV(h, holder_list, in_lock);
-}
-
-/*
- * What the holders of names are being told: the list of it.
- *
- * Each name has at most one such record, and it is there only while something
- * is left to tell.  A loss keeps no place in the list of holders, because it
- * always goes on with the oldest; a warning keeps the next one to be told.
- */
-
-static struct sharers_list *
-list_of(struct core *core, const struct sharers *c)
-{
-	return c->losing ? &core->locks->losing : &core->locks->warning;
-}
-
-static enum job
-job_of(const struct sharers *c)
-{
-	return c->losing ? JOB_LOSE_LOCKS : JOB_WARN_LOCKS;
-}
-
-/* Requires that the name has none. */
-struct sharers *
-sharers_begin(struct core *core, struct lock *l, bool losing)
-{
-	struct sharers *c = xcalloc(1, sizeof(*c));
-
-	assert(lock_rare(l)->sharers == NULL && l->nholders > 0);
-	c->lock = l;
-	c->losing = losing;
-	lock_need_rare(l)->sharers = c;
-	TAILQ_INSERT_TAIL(list_of(core, c), c, link);
-	job_set(core, job_of(c), true);
-	return c;
-}
-
-void
-sharers_forget(struct core *core, struct lock *l)
-{
-	struct sharers *c = lock_rare(l)->sharers;
-
-	if (c == NULL)
-		return;
-	TAILQ_REMOVE(list_of(core, c), c, link);
-	job_set(core, job_of(c), !TAILQ_EMPTY(list_of(core, c)));
-	l->rare->sharers = NULL;
-	cursor_end(&c->next);
-	free(c);
-}
-
-bool
-sharers_loses(const struct lock *l)
-{
-	const struct sharers *c = lock_rare(l)->sharers;
-
-	return c != NULL && c->losing;
 }

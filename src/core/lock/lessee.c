@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "base/times.h"
+#include "core/lease/tell.h"
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
@@ -17,10 +18,8 @@
 #include "core/lock/lock.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
-#include "core/lock/notify.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
-#include "core/lock/sharers.h"
 #include "core/lock/warm.h"
 #include "core/lock/watch.h"
 #include "core/turn/emit.h"
@@ -286,33 +285,23 @@ not_free(struct core *core, struct lease *l)
 
 /* The key is another's now, so the name no longer lingers here. */
 static void
-then_gone(struct core *core, struct lock *l, int64_t since_ms)
+then_gone(struct core *core, struct term *t, int64_t since_ms)
 {
 	(void)core;
 	(void)since_ms;
-	lease_linger_over(&l->lease);
-}
-
-/* A lease that has run out goes on to its end by itself (LEASE_ENDING). */
-static void
-then_ends(struct core *core, struct lock *l, int64_t since_ms)
-{
-	(void)core;
-	(void)l;
-	(void)since_ms;
+	lease_linger_over(container_of(t, struct lease, term));
 }
 
 /* All holders lose it, whenever they were granted it.  If they are many, `then`
- * runs in a later step. */
+ * runs in a later step.  A lease that has run out goes on to its end by itself
+ * (LEASE_ENDING). */
 static void
 lost(struct core *core, struct lease *lease, const char *reason)
 {
-	struct lock *l = lock_with(lease);
-
-	sharers_lose(core, l,
+	tell_loss(core, &lease->term,
 	    &(struct loss){ .reason = reason,
 		.since_ms = INT64_MAX,
-		.then = lease->state == LEASE_NONE ? then_gone : then_ends });
+		.then = lease->state == LEASE_NONE ? then_gone : NULL });
 }
 
 static void
@@ -375,61 +364,4 @@ const struct lease_lessee lock_lessee = {
 	.refused = refused,
 	.disowned = disowned,
 	.next = next,
-};
-
-/* Its term. */
-
-static struct lock *
-lock_of_lease(struct term *t)
-{
-	return container_of(t, struct lock, lease.term);
-}
-
-static const char *
-name_of(const struct term *t, size_t *len)
-{
-	const struct lock *l = container_of_const(t, struct lock, lease.term);
-
-	*len = l->name_len;
-	return l->name;
-}
-
-/* Whoever takes the name next may count on hearing of a risk. */
-static bool
-always(const struct term *t)
-{
-	(void)t;
-	return true;
-}
-
-static uint64_t
-users(const struct term *t)
-{
-	return container_of_const(t, struct lock, lease.term)->nholders;
-}
-
-/* Only touches the name: what comes next for it waits until all losses of this
- * moment have been told (agenda.c). */
-static void
-run_out(struct core *core, struct term *t)
-{
-	lease_run_out(core, &lock_of_lease(t)->lease);
-	lock_touch(core, lock_of_lease(t));
-}
-
-static void
-risk_changed(struct core *core, struct term *t)
-{
-	bool at_risk = t->state == TERM_ATRISK;
-
-	sharers_tell(
-	    core, lock_of_lease(t), at_risk ? EVENT_ATRISK : EVENT_SAFE);
-}
-
-const struct term_lessee lock_of_term = {
-	.name = name_of,
-	.in_use = always,
-	.users = users,
-	.lost = run_out,
-	.risk_changed = risk_changed,
 };

@@ -8,7 +8,4 @@
 
 extern const struct lease_lessee lock_lessee;
 
-/* What a name makes of the term of its lease. */
-extern const struct term_lessee lock_of_term;
-
 #endif

@@ -39,7 +39,7 @@ lock_free(struct core *core, struct lock *l)
 {
 	assert(l->nholders == 0 && l->nuntold == 0);
 	assert(TAILQ_EMPTY(&l->holders) && l->queue == NULL);
-	sharers_forget(core, l);
+	tell_no_more(core, &l->lease.term);
 	warm_over(core, l);
 	unowned_forget(core, l);
 	force_leave(core, l);
@@ -277,7 +277,7 @@ lock_next(struct core *core, struct lock *l)
 {
 	watch_touch(core, l);
 	force_touch(core, l);
-	if (sharers_loses(l))
+	if (l->lease.term.losing)
 		return true;
 	decide(core, l, false);
 	if (l->lease.pending != NULL)
@@ -290,7 +290,7 @@ lock_next(struct core *core, struct lock *l)
 	    (l->lease.pending == NULL || l->queue != NULL))
 		parting_over(core, l, false);
 	recall_tell(core, l);
-	assert(!is_idle(l) || !sharers_loses(l));
+	assert(!is_idle(l) || !l->lease.term.losing);
 	if (is_idle(l)) {
 		lock_free(core, l);
 		return false;

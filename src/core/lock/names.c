@@ -33,8 +33,6 @@ names_init(struct core *core, const struct lock_listener *above)
 	pool_init(&locks->waiters, sizeof(struct waiter));
 	pool_init(&locks->queues, sizeof(struct queue));
 	TAILQ_INIT(&locks->sweeping);
-	TAILQ_INIT(&locks->losing);
-	TAILQ_INIT(&locks->warning);
 	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));
 	for (i = 0; i < core->config.shards; i++)
 		table_init(&locks->names[i].table, lock_name);
@@ -48,7 +46,6 @@ names_fini(struct core *core)
 
 	assert(locks->nholds == 0 && locks->nwaiting == 0);
 	assert(TAILQ_EMPTY(&locks->granted) && TAILQ_EMPTY(&locks->sweeping));
-	assert(TAILQ_EMPTY(&locks->losing) && TAILQ_EMPTY(&locks->warning));
 	for (i = 0; i < core->config.shards; i++)
 		table_fini(&locks->names[i].table);
 	pool_fini(&locks->holds);
@@ -202,7 +199,7 @@ lock_get(struct core *core, const char *name, size_t len)
 void
 names_remove(struct core *core, struct lock *l)
 {
-	assert(l->parting == NULL && lock_rare(l)->sharers == NULL);
+	assert(l->parting == NULL && lock_rare(l)->telling == NULL);
 	assert(!l->touched && l->queue == NULL);
 	table_remove(table_of(core, l->lease.term.shard), &l->by_name);
 	lease_fini(core, &l->lease);

@@ -20,8 +20,7 @@
 #include "core/session/owner.h"
 #include "core/turn/slot.h"
 
-TAILQ_HEAD(holder_list, hold);	   /* of a lock; the latest comes first */
-TAILQ_HEAD(sharers_list, sharers); /* sharers.c */
+TAILQ_HEAD(holder_list, hold); /* of a lock; the latest comes first */
 TAILQ_HEAD(names_list, names);
 TAILQ_HEAD(force_list, force);	  /* force.c */
 TAILQ_HEAD(warm_list, lock_rare); /* warm.c */
@@ -163,7 +162,7 @@ struct lock_rare {
 	struct force_list forces;   /* that wait for the end of its lease */
 	SLIST_HEAD(, asker) askers; /* owned; who recalls it: recall.c */
 	unsigned naskers;
-	struct sharers *sharers; /* owned; what its holders are being told */
+	struct telling *telling; /* owned; what its holders are being told */
 	struct table *crowd;	 /* its holders by owner; NULL: they are few */
 	struct cursors cursors;	 /* in its holders and waiters */
 };
@@ -272,7 +271,6 @@ struct locks {
 	uint64_t nwaiting;		   /* waiters in all queues */
 	uint64_t nholds;		   /* holds of all names */
 	struct names_list sweeping;
-	struct sharers_list losing, warning;
 	struct waiter_list granted; /* that wait to be told */
 	struct pool holds, waiters, queues;
 	struct warm *warm; /* owned; warm.c */

@@ -103,8 +103,6 @@ sync_check(const struct core *core)
 	for (owner = owners_first(core, &walk); owner != NULL;
 	     owner = owners_next(&walk))
 		nclaims += count_claims(owner);
-	job_check(core, JOB_LOSE_PERMITS, !TAILQ_EMPTY(&all->losing));
-	job_check(core, JOB_WARN_PERMITS, !TAILQ_EMPTY(&all->warning));
 	job_check(core, JOB_TOUCHED_SYNCS, !TAILQ_EMPTY(&all->touched));
 	job_check(core, JOB_SWEEP_SYNCS, all->rounds > 0);
 	assert(ngranted == count_granted(core));

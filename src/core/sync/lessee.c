@@ -4,10 +4,18 @@
  * One call renews all permits that the broker has of a semaphore, so they have
  * one term, and run out in one moment.  A semaphore has a term that is not
  * over exactly while it owns permits; semaphore_own() alone changes either.
+ *
+ * All holders lose their permits in that moment: from then on no permit counts
+ * as used, and a session that does something about its permits loses them
+ * first.  Only the telling takes several steps (lease/tell.h), so it is as if
+ * all had been told at once.
  */
 #include "config.h"
 
+#include "core/lease/tell.h"
+#include "core/sync/notify.h"
 #include "core/sync/semaphore_state.h"
+#include "core/turn/emit.h"
 
 static struct semaphore *
 semaphore_with(struct term *t)
@@ -45,7 +53,13 @@ semaphore_lose(
 	m->gone = gone;
 	if (gone)
 		m->left = 0;
-	holders_lose(core, m, reason);
+	semaphore_use(core, m, -(int64_t)m->used);
+	m->losses++;
+	m->why_lost = reason;
+	/* Behind those that an earlier loss has left to tell. */
+	TAILQ_CONCAT(&m->losers, &m->holders, in_sync);
+	tell_loss(core, &m->term,
+	    &(struct loss){ .reason = reason, .since_ms = INT64_MAX });
 	semaphore_own(core, m, 0);
 	m->fresh = 0;
 	m->unsure = true;
@@ -71,19 +85,57 @@ users(const struct term *t)
 }
 
 static void
-lost(struct core *core, struct term *t)
+touch(struct core *core, struct term *t)
 {
-	semaphore_lose(core, semaphore_with(t), "unreachable", false);
 	sync_touch(core, &semaphore_with(t)->y);
 }
 
 static void
-risk_changed(struct core *core, struct term *t)
+lost(struct core *core, struct term *t)
 {
-	bool at_risk = t->state == TERM_ATRISK;
+	semaphore_lose(core, semaphore_with(t), "unreachable", false);
+	touch(core, t);
+}
 
-	holders_tell(
-	    core, semaphore_with(t), at_risk ? EVENT_ATRISK : EVENT_SAFE);
+static void *
+loser(struct term *t, const struct loss *loss)
+{
+	(void)loss; /* all lose theirs, whenever they were granted them */
+	return TAILQ_FIRST(&semaphore_with(t)->losers);
+}
+
+static void
+lose(struct core *core, void *holder, const struct loss *loss)
+{
+	permits_lose(core, holder, loss->reason);
+}
+
+static void *
+first(const struct term *t)
+{
+	return TAILQ_FIRST(&semaphore_seen(t)->holders);
+}
+
+static struct cursors *
+cursors_of(struct term *t)
+{
+	return &semaphore_with(t)->y.cursors;
+}
+
+static void
+warn(
+    struct core *core, const void *holder, enum event_id event, int64_t left_ms)
+{
+	permits_tell(core, holder, event);
+	if (event == EVENT_ATRISK)
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+	notify_permits_risk(core, holder, event == EVENT_SAFE, left_ms);
+}
+
+static struct telling **
+telling(struct term *t)
+{
+	return &semaphore_with(t)->telling;
 }
 
 const struct term_lessee semaphore_of_term = {
@@ -91,5 +143,13 @@ const struct term_lessee semaphore_of_term = {
 	.in_use = in_use,
 	.users = users,
 	.lost = lost,
-	.risk_changed = risk_changed,
+	.risk_changed = tell_risk,
+	.loser = loser,
+	.lose = lose,
+	.touch = touch,
+	.first = first,
+	.in_holders = offsetof(struct permits, in_sync),
+	.cursors = cursors_of,
+	.warn = warn,
+	.telling = telling,
 };

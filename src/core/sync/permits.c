@@ -8,7 +8,7 @@
  * from the grant on; until the FLUSH has told them they are `untold`, too, and
  * if they are lost meanwhile, the ACQUIRE fails and no !LOST is told.
  *
- * All permits of a semaphore may be lost in one moment (holders.c).  The
+ * All permits of a semaphore may be lost in one moment (lessee.c).  The
  * structs of that moment are told apart by a number (permits_are_lost()), so
  * that code which comes by one of them knows at once that its permits are lost,
  * though its client has yet to hear.
@@ -144,7 +144,7 @@ count_out(struct core *core, struct permits *p, uint64_t n)
 	assert(n <= p->n);
 	p->n -= n;
 	if (permits_are_lost(p))
-		return; /* holders_lose() has taken them off */
+		return; /* semaphore_lose() has taken them off */
 	semaphore_use(core, semaphore_of(p->sync), -(int64_t)n);
 }
 

@@ -21,6 +21,7 @@
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
 #include "core/lease/pace.h"
+#include "core/lease/tell.h"
 #include "core/sync/line.h"
 #include "core/sync/notify.h"
 #include "core/sync/semaphore.h"
@@ -52,6 +53,7 @@ semaphore_fini(struct core *core, struct sync *y)
 
 	while (!TAILQ_EMPTY(&m->holders))
 		permits_end(core, TAILQ_FIRST(&m->holders));
+	tell_no_more(core, &m->term);
 	term_fini(core, &m->term);
 	assert(TAILQ_EMPTY(&m->losers));
 	TAILQ_CONCAT(&m->givings, &m->flying, link);
@@ -614,7 +616,7 @@ semaphore_check(const struct core *core, const struct sync *y)
 		n += p->n;
 	}
 	assert(n == m->used && m->used <= m->owned);
-	assert(TAILQ_EMPTY(&m->losers) || m->losing);
+	assert(TAILQ_EMPTY(&m->losers) || m->term.losing);
 	assert(m->fresh <= m->owned - m->used);
 }
 

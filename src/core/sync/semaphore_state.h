@@ -1,7 +1,6 @@
 /*
  * The state of a semaphore.  Only these include it: semaphore.c, which decides
- * what comes next, permits.c, which knows who has what, holders.c, which tells
- * the holders, and lessee.c.
+ * what comes next, permits.c, which knows who has what, and lessee.c.
  */
 #ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
@@ -30,8 +29,7 @@ struct semaphore {
 	struct permits_list losers; /* they lost theirs, and are to be told */
 	const char *why_lost;	    /* static */
 	uint32_t losses;	    /* how often all permits were lost */
-	enum event_id warning;	    /* that the holders are told */
-	struct cursor warned_next;  /* the holder to tell next */
+	struct telling *telling;    /* owned; what the holders are being told */
 	/* RELEASEs, owned.  `givings`: the store does not know of them.
 	 * `flying`: the operation in flight tells it.  The others only wait for
 	 * their answers: `known` that the store has the permits back,
@@ -58,9 +56,8 @@ struct semaphore {
 	bool wanted; /* a message, since the operation: another broker waits */
 	bool was_unsure; /* before the operation in flight */
 	bool asked_queue;
-	bool gone; /* the store had none when the holders lost theirs */
-	bool losing, warned; /* in syncs.losing; in syncs.warning */
-	bool serving;	     /* it goes on granting before all else */
+	bool gone;    /* the store had none when the holders lost theirs */
+	bool serving; /* it goes on granting before all else */
 	const char *refuse; /* why claims asked for are refused; static; NULL */
 };
 
@@ -92,13 +89,6 @@ void permits_grant(struct core *core, struct claim *c);
 
 /* The session gives back n of its permits, but not all. */
 void permits_reduce(struct core *core, struct permits *p, uint64_t n);
-
-/* All holders lose their permits, or are told a warning; in parts. */
-void holders_lose(struct core *core, struct semaphore *m, const char *reason);
-void holders_tell(struct core *core, struct semaphore *m, enum event_id event);
-
-/* Stops telling the warning to those who have not heard it. */
-void warning_stop(struct core *core, struct semaphore *m);
 
 /* The session loses its permits, and is told if it knew of any. */
 void permits_lose(struct core *core, struct permits *p, const char *reason);

@@ -52,8 +52,6 @@ sync_init(struct core *core, const struct sync_class *const *classes)
 		TAILQ_INIT(&syncs->all[i]);
 	}
 	TAILQ_INIT(&syncs->touched);
-	TAILQ_INIT(&syncs->losing);
-	TAILQ_INIT(&syncs->warning);
 	TAILQ_INIT(&syncs->granted);
 	LIST_INIT(&syncs->latch_counts);
 	syncs->shards = xcalloc(core->config.shards, sizeof(*syncs->shards));

@@ -40,7 +40,6 @@ struct sync {
 	struct table_link by_name;
 	TAILQ_ENTRY(sync) in_all; /* of its kind, oldest first */
 	TAILQ_ENTRY(sync) in_touched;
-	TAILQ_ENTRY(sync) in_losing, in_warning; /* holders.c */
 	const struct sync_class *class;
 	struct claim_line queue;
 	struct claim_line
@@ -169,7 +168,6 @@ struct syncs {
 	struct sync_list all[KIND_MAX];
 	struct cursors cursors; /* in these */
 	struct sync_list touched;
-	struct sync_list losing, warning; /* semaphores: holders.c */
 	struct sync_shard *shards;	  /* one a guard; owned */
 	struct sync_walk sweep;		  /* one walk, for all guards */
 	unsigned rounds;	   /* that `sweep` still has to go; 0: none */
@@ -201,10 +199,6 @@ void sync_tell_granted(struct core *core);
 void sync_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void sync_timer(struct core *core, struct timer *t);
-
-/* Jobs: tell the holders of permits, in parts, losses and warnings. */
-bool holders_lose_on(struct core *core);
-bool holders_tell_on(struct core *core);
 
 /* The time of a claim is up. */
 void claim_timer(struct core *core, struct timer *t);

@@ -14,10 +14,9 @@
 /* In the order in which a step runs them; agenda.c has the shares. */
 enum job {
 	/* Nothing else happens before these are done. */
-	JOB_RETELL,	  /* events, to sessions that are back: replay.h */
-	JOB_LOSE_LOCKS,	  /* holders that have lost a name: lock/sharers.h */
-	JOB_LOSE_PERMITS, /* and those of permits: sync/sync.h */
-	JOB_WITHDRAW,	  /* requests of sessions that leave: leave.h */
+	JOB_RETELL,   /* events, to sessions that are back: replay.h */
+	JOB_LOSE,     /* who has lost a name, or permits: lease/tell.h */
+	JOB_WITHDRAW, /* requests of sessions that leave: leave.h */
 	/* Sessions that leave, and their requests. */
 	JOB_STOP,    /* the broker leaves or stops: stop.h */
 	JOB_LET_GO,  /* what sessions hold that leave: leave.h */
@@ -38,10 +37,9 @@ enum job {
 	JOB_FORGET,	   /* events that nobody is to be told: replay.h */
 	JOB_VOUCH,	   /* bounds of what sessions hold: vouched.h */
 	/* News that is no loss. */
-	JOB_WARN_LOCKS,	  /* lock/sharers.h */
-	JOB_WARN_PERMITS, /* sync/sync.h */
-	JOB_WATCHED,	  /* watched names that were touched: lock/watch.h */
-	JOB_WATCHERS,	  /* and those who watch them */
+	JOB_WARN,     /* of a risk, or that it is over: lease/tell.h */
+	JOB_WATCHED,  /* watched names that were touched: lock/watch.h */
+	JOB_WATCHERS, /* and those who watch them */
 	JOB_MAX
 };
 
