@@ -178,38 +178,9 @@ static const struct owner_listener of_owners = {
 	.vouched_ms = vouched_look_up,
 };
 
-static const struct guard_listener sync_of_guard = {
-	.changed = sync_unblock,
-	.history_changed = sync_reclaim,
-	.all_over = sync_all_over,
-	.has_nothing = sync_has_nothing,
-};
-
-static const struct guard_listener locks_of_guard = {
-	.changed = sweep_blocked,
-	.history_changed = sweep_history,
-	.all_over = names_all_over,
-	.has_nothing = names_has_nothing,
-	.left_behind = names_left_behind,
-};
-
-static const struct guard_listener watches_of_guard = {
-	.has_nothing = watch_has_nothing,
-};
-
-static const struct guard_listener tokens_of_guard = {
-	.changed = token_changed,
-	.history_changed = token_record_history_changed,
-	.all_over = token_all_over,
-	.has_nothing = token_has_nothing,
-	.left_behind = token_left_behind,
-	.hands_over = token_hands_over,
-	.broker_gone = adopt_begin,
-};
-
 /* Notes since when new locks can't be granted, or not all of them. */
 static void
-pause_changed(struct core *core, uint32_t shard)
+note_pause(struct core *core, uint32_t shard)
 {
 	uint32_t i = 0;
 
@@ -224,19 +195,55 @@ pause_changed(struct core *core, uint32_t shard)
 		core->paused_ms = 0;
 }
 
-static const struct guard_listener pause_of_guard = {
-	.changed = pause_changed,
-	.history_changed = pause_changed,
-};
+static void
+guard_changed(struct core *core, uint32_t shard)
+{
+	sync_unblock(core, shard);
+	sweep_blocked(core, shard);
+	token_changed(core, shard);
+	note_pause(core, shard);
+}
 
-static const struct guard_listener asks_of_guard = {
+static void
+history_changed(struct core *core, uint32_t shard)
+{
+	sync_reclaim(core, shard);
+	sweep_history(core, shard);
+	token_record_history_changed(core);
+	note_pause(core, shard);
+}
+
+static bool
+all_over(const struct core *core)
+{
+	return sync_all_over(core) && names_all_over(core) &&
+	       token_all_over(core) && stop_all_over(core);
+}
+
+/* Objects of sync count for all guards: few brokers have any. */
+static bool
+has_nothing(const struct core *core, uint32_t shard)
+{
+	return sync_all_over(core) && names_has_nothing(core, shard) &&
+	       token_has_nothing(core, shard) && watch_has_nothing(core);
+}
+
+static size_t
+left_behind(const struct core *core)
+{
+	return names_left_behind(core) + core->tokens->nleft;
+}
+
+static const struct guard_listener of_guards = {
+	.changed = guard_changed,
+	.history_changed = history_changed,
 	.link_up = status_link_up,
-	.all_over = stop_all_over,
+	.all_over = all_over,
+	.has_nothing = has_nothing,
+	.left_behind = left_behind,
+	.hands_over = token_hands_over,
+	.broker_gone = adopt_begin,
 };
-
-static const struct guard_listener *const of_guards[] = { &sync_of_guard,
-	&locks_of_guard, &tokens_of_guard, &watches_of_guard, &asks_of_guard,
-	&pause_of_guard, NULL };
 
 static const struct lock_listener of_locks = {
 	.comes_before = poll_comes_before,
@@ -282,7 +289,7 @@ core_new(const struct core_config *config)
 	turn_init(core, &of_turn);
 	session_init(core);
 	core->owners->above = &of_owners;
-	guard_init(core, of_guards);
+	guard_init(core, &of_guards);
 	core->config.nodes = NULL; /* copied */
 	core->measure = measure_new();
 	if (config->metrics != NULL)

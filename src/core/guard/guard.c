@@ -41,14 +41,14 @@ guard_at(const struct core *core, uint32_t shard)
 /* A quorum is one range of guards, of which each name needs a majority;
  * otherwise each guard decides alone (quorum.h). */
 void
-guard_init(struct core *core, const struct guard_listener *const *listeners)
+guard_init(struct core *core, const struct guard_listener *above)
 {
 	uint32_t i;
 
-	assert(core->config.shards > 0 && listeners != NULL);
+	assert(core->config.shards > 0 && above != NULL);
 	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
 	core->guard_notes = xcalloc(1, sizeof(*core->guard_notes));
-	core->guard_listeners = listeners;
+	core->guard_above = above;
 	core->nvoters = core->config.quorum ? core->config.shards : 1;
 	for (i = 0; i < core->config.shards; i++) {
 		core->guards[i].timer.kind = TIMER_GUARD;
@@ -70,47 +70,10 @@ guard_fini(struct core *core)
 	free(core->guards);
 }
 
-/* Listeners are called in the order of their rows. */
-
-static void
-tell_changed(struct core *core, const struct guard *g)
-{
-	const struct guard_listener *const *to;
-
-	for (to = core->guard_listeners; *to != NULL; to++)
-		if ((*to)->changed != NULL)
-			(*to)->changed(core, guard_index(core, g));
-}
-
-static void
-tell_history(struct core *core, const struct guard *g)
-{
-	const struct guard_listener *const *to;
-
-	for (to = core->guard_listeners; *to != NULL; to++)
-		if ((*to)->history_changed != NULL)
-			(*to)->history_changed(core, guard_index(core, g));
-}
-
-static void
-tell_link_up(struct core *core)
-{
-	const struct guard_listener *const *to;
-
-	for (to = core->guard_listeners; *to != NULL; to++)
-		if ((*to)->link_up != NULL)
-			(*to)->link_up(core);
-}
-
 bool
 guard_all_over(const struct core *core)
 {
-	const struct guard_listener *const *to;
-
-	for (to = core->guard_listeners; *to != NULL; to++)
-		if ((*to)->all_over != NULL && !(*to)->all_over(core))
-			return false;
-	return true;
+	return core->guard_above->all_over(core);
 }
 
 /*
@@ -177,41 +140,14 @@ guard_history(const struct core *core, uint32_t shard)
 	return guard_at(core, shard)->history;
 }
 
-/* What this broker leaves to others when it signs off. */
-static uint64_t
-count_left_behind(const struct core *core)
-{
-	const struct guard_listener *const *to;
-	uint64_t n = 0;
-
-	for (to = core->guard_listeners; *to != NULL; to++)
-		if ((*to)->left_behind != NULL)
-			n += (*to)->left_behind(core);
-	return n;
-}
-
 /* Each guard is told once: its successor goes through all keys for that. */
 static uint64_t
 hand_over(struct core *core, struct guard *g)
 {
-	const struct guard_listener *const *to;
-	uint64_t upto = 0;
+	uint64_t upto = g->handed ? 0 : core->guard_above->hands_over(core);
 
-	for (to = core->guard_listeners; !g->handed && *to != NULL; to++)
-		if ((*to)->hands_over != NULL)
-			upto = (*to)->hands_over(core);
 	g->handing = upto > 0;
 	return upto;
-}
-
-static void
-tell_broker_gone(struct core *core, const struct guard *g)
-{
-	const struct guard_listener *const *to;
-
-	for (to = core->guard_listeners; *to != NULL; to++)
-		if ((*to)->broker_gone != NULL)
-			(*to)->broker_gone(core, guard_index(core, g));
 }
 
 /* While an operation on a guard is in flight, no other is asked for (`busy`),
@@ -232,7 +168,7 @@ submit_guard(struct core *core, struct guard *g, enum op_kind kind)
 		g->again = false;
 	}
 	if (kind == OP_IDLE)
-		op->left_behind = count_left_behind(core);
+		op->left_behind = core->guard_above->left_behind(core);
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
 	if (kind == OP_BLESS)
@@ -355,9 +291,9 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 		submit_guard(core, g, OP_HEARTBEAT);
 	plan_call(core, g);
 	plan_others(core, g);
-	tell_changed(core, g);
+	core->guard_above->changed(core, shard);
 	if (up)
-		tell_link_up(core);
+		core->guard_above->link_up(core);
 }
 
 /*
@@ -425,7 +361,7 @@ begin_epoch(
 	g->epoch_ms = core->now_ms;
 	g->said_ms = g->warm_ms = 0;
 	core->stats.spells++;
-	tell_history(core, g);
+	core->guard_above->history_changed(core, guard_index(core, g));
 }
 
 /* The pend value has a nonce: two epochs of one history differ. */
@@ -502,14 +438,14 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	if (new)
 		begin_epoch(core, g, report);
 	if (gained)
-		tell_history(core, g);
+		core->guard_above->history_changed(core, guard_index(core, g));
 	note_state(core, g, report->state, new);
 	voters_report(core, g, sent_ms, report);
 	quorum_tell(core);
 	plan_call(core, g);
 	plan_others(core, g);
 	if (!was_ready && guard_ready(core, shard))
-		tell_changed(core, g);
+		core->guard_above->changed(core, shard);
 }
 
 /*
@@ -532,7 +468,7 @@ guard_outcome(
 		g->handed = g->handed || g->handing;
 	}
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->adopts > 0)
-		tell_broker_gone(core, g);
+		core->guard_above->broker_gone(core, slot->shard);
 	voters_decide(core);
 	if (o->status != OUTCOME_DONE) {
 		g->pause_ms = core->now_ms + RETRY_MS;

@@ -109,8 +109,7 @@ struct guard_notes {
 };
 
 /*
- * What guards tell the modules above, and ask of them.  The rows are static, in
- * core.c, and called in order.  NULL: that module need not know.
+ * What guards tell the modules above, and ask of them.  Static, in core.c.
  */
 struct guard_listener {
 	/* The server can be reached, or not; or it may grant again. */
@@ -132,9 +131,8 @@ struct guard_listener {
 	void (*broker_gone)(struct core *core, uint32_t shard);
 };
 
-/* Requires static rows, of which the last is NULL. */
-void guard_init(
-    struct core *core, const struct guard_listener *const *listeners);
+/* Requires a static table. */
+void guard_init(struct core *core, const struct guard_listener *above);
 void guard_fini(struct core *core);
 
 /* Can operations be sent?  Can something new be granted?  Over a quorum that

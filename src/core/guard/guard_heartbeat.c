@@ -33,18 +33,6 @@ is_calm(const struct core *core, const struct guard *g)
 	return quorum_count(core, guard_index(core, g), true) == core->nvoters;
 }
 
-static bool
-has_nothing(const struct core *core, const struct guard *g)
-{
-	const struct guard_listener *const *to;
-
-	for (to = core->guard_listeners; *to != NULL; to++)
-		if ((*to)->has_nothing != NULL &&
-		    !(*to)->has_nothing(core, guard_index(core, g)))
-			return false;
-	return true;
-}
-
 /*
  * Heartbeats of many guards come in a few groups: neither all at once nor each
  * by itself.  Brokers that stay away call at different times, even after a
@@ -90,7 +78,8 @@ heartbeat_must_say(const struct core *core, const struct guard *g)
 int64_t
 heartbeat_most_ms(const struct core *core, const struct guard *g)
 {
-	if (core->stopping || !is_calm(core, g) || !has_nothing(core, g))
+	if (core->stopping || !is_calm(core, g) ||
+	    !core->guard_above->has_nothing(core, guard_index(core, g)))
 		return 0;
 	return min_ms(
 	    AWAY_MAX_MS, AWAY_LEASES * (core->config.lease_ms + core->pad_ms));

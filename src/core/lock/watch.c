@@ -454,8 +454,7 @@ watch_has(struct core *core, struct owner *owner, const char *name, size_t len)
 /* Of whatever guard: while any name is watched, the broker stays away from no
  * server (guard/guard_heartbeat.c). */
 bool
-watch_has_nothing(const struct core *core, uint32_t shard)
+watch_has_nothing(const struct core *core)
 {
-	(void)shard;
 	return core->watches->by_name.n == 0;
 }

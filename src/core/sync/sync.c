@@ -281,14 +281,6 @@ sync_all_over(const struct core *core)
 	return true;
 }
 
-/* Counts the objects of all guards: few brokers have any. */
-bool
-sync_has_nothing(const struct core *core, uint32_t shard)
-{
-	(void)shard;
-	return sync_all_over(core);
-}
-
 /* Claims. */
 
 /* A claim that is granted counts for its session as what it was granted, and

@@ -217,7 +217,6 @@ void sync_reclaim(struct core *core, uint32_t shard);
 
 /* Is no object left? */
 bool sync_all_over(const struct core *core);
-bool sync_has_nothing(const struct core *core, uint32_t shard);
 
 /* A job: goes on with the walk. */
 bool sync_sweep_on(struct core *core);

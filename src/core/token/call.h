@@ -46,9 +46,6 @@ bool token_all_over(const struct core *core);
 /* Are there no records, orphans and calls, of any guard? */
 bool token_has_nothing(const struct core *core, uint32_t shard);
 
-/* How many holds has it left to Redis, since it stops? */
-size_t token_left_behind(const struct core *core);
-
 /* It leaves and has a successor: that may have its holds up to this number; 0:
  * it has none to hand over. */
 uint64_t token_hands_over(const struct core *core);

@@ -135,12 +135,6 @@ token_check(const struct core *core)
 	adopt_check(core);
 }
 
-size_t
-token_left_behind(const struct core *core)
-{
-	return core->tokens->nleft;
-}
-
 /* Lowers `*upto` to what comes before an operation in doubt; 0: there is none. */
 static void
 first_doubt(uint64_t seq, uint64_t *upto)

@@ -502,9 +502,8 @@ token_record_guard_changed(struct core *core, uint32_t shard)
 }
 
 void
-token_record_history_changed(struct core *core, uint32_t shard)
+token_record_history_changed(struct core *core)
 {
-	(void)shard;
 	begin_walk(core);
 }
 

@@ -20,7 +20,7 @@ uint64_t token_record_first_orphan(const struct core *core);
 
 /* Guards (guard_listener). */
 void token_record_guard_changed(struct core *core, uint32_t shard);
-void token_record_history_changed(struct core *core, uint32_t shard);
+void token_record_history_changed(struct core *core);
 
 void token_record_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);

@@ -101,7 +101,7 @@ struct core {
 	struct owners *owners;	   /* session/owner.h */
 	struct sessions *sessions; /* session/record.h */
 	struct guard *guards;	   /* guard/guard.h; one a shard */
-	const struct guard_listener *const *guard_listeners;
+	const struct guard_listener *guard_above;
 	struct guard_notes *guard_notes; /* guard/guard.h */
 	struct voters *voters;		 /* guard/voters.h */
 	struct terms *terms;		 /* lease/term.h */

@@ -233,7 +233,7 @@ static const struct turn_listener above = {
 	.timers = timers,
 };
 
-static const struct guard_listener *const listeners[] = { NULL };
+static const struct guard_listener no_listener;
 
 /* The term of the lease. */
 
@@ -367,7 +367,7 @@ setup(struct rig *r)
 	core->address = core->broker;
 	turn_init(core, &above);
 	owners_init(core);
-	guard_init(core, listeners);
+	guard_init(core, &no_listener);
 	terms_init(core, term_lessees);
 	leases_init(core, &lessee);
 	core->guards[0].up = core->guards[0].known = true;
