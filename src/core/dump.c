@@ -11,7 +11,7 @@
 
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
-#include "core/guard/text.h"
+#include "core/guard/parts.h"
 #include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"

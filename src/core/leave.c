@@ -8,7 +8,6 @@
  */
 #include "config.h"
 
-#include "core/hasten.h"
 #include "core/lease/lease.h"
 #include "core/leave.h"
 #include "core/lock/grant.h"
@@ -19,7 +18,6 @@
 #include "core/lock/queue.h"
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
-#include "core/lock/withdraw.h"
 #include "core/replay.h"
 #include "core/session/notify.h"
 #include "core/status.h"

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/hasten.h"
 #include "core/lease/lease.h"
 #include "core/leave.h"
 #include "core/life.h"
@@ -32,6 +31,7 @@
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
 #include "core/turn/emit.h"
+#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 /* The id as 16 hexadecimal digits, then the secret. */
@@ -60,13 +60,56 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 		kept_forget(core, s);
 }
 
+/* A client has shut down sending: its requests do not wait any more.  A walk
+ * tells them one after the other, in parts.  Until then a request waits as
+ * before, and may be granted, as if the end of the client's stream had come a
+ * little later. */
+
+static void
+begin_hasten(struct owner *owner, struct cursor *at)
+{
+	cursor_begin(&owner->cursors, &at[0], TAILQ_FIRST(&owner->waiting),
+	    offsetof(struct waiter, in_owner));
+	cursor_begin(&owner->cursors, &at[1], TAILQ_FIRST(&owner->claims),
+	    offsetof(struct claim, in_owner));
+}
+
+/* Hastens one request.  Returns false if none was left. */
+static bool
+hasten_one(struct core *core, struct owner *owner, struct cursor *at)
+{
+	struct waiter *w = cursor_take(&at[0]);
+	struct claim *c = w == NULL ? cursor_take(&at[1]) : NULL;
+
+	if (w != NULL)
+		queue_hasten(core, w);
+	else if (c != NULL)
+		claim_hasten(core, c);
+	else
+		return status_cancel_one(core, session_of(owner), true);
+	return true;
+}
+
+bool
+hasten_on(struct core *core)
+{
+	return owner_walk_on(core, WALK_HASTEN, begin_hasten, hasten_one);
+}
+
+static void
+hasten(struct core *core, struct owner *owner)
+{
+	owner_walk(core, owner, WALK_HASTEN);
+	job_run(core, JOB_HASTEN);
+}
+
 void
 session_drain(struct core *core, struct session *s)
 {
 	if (s->owner.draining)
 		return;
 	s->owner.draining = true;
-	hasten_begin(core, &s->owner);
+	hasten(core, &s->owner);
 }
 
 /*

@@ -26,6 +26,7 @@ bool session_resumable(
 
 /* The client sends nothing more: its requests do not wait any more. */
 void session_drain(struct core *core, struct session *s);
+bool hasten_on(struct core *core); /* a job: goes on with that */
 
 /* The connection is gone: the session gives back all it has, now or later. */
 void session_gone(

@@ -1,7 +1,7 @@
 /*
  * Lists of things of which there may be 100,000: LIST (listing_held.c), QUEUE
- * (listing_queue.c, listing_line.c), HISTORY (listing_history.c), NAMES
- * (listing_names.c) and BROKERS (listing_brokers.c).
+ * (listing_queue.c), HISTORY (listing_history.c), NAMES (listing_names.c) and
+ * BROKERS (listing_brokers.c).
  *
  * They are made in parts, between which the core goes on.  A row is as the
  * thing was when the list came by.  A list knows what comes next by a cursor
@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xmalloc.h"
 #include "core/listing_state.h"
@@ -22,6 +23,52 @@
 
 /* A list that began again so often makes the rest in one part. */
 #define ANEW_MAX 3
+
+/* Rows.  A row lives until row_finish() has told it; strings go to the row's own
+ * memory, which is used again for the next one, and freed with the list. */
+
+static void
+row_init(struct row *r)
+{
+	memset(r, 0, sizeof(*r));
+	buf_init(&r->text);
+}
+
+/* Requires room in the row: ROW_FIELDS is for the longest row of any list. */
+void
+row_num(struct row *r, enum field_id id, uint64_t num)
+{
+	assert(r->n < ROW_FIELDS);
+	r->fields[r->n++] = (struct field){ .id = id, .num = num };
+}
+
+void
+row_str(struct row *r, enum field_id id, const char *str)
+{
+	assert(r->n < ROW_FIELDS);
+	r->fields[r->n++] = (struct field){ .id = id,
+		.str = (uint32_t)buf_len(&r->text),
+		.len = (uint32_t)strlen(str) };
+	buf_adds(&r->text, str);
+}
+
+void
+row_finish(struct row *r, const char *word, const char *name, size_t len)
+{
+	struct core_row row = { .word = word,
+		.name = name,
+		.name_len = len,
+		.fields = r->fields,
+		.nfields = r->n,
+		.text = buf_len(&r->text) == 0 ? "" : buf_data(&r->text) };
+
+	r->fn(r->arg, &row);
+	r->count++;
+	r->n = 0;
+	buf_clear(&r->text);
+}
+
+/* Lists. */
 
 struct listing *
 listing_new(stage_fn stage)

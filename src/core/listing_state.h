@@ -7,9 +7,30 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "base/field.h"
 #include "core/busiest.h"
+#include "core/dump.h"
 #include "core/lock/state.h"
-#include "core/row.h"
+
+#define ROW_FIELDS 12
+
+/* One row being built; strings go to its arena.  Part of a listing. */
+struct row {
+	struct field fields[ROW_FIELDS];
+	size_t n;
+	struct buf text;
+	core_row_fn fn;
+	void *arg;
+	size_t count; /* rows that were finished */
+};
+
+void row_num(struct row *r, enum field_id id, uint64_t num);
+/* Copies the string. */
+void row_str(struct row *r, enum field_id id, const char *str);
+
+/* Tells it; word and name may be NULL.  The next one begins empty. */
+void row_finish(struct row *r, const char *word, const char *name, size_t len);
 
 /* A stage does a bit of the work, and sets the next stage when it is done. */
 typedef void (*stage_fn)(struct core *core, struct listing *g);

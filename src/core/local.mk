@@ -45,20 +45,17 @@ src_core_session_libsession_a_SOURCES = \
 noinst_LIBRARIES += src/core/guard/libguard.a
 src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/guard_heartbeat.c \
-	src/core/guard/guard_heartbeat.h \
 	src/core/guard/clock.c \
 	src/core/guard/clock.h \
-	src/core/guard/skew.h \
 	src/core/guard/guard.c \
 	src/core/guard/guard.h \
 	src/core/guard/journal.c \
-	src/core/guard/journal.h \
+	src/core/guard/parts.h \
 	src/core/guard/quorum.c \
 	src/core/guard/quorum.h \
 	src/core/guard/recovery.c \
-	src/core/guard/recovery.h \
+	src/core/guard/skew.h \
 	src/core/guard/text.c \
-	src/core/guard/text.h \
 	src/core/guard/voter_set.c \
 	src/core/guard/voter_set.h \
 	src/core/guard/voters.c \
@@ -87,7 +84,6 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/admit.c \
 	src/core/lock/admit.h \
 	src/core/lock/check.c \
-	src/core/lock/check.h \
 	src/core/lock/fit.c \
 	src/core/lock/fit.h \
 	src/core/lock/force.c \
@@ -118,16 +114,13 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/queue.c \
 	src/core/lock/queue.h \
 	src/core/lock/sharers.c \
-	src/core/lock/sharers.h \
 	src/core/lock/state.h \
 	src/core/lock/stored.c \
 	src/core/lock/stored.h \
 	src/core/lock/sweep.c \
 	src/core/lock/sweep.h \
 	src/core/lock/lessee.c \
-	src/core/lock/lessee.h \
 	src/core/lock/unlock.c \
-	src/core/lock/unlock.h \
 	src/core/lock/unowned.c \
 	src/core/lock/unowned.h \
 	src/core/lock/recall.c \
@@ -138,20 +131,15 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/watch.h \
 	src/core/lock/watchers.c \
 	src/core/lock/watchers.h \
-	src/core/lock/withdraw.c \
-	src/core/lock/withdraw.h
+	src/core/lock/withdraw.c
 
 noinst_LIBRARIES += src/core/sync/libsync.a
 src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/barrier.c \
-	src/core/sync/barrier.h \
 	src/core/sync/check.c \
 	src/core/sync/latch.c \
-	src/core/sync/latch.h \
 	src/core/sync/line.c \
 	src/core/sync/line.h \
-	src/core/sync/latch_count.c \
-	src/core/sync/latch_count.h \
 	src/core/sync/notify.c \
 	src/core/sync/notify.h \
 	src/core/sync/permits.c \
@@ -167,11 +155,10 @@ noinst_LIBRARIES += src/core/token/libtoken.a
 src_core_token_libtoken_a_SOURCES = \
 	src/core/token/adopt.c \
 	src/core/token/adopt.h \
+	src/core/token/answer.c \
 	src/core/token/call.c \
 	src/core/token/call.h \
 	src/core/token/calls.c \
-	src/core/token/either.c \
-	src/core/token/ending.c \
 	src/core/token/measured.c \
 	src/core/token/measured.h \
 	src/core/token/notify.c \
@@ -179,10 +166,6 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/poll.c \
 	src/core/token/poll.h \
 	src/core/token/parts.h \
-	src/core/token/request.c \
-	src/core/token/result.c \
-	src/core/token/result.h \
-	src/core/token/settle.c \
 	src/core/token/pollers.c \
 	src/core/token/pollers.h \
 	src/core/token/pollers_told.c \
@@ -205,8 +188,6 @@ src_core_libcore_a_SOURCES = \
 	src/core/dump.h \
 	src/core/fleet.c \
 	src/core/fleet.h \
-	src/core/hasten.c \
-	src/core/hasten.h \
 	src/core/leave.c \
 	src/core/leave.h \
 	src/core/life.c \
@@ -215,15 +196,12 @@ src_core_libcore_a_SOURCES = \
 	src/core/listing_brokers.c \
 	src/core/listing_held.c \
 	src/core/listing_history.c \
-	src/core/listing_line.c \
 	src/core/listing_names.c \
 	src/core/listing_queue.c \
 	src/core/listing_state.h \
 	src/core/notice.h \
 	src/core/replay.c \
 	src/core/replay.h \
-	src/core/row.c \
-	src/core/row.h \
 	src/core/status.c \
 	src/core/status.h \
 	src/core/stop.c \

@@ -21,7 +21,6 @@
 #include "core/lease/lease.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
-#include "core/lock/sharers.h"
 #include "core/lock/stored.h"
 #include "core/status.h"
 #include "core/sync/semaphore.h"

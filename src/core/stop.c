@@ -17,7 +17,6 @@
 #include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/queue.h"
-#include "core/lock/withdraw.h"
 #include "core/stop.h"
 #include "core/sync/sync.h"
 #include "core/turn/emit.h"

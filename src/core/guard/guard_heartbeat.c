@@ -15,7 +15,7 @@
 #include "config.h"
 
 #include "base/times.h"
-#include "core/guard/guard_heartbeat.h"
+#include "core/guard/parts.h"
 #include "core/guard/quorum.h"
 #include "core/turn/emit.h"
 

@@ -11,10 +11,8 @@
 #include <string.h>
 
 #include "base/human.h"
-#include "core/guard/journal.h"
+#include "core/guard/parts.h"
 #include "core/guard/quorum.h"
-#include "core/guard/recovery.h"
-#include "core/guard/text.h"
 #include "core/turn/emit.h"
 
 #define NOTE_MS 250 /* many guards: a line waits so long for others */

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "core/guard/parts.h"
 #include "core/guard/quorum.h"
-#include "core/guard/recovery.h"
 #include "core/turn/emit.h"
 
 /*

@@ -13,9 +13,8 @@
 
 #include "base/human.h"
 #include "base/parse.h"
+#include "core/guard/parts.h"
 #include "core/guard/quorum.h"
-#include "core/guard/recovery.h"
-#include "core/guard/text.h"
 #include "core/guard/voters.h"
 
 /* Room for the settings that all brokers must share, in words. */

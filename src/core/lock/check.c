@@ -8,8 +8,8 @@
  */
 #include "config.h"
 
-#include "core/lock/check.h"
 #include "core/lock/force_state.h"
+#include "core/lock/lock.h"
 #include "core/lock/names.h"
 #include "core/lock/warm.h"
 #include "core/lock/watchers.h"

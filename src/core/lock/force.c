@@ -27,7 +27,6 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/notify.h"
-#include "core/lock/sharers.h"
 #include "core/lock/stored.h"
 #include "core/turn/emit.h"
 #include "core/turn/job.h"

@@ -20,7 +20,6 @@
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
-#include "core/lock/sharers.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 

@@ -101,4 +101,13 @@ void hold_lose(
 /* Until when the hold is vouched for: the end of the lease, or the bound. */
 int64_t hold_valid_ms(const struct core *core, const struct hold *h);
 
+/* sharers.c */
+
+/*
+ * Brings the lock up to date before a request acts on it: if the lease has run
+ * out or the holders are losing the name, they are told so first; if they are
+ * many, at least this session is.
+ */
+void lock_look(struct core *core, struct lock *l, const struct owner *owner);
+
 #endif

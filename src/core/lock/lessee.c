@@ -14,7 +14,6 @@
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
-#include "core/lock/lessee.h"
 #include "core/lock/lock.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"

@@ -52,4 +52,19 @@ void lock_upgrade_refused(struct core *core, struct lock *l);
  * the step has work left for. */
 void lock_tell_granted(struct core *core);
 
+/* UNLOCK and EXTEND; the time for which a hold was bounded is over. */
+void unlock_request(
+    struct core *core, struct owner *owner, const struct core_request *rq);
+void extend_request(
+    struct core *core, struct owner *owner, const struct core_request *rq);
+void unlock_timer(struct core *core, struct timer *t);
+
+/* A name as the lessee of its lease, and of the term of that. */
+extern const struct lease_lessee lock_lessee;
+extern const struct term_lessee lock_of_term;
+
+/* Invariants of all names, which hold between two steps.  For tests and the
+ * simulator; aborts if one is broken. */
+void locks_check(const struct core *core);
+
 #endif

@@ -55,4 +55,13 @@ void queue_hasten(struct core *core, struct waiter *w);
 /* Ends a waiting request for the CANCEL `by`. */
 void queue_cancel(struct core *core, struct waiter *w, uint64_t by);
 
+/* withdraw.c: ends a request because its client is gone or the broker stops; a
+ * grant that was not told yet is undone. */
+
+/* Without a reply: the request has one, or nobody is there to read it. */
+void withdraw_request(struct core *core, struct waiter *w);
+
+/* With the reply that the broker stops. */
+void withdraw_refuse(struct core *core, struct waiter *w);
+
 #endif

@@ -4,10 +4,11 @@
  */
 #include "config.h"
 
+#include "core/lease/tell.h"
 #include "core/lock/hold.h"
+#include "core/lock/lock.h"
 #include "core/lock/names.h"
 #include "core/lock/notify.h"
-#include "core/lock/sharers.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 

@@ -11,8 +11,6 @@
 #include "core/lock/lock.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
-#include "core/lock/sharers.h"
-#include "core/lock/unlock.h"
 #include "core/lock/warm.h"
 #include "core/session/owner.h"
 #include "core/turn/emit.h"

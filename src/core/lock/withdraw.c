@@ -11,7 +11,6 @@
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
-#include "core/lock/withdraw.h"
 #include "core/session/quota.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"

@@ -31,7 +31,7 @@ TAILQ_HEAD(lost_list, lost);
 
 /* Walks over what owners have or wait for, a part in each step. */
 enum owner_walk {
-	WALK_HASTEN,  /* hasten.h */
+	WALK_HASTEN,  /* life.h */
 	WALK_REENTER, /* lock/grant.h */
 	WALK_GOING,   /* lock/unowned.h */
 	WALK_VOUCHED, /* vouched.h */

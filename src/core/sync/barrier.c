@@ -25,8 +25,8 @@
 #include "config.h"
 
 #include "core/guard/guard.h"
-#include "core/sync/barrier.h"
 #include "core/sync/line.h"
+#include "core/sync/sync.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 

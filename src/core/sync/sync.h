@@ -168,8 +168,8 @@ struct syncs {
 	struct sync_list all[KIND_MAX];
 	struct cursors cursors; /* in these */
 	struct sync_list touched;
-	struct sync_shard *shards;	  /* one a guard; owned */
-	struct sync_walk sweep;		  /* one walk, for all guards */
+	struct sync_shard *shards; /* one a guard; owned */
+	struct sync_walk sweep;	   /* one walk, for all guards */
 	unsigned rounds;	   /* that `sweep` still has to go; 0: none */
 	struct claim_list granted; /* the FLUSH tells them */
 	struct table permits;	   /* by owner and semaphore */
@@ -308,5 +308,23 @@ void sync_want(struct sync *y, int64_t at_ms);
 /* Returns when to look again at something that ends in ttl_ms (-1: never); at
  * most one lease from now. */
 int64_t sync_look_ms(const struct core *core, int64_t ttl_ms);
+
+/* The kinds; semaphores have semaphore.h. */
+
+extern const struct sync_class latch_class, barrier_class;
+
+/* LATCH, COUNTDOWN and AWAIT: the verb says which.  It is answered later,
+ * unless a limit refuses it. */
+void latch_request(
+    struct core *core, struct owner *owner, const struct core_request *rq);
+
+/* A latch that was made here counts no more; none does. */
+void latch_count_timer(struct core *core, struct timer *t);
+void latch_count_fini(struct core *core);
+
+/* BARRIER: a party arrives.  It is answered later, unless a limit or another
+ * parties= refuses it. */
+void barrier_request(
+    struct core *core, struct owner *owner, const struct core_request *rq);
 
 #endif

@@ -5,24 +5,29 @@
  *	        --> to take several names: one after the other
  *	        --> if all of several must match: a look at each first
  *
- * request.c makes them, settle.c takes the answers of Redis, and ending.c
- * answers them.  Redis decides, in one
- * script a name; so the broker keeps no answer back for a FLUSH, and does not
- * rely on its own memory.  A call takes several names in byte order, so that
- * one of two such calls gets all of them; it gives back what it has taken in
- * vain.
+ * answer.c takes what Redis says of each name, and answers the call.  Redis
+ * decides, in one script a name; so the broker keeps no answer back for a
+ * FLUSH, and does not rely on its own memory.  A call takes several names in
+ * byte order, so that one of two such calls gets all of them; it gives back what
+ * it has taken in vain.
  */
 #include "config.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
+#include "core/guard/quorum.h"
 #include "core/lock/lock.h"
+#include "core/lock/names.h"
+#include "core/session/quota.h"
 #include "core/token/call.h"
+#include "core/token/measured.h"
 #include "core/token/parts.h"
 #include "core/token/poll.h"
-#include "core/token/result.h"
+#include "core/token/token_record.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -226,6 +231,130 @@ token_user_changes(struct core *core, const struct owner *asker)
 	drop_awaiting(core, asker);
 }
 
+/*
+ * Calls that take a free name, or extend a hold that the client has already.
+ *
+ *	take or extend:  CLAIM --busy, and the hold is meant--> TOKEN
+ *	     if others come first:  TOKEN --not held--> the call is parked
+ *	extend or take:  TOKEN --free--> CLAIM
+ *
+ * These are two operations, and never one: if nobody answers a CLAIM, the
+ * broker ends what that may have made, and a hold that the client had before
+ * must not end so.  Each is tried once.  A hold that was kept for the client's
+ * user (poll.h) is none that it had before: to extend it is to be granted it.
+ */
+
+/* Does this broker look after the hold of a token that takes it once more? */
+static bool
+has_it(const struct core *core, const struct token_call *c,
+    const struct token_name *n)
+{
+	const struct token_record *r = token_record_find(core, n->name, n->len);
+
+	return c->how.match == HOW_COUNTED && r != NULL &&
+	       client_same_counted(r->client, c->client);
+}
+
+/*
+ * May a hold of the token be one that nobody was told of, and that is about to
+ * end?  It must not be counted as the one that the client has.
+ */
+static bool
+doubts(const struct core *core, const struct token_call *c,
+    const struct token_name *n)
+{
+	return c->how.match == HOW_COUNTED && c->op == TOKEN_ACQUIRE &&
+	       !has_it(core, c, n) &&
+	       (poll_asks(core, c) ||
+		   token_record_orphaned(core, n->name, n->len));
+}
+
+static void
+either_begin(struct core *core, struct token_call *c)
+{
+	bool extends = c->op == TOKEN_EXTEND || c->inherits ||
+		       has_it(core, c, c->names) ||
+		       (c->park_ms > 0 && poll_matters(core, c) &&
+			   !doubts(core, c, c->names));
+	struct token_name *n;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		n->extends = extends;
+}
+
+/*
+ * Goes over to the other operation if the answer to the last one calls for it.
+ * Each is tried once: otherwise a name that changes hands all the time would be
+ * asked about for ever.
+ */
+static void
+turn(const struct core *core, const struct token_call *c, struct token_name *n)
+{
+	bool meant = n->kind == TOKEN_HELD &&
+		     (n->key_bits & KEY_IS_MEANT) != 0 && !doubts(core, c, n);
+
+	if (n->status == OUTCOME_BUSY && meant && !n->extended)
+		n->extends = true;
+	else if (n->status == OUTCOME_GONE && n->extends && !n->claimed)
+		n->extends = false;
+	else
+		return;
+	n->settled = false;
+}
+
+/* Another broker keeps the name for the program of the client: the turn is one
+ * of its threads, whichever broker they ask. */
+static bool
+takes_turn(const struct core *core, struct token_call *c, struct token_name *n)
+{
+	if (c->program == NULL || c->inherits || n->text == NULL ||
+	    (n->status != OUTCOME_BUSY && n->status != OUTCOME_LOST) ||
+	    n->kind != TOKEN_HELD || strcmp(n->text, c->program) != 0 ||
+	    poll_keeps(core, c))
+		return false;
+	call_inherits(c, c->program);
+	n->extends = true;
+	n->settled = false;
+	return true;
+}
+
+/* The token does not have the name, and others came before it. */
+static bool
+gives_way(struct core *core, struct token_call *c)
+{
+	struct token_name *n = &c->names[0];
+
+	if (call_asker(core, c) != NULL && poll_join(core, c))
+		return true;
+	if (poll_others_first(core, c)) {
+		n->settled = true;
+		n->status = OUTCOME_BUSY;
+	}
+	return false;
+}
+
+/*
+ * A call that would wait has asked for its hold first.  If its token does not
+ * have the name, it waits; or it is BUSY, if others come first; or else it goes
+ * on and takes the name.
+ */
+static bool
+either_goes_on(struct core *core, struct token_call *c)
+{
+	struct token_name *n;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		if (n->settled)
+			turn(core, c, n);
+	n = &c->names[0];
+	if (takes_turn(core, c, n))
+		return false;
+	if (c->park_ms == 0 || n->claimed ||
+	    (n->status != OUTCOME_GONE && n->status != OUTCOME_LOST))
+		return false;
+	return gives_way(core, c);
+}
+
 /* Answers of Redis. */
 
 /*
@@ -401,4 +530,99 @@ token_outcome(
 	else
 		take_outcome(core, slot, &ended);
 	poll_passed(core, slot, o);
+}
+
+/* Requests. */
+
+/* Only a request that may make a hold counts against limits.unowned. */
+static bool
+allowed(struct core *core, struct owner *asker, const struct token_request *rq)
+{
+	if (!quota_open(core, asker, rq->ref))
+		return false;
+	if (quorum_used(core)) {
+		emit_error(core, asker->id, rq->ref, ERR_UNSUPPORTED,
+		    "there are no token holds over a quorum; use LOCK");
+		return false;
+	}
+	if (rq->op != TOKEN_ACQUIRE && !rq->either)
+		return true;
+	return quota_grants(core, asker, rq->ref) &&
+	       quota_has_room(core, asker, rq->ref, rq->nnames,
+		   "release some, or raise the limit");
+}
+
+/*
+ * Does this broker know that a name is taken?  Sessions that wait for it here
+ * come first.
+ */
+static bool
+is_taken(const struct core *core, const struct token_request *rq)
+{
+	const struct lock *l;
+	unsigned i;
+
+	if (rq->op != TOKEN_ACQUIRE)
+		return false;
+	for (i = 0; i < rq->nnames; i++) {
+		l = lock_find(core, rq->names[i].p, rq->names[i].n);
+		if (l != NULL &&
+		    (l->queue != NULL || (!TAILQ_EMPTY(&l->holders) &&
+					     lease_is_held(&l->lease))))
+			return true;
+	}
+	return false;
+}
+
+/*
+ *	kept for the user, or `either` --> either_begin(), call_send()
+ *	has a place, or awaits --> parked
+ *	known to be taken, or others come first --> BUSY, without Redis
+ *	else --> call_send()
+ *
+ * Redis decides whether a name is free.  The broker says BUSY by itself only if
+ * Redis could not say anything else, or would let a token pass those that came
+ * first.
+ */
+void
+token_take(
+    struct core *core, struct owner *asker, const struct token_request *rq)
+{
+	struct token_call *c;
+
+	assert(rq->nnames > 0 && rq->nnames <= CORE_NAMES_MAX);
+	assert(rq->ttl_ms >= (rq->op == TOKEN_ACQUIRE ? 0 : -TOKEN_MS_MAX) &&
+	       rq->ttl_ms <= TOKEN_MS_MAX);
+	assert(rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED ||
+	       rq->either || rq->awaits);
+	assert(rq->program <= rq->token_len &&
+	       (rq->listener == 0 || rq->program > 0));
+	assert(rq->token_len <= TOKEN_MAX_BYTES &&
+	       rq->new_token_len <= TOKEN_MAX_BYTES);
+	if (!allowed(core, asker, rq))
+		return;
+	c = call_begin(core, asker, rq);
+	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
+		c->since_ms = poll_first_ms(core, c);
+	c->early = poll_came_early(core, c);
+	if (c->awaits && c->park_ms == 0)
+		poll_forget(core, c);
+	if (poll_take_kept(core, c) || c->either) {
+		either_begin(core, c);
+		call_send(core, c);
+		return;
+	}
+	if (c->park_ms > 0 && poll_join(core, c))
+		return;
+	if (c->awaits || is_taken(core, rq) ||
+	    (c->park_ms > 0 && poll_others_first(core, c))) {
+		result_emit_busy(core, asker, rq);
+		token_busy(core, c);
+		/* The token has come once, and is expected back. */
+		if (c->park_ms > 0 && !c->awaits)
+			poll_refused(core, c);
+		call_drop(core, c);
+		return;
+	}
+	call_send(core, c);
 }

@@ -1,7 +1,6 @@
 /*
  * What the files of the module share: calls.c has the calls, call.c carries
- * them out, poll.c keeps those that wait, settle.c takes what Redis says of
- * their names, and ending.c answers them.
+ * them out, poll.c keeps those that wait, and answer.c answers them.
  */
 #ifndef LOCKBROKER_CORE_TOKEN_PARTS_H
 #define LOCKBROKER_CORE_TOKEN_PARTS_H
@@ -63,7 +62,16 @@ bool call_outdated(const struct outcome *o);
 /* Sends its operations: all at once, or one after the other to take names. */
 void call_send(struct core *core, struct token_call *c);
 
-/* settle.c */
+/* answer.c */
+
+/* Returns what the outcome for one name means for the call. */
+enum token_answer result_of(
+    const struct token_call *c, const struct token_name *n);
+
+/* Answers BUSY without asking Redis: a session of this broker has a name or
+ * waits for it, or other tokens are first. */
+void result_emit_busy(struct core *core, const struct owner *asker,
+    const struct token_request *rq);
 
 /* Keeps what Redis has said of a name of the call. */
 void call_keep(struct core *core, const struct token_call *c,
@@ -81,14 +89,6 @@ void call_note(
 /* Answers a parked call, and frees it. */
 void call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
     const struct outcome *o);
-
-/* either.c: which operation a call with `either` begins with, and goes on with.
- * Returns whether the call is parked now. */
-
-void either_begin(struct core *core, struct token_call *c);
-bool either_goes_on(struct core *core, struct token_call *c);
-
-/* ending.c */
 
 /* Frees a call that nobody waits for any more; if it is parked, it leaves its
  * place first. */

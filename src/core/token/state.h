@@ -30,7 +30,7 @@ struct token_name {
 	uint64_t seq;	/* of its operation; 0: none was sent yet */
 	uint32_t epoch; /* the guard's epoch then */
 	bool asked;	/* the operation is in flight */
-	bool extends;	/* the next operation extends a hold; see either.c */
+	bool extends;	/* the next operation extends a hold; see call.c */
 	bool extended, claimed; /* an operation has tried that */
 	bool passed;		/* a PASS was in vain */
 	bool settled;		/* Redis has answered it, and how: */

@@ -20,7 +20,7 @@ enum job {
 	/* Sessions that leave, and their requests. */
 	JOB_STOP,    /* the broker leaves or stops: stop.h */
 	JOB_LET_GO,  /* what sessions hold that leave: leave.h */
-	JOB_HASTEN,  /* requests that wait no more: hasten.h */
+	JOB_HASTEN,  /* requests that wait no more: life.h */
 	JOB_GONE,    /* holds whose client is gone: lock/unowned.h */
 	JOB_REENTER, /* requests that may re-enter: lock/grant.h */
 	JOB_ASK,     /* questions that wait for Redis: status.h */
