@@ -95,7 +95,7 @@ conn_read(struct conn *c)
 	buf_add(&c->in, c->front->scratch, (size_t)n);
 	explicit_bzero(c->front->scratch, (size_t)n);
 	c->full = buf_len(&c->in) >= max;
-	front_ready(c);
+	front_heard(c);
 }
 
 /* Something happened to a connection that is not being read. */

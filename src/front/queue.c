@@ -27,6 +27,21 @@ front_ready(struct conn *c)
 	TAILQ_INSERT_TAIL(&c->front->ready, c, ready_link);
 }
 
+/*
+ * Who comes first is whose request was read first.  A new connection is in line
+ * already, to be opened: with its first bytes it goes to the end, or it would
+ * pass those that were read before it.
+ */
+void
+front_heard(struct conn *c)
+{
+	if (c->ready && !c->opened) {
+		TAILQ_REMOVE(&c->front->ready, c, ready_link);
+		TAILQ_INSERT_TAIL(&c->front->ready, c, ready_link);
+	}
+	front_ready(c);
+}
+
 /* The list that a connection with output is on. */
 static struct conn_list *
 front_list_of(const struct conn *c)

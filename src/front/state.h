@@ -101,6 +101,7 @@ struct front {
 
 /* Lines that connections stand in: queue.c. */
 void front_ready(struct conn *c); /* LIVE: in line for front_run() */
+void front_heard(struct conn *c); /* the same; something has been read */
 void front_dirty(struct conn *c); /* in line for front_flush() */
 void front_clean(struct conn *c); /* not in line for it any more */
 

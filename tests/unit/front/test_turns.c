@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <event2/event.h>
 #include <string.h>
 
 #include "front/conn.h"
@@ -24,6 +25,28 @@ meet(struct client *cl, struct rig *rig)
 	client_expect(cl, OK);
 	return front_find(rig->front, rig->last);
 }
+
+/* One that is not opened yet when both are read stands behind. */
+START_TEST(who_is_read_first_is_served_first)
+{
+	struct client old, young;
+	struct rig rig;
+
+	rig_init(&rig);
+	(void)meet(&old, &rig);
+	client_dial(&young, &rig, OVER_UNIX);
+	ck_assert_int_ge(event_base_loop(rig.base, EVLOOP_NONBLOCK), 0);
+	client_send(&old, "PING\n");
+	client_send(&young, "PING\n");
+	ck_assert_int_ge(event_base_loop(rig.base, EVLOOP_NONBLOCK), 0);
+	client_expect(&old, OK);
+	client_expect(&young, OK);
+	ck_assert_uint_eq(rig.by, rig.last);
+	client_close(&old);
+	client_close(&young);
+	rig_fini(&rig);
+}
+END_TEST
 
 START_TEST(a_loss_leaves_before_all_else)
 {
@@ -416,6 +439,7 @@ turns_cases(void)
 	TCase *tc = tcase_create("turns");
 
 	tcase_set_timeout(tc, 20);
+	tcase_add_test(tc, who_is_read_first_is_served_first);
 	tcase_add_test(tc, a_loss_leaves_before_all_else);
 	tcase_add_test(tc, room_for_those_who_read);
 	tcase_add_test(tc, a_loss_that_is_not_read_holds_up_nobody);
