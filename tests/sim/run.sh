@@ -37,7 +37,7 @@ for topology in standalone embedded; do
 done
 
 {
-	run standalone 16000 1000
+	run standalone 8000 1000
 	run embedded 1000 100
 	run sentinel 1000 100
 	run replicated 300 100
