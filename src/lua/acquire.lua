@@ -50,11 +50,15 @@ function define_leases()
 
 -- include end.lua
 
--- Gets into the queue behind others, once.  If nobody waited before, tells the
--- brokers that have the name.
-local function queue_up(key, queue, text, holders)
+-- Gets into the queue, once, behind others or before them.  If nobody waited
+-- before, tells the brokers that have the name.
+local function queue_up(key, queue, text, holders, first)
+	if first then
+		redis.call("LREM", queue, 0, text)
+	end
 	if not redis.call("LPOS", queue, text)
-		and redis.call("RPUSH", queue, text) == 1 then
+		and redis.call(first and "LPUSH" or "RPUSH", queue, text) == 1
+		then
 		for _, token in ipairs(holders) do
 			tell(token, "waits", key)
 		end
@@ -167,10 +171,12 @@ run = function(key, queue, shared, seq, ttl, client, how, asked)
 		value = nil -- another broker handed it to us
 	end
 	if value then
-		if string.sub(how, 1, 1) == "q" then
+		local what = string.sub(how, 1, 1)
+		if what == "q" or what == "f" then
 			local owner = parse(value)
 			queue_up(key, queue, token,
-				phase(value) and sharers(shared) or { owner })
+				phase(value) and sharers(shared) or { owner },
+				what == "f")
 		end
 		return described("busy", key, value, asked, how)
 	end

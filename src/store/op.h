@@ -53,6 +53,7 @@ enum how_act {
 	HOW_RELEASE,
 	HOW_EXTEND,
 	HOW_UNDO, /* ends what has this seq, a hold or a place in the queue */
+	HOW_ASK_FIRST, /* CLAIM: the same as ASK, but first in line */
 	HOW_ACTS
 };
 

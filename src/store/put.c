@@ -105,7 +105,7 @@ arg_queue(struct call *call, const struct op *op)
 static void
 arg_how(struct call *call, const struct op_how *how)
 {
-	static const char acts[HOW_ACTS] = { '-', 'q', 'r', 'e', 'u' };
+	static const char acts[HOW_ACTS] = { '-', 'q', 'r', 'e', 'u', 'f' };
 	static const char matches[HOW_MATCHES] = { '-', 'x', 'p', 'n', 'a',
 		'c' };
 	static const char bounds[HOW_BOUNDS] = { '-', 'r', 'a', 'b', 'u', 'l',

@@ -508,7 +508,7 @@ random_op(struct rig *rig, char *name)
 	op.client = clients[prng_below(p, 4)];
 	op.client_len = strlen(op.client);
 	op.other = clients[prng_below(p, op.kind == OP_CLAIM ? 4 : 5)];
-	op.how.act = HOW_ASK + prng_below(p, 4);
+	op.how.act = HOW_ASK + prng_below(p, 5);
 	op.how.match = matches[prng_below(p, 5)];
 	op.how.bound = HOW_REPLACE + prng_below(p, 6);
 	op.most_ms = prng_chance(p, 500) ? 60000 : 0;

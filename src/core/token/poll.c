@@ -6,7 +6,9 @@
  *
  * When Redis grants a poll queue the name, the first token that is here gets
  * it.  If none is here, the poll queue passes the name on: a token that is away
- * keeps nobody waiting.
+ * keeps nobody waiting.  But the first of those had its turn: when it comes
+ * back, the poll queue is first in the queue in Redis, once for each turn that
+ * another one had in its place.
  *
  * A call that awaits the name gets it as a token does, but for KEPT_MS at most
  * and under a text that is no token's (client_kept()).  The next call of its
@@ -90,7 +92,8 @@ ask_for_first(struct core *core, struct pollers *ps, const struct token_call *c)
 	slot->name_len = ps->name_len;
 	op->seq = ps->seq;
 	op->ttl_ms = c->ttl_ms;
-	op->how.act = HOW_ASK;
+	op->how.act = ps->hurries ? HOW_ASK_FIRST : HOW_ASK;
+	ps->hurries = false;
 	emit_op_client(core, op, c->client, "");
 }
 
@@ -192,8 +195,10 @@ wait_here(struct core *core, struct pollers *ps, struct poller *p,
 	if (!p->waits)
 		token_waits(core, ps, p);
 	core_arm(core, &c->deadline, core->now_ms + c->park_ms);
+	ps->hurries |= p->missed;
+	p->missed = false;
 	/* Otherwise a message may have been lost since. */
-	ps->look = ps->look || ps->sure_ms <= core->now_ms;
+	ps->look = ps->look || ps->hurries || ps->sure_ms <= core->now_ms;
 	pollers_next(core, ps);
 }
 

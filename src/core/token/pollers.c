@@ -192,6 +192,23 @@ pollers_first_here(struct core *core, struct pollers *ps)
 	return first;
 }
 
+void
+pollers_pass_over(
+    struct core *core, struct pollers *ps, const struct poller *heir)
+{
+	struct poller *p;
+
+	TAILQ_FOREACH (p, &ps->list, link) {
+		core_visit(core, 1);
+		if (p == heir)
+			return;
+		if (p->call == 0 && p->polls) {
+			p->missed = true;
+			return;
+		}
+	}
+}
+
 /* A token that has come once may never come back: nobody waits for it. */
 int64_t
 pollers_lately_ms(const struct pollers *ps)

@@ -20,6 +20,7 @@ struct poller {
 	uint64_t call;	  /* id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */
 	bool polls;	  /* it has come back once */
+	bool missed;	  /* it had its turn, and was away */
 	bool waits;	  /* it is counted so: */
 	struct measure_wait wait;
 	enum measure_result result; /* if it ends now */
@@ -37,6 +38,7 @@ struct pollers {
 	uint32_t epoch;	    /* the guard's epoch, when it was sent */
 	int64_t sure_ms;    /* it is in the queue, as Redis said; till then */
 	bool look;	    /* something has changed: ask */
+	bool hurries;	    /* a token is back that was away at its turn */
 	int64_t wake_ms;    /* ask at this time, too */
 	int64_t kept_ms;    /* the name is kept until then, ... */
 	int64_t kept_since_ms; /* ... was waited for since then, ... */
@@ -73,6 +75,11 @@ void poller_free(struct core *core, struct pollers *ps, struct poller *p);
 /* Returns the first token that is here, or NULL.  Frees the places of tokens
  * that have been away for too long. */
 struct poller *pollers_first_here(struct core *core, struct pollers *ps);
+
+/* The name goes to the token in that place (NULL: to none here).  The first one
+ * before it that polls, and is away, has missed its turn. */
+void pollers_pass_over(
+    struct core *core, struct pollers *ps, const struct poller *heir);
 
 /* Returns until when a token that polls is expected back; 0: none polls. */
 int64_t pollers_lately_ms(const struct pollers *ps);

@@ -55,6 +55,7 @@ granted(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 	/* Nobody is there to be granted it. */
 	if (c == NULL || !c->parked || call_asker(core, c) == NULL) {
 		pollers_give_back(core, ps);
+		pollers_pass_over(core, ps, NULL);
 		ps->look = true;
 		if (c != NULL)
 			call_drop(core, c);
@@ -65,6 +66,7 @@ granted(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 	ps->seq = 0;
 	ps->sure_ms = 0;
 	ps->look = true;
+	pollers_pass_over(core, ps, poller_of(core, ps, c));
 	if (c->awaits && core->now_ms < sent_ms + c->ttl_ms)
 		keep(core, ps, seq, c, sent_ms);
 	c->names[0].seq = seq;
@@ -199,6 +201,7 @@ inherit(struct core *core, struct pollers *ps, int64_t sent_ms,
 		ps->look = true;
 		return;
 	}
+	pollers_pass_over(core, ps, poller_of(core, ps, c));
 	/* It kept its place in the queue, behind the hold that it has made. */
 	if (o->waiting) {
 		pollers_in_queue(
@@ -233,11 +236,21 @@ poll_passed(struct core *core, const struct slot *slot, const struct outcome *o)
 	pollers_next(core, ps);
 }
 
+/* The name is passed on at once; to look, somebody is soon back. */
+static void
+told_in_vain(struct core *core, struct pollers *ps, bool given)
+{
+	if (!given && pollers_lately_ms(ps) > core->now_ms)
+		return;
+	pollers_give_back(core, ps);
+	if (given)
+		pollers_pass_over(core, ps, NULL);
+}
+
 /*
  * Goes by the number of the poll queue's place alone: a message of whatever
- * word for an earlier place is old, and says nothing.  If nobody is here, the
- * name is passed on at once.  A name that is kept may have been taken at
- * another broker: then the poll queue gets in line again.
+ * word for an earlier place is old, and says nothing.  A name that is kept may
+ * have been taken at another broker: then the poll queue gets in line again.
  */
 bool
 poll_message(struct core *core, const char *text, size_t len)
@@ -266,7 +279,7 @@ poll_message(struct core *core, const char *text, size_t len)
 		ps->seq = ps->kept_ms = 0;
 	if (ps->asked_for == 0 && ps->kept_ms == 0 &&
 	    pollers_first_here(core, ps) == NULL)
-		pollers_give_back(core, ps);
+		told_in_vain(core, ps, memcmp(text, "given ", 6) == 0);
 	pollers_next(core, ps);
 	return true;
 }

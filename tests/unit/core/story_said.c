@@ -132,7 +132,7 @@ static void
 write_how(struct story *st, const struct op_how *how)
 {
 	if (how->act != HOW_NO_ACT)
-		buf_addf(st->out, " how=%c%c%c", "-qreu"[how->act],
+		buf_addf(st->out, " how=%c%c%c", "-qreuf"[how->act],
 		    "-xpnac"[how->match], "-rabuls"[how->bound]);
 }
 

@@ -131,6 +131,7 @@ static const struct {
 	const char *letters;
 } how_rows[] = {
 	{ OP_CLAIM, { .act = HOW_ASK }, " q-- " },
+	{ OP_CLAIM, { .act = HOW_ASK_FIRST }, " f-- " },
 	{ OP_TOKEN, { .act = HOW_UNDO }, " u-- " },
 	{ OP_TOKEN, { HOW_RELEASE, HOW_COUNTED, HOW_REPLACE }, " rcr " },
 	{ OP_TOKEN, { HOW_EXTEND, HOW_EXACT, HOW_ADD }, " exa " },

@@ -589,6 +589,76 @@ config quorum=3
 90 token 2 acquire a token=t2 px=30s park=80
 > 2 busy 0 native
 
+== parking: who is away when it hears that it is next keeps its place
+0 ready 3
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+100 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+110 < busy a fence=100 ttl=29s text=x first=1
+190 until
+> 180 2 busy 0 held fence=100 left=29000
+200 message look 2 a
+280 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+290 < granted a fence=110
+> 2 done 1 held own meant fence=110 left=30000 token=t2
+
+== parking: who is away at its turn is the first when it is back
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+100 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+110 < busy a fence=100 ttl=29s text=x first=1
+190 until
+> 180 2 busy 0 held fence=100 left=29000
+200 message given 2 110 1000000 90000 0123456789abcdef 1 a
+> op token a seq=2 how=u--
+210 < ended a
+280 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 how=f--
+290 < busy a fence=120 ttl=29s text=y first=1
+# Once for each turn that it missed.
+300 message given 3 130 1000000 90000 0123456789abcdef 1 a
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+310 < granted a fence=130
+> 2 done 1 held own meant fence=130 left=30000 token=t2
+
+== parking: a turn that another token has is missed by the first that is away
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 3 acquire a token=t3 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t3 other=t3 how=e-r
+40 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+50 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=x first=1
+70 token 3 acquire a token=t3 px=30s park=80
+80 token 4 acquire a token=t4 px=30s park=5s
+> 4 busy 0 native
+90 token 4 acquire a token=t4 px=30s park=5s
+160 until
+> 130 2 busy 0 held fence=100 left=29000
+> 150 3 busy 0 free left=0
+170 message given 3 110 1000000 90000 0123456789abcdef 1 a
+> op claim a seq=3 ttl=30000 client=t4 how=q--
+180 < granted a fence=110
+> 4 done 1 held own meant fence=110 left=30000 token=t4
+190 token 3 acquire a token=t3 px=30s park=5s
+> op claim a seq=4 ttl=30000 client=t3 how=q--
+200 < busy a fence=110 ttl=29s text=t4 first=1
+210 token 2 acquire a token=t2 px=30s park=5s
+> op claim a seq=4 ttl=30000 client=t2 how=f--
+
 == parking: its place is kept while its time is up, and others are there
 0 ready 3
 10 token 2 acquire a token=t2 px=30s park=80
