@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "core/lock/force_state.h"
+#include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/names.h"
 #include "core/lock/warm.h"
@@ -33,6 +34,9 @@ check_holders(const struct lock *l)
 		assert(h->lock == l && h->owner != NULL);
 		assert(h->fence > 0);
 		assert(h->rare == NULL || h->rare->hold == h);
+		assert(hold_rare(h)->shared_fence == 0 ||
+		       (hold_rare(h)->shared_fence < h->fence &&
+			   l->nuntold > 0 && !l->shared_hold));
 		n++;
 	}
 	assert(n == l->nholders);

@@ -37,10 +37,34 @@ hold_take_back(struct hold *h, const struct waiter *w)
 	assert(w->hold == h && w->granted);
 	if (!hold_step_out(h))
 		return false;
+	hold_drop_upgrade(h, w);
 	TAILQ_FOREACH (other, &h->owner->granted, in_owner)
 		if (other->hold == h && other->depth > w->depth)
 			other->depth--;
 	return true;
+}
+
+void
+hold_drop_upgrade(struct hold *h, const struct waiter *w)
+{
+	const struct waiter *other;
+
+	if (hold_rare(h)->shared_fence == 0)
+		return;
+	TAILQ_FOREACH (other, &h->owner->granted, in_owner)
+		if (other != w && other->hold == h && other->fence == h->fence)
+			return;
+	h->fence = h->rare->shared_fence;
+	h->rare->shared_fence = 0;
+	h->lock->shared_hold = true;
+}
+
+uint64_t
+hold_told_fence(const struct hold *h)
+{
+	uint64_t before = hold_rare(h)->shared_fence;
+
+	return before != 0 ? before : h->fence;
 }
 
 /* How many of its grants wait for a FLUSH.  These are few, and this is called
@@ -79,6 +103,8 @@ hold_promise_told(struct hold *h)
 		return;
 	t->delay_ms = t->told_delay_ms;
 	t->keep_until_ms = t->told_keep_until_ms;
+	h->fence = hold_told_fence(h);
+	t->shared_fence = 0;
 }
 
 /* The client is told of a grant: what that has asked for is promised. */
@@ -91,6 +117,8 @@ promise(const struct core *core, struct hold *h, const struct waiter *w)
 	assert(w->hold == h && h->lock == w->lock);
 	if (t == NULL)
 		return;
+	if (w->fence == h->fence)
+		t->shared_fence = 0;
 	keep_ms = min_ms(keep_ms, t->keep_until_ms);
 	t->told_keep_until_ms = max_ms(t->told_keep_until_ms, keep_ms);
 	t->told_delay_ms = max_ms(t->told_delay_ms, w->delay_ms);
@@ -196,6 +224,7 @@ hold_upgrade(
 {
 	assert(!w->shared && h->owner == w->owner);
 	assert(h->lock->nholders == 1 && fence > h->fence);
+	hold_need_rare(h)->shared_fence = h->fence;
 	h->fence = fence;
 	hold_reenter(core, h, w);
 }
@@ -332,6 +361,7 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 	struct lock *l = h->lock;
 
 	assert(reason != NULL && l->nholders > 0);
+	hold_promise_told(h);
 	if (hold_was_told(h)) {
 		emit_event(core, owner->id, EVENT_LOST, l->name, l->name_len);
 		emit_num(core, FIELD_FENCE, h->fence);
@@ -341,7 +371,6 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 	} else {
 		core->stats.withdrawn++;
 	}
-	hold_promise_told(h);
 	forget_untold(h, true);
 	end_hold(core, h, false);
 }

@@ -70,11 +70,18 @@ void hold_told(struct core *core, struct waiter *w);
  */
 bool hold_take_back(struct hold *h, const struct waiter *w);
 
+/* A grant of the hold was taken back, or is about to be (w; else NULL).  If it was
+ * the last that knows of an untold upgrade, the hold is shared as before. */
+void hold_drop_upgrade(struct hold *h, const struct waiter *w);
+
+/* The fence that the session was told. */
+uint64_t hold_told_fence(const struct hold *h);
+
 /* Has the session been told of the hold?  Its bound counts from then on. */
 bool hold_was_told(const struct hold *h);
 
-/* The hold ends: drops the keep and delay that only grants have asked for which
- * were never told. */
+/* The hold ends: drops the keep, the delay and the fence of grants which were
+ * never told. */
 void hold_promise_told(struct hold *h);
 
 /* Bounds the time of holding from now on; 0: no bound, if that is allowed. */

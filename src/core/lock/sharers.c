@@ -139,7 +139,7 @@ warn(
 	const struct hold *h = holder;
 
 	emit_event(core, h->owner->id, event, h->lock->name, h->lock->name_len);
-	emit_num(core, FIELD_FENCE, h->fence);
+	emit_num(core, FIELD_FENCE, hold_told_fence(h));
 	if (event == EVENT_ATRISK)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
 	notify_risk(core, h, event == EVENT_SAFE, left_ms);

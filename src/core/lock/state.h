@@ -38,6 +38,8 @@ struct hold_rare {
 	int64_t delay_ms;      /* nobody else so long after a bad end */
 	/* The same two, as far as the client was told of them. */
 	int64_t told_keep_until_ms, told_delay_ms;
+	/* What it had before an untold upgrade; 0: there is none. */
+	uint64_t shared_fence;
 	int64_t waited_ms;  /* if hold.waited_ms has no room for it */
 	bool gone;	    /* its client is: counted in lock_rare.ngone */
 	uint32_t reentries; /* not undone by an UNLOCK yet */

@@ -25,6 +25,8 @@ withdraw_one(struct core *core, struct waiter *w)
 	if (h != NULL)
 		lock_touch(core, h->lock);
 	waiter_free(core, w);
+	if (h != NULL)
+		hold_drop_upgrade(h, NULL);
 	if (h == NULL || hold_step_out(h))
 		return;
 	hold_promise_told(h);

@@ -267,3 +267,42 @@
 140 < renewed a
 > 1 OK fence=100 depth=2
 > 2 OK fence=100 depth=1
+
+== upgrade: never told, as its client is gone; the hold is shared as before
+0 ready 3
+10 session 1 grace=5s
+> 1 OK id=1 key=K grace=5000
+20 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+30 < granted a fence=100
+> 1 OK fence=100 depth=1
+40 1 @1 LOCK a
+> op convert a seq=1 ttl=13000 reserve=1
+50 < granted a fence=200 ...
+50 gone 1
+60 resume 3 1
+> 1 attach 3
+> 1 OK id=1 locks=1
+80 2 LOCK a mode=shared
+> 2 OK fence=100 depth=1
+90 2 UNLOCK a
+> 2 OK depth=0
+100 1 LOCK a
+> op renew a seq=1 ttl=13000 fence=200 reserve=1
+110 < renewed a fence=300
+> 1 OK fence=300 depth=2
+
+== upgrade: never told, and lost with what was told before
+0 ready 3
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 @1 LOCK a
+> op convert a seq=1 ttl=13000 reserve=1
+40 < granted a fence=200 ...
+9000 time ...
+> 1 !ATRISK a fence=100 left=928
+> op renew a seq=1 ttl=13000 fence=200
+20000 flush
+> 1 !LOST a fence=100 reason=unreachable
