@@ -131,14 +131,19 @@ look_at_places(struct world *w)
 				k->grounds[name].placeless_us[b] = world_now(w);
 }
 
-/* While a name lingers at a broker, those behind it are in no queue. */
+/* While a name lingers at a broker, those behind it are in no queue.  What was
+ * perhaps forced may linger at any. */
 static void
 look_at_lingering(struct world *w, int name)
 {
 	const struct checker *k = &w->checker;
-	const struct quiet *q = k->grounds[name].quiets;
+	const struct ground *ground = &k->grounds[name];
+	const struct quiet *q = ground->quiets;
+	int i;
 
-	for (; q < k->grounds[name].quiets + CHECKER_QUIETS_MAX; q++)
+	for (i = 0; i < w->nbrokers && ground->hush_us > world_now(w); i++)
+		checker_had(w, i, name);
+	for (; q < ground->quiets + CHECKER_QUIETS_MAX; q++)
 		if (q->session != 0 &&
 		    q->until_us + leaving_more_us(w) > world_now(w))
 			checker_had(
