@@ -40,7 +40,10 @@ enum ablation_switch {
 	ABLATE_TOKENS,
 	ABLATE_PLACE,
 	ABLATE_LATE,
-	ABLATE_STOP
+	ABLATE_STOP,
+	/* With threads of programs: a script, and the other. */
+	ABLATE_THREADS,
+	ABLATE_TOLD
 };
 
 #define ABLATION_EDITS_MAX 3

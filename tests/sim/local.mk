@@ -50,6 +50,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/pollers.c \
 	tests/sim/pollers_check.c \
 	tests/sim/pollers_orphan.c \
+	tests/sim/threads.c \
 	tests/sim/pollers.h \
 	tests/sim/broker.c \
 	tests/sim/broker.h \

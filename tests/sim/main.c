@@ -408,7 +408,8 @@ usage(void)
 	    "[--faults LIST|all|none]\n"
 	    "           [--trace] [--twice] [--go-on] [--except N,...] [--jobs N]\n"
 	    "           [--lines] [--history FILE]\n"
-	    "           [--uses LIST|all|none] [--tokens] [--leave]\n"
+	    "           [--uses LIST|all|none] [--tokens] [--redisson]\n"
+	    "           [--leave]\n"
 	    "           [--ablate NAME | --ablations]\n");
 	exit(2);
 }
@@ -425,6 +426,7 @@ static const struct option options[] = {
 	{ "lines", no_argument, NULL, 'l' },
 	{ "uses", required_argument, NULL, 'U' },
 	{ "tokens", no_argument, NULL, 'k' },
+	{ "redisson", no_argument, NULL, 'R' },
 	{ "leave", no_argument, NULL, 'L' },
 	{ "trace", no_argument, NULL, 'T' },
 	{ "go-on", no_argument, NULL, 'g' },
@@ -481,6 +483,9 @@ take_run_option(int c, struct sim_options *o)
 		return;
 	case 'k':
 		o->tokens = true;
+		return;
+	case 'R':
+		o->redisson = true;
 		return;
 	case 'L':
 		o->leave = true;

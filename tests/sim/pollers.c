@@ -28,7 +28,8 @@ plan(struct poller *p, int64_t least_us, int64_t most_us)
 static bool
 are_there(const struct world *w)
 {
-	return w->o->tokens || ablation_of_tokens(w->o->ablation);
+	return w->o->tokens || threads_are_there(w) ||
+	       ablation_of_tokens(w->o->ablation);
 }
 
 void
@@ -57,7 +58,14 @@ pollers_make(struct world *w)
 		p->ward = -1;
 		plan(p, 1000, 2000000);
 	}
+	threads_make(w);
 	orphan_make(w);
+}
+
+void
+pollers_wake(struct poller *p)
+{
+	plan(p, 1, 20000);
 }
 
 void
@@ -87,7 +95,7 @@ static void
 go_astray(struct poller *p)
 {
 	int64_t now_us = world_now(p->w);
-	int64_t ms = p->op == TOKEN_RELEASE ? 0 : p->px_ms;
+	int64_t ms = p->op == TOKEN_RELEASE && !thread_keeps(p) ? 0 : p->px_ms;
 
 	if (p->op == TOKEN_ACQUIRE && !p->either)
 		return;
@@ -108,8 +116,10 @@ unanswered(struct poller *p)
 
 	if (p->ref != 0 && !p->awaits)
 		go_astray(p);
+	if (p->ref != 0 && p->thread)
+		thread_unanswered(p);
 	p->ref = 0;
-	p->due = p->here = p->had = p->awaits = false;
+	p->due = p->here = p->had = p->awaits = p->asleep = false;
 	p->unsure = true;
 	poller_hush(w, p->name,
 	    world_now(w) + (p->px_ms + NAMED_LEASES * w->lease_ms) * 1000);
@@ -125,7 +135,8 @@ pollers_end(struct broker *b)
 	b->pollers = 0;
 	for (p = all->v; p < all->v + all->n; p++) {
 		memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
-		if (p->broker == b->index && (p->due || p->ref != 0))
+		if (p->broker == b->index &&
+		    (p->due || p->ref != 0 || p->asleep))
 			unanswered(p);
 	}
 	pollers_forsaken(b);
@@ -148,14 +159,15 @@ poller_on_tick(void *object, uint64_t tag)
 		plan(p, p->until_us - world_now(w), w->lease_ms * 2000);
 		return;
 	}
-	if ((!p->sticks && !p->listens) || p->token == 0)
+	p->asleep = false;
+	if ((!p->sticks && !p->listens && !p->thread) || p->token == 0)
 		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
 	if (orphan_is_left(p)) {
 		plan(p, p->until_us - world_now(w), w->lease_ms * 2000);
 		return;
 	}
-	b = leaving_find(
-	    w, p->broker, (p->sticks || p->listens) && p->token != 0);
+	b = leaving_find(w, p->broker,
+	    (p->sticks || p->listens || p->thread) && p->token != 0);
 	p->broker = b->index;
 	if (!b->alive || b->stopping || b->pollers == 0) {
 		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);
@@ -183,19 +195,22 @@ choose(struct poller *p)
 	if (has || (p->had && !p->common && prng_chance(r, 150))) {
 		p->op = prng_chance(r, 500) ? TOKEN_EXTEND : TOKEN_RELEASE;
 		p->had = has;
+		if (p->thread)
+			thread_chooses(p);
 		return;
 	}
 	p->until_us = 0;
-	p->had = false;
+	p->had = p->renews = false;
 	p->op = TOKEN_ACQUIRE;
 	/* Most go on with the token and the name that were refused. */
 	if (p->token != 0 && orphan_px_ms(p) == 0 &&
-	    prng_chance(r, p->sticks ? 980 : 800))
+	    (p->woken || prng_chance(r, p->sticks ? 980 : 800)))
 		return;
 	p->told_us = 0;
 	p->name = w->pollers.rush ? 0 : (int)prng_below(r, (uint64_t)w->nnames);
 	p->token = p->common ? 1 : ++p->next_token;
 	p->fence = 0;
+	thread_begins(p);
 	if (orphan_px_ms(p) > 0)
 		p->px_ms = orphan_px_ms(p);
 }
@@ -207,12 +222,12 @@ send(struct broker *b, struct poller *p, enum token_op op, int64_t park_ms)
 	struct core_event event = { .kind = CORE_TOKEN };
 	struct token_request rq;
 	struct core_name name;
-	char text[8], token[32];
+	char text[8], token[32], program[8];
 
 	memset(&rq, 0, sizeof(rq));
 	name.n = (size_t)snprintf(text, sizeof(text), "n%d", p->name);
 	name.p = text;
-	rq.either = p->either && op != TOKEN_RELEASE;
+	rq.either = p->either && op != TOKEN_RELEASE && !p->renews;
 	rq.op = rq.either ? TOKEN_ACQUIRE : op;
 	rq.ref = ++w->pollers.refs;
 	rq.names = &name;
@@ -221,9 +236,24 @@ send(struct broker *b, struct poller *p, enum token_op op, int64_t park_ms)
 	rq.token_len = poller_token(p, token, sizeof(token));
 	rq.ttl_ms = op == TOKEN_RELEASE ? 0 : p->px_ms;
 	rq.park_ms = park_ms;
+	if (p->thread)
+		thread_asks(b, p, &rq, program);
 	event.u.token.session = b->pollers + (uint64_t)p->index;
 	event.u.token.request = &rq;
 	broker_step(b, &event);
+}
+
+/* It may become less. */
+static void
+shorten(struct poller *p)
+{
+	struct world *w = p->w;
+
+	if (!poller_has(p) || p->until_us <= p->sent_us + p->px_ms * 990)
+		return;
+	poller_hush(w, p->name, p->until_us);
+	p->until_us = p->sent_us + p->px_ms * 990;
+	checker_plain(w, p->name, p->until_us);
 }
 
 /*
@@ -265,21 +295,18 @@ ask(struct broker *b, struct poller *p)
 		return;
 	}
 	choose(p);
+	p->woken = false;
 	/* Ablated: the broker does not know a token that comes back. */
 	if (world_ablated(w, ABLATE_PLACE) && p->index == 0 &&
 	    p->op == TOKEN_ACQUIRE)
 		p->tries++;
 	p->ref = w->pollers.refs + 1;
 	p->sent_us = world_now(w);
-	if (p->op == TOKEN_RELEASE)
+	p->held_us = poller_has(p) ? p->until_us : 0;
+	if (p->op == TOKEN_RELEASE && !thread_keeps(p))
 		poller_give_up(p);
-	/* It may become less. */
-	if (p->op == TOKEN_EXTEND && poller_has(p) &&
-	    p->until_us > p->sent_us + p->px_ms * 990) {
-		poller_hush(w, p->name, p->until_us);
-		p->until_us = p->sent_us + p->px_ms * 990;
-		checker_plain(w, p->name, p->until_us);
-	}
+	else if (p->op != TOKEN_ACQUIRE)
+		shorten(p);
 	/* While it is asked for, it may be had before that is told. */
 	poller_hush(w, p->name, world_now(w) + p->px_ms * 1010);
 	TRACE(w, "poller %d asks %s, op %d%s, n%d, token %u, px %lld", p->index,
@@ -384,7 +411,10 @@ answered(struct broker *b, struct poller *p, const struct token_result *r)
 {
 	struct pollers *all = &b->w->pollers;
 
-	if (r->answer == TOKEN_DONE && p->op == TOKEN_RELEASE) {
+	if (p->thread && r->answer == TOKEN_DONE)
+		thread_counts(p, r);
+	if (r->answer == TOKEN_DONE && p->op == TOKEN_RELEASE &&
+	    r->depth == 0) {
 		all->released++;
 		p->token = 0;
 	} else if (r->answer == TOKEN_DONE &&
@@ -392,12 +422,15 @@ answered(struct broker *b, struct poller *p, const struct token_result *r)
 		poller_late(b, p);
 		p->token = 0;
 		p->until_us = 0;
+	} else if (r->answer == TOKEN_DONE && p->op == TOKEN_RELEASE) {
+		poller_extended(b, p, r->fence);
 	} else if (r->answer == TOKEN_DONE) {
 		done(b, p, r);
-	} else if (p->op == TOKEN_EXTEND) {
+	} else if (p->op == TOKEN_EXTEND || thread_keeps(p)) {
 		/* Nobody else may have ended it.  A former master may not know
 		 * of it, which stops its client and nobody else. */
-		if (poller_has(p) && !faults_deposed(b->w))
+		if (poller_has(p) && !faults_deposed(b->w) &&
+		    (!p->thread || r->answer != TOKEN_BUSY))
 			world_fail(b->w, "P1",
 			    "n%d: %s says that poller %d has not got it"
 			    " (answer %d)",
@@ -427,10 +460,12 @@ pollers_tell(struct broker *b, const struct effects *fx, const struct effect *e)
 {
 	struct pollers *all = &b->w->pollers;
 	struct poller *p;
+	int64_t sleep_us;
 	int i;
 
 	if (b->pollers == 0 || e->conn < b->pollers ||
-	    e->conn >= b->pollers + POLLERS_MAX || e->kind == EFFECT_EVENT)
+	    e->conn >= b->pollers + POLLERS_MAX || e->kind == EFFECT_EVENT ||
+	    threads_told(b, fx, e))
 		return;
 	for (i = 0; i < all->n; i++)
 		if (all->v[i].ref == e->ref && e->ref != 0)
@@ -457,7 +492,10 @@ pollers_tell(struct broker *b, const struct effects *fx, const struct effect *e)
 	p->here = false;
 	p->awaits = p->listens && p->op == TOKEN_ACQUIRE &&
 		    fx->tokens[e->token].answer == TOKEN_BUSY;
-	if (p->awaits)
+	sleep_us = thread_sleeps_us(p, &fx->tokens[e->token]);
+	if (sleep_us > 0)
+		plan(p, sleep_us, sleep_us + 1000);
+	else if (p->awaits)
 		plan(p, 1, 1000);
 	else if (p->sticks && p->until_us == 0)
 		plan(p, 1000, 60000);

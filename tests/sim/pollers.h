@@ -46,6 +46,16 @@ struct poller {
 	bool either; /* has one script to take a name and to extend it */
 	bool common; /* uses one token for ever, as others do */
 	bool listens; /* if it is refused, it is told when the name is free */
+	/* threads.c */
+	bool thread;	/* of a program with Redisson ... */
+	bool sure;	/* ... which listens, as its broker knows */
+	bool asleep;	/* it is to be told when it has its turn */
+	bool woken;	/* it was told, and comes */
+	bool renews;	/* that is what it has asked for, and no other level */
+	int depth;	/* as it was told last */
+	int more, less; /* levels asked for, or given back, without an answer */
+	int64_t held_us;  /* it had the name till then, when it asked last */
+	unsigned passed;  /* others were granted the name since it waits */
 	int64_t told_us;  /* it was told that the name is kept for it; 0: no */
 	bool awaits;	  /* that is what it has asked for */
 	int broker;	  /* whom it asks, or has asked last */
@@ -120,6 +130,26 @@ int64_t orphan_px_ms(const struct poller *p);
 bool orphan_is_left(const struct poller *p);
 void orphan_granted(struct broker *b, struct poller *p);
 
+/* It tries again, soon. */
+void pollers_wake(struct poller *p);
+
+/* threads.c: before a poller asks, and when its answer has come or does not. */
+bool threads_are_there(const struct world *w);
+void threads_make(struct world *w);
+size_t thread_program(const struct poller *p, char *text, size_t size);
+void thread_begins(struct poller *p);
+void thread_chooses(struct poller *p);
+bool thread_keeps(const struct poller *p);
+void thread_asks(const struct broker *b, const struct poller *p,
+    struct token_request *rq, char program[8]);
+void thread_unanswered(struct poller *p);
+void thread_counts(struct poller *p, const struct token_result *r);
+int64_t thread_sleeps_us(struct poller *p, const struct token_result *r);
+
+/* Returns false if that is not for one that listens. */
+bool threads_told(
+    struct broker *b, const struct effects *fx, const struct effect *e);
+
 /* They all go home. */
 void pollers_leave(struct world *w);
 
@@ -150,6 +180,7 @@ void poller_hush(struct world *w, int name, int64_t until_us);
 
 /* It was told that a name is kept for it; was it, or may it be, when p asked? */
 void poller_kept(struct broker *b, struct poller *p);
+void pollers_hush_kept(struct world *w, int name);
 
 /* It asks; is refused; is granted the name, or its hold is extended. */
 void poller_asks(struct poller *p);

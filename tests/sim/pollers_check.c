@@ -41,6 +41,9 @@ poller_token(const struct poller *p, char *text, size_t size)
 {
 	if (p->common)
 		return (size_t)snprintf(text, size, "locked");
+	if (p->thread)
+		return (size_t)snprintf(
+		    text, size, "j%d:%u%d", p->index / 2, p->token, p->index);
 	return (size_t)snprintf(
 	    text, size, "p%d-%u-%u", p->index, p->token, p->tries);
 }
@@ -72,7 +75,7 @@ poller_give_up(struct poller *p)
 		    p->until_us + NAMED_LEASES * w->lease_ms * 1000);
 		checker_plain(w, p->name, 0);
 	}
-	p->until_us = 0;
+	p->until_us = p->held_us = 0;
 	p->doubtful = p->had = false;
 	p->ward = -1;
 }
@@ -169,8 +172,9 @@ poller_asks(struct poller *p)
 
 	end_kept(p);
 	p->here = p->known = false;
-	if (p->op == TOKEN_RELEASE || (p->op == TOKEN_EXTEND && !p->either) ||
-	    place->token != p->token || place->name != p->name)
+	if (p->thread || p->op == TOKEN_RELEASE ||
+	    (p->op == TOKEN_EXTEND && !p->either) || place->token != p->token ||
+	    place->name != p->name)
 		return;
 	p->known = true;
 	p->here = place->firm != UINT64_MAX &&
@@ -206,8 +210,14 @@ poller_kept(struct broker *b, struct poller *p)
 	struct world *w = b->w;
 
 	p->told_us = is_taken(b, p) ? 0 : world_now(w);
+	pollers_hush_kept(w, p->name);
 	w->pollers.kept_us[b->index][p->name] = world_now(w) + KEPT_US;
-	poller_hush(w, p->name, world_now(w) + KEPT_US);
+}
+
+void
+pollers_hush_kept(struct world *w, int name)
+{
+	poller_hush(w, name, world_now(w) + KEPT_US);
 }
 
 /* It has come back soon, and nobody else has had the name since. */
@@ -231,7 +241,7 @@ poller_refused(struct broker *b, struct poller *p)
 	uint64_t *order = &b->w->pollers.order;
 
 	check_kept(b, p);
-	if (p->common || b->w->pollers.park_ms == 0)
+	if (p->common || p->thread || b->w->pollers.park_ms == 0)
 		return;
 	if (place->token != p->token || place->name != p->name) {
 		place->name = p->name;
@@ -289,7 +299,8 @@ pollers_op(struct broker *b, const struct op *op)
 	len = op->kind == OP_PASS ? op->other_len : op->client_len;
 	for (p = all->v; p < all->v + all->n; p++) {
 		n = poller_token(p, token, sizeof(token));
-		if (p->ref != 0 && p->broker == b->index && len == n &&
+		if (p->ref != 0 && p->broker == b->index &&
+		    (len == n || (p->thread && len > n && client[n] == '%')) &&
 		    memcmp(client, token, n) == 0) {
 			p->claimed_us = p->reached_us = world_now(b->w);
 			p->claim = op->id;
@@ -334,7 +345,7 @@ check_order(struct broker *b, const struct poller *p)
 	const struct pollers *all = &b->w->pollers;
 	const struct poller *q;
 
-	if (p->common || all->park_ms == 0 ||
+	if (p->common || p->thread || all->park_ms == 0 ||
 	    all->kept_us[b->index][p->name] > p->sent_us)
 		return;
 	/* To extend a hold takes nothing from those that wait.  If it has
@@ -372,6 +383,10 @@ pass_tokens(struct world *w, const struct poller *p)
 	if (world_now(w) < calm_us(w) || all->park_ms == 0)
 		return;
 	for (q = all->v; q < all->v + all->n; q++) {
+		if (q->asleep && q->name == p->name &&
+		    q->index / 2 != p->index / 2 && ++q->passed > PASSED_MAX)
+			world_fail(w, "tokens", "n%d: thread %d starves",
+			    q->name, q->index);
 		place = &q->places[q->broker];
 		if (q == p || !q->sticks || q->common || q->name != p->name ||
 		    q->until_us != 0 || place->token != q->token ||

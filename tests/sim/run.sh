@@ -30,6 +30,12 @@ poll() {
 		--tokens
 }
 
+# And with threads of programs that listen.
+threads() {
+	"$sim" --topology "$1" --jobs 2 --seed 1 --seeds "$(of "$2")" \
+		--redisson
+}
+
 # And with brokers that are replaced.
 for topology in standalone embedded; do
 	"$sim" --topology "$topology" --leave --seed 1 --seeds "$(of 40)" ||
@@ -49,6 +55,9 @@ done
 	poll replicated 100
 	poll quorum 50
 	poll cluster 200
+	threads standalone 300
+	threads embedded 50
+	threads sentinel 50
 } | tee "$out"
 
 awk '$3 == "seeds," {

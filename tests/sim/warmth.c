@@ -82,7 +82,8 @@ check_store(struct world *w)
 	struct text key = { "lock:n0", strlen("lock:n0") };
 	struct server *s;
 
-	if (!faults_none(w) || w->tagged || w->o->tokens)
+	if (!faults_none(w) || w->tagged || w->o->tokens ||
+	    threads_are_there(w))
 		return;
 	for (s = w->servers; s < w->servers + w->nservers; s++)
 		if (redis_db_find(&s->db, key) != NULL)

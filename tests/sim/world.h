@@ -52,6 +52,7 @@ struct sim_options {
 	unsigned uses;
 	bool uses_given; /* if not given: as the seed says, out of `uses` */
 	bool tokens;	 /* there are pollers */
+	bool redisson;	 /* most of them are threads of programs (threads.c) */
 	bool leave;	 /* brokers are replaced */
 	bool lines;	 /* keep the last lines, and the hash of all */
 	bool trace;	 /* and print each */

@@ -1,0 +1,204 @@
+/*
+ * Threads of programs with Redisson (--redisson).  A thread is a poller
+ * (pollers.c) whose hold is counted: it takes what it has once more, gives back
+ * one level, and renews.  Two threads are one program, which listens: who is
+ * refused sleeps until its program is told that it has its turn, or until a time
+ * that heals what is lost.
+ *
+ * The depth that an answer shows must be the one that the thread knows of, more
+ * or less by its requests that nobody has answered: they may have been done, or
+ * may be yet.  Which connection of a program is told, and the latches of unlocks
+ * that are sent again, are the daemon's (daemon/resp_audience.c,
+ * resp_redisson.c) and not here.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "checker_state.h"
+#include "world.h"
+
+#define DEPTH_MAX 3
+#define SURE_MS 10000 /* a thread sleeps so long, if its program listens ... */
+#define UNSURE_MS 500 /* ... or if the broker doesn't know that */
+
+/* References of those that listen: with the program, and the name. */
+#define LISTENER_REF (UINT64_C(1) << 40)
+#define NAME_BITS 8
+
+bool
+threads_are_there(const struct world *w)
+{
+	return w->o->redisson || (w->o->ablation != NULL &&
+				     w->o->ablation->off >= ABLATE_THREADS);
+}
+
+void
+threads_make(struct world *w)
+{
+	struct prng prng;
+	struct poller *p;
+
+	if (!threads_are_there(w))
+		return;
+	prng_seed(&prng, w->o->seed ^ 0x6a766d);
+	for (p = w->pollers.v; p < w->pollers.v + w->pollers.n; p++) {
+		p->thread = p->index < 2 || prng_chance(&prng, 700);
+		if (!p->thread)
+			continue;
+		p->either = true;
+		p->common = p->listens = false;
+		p->sure = prng_chance(&prng, 800);
+	}
+}
+
+/* Returns the length. */
+size_t
+thread_program(const struct poller *p, char *text, size_t size)
+{
+	return (size_t)snprintf(text, size, "j%d", p->index / 2);
+}
+
+/* What it does about a hold that it has. */
+void
+thread_chooses(struct poller *p)
+{
+	struct prng *r = &p->w->pollers.prng;
+
+	p->renews = false;
+	if (p->op != TOKEN_EXTEND)
+		return;
+	p->renews = p->depth >= DEPTH_MAX || prng_chance(r, 400);
+}
+
+/* Is it sure to have the name though it gives back a level? */
+bool
+thread_keeps(const struct poller *p)
+{
+	return p->thread && p->depth > p->less + 1;
+}
+
+void
+thread_asks(const struct broker *b, const struct poller *p,
+    struct token_request *rq, char program[8])
+{
+	rq->match = TOKEN_COUNTED;
+	if (rq->op == TOKEN_RELEASE)
+		rq->ttl_ms = p->px_ms;
+	if (rq->op != TOKEN_ACQUIRE)
+		return;
+	rq->program = thread_program(p, program, 8);
+	rq->listener = b->pollers + (uint64_t)(p->index / 2 * 2);
+	rq->listener_ref = LISTENER_REF |
+			   (uint64_t)(p->index / 2) << NAME_BITS |
+			   (uint64_t)p->name;
+	rq->park_ms = p->sure ? SURE_MS : UNSURE_MS;
+}
+
+/* It has another token, or its hold may be over. */
+void
+thread_begins(struct poller *p)
+{
+	p->depth = p->more = p->less = 0;
+	p->passed = 0;
+}
+
+void
+thread_unanswered(struct poller *p)
+{
+	if (p->op == TOKEN_RELEASE)
+		p->less++;
+	else if (!p->renews)
+		p->more++;
+}
+
+/*
+ * If it is not sure that it had its hold when it was carried out, that may be a
+ * new one, or one that has been there all the time.
+ */
+void
+thread_counts(struct poller *p, const struct token_result *r)
+{
+	const struct world *w = p->w;
+	int step = p->op == TOKEN_RELEASE ? -1 : p->renews ? 0 : 1;
+	int least = p->depth - p->less + step;
+	int most = p->depth + p->more + step;
+	int depth = (int)r->depth;
+
+	if (p->held_us <= world_now(w) ||
+	    w->checker.grounds[p->name].force_us > p->sent_us)
+		least = p->op == TOKEN_RELEASE ? 0 : 1;
+
+	TRACE(p->w, "poller %d has depth %d, of %d to %d", p->index, depth,
+	    least, most);
+	if ((depth < least || depth > (most > 1 ? most : 1)) &&
+	    !faults_excuse_fence(p->w) && !faults_deposed(p->w))
+		world_fail(p->w, "depth",
+		    "n%d: poller %d has depth %d, and not %d to %d", p->name,
+		    p->index, depth, least, most);
+	p->depth = depth;
+	p->passed = 0;
+}
+
+/* Returns for how long it sleeps, in microseconds; 0: it polls. */
+int64_t
+thread_sleeps_us(struct poller *p, const struct token_result *r)
+{
+	int64_t ms = p->sure ? SURE_MS : UNSURE_MS;
+
+	p->asleep = r->answer == TOKEN_BUSY && r->listed;
+	if (!p->asleep)
+		return 0;
+	if (r->left_ms > 0 && r->left_ms < ms)
+		ms = r->left_ms;
+	return ms * 1000;
+}
+
+/* Its program has its turn: a thread of it comes, and only of it. */
+bool
+threads_told(struct broker *b, const struct effects *fx, const struct effect *e)
+{
+	const struct token_result *r;
+	struct pollers *all = &b->w->pollers;
+	struct poller *p, *first = NULL;
+	char program[8];
+	int name = (int)(e->ref & ((1U << NAME_BITS) - 1));
+	size_t n;
+
+	if ((e->ref & LISTENER_REF) == 0)
+		return false;
+	if (e->kind != EFFECT_TOKEN)
+		return true;
+	r = &fx->tokens[e->token];
+	for (p = all->v; p < all->v + all->n; p++) {
+		if (!p->thread || p->broker != b->index || !p->asleep ||
+		    p->name != name ||
+		    (uint64_t)(p->index / 2) !=
+			(e->ref & (LISTENER_REF - 1)) >> NAME_BITS)
+			continue;
+		if (first == NULL || prng_chance(&all->prng, 500))
+			first = p;
+	}
+	if (r->answer != TOKEN_DONE && r->answer != TOKEN_ABSENT)
+		return true;
+	n = (size_t)snprintf(program, sizeof(program), "j%d",
+	    (int)((e->ref & (LISTENER_REF - 1)) >> NAME_BITS));
+	if (r->token_len != n + 2 ||
+	    memcmp(buf_data(&fx->text) + r->token, "%=", 2) != 0 ||
+	    memcmp(buf_data(&fx->text) + r->token + 2, program, n) != 0)
+		world_fail(b->w, "tokens",
+		    "n%d: %s tells program %s of another one's turn", name,
+		    b->name, program);
+	TRACE(b->w, "program %s is told of n%d, answer %d: poller %d", program,
+	    name, (int)r->answer, first == NULL ? -1 : first->index);
+	pollers_hush_kept(b->w, name);
+	if (first == NULL || world_ablated(b->w, ABLATE_TOLD))
+		return true;
+	if (r->answer == TOKEN_DONE)
+		poller_kept(b, first);
+	first->asleep = false;
+	first->woken = true;
+	pollers_wake(first);
+	return true;
+}
