@@ -91,7 +91,7 @@ agenda_run(struct core *core, bool bare)
 	jobs_run(core, JOB_STOP, JOB_ASK);
 	allow(core, rest, bare);
 	/* JOB_FORCE waits for the end of the step: the event may end more. */
-	jobs_run(core, JOB_SWEEP_LOCKS, JOB_TOUCHED_SYNCS);
+	jobs_run(core, JOB_SWEEP, JOB_TOUCHED_SYNCS);
 	jobs_run(core, JOB_CALLS, JOB_VOUCH);
 	allow(core, own, bare);
 }

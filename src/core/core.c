@@ -23,7 +23,8 @@
 #include "base/xmalloc.h"
 #include "core/agenda.h"
 #include "core/fleet.h"
-#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
+#include "core/guard/sweep.h"
 #include "core/lease/lease.h"
 #include "core/lease/pace.h"
 #include "core/lease/tell.h"
@@ -37,7 +38,6 @@
 #include "core/lock/message.h"
 #include "core/lock/queue.h"
 #include "core/lock/recall.h"
-#include "core/lock/sweep.h"
 #include "core/lock/unowned.h"
 #include "core/lock/warm.h"
 #include "core/lock/watch.h"
@@ -96,8 +96,7 @@ static bool (*const jobs[JOB_MAX])(struct core *core) = {
 	[JOB_GONE] = unowned_go_on,
 	[JOB_REENTER] = reenter_on,
 	[JOB_ASK] = status_ask_on,
-	[JOB_SWEEP_LOCKS] = sweep_run,
-	[JOB_SWEEP_SYNCS] = sync_sweep_on,
+	[JOB_SWEEP] = sweep_run,
 	[JOB_TOUCHED_LOCKS] = lock_run_touched,
 	[JOB_TOUCHED_SYNCS] = sync_settle,
 	[JOB_FORCE] = force_run,
@@ -192,8 +191,11 @@ note_pause(struct core *core, uint32_t shard)
 static void
 guard_changed(struct core *core, uint32_t shard)
 {
-	sync_unblock(core, shard);
-	sweep_blocked(core, shard);
+	if (core->guards[quorum_first(core, shard)].nblocked > 0)
+		sweep_plan(core, shard, SWEEP_UNBLOCK);
+	if (warm_any(core) && !guard_ready(core, shard))
+		sweep_plan(core, shard, SWEEP_WARM);
+	job_run(core, JOB_SWEEP);
 	token_changed(core, shard);
 	note_pause(core, shard);
 }
@@ -201,8 +203,8 @@ guard_changed(struct core *core, uint32_t shard)
 static void
 history_changed(struct core *core, uint32_t shard)
 {
-	sync_reclaim(core, shard);
-	sweep_history(core, shard);
+	sweep_plan(core, shard, SWEEP_RECLAIM | SWEEP_WARM);
+	job_run(core, JOB_SWEEP);
 	token_record_history_changed(core);
 	note_pause(core, shard);
 }
@@ -238,6 +240,8 @@ static const struct guard_listener of_guards = {
 	.hands_over = token_hands_over,
 	.broker_gone = adopt_begin,
 };
+
+static const struct swept *const swept[] = { &syncs_swept, &names_swept, NULL };
 
 static const struct lock_listener of_locks = {
 	.comes_before = poll_comes_before,
@@ -284,6 +288,7 @@ core_new(const struct core_config *config)
 	session_init(core);
 	core->owners->above = &of_owners;
 	guard_init(core, &of_guards);
+	sweep_init(core, swept);
 	core->config.nodes = NULL; /* copied */
 	core->measure = measure_new();
 	if (config->metrics != NULL)
@@ -331,12 +336,22 @@ core_free(struct core *core)
 	warm_fini(core);
 	names_fini(core);
 	measure_free(core->measure);
+	sweep_fini(core);
 	guard_fini(core);
 	kept_fini(core);
 	session_fini(core);
 	turn_fini(core);
 	free(core->address);
 	free(core);
+}
+
+/* Settings have changed, or the broker leaves: gives back, in later steps, what
+ * is warm and may not stay so. */
+static void
+cool_down(struct core *core)
+{
+	if (warm_any(core))
+		sweep_plan_all(core, SWEEP_WARM);
 }
 
 /* All else needs a new start: the servers, the names of keys, and the lease, on
@@ -350,7 +365,7 @@ core_reconfigure(struct core *core, const struct lock_limits *locks,
 	warm_configure(core, locks);
 	guard_say_again(core);
 	core->config.locks.warm_names.v = NULL; /* copied */
-	sweep_warm(core);
+	cool_down(core);
 	core->config.limits = *limits;
 	measure_configure(core->measure, metrics);
 	core->config.audit = audit;
@@ -560,8 +575,8 @@ static void
 on_resubscribed(struct core *core, const struct core_event *ev)
 {
 	(void)ev;
-	sweep_look(core);
-	sync_look_all(core);
+	sweep_plan_all(core, SWEEP_LOOK);
+	job_run(core, JOB_SWEEP);
 }
 
 static void
@@ -573,9 +588,9 @@ on_leave(struct core *core, const struct core_event *ev)
 	core->draining |= ev->u.leave.drain;
 	core->leave_ms = ev->u.leave.until_ms;
 	guard_say_again(core);
-	sweep_warm(core);
+	cool_down(core);
 	if (!core->draining)
-		sweep_hand_on(core);
+		sweep_plan_all(core, SWEEP_HAND_ON);
 	stop_leave(core);
 }
 
@@ -595,7 +610,7 @@ on_stop(struct core *core, const struct core_event *ev)
 		return;
 	core->stopping = true;
 	recall_stop(core);
-	sweep_warm(core);
+	cool_down(core);
 	stop_begin(core);
 	token_stop(core);
 }
@@ -638,8 +653,7 @@ core_check(const struct core *core)
 	guard_check(core);
 	terms_check(core);
 	leases_check(core);
-	locks_check(core);
-	sync_check(core);
+	sweep_check(core, locks_check(core) + sync_check(core));
 	token_check(core);
 	status_check(core);
 	job_check(core, JOB_STOP, stop_has_more(core));

@@ -196,7 +196,7 @@ static const struct table *
 table_of(const struct core *core, uint32_t which)
 {
 	if (which < core->config.shards)
-		return &core->locks->names[which].table;
+		return &core->locks->names[which];
 	which -= core->config.shards;
 	if (which < 2)
 		return which == 0 ? &core->tokens->by_name

@@ -55,6 +55,8 @@ src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/quorum.h \
 	src/core/guard/recovery.c \
 	src/core/guard/skew.h \
+	src/core/guard/sweep.c \
+	src/core/guard/sweep.h \
 	src/core/guard/text.c \
 	src/core/guard/voter_set.c \
 	src/core/guard/voter_set.h \
@@ -118,7 +120,6 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/stored.c \
 	src/core/lock/stored.h \
 	src/core/lock/sweep.c \
-	src/core/lock/sweep.h \
 	src/core/lock/lessee.c \
 	src/core/lock/unlock.c \
 	src/core/lock/unowned.c \
@@ -148,7 +149,6 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/semaphore_state.h \
 	src/core/sync/sync.c \
 	src/core/sync/sync.h \
-	src/core/sync/sync_sweep.c \
 	src/core/sync/lessee.c
 
 noinst_LIBRARIES += src/core/token/libtoken.a

@@ -48,6 +48,8 @@ struct guard {
 	bool idled;  /* stopping: signed off, or gone without */
 	bool again; /* there is news since the last heartbeat left */
 	bool handing, handed; /* it is told what is handed over; it was */
+	uint8_t sweep, wished;	/* enum sweep, or'ed: sweep.c */
+	uint32_t nblocked;	/* things that wait for it to grant */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told who we are; 0: not yet */

@@ -44,10 +44,7 @@ void
 leases_check(const struct core *core)
 {
 	const struct leases *all = core->leases;
-	uint32_t i;
 
 	assert(all->nlingering <= all->n);
-	for (i = 0; i < core->config.shards; i++)
-		assert(all->nblocked[i] <= all->n);
 	assert(TAILQ_EMPTY(&all->votes)); /* they were sent */
 }

@@ -22,6 +22,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/quorum.h"
+#include "core/guard/sweep.h"
 #include "core/lease/lease.h"
 #include "core/lease/pace.h"
 #include "core/lease/parts.h"
@@ -39,8 +40,6 @@ leases_init(struct core *core, const struct lease_lessee *lessee)
 	core->leases = leases;
 	leases->lessee = lessee;
 	leases->way = quorum_used(core) ? &way_votes : &way_direct;
-	leases->nblocked =
-	    xcalloc(core->config.shards, sizeof(*leases->nblocked));
 	TAILQ_INIT(&leases->votes);
 	pool_init(&leases->pending, sizeof(struct pending_op));
 }
@@ -53,7 +52,6 @@ leases_fini(struct core *core)
 	assert(leases->n == 0 && leases->nlingering == 0);
 	votes_fini(core);
 	pool_fini(&leases->pending);
-	free(leases->nblocked);
 	free(leases);
 }
 
@@ -66,20 +64,13 @@ lease_init(struct core *core, struct lease *l, uint32_t shard)
 	core->leases->n++;
 }
 
-/* A lease waits for any of the servers of its quorum. */
-static uint32_t *
-nblocked(const struct core *core, const struct lease *l)
-{
-	return &core->leases->nblocked[quorum_first(core, l->term.shard)];
-}
-
 void
 lease_block(struct core *core, struct lease *l)
 {
 	if (l->blocked)
 		return;
 	l->blocked = true;
-	++*nblocked(core, l);
+	sweep_block(core, l->term.shard);
 }
 
 void
@@ -88,8 +79,7 @@ lease_unblock(struct core *core, struct lease *l)
 	if (!l->blocked)
 		return;
 	l->blocked = false;
-	assert(*nblocked(core, l) > 0);
-	--*nblocked(core, l);
+	sweep_unblock(core, l->term.shard);
 }
 
 /* May be called while an operation is in flight only when the core is freed:

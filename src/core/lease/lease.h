@@ -124,7 +124,7 @@ struct lease {
 	uint8_t news : 2;   /* enum lease_news */
 	/* term.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
 	bool paused : 1;	    /* HELD: nothing is asked before wake_ms */
-	bool blocked : 1;	    /* counted in leases.nblocked */
+	bool blocked : 1;	    /* counted in guard.nblocked */
 	bool shared : 1;	    /* with other brokers */
 	bool asked_shared : 1;	    /* the last request was to share it */
 	bool contended_early : 1;   /* a message said so before a reply did */
@@ -239,8 +239,7 @@ struct leases {
 	const struct lease_way *way;	   /* static */
 	const struct lease_lessee *lessee; /* static */
 	size_t n;
-	uint32_t *nblocked; /* owned; for each guard, how many wait for it */
-	size_t nlingering;  /* tombstones */
+	size_t nlingering;	    /* tombstones */
 	struct vote_list votes;	    /* to be sent before the step ends */
 	char asker[PEND_MAX_BYTES]; /* whom the last "force-by" has named */
 	uint64_t asker_seq;	    /* of that message */

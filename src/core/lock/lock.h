@@ -63,8 +63,11 @@ void unlock_timer(struct core *core, struct timer *t);
 extern const struct lease_lessee lock_lessee;
 extern const struct term_lessee lock_of_term;
 
+/* What a walk over the names of a guard does. */
+extern const struct swept names_swept;
+
 /* Invariants of all names, which hold between two steps.  For tests and the
- * simulator; aborts if one is broken. */
-void locks_check(const struct core *core);
+ * simulator; aborts if one is broken.  Returns how many are blocked. */
+size_t locks_check(const struct core *core);
 
 #endif

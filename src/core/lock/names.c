@@ -32,10 +32,9 @@ names_init(struct core *core, const struct lock_listener *above)
 	pool_init(&locks->holds, sizeof(struct hold));
 	pool_init(&locks->waiters, sizeof(struct waiter));
 	pool_init(&locks->queues, sizeof(struct queue));
-	TAILQ_INIT(&locks->sweeping);
 	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));
 	for (i = 0; i < core->config.shards; i++)
-		table_init(&locks->names[i].table, lock_name);
+		table_init(&locks->names[i], lock_name);
 }
 
 void
@@ -45,24 +44,15 @@ names_fini(struct core *core)
 	uint32_t i;
 
 	assert(locks->nholds == 0 && locks->nwaiting == 0);
-	assert(TAILQ_EMPTY(&locks->granted) && TAILQ_EMPTY(&locks->sweeping));
+	assert(TAILQ_EMPTY(&locks->granted));
 	for (i = 0; i < core->config.shards; i++)
-		table_fini(&locks->names[i].table);
+		table_fini(&locks->names[i]);
 	pool_fini(&locks->holds);
 	pool_fini(&locks->waiters);
 	pool_fini(&locks->queues);
 	free(locks->names);
 	free(locks->touched);
 	free(locks);
-}
-
-/* Over a quorum guard_shard() gives any server that can be reached, now one and
- * now another: all of them stand for the same names. */
-struct names *
-names_of(const struct core *core, uint32_t shard)
-{
-	assert(shard < core->config.shards);
-	return &core->locks->names[quorum_first(core, shard)];
 }
 
 struct lock *
@@ -80,10 +70,13 @@ lock_name(const struct table_link *link, size_t *len)
 	return l->name;
 }
 
+/* Over a quorum guard_shard() gives any server that can be reached, now one and
+ * now another: all of them stand for the same names. */
 static struct table *
 table_of(const struct core *core, uint32_t shard)
 {
-	return &names_of(core, shard)->table;
+	assert(shard < core->config.shards);
+	return &core->locks->names[quorum_first(core, shard)];
 }
 
 struct lock *
@@ -292,5 +285,5 @@ names_left_behind(const struct core *core)
 bool
 names_has_nothing(const struct core *core, uint32_t shard)
 {
-	return names_of(core, shard)->table.n == 0;
+	return table_of(core, shard)->n == 0;
 }

@@ -9,9 +9,6 @@
 void names_init(struct core *core, const struct lock_listener *above);
 void names_fini(struct core *core);
 
-/* The names of one guard: a change of its history concerns all of them. */
-struct names *names_of(const struct core *core, uint32_t shard);
-
 /* The lock of a name: NULL if there is none, or made if there is none.  For
  * lock_make(), the caller knows that there is none. */
 struct lock *lock_find(const struct core *core, const char *name, size_t len);

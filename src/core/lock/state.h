@@ -20,8 +20,7 @@
 #include "core/session/owner.h"
 #include "core/turn/slot.h"
 
-TAILQ_HEAD(holder_list, hold); /* of a lock; the latest comes first */
-TAILQ_HEAD(names_list, names);
+TAILQ_HEAD(holder_list, hold);	  /* of a lock; the latest comes first */
 TAILQ_HEAD(force_list, force);	  /* force.c */
 TAILQ_HEAD(warm_list, lock_rare); /* warm.c */
 
@@ -246,14 +245,6 @@ lock_rare(const struct lock *l)
 	return l->rare != NULL ? l->rare : &nothing;
 }
 
-/* The names of one guard; over a quorum the first struct has all of them. */
-struct names {
-	struct table table; /* by name */
-	TAILQ_ENTRY(names) in_sweeping;
-	struct table_walk sweep; /* how far a sweep over them has come */
-	unsigned sweeping;	 /* enum sweep, or'ed; 0: there is none */
-};
-
 /* Asks the modules above who else waits. */
 struct lock_listener {
 	/* Is somebody else here who wants the name, came before that request,
@@ -269,10 +260,11 @@ struct lock_listener {
 /* All names of this broker. */
 struct locks {
 	const struct lock_listener *above; /* static */
-	struct names *names;		   /* owned; one for each guard */
-	uint64_t nwaiting;		   /* waiters in all queues */
-	uint64_t nholds;		   /* holds of all names */
-	struct names_list sweeping;
+	/* Names, one table for each guard; over a quorum the first has all of
+	 * them.  Owned. */
+	struct table *names;
+	uint64_t nwaiting;	    /* waiters in all queues */
+	uint64_t nholds;	    /* holds of all names */
 	struct waiter_list granted; /* that wait to be told */
 	struct pool holds, waiters, queues;
 	struct warm *warm; /* owned; warm.c */

@@ -84,19 +84,24 @@ count_claims(const struct owner *owner)
 	return n;
 }
 
-void
+size_t
 sync_check(const struct core *core)
 {
 	const struct syncs *all = core->syncs;
 	uint64_t nclaims = 0, nwaiting = 0, ngranted = 0;
 	const struct owner *owner;
-	struct table_walk walk;
+	struct table_walk walk, objects;
+	struct table_link *link;
+	size_t nblocked = 0;
 	const struct sync *y;
 	unsigned kind;
 
 	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
-		TAILQ_FOREACH (y, &all->all[kind], in_all) {
+		for (link = table_first(&all->by_name[kind], &objects);
+		     link != NULL; link = table_next(&objects)) {
+			y = sync_of(link);
 			check_object(core, y);
+			nblocked += y->blocked;
 			nwaiting += y->nclaims;
 			ngranted += y->ngranted;
 		}
@@ -104,7 +109,7 @@ sync_check(const struct core *core)
 	     owner = owners_next(&walk))
 		nclaims += count_claims(owner);
 	job_check(core, JOB_TOUCHED_SYNCS, !TAILQ_EMPTY(&all->touched));
-	job_check(core, JOB_SWEEP_SYNCS, all->rounds > 0);
 	assert(ngranted == count_granted(core));
 	assert(nclaims == all->nclaims && nclaims == nwaiting + ngranted);
+	return nblocked;
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/guard/guard.h"
+#include "core/guard/sweep.h"
 #include "core/session/quota.h"
 #include "core/sync/line.h"
 #include "core/turn/emit.h"
@@ -49,12 +49,10 @@ sync_init(struct core *core, const struct sync_class *const *classes)
 	syncs->classes = classes;
 	for (i = KIND_SYNC; i < KIND_MAX; i++) {
 		table_init(&syncs->by_name[i], name_of);
-		TAILQ_INIT(&syncs->all[i]);
 	}
 	TAILQ_INIT(&syncs->touched);
 	TAILQ_INIT(&syncs->granted);
 	LIST_INIT(&syncs->latch_counts);
-	syncs->shards = xcalloc(core->config.shards, sizeof(*syncs->shards));
 }
 
 /* Objects. */
@@ -65,7 +63,7 @@ sync_find(const struct core *core, enum kind kind, const char *name, size_t len)
 	struct table_link *link =
 	    table_find(&core->syncs->by_name[kind], name, len);
 
-	return link == NULL ? NULL : container_of(link, struct sync, by_name);
+	return link == NULL ? NULL : sync_of(link);
 }
 
 /* The caller touches an object that it has made: only sync_settle() frees
@@ -90,7 +88,6 @@ sync_get(struct core *core, enum kind kind, const char *name, size_t len)
 	TAILQ_INIT(&y->impatient);
 	y->class->init(core, y);
 	table_add(&core->syncs->by_name[kind], &y->by_name);
-	TAILQ_INSERT_TAIL(&core->syncs->all[kind], y, in_all);
 	return y;
 }
 
@@ -104,11 +101,10 @@ sync_free(struct core *core, struct sync *y)
 		y->class->fini(core, y);
 	if (y->touched)
 		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
-	core->syncs->shards[y->shard].nblocked -= y->blocked;
+	if (y->blocked)
+		sweep_unblock(core, y->shard);
 	core_disarm(core, &y->timer);
 	table_remove(&core->syncs->by_name[y->kind], &y->by_name);
-	CURSOR_REMOVE(
-	    &core->syncs->cursors, &core->syncs->all[y->kind], y, in_all);
 	free(y->why);
 	free(y->name);
 	free(y);
@@ -118,17 +114,19 @@ sync_free(struct core *core, struct sync *y)
 void
 sync_fini(struct core *core)
 {
-	struct sync *y, *next;
-	unsigned kind;
+	struct table_walk walk;
+	struct table_link *link;
+	struct table *t;
 
-	for (kind = KIND_SYNC; kind < KIND_MAX; kind++) {
-		TAILQ_FOREACH_SAFE (y, &core->syncs->all[kind], in_all, next)
-			sync_free(core, y);
-		table_fini(&core->syncs->by_name[kind]);
+	for (t = core->syncs->by_name + KIND_SYNC;
+	     t < core->syncs->by_name + KIND_MAX; t++) {
+		for (link = table_first(t, &walk); link != NULL;
+		     link = table_next(&walk))
+			sync_free(core, sync_of(link));
+		table_fini(t);
 	}
 	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
 	table_fini(&core->syncs->permits);
-	free(core->syncs->shards);
 	free(core->syncs);
 }
 
@@ -192,13 +190,14 @@ sync_look_ms(const struct core *core, int64_t ttl_ms)
 
 /* Operations. */
 
-/* An object that is blocked needs no timer: sync_unblock() comes when its guard
- * has changed. */
+/* An object that is blocked needs no timer: a walk comes by when its guard has
+ * changed. */
 bool
 sync_may_ask(struct core *core, struct sync *y, bool ready)
 {
 	if (!ready) {
-		core->syncs->shards[y->shard].nblocked += !y->blocked;
+		if (!y->blocked)
+			sweep_block(core, y->shard);
 		y->blocked = true;
 		return false;
 	}
@@ -276,7 +275,7 @@ sync_all_over(const struct core *core)
 	unsigned kind;
 
 	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
-		if (!TAILQ_EMPTY(&core->syncs->all[kind]))
+		if (core->syncs->by_name[kind].n > 0)
 			return false;
 	return true;
 }
@@ -657,3 +656,36 @@ sync_message(struct core *core, const char *text, size_t len)
 		}
 	return false;
 }
+
+/* Walks over all objects (guard/sweep.h). */
+
+static const struct table *
+table_of(const struct core *core, uint32_t i)
+{
+	return KIND_SYNC + i < KIND_MAX ? &core->syncs->by_name[KIND_SYNC + i]
+					: NULL;
+}
+
+static void
+sweep_object(struct core *core, struct table_link *link)
+{
+	struct sync *y = sync_of(link);
+	unsigned what = sweep_of(core, y->shard);
+
+	if ((what & SWEEP_LOOK) != 0)
+		y->class->message(core, y, NULL);
+	if ((what & SWEEP_RECLAIM) != 0 && y->class->reclaim != NULL)
+		y->class->reclaim(core, y);
+	if ((what & (SWEEP_LOOK | SWEEP_RECLAIM)) != 0)
+		sync_touch(core, y);
+	if ((what & SWEEP_UNBLOCK) == 0 || !y->blocked)
+		return;
+	sweep_unblock(core, y->shard);
+	y->blocked = false;
+	sync_touch(core, y);
+}
+
+const struct swept syncs_swept = {
+	.table = table_of,
+	.one = sweep_object,
+};

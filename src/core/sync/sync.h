@@ -38,7 +38,6 @@ struct claim_line {
 /* One object.  The core owns it, and frees it when it is idle. */
 struct sync {
 	struct table_link by_name;
-	TAILQ_ENTRY(sync) in_all; /* of its kind, oldest first */
 	TAILQ_ENTRY(sync) in_touched;
 	const struct sync_class *class;
 	struct claim_line queue;
@@ -61,7 +60,7 @@ struct sync {
 	uint32_t shard;
 	enum kind kind;
 	bool touched;
-	bool blocked; /* waits for the guard: counted in syncs.shards */
+	bool blocked; /* counted in guard.nblocked */
 	bool hint;    /* a message says that the store has news */
 	size_t name_len;
 	char *name; /* owned */
@@ -149,28 +148,11 @@ struct sync_class {
 	void (*reclaim)(struct core *core, struct sync *y);
 };
 
-/* How far a walk over all objects has come. */
-struct sync_walk {
-	unsigned kind;
-	struct cursor next;
-};
-
-/* The objects of one guard. */
-struct sync_shard {
-	uint32_t nblocked;
-	unsigned sweep; /* what the present walk is for (sync_sweep.c) */
-};
-
 /* All objects of this broker. */
 struct syncs {
 	const struct sync_class *const *classes; /* by kind; static */
 	struct table by_name[KIND_MAX];
-	struct sync_list all[KIND_MAX];
-	struct cursors cursors; /* in these */
 	struct sync_list touched;
-	struct sync_shard *shards; /* one a guard; owned */
-	struct sync_walk sweep;	   /* one walk, for all guards */
-	unsigned rounds;	   /* that `sweep` still has to go; 0: none */
 	struct claim_list granted; /* the FLUSH tells them */
 	struct table permits;	   /* by owner and semaphore */
 	uint64_t nclaims;	   /* of all owners */
@@ -205,28 +187,25 @@ void claim_timer(struct core *core, struct timer *t);
 
 /* Takes the message `WORD 0 NAME`.  Returns false if no kind has the word. */
 bool sync_message(struct core *core, const char *text, size_t len);
-/*
- * Each begins a walk over all objects, or joins the one under way; the walk
- * visits a part of them in each step.  sync_look_all(): the broker may have
- * missed messages.  sync_unblock(): objects that wait for the guard go on.
- * sync_reclaim(): the broker writes again what it holds.
- */
-void sync_look_all(struct core *core);
-void sync_unblock(struct core *core, uint32_t shard);
-void sync_reclaim(struct core *core, uint32_t shard);
+/* What a walk over all objects does. */
+extern const struct swept syncs_swept;
 
 /* Is no object left? */
 bool sync_all_over(const struct core *core);
 
-/* A job: goes on with the walk. */
-bool sync_sweep_on(struct core *core);
-
-/* Checks that lists and counters agree.  For tests; aborts on a fault. */
-void sync_check(const struct core *core);
+/* Checks that lists and counters agree.  For tests; aborts on a fault.  Returns
+ * how many objects are blocked. */
+size_t sync_check(const struct core *core);
 
 /* For the kinds.  Returns NULL if there is no such object. */
 struct sync *sync_find(
     const struct core *core, enum kind kind, const char *name, size_t len);
+
+static inline struct sync *
+sync_of(struct table_link *link)
+{
+	return container_of(link, struct sync, by_name);
+}
 
 static inline void
 sync_touch(struct core *core, struct sync *y)

@@ -24,9 +24,8 @@ enum job {
 	JOB_GONE,    /* holds whose client is gone: lock/unowned.h */
 	JOB_REENTER, /* requests that may re-enter: lock/grant.h */
 	JOB_ASK,     /* questions that wait for Redis: status.h */
-	/* All names of a guard. */
-	JOB_SWEEP_LOCKS, /* lock/sweep.h */
-	JOB_SWEEP_SYNCS, /* sync/sync.h */
+	/* All that is on a guard. */
+	JOB_SWEEP, /* guard/sweep.h */
 	/* What was touched. */
 	JOB_TOUCHED_LOCKS, /* lock/lock.h */
 	JOB_TOUCHED_SYNCS, /* sync/sync.h */

@@ -103,6 +103,7 @@ struct core {
 	struct guard *guards;	   /* guard/guard.h; one a shard */
 	const struct guard_listener *guard_above;
 	struct guard_notes *guard_notes; /* guard/guard.h */
+	struct sweeps *sweeps;		 /* guard/sweep.h */
 	struct voters *voters;		 /* guard/voters.h */
 	struct terms *terms;		 /* lease/term.h */
 	struct leases *leases;		 /* lease/lease.h */

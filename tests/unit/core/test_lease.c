@@ -533,7 +533,7 @@ START_TEST(it_waits_for_its_guard)
 	next(&r.core, &r.lessee.lease);
 	ck_assert_uint_eq(r.fx.nops, 0);
 	ck_assert(r.lessee.lease.blocked);
-	ck_assert_uint_eq(r.core.leases->nblocked[0], 1);
+	ck_assert_uint_eq(r.core.guards[0].nblocked, 1);
 	teardown(&r);
 }
 END_TEST
