@@ -116,11 +116,12 @@ struct lease_rare {
 	uint32_t failed; /* attempts in a row that nobody has won */
 };
 
+/* Timer, fences, state and flags fit in eight bytes: there are very many. */
 struct lease {
 	struct term term;   /* HELD: the broker vouches for it */
 	struct timer timer; /* when it wants attention next */
 	uint16_t fences;    /* in reserve */
-	uint8_t state;	    /* enum lease_state */
+	uint8_t state : 3;  /* enum lease_state */
 	uint8_t news : 2;   /* enum lease_news */
 	/* term.wake_ms is: HELD: renew; QUEUED: look; else: retry. */
 	bool paused : 1;	    /* HELD: nothing is asked before wake_ms */

@@ -18,6 +18,8 @@
 
 #define TO(state) (1u << LEASE_##state)
 
+_Static_assert(LEASE_MAX <= 8, "lease.state has three bits");
+
 /*
  * HELD is entered only by an answer or a message that says that the key has our
  * token, and left for good: the lease is held again only if the store gives the
