@@ -27,10 +27,10 @@ LEASE = 2.5
 class Program:
     """A driver of the conformance story (clients/conformance) with some blocks, each in a loop."""
 
-    def __init__(self, storm, argv, addresses, blocks):
+    def __init__(self, storm, argv, addresses, blocks, options=()):
         self.storm = storm
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [*argv, addresses], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [*argv, addresses, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.said = {str(i): queue.Queue() for i in range(blocks)}
         self.threads = [threading.Thread(target=self._read)]
         self.threads += [threading.Thread(target=self._loop, args=(one,)) for one in self.said]
@@ -142,6 +142,7 @@ class Storm:
 
 class Crowd(SystemTest):
     programs, blocks = 5, 10
+    options = ()
 
     def go_on(self, storm, what):
         """It has been granted again and again since."""
@@ -152,7 +153,8 @@ class Crowd(SystemTest):
     def begin(self, argv, addresses):
         """Programs that take the lock through these addresses, and what ends them."""
         storm = Storm()
-        programs = [Program(storm, argv, addresses[i % len(addresses)], self.blocks)
+        programs = [Program(storm, argv, addresses[i % len(addresses)], self.blocks,
+                            self.options)
                     for i in range(self.programs)]
 
         def end():
@@ -172,10 +174,10 @@ class Crowd(SystemTest):
                              {"lost", "unavailable", "shutdown", "timeout", "closed"})
         eventually(lambda: self.client(broker).ok("STATUS hot")["state"] == "free", 20)
 
-    def python(self):
+    def python(self, driver="driver.py"):
         os.environ["PYTHONPATH"] = os.path.join(SOURCE, "clients", "python")
         self.addCleanup(os.environ.pop, "PYTHONPATH")
-        return [sys.executable, os.path.join(HERE, "driver.py")]
+        return [sys.executable, os.path.join(HERE, driver)]
 
     def node(self):
         if version() < 18:
@@ -212,7 +214,7 @@ class Storms(Crowd):
         one.stop()
         one.start()
         self.go_on(storm, "a restart")
-        self.client(one).ok("REPLACE")
+        one.replace()
         self.go_on(storm, "a replacement")
         net.cut()
         self.go_on(storm, "a cut")
@@ -229,11 +231,54 @@ class Storms(Crowd):
     def test_python(self):
         self.storm(self.python())
 
+    def test_python_with_tasks(self):
+        self.storm(self.python("driver_aio.py"))
+
     def test_node(self):
         self.storm(self.node())
 
     def test_c(self):
         self.storm(self.library())
+
+
+class Survivors(Storms):
+    """The same with sessions that survive their connection (grace=)."""
+
+    options = ("grace",)
+
+
+class Kills(Crowd):
+    """A program that is killed, at whatever it just does, leaves nothing behind."""
+
+    limit = 120
+
+    def kills(self, argv):
+        broker = self.broker(self.redis(), trust_new=True)
+        control = self.client()
+        for grants in range(1, 9):
+            storm = Storm()
+            program = Program(storm, argv, broker.unix_path, 3)
+            self.addCleanup(program.stop)
+            eventually(lambda: len(storm.fences) >= grants, 20)
+            program.kill()
+            storm.over.set()
+            eventually(lambda: {control.stats()[one] for one in
+                                ("locks_held", "waiters", "clients")} == {"0", "1"}, 20)
+            self.assertEqual(control.stats()["sessions"], "1")
+            self.assertEqual(control.ok("STATUS hot")["state"], "free")
+
+    def test_python(self):
+        self.kills(self.python())
+
+    def test_python_with_tasks(self):
+        self.kills(self.python("driver_aio.py"))
+
+    def test_node(self):
+        self.kills(self.node())
+
+    def test_c(self):
+        self.blocks = 1
+        self.kills(self.library())
 
 
 class Failovers(Crowd, SentinelTest):
@@ -261,6 +306,9 @@ class Failovers(Crowd, SentinelTest):
 
     def test_python(self):
         self.storm(self.python())
+
+    def test_python_with_tasks(self):
+        self.storm(self.python("driver_aio.py"))
 
     def test_node(self):
         self.storm(self.node())
