@@ -112,7 +112,10 @@ void bridge_catch_up(struct broker *b);
 /* The session on whose behalf a connection makes requests. */
 uint64_t bridge_session(const struct conn *c);
 
-/* As conn_answer(), whatever protocol the client speaks. */
+/*
+ * Writes the reply to a deferred request, whatever protocol the client speaks.
+ * Returns false if there is no such request.
+ */
 bool bridge_answer(
     struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply);
 

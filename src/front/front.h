@@ -281,13 +281,12 @@ void conn_hurry(struct conn *c);
 uint64_t conn_defer(struct conn *c, const struct request *r);
 
 /*
- * Now the reply to a deferred request comes.  conn_answered() says in `reply`
- * what it answers (the tag is in mem) and forgets the reference.  conn_answer()
- * also writes the reply.  Both return false if there is no such request.
+ * Now the reply to a deferred request comes.  Says in `reply` what it
+ * answers (the tag is in mem) and forgets the reference.  Returns false if there
+ * is no such request.
  */
 bool conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
     struct wire_reply *reply) __attribute__((warn_unused_result));
-bool conn_answer(struct conn *c, uint64_t ref, struct wire_reply *reply);
 
 /*
  * An answer is being made over some turns.  The lines behind it are kept back

@@ -137,19 +137,6 @@ conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
 	return true;
 }
 
-bool
-conn_answer(struct conn *c, uint64_t ref, struct wire_reply *reply)
-{
-	char mem[TAG_MAX_BYTES + 1];
-
-	if (!conn_answered(c, ref, mem, reply))
-		return false;
-	conn_reply(c, reply);
-	/* The tag does not outlive this call. */
-	reply->tag = (struct span){ NULL, 0 };
-	return true;
-}
-
 uint64_t
 conn_tag_ref(const struct conn *c, struct span tag)
 {

@@ -76,7 +76,6 @@ struct guard {
 	struct skew skew; /* counts for leases; the first of a quorum has it */
 	int64_t pause_ms; /* no heartbeat or bless before then */
 	int64_t away_ms;  /* time between heartbeats; 0: as usual */
-	uint64_t reasserted;
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */
 	char text[128];		     /* CONFIG: what the other brokers use */

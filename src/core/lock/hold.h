@@ -12,9 +12,6 @@
 struct hold *hold_find(
     const struct core *core, const struct lock *l, const struct owner *owner);
 
-/* The next hold of the name, in the order of grants; NULL: this is the last. */
-struct hold *hold_later(const struct hold *h);
-
 /* The hold is now one of the name's holders; it is none any more.  Requires
  * that its owner has no other among them; the caller frees it. */
 void holders_join(struct lock *l, struct hold *h);

@@ -175,10 +175,4 @@ hold_promise_until(struct hold *h, int64_t at_ms)
 	if (at_ms > hold_rare(h)->told_keep_until_ms)
 		hold_need_rare(h)->told_keep_until_ms = at_ms;
 }
-
-/* The list is in the order of grants, from its end to its head. */
-struct hold *
-hold_later(const struct hold *h)
-{
-	return TAILQ_PREV(h, holder_list, in_lock);
 }

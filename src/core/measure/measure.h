@@ -140,7 +140,6 @@ struct measure_minute {
 	uint32_t granted, timeout, cancelled, refused, busy, lost, forced;
 	uint32_t waiters_max;
 	int64_t wait_max_ms, hold_max_ms; /* of those that ended then */
-	uint64_t wait_sum_ms;
 	uint32_t waits[MEASURE_BUCKETS]; /* by measure_wait_scale */
 };
 

@@ -164,7 +164,6 @@ count_wait(struct measure_minute *minute, enum measure_result result,
 
 	++*counts[result];
 	minute->waits[measure_bucket(&measure_wait_scale, waited_ms)]++;
-	minute->wait_sum_ms += (uint64_t)waited_ms;
 	if (waited_ms > minute->wait_max_ms)
 		minute->wait_max_ms = waited_ms;
 }

@@ -49,8 +49,11 @@ say(struct rig *rig, const char *word)
 static void
 answer(struct conn *c, uint64_t ref, enum status status)
 {
-	ck_assert(
-	    conn_answer(c, ref, &(struct wire_reply){ .status = status }));
+	struct wire_reply reply = { .status = status };
+	char mem[TAG_MAX_BYTES + 1];
+
+	ck_assert(conn_answered(c, ref, mem, &reply));
+	conn_reply(c, &reply);
 }
 
 static void
