@@ -20,7 +20,6 @@
 #ifndef LOCKBROKER_AUTH_HASHER_H
 #define LOCKBROKER_AUTH_HASHER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/span.h"

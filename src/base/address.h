@@ -7,7 +7,6 @@
 #define LOCKBROKER_BASE_ADDRESS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*

@@ -31,7 +31,6 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/parse.h"
 #include "base/syslog_out.h"
 
 /*

@@ -10,7 +10,6 @@
 
 #include "auth/secret.h"
 #include "auth/users.h"
-#include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"

@@ -11,9 +11,7 @@
 #include "auth/settings.h"
 #include "auth/users.h"
 #include "base/limits.h"
-#include "config/faults.h"
 #include "config/fields.h"
-#include "config/node.h"
 
 #define SINGLE "a single value"
 #define EXPECTED_USER "a mapping with name, and lock, watch, deny or admin"

@@ -8,7 +8,6 @@
 #ifndef LOCKBROKER_CONFIG_FAULTS_H
 #define LOCKBROKER_CONFIG_FAULTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* A file of nothing but faults must not flood a terminal or a journal. */

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "config/faults.h"
 #include "config/fields.h"
-#include "config/node.h"
 
 #define SHA1_DIGITS 40
 #define EXPECTED_SCRIPT "a mapping with sha1 and as"

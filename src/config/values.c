@@ -10,7 +10,6 @@
 #include <config.h> /* not "config.h": this directory has one of its own */
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

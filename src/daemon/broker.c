@@ -20,7 +20,6 @@
 #include "daemon/monitor.h"
 #include "daemon/resp.h"
 #include "daemon/succession.h"
-#include "daemon/tls.h"
 
 /* From the front. */
 

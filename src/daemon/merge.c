@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "base/xmalloc.h"
 #include "daemon/merge.h"
 #include "daemon/merge_names.h"

@@ -8,7 +8,6 @@
 #ifndef LOCKBROKER_DAEMON_NOTIFY_H
 #define LOCKBROKER_DAEMON_NOTIFY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parse.h"
-#include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/identity.h"
 #include "daemon/resp.h"

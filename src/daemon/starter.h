@@ -11,7 +11,6 @@
 #ifndef LOCKBROKER_DAEMON_STARTER_H
 #define LOCKBROKER_DAEMON_STARTER_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 struct handed_list;

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <event2/event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +23,6 @@
 #include "daemon/notify.h"
 #include "daemon/resumption.h"
 #include "daemon/succession.h"
-#include "daemon/tls.h"
 #include "relay/packet.h"
 
 #define REPORT_MS 1000 /* how often one that leaves tells how it is */

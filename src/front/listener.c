@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/now.h"
 #include "base/xmalloc.h"
 #include "front/front.h"
 #include "front/listener.h"

@@ -5,7 +5,6 @@
 #define LOCKBROKER_HTTP_PATH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/buf.h"
 #include "base/span.h"

@@ -14,7 +14,6 @@
 #define LOCKBROKER_HTTP_SERVER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"

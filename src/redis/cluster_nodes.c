@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "config/config.h"
 #include "redis/cluster_state.h"
 
 #define RETRY_MS_MAX 1000

@@ -7,7 +7,6 @@
 #define LOCKBROKER_REDIS_CLUSTER_STATE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/address.h"

@@ -22,7 +22,6 @@
  */
 #include "config.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>

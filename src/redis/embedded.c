@@ -19,7 +19,6 @@
  */
 #include "config.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>

@@ -8,7 +8,6 @@
 #define LOCKBROKER_REDIS_RESOLVE_H
 
 #include <netinet/in.h>
-#include <stdint.h>
 
 #define RESOLVED_MAX 8
 

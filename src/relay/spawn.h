@@ -4,7 +4,6 @@
 #ifndef LOCKBROKER_RELAY_SPAWN_H
 #define LOCKBROKER_RELAY_SPAWN_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 /* Says so of lockbroker-tls, and where it was looked for. */

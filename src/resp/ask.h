@@ -8,7 +8,6 @@
 #define LOCKBROKER_RESP_ASK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"

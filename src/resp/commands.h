@@ -5,7 +5,6 @@
 #ifndef LOCKBROKER_RESP_COMMANDS_H
 #define LOCKBROKER_RESP_COMMANDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"

@@ -16,7 +16,6 @@
 #include "config.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

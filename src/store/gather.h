@@ -17,7 +17,6 @@
 #define LOCKBROKER_STORE_GATHER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "store/call.h"

@@ -5,7 +5,6 @@
 #define LOCKBROKER_STORE_OP_ROWS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "store/call.h"

@@ -7,7 +7,6 @@
 
 #include <openssl/ssl.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum context_verify { VERIFY_NONE, VERIFY_OPTIONAL, VERIFY_REQUIRE };

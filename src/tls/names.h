@@ -4,7 +4,6 @@
 #ifndef LOCKBROKER_TLS_NAMES_H
 #define LOCKBROKER_TLS_NAMES_H
 
-#include <stddef.h>
 
 struct packet;
 struct pipe;

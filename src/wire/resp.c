@@ -3,7 +3,6 @@
  */
 #include "config.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/text.h"
