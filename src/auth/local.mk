@@ -1,6 +1,7 @@
 # src/auth: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/auth/libauth.a
 src_auth_libauth_a_SOURCES = \
+	src/auth/auth.h \
 	src/auth/compare.c \
 	src/auth/compare.h \
 	src/auth/hasher.c \
@@ -9,6 +10,5 @@ src_auth_libauth_a_SOURCES = \
 	src/auth/pattern.h \
 	src/auth/secret.c \
 	src/auth/secret.h \
-	src/auth/settings.h \
 	src/auth/users.c \
 	src/auth/users.h

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/auth.h"
 #include "auth/pattern.h"
 #include "auth/secret.h"
-#include "auth/settings.h"
 #include "auth/users.h"
 #include "base/text.h"
 #include "base/xmalloc.h"

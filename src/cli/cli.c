@@ -14,11 +14,11 @@
 #include "base/parse.h"
 #include "base/streams.h"
 #include "cli/cli.h"
-#include "cli/commands.h"
 #include "cli/exit.h"
 #include "cli/login.h"
 #include "cli/options.h"
 #include "cli/say.h"
+#include "cli/subcommands.h"
 
 static int
 servers_set(struct cli *cli, const char *text)
@@ -134,7 +134,7 @@ options_read(struct cli *cli, int argc, char **argv, const char *shorts,
 	struct option longs[COMMAND_OPTIONS_MAX];
 	int opt, rc = 0;
 
-	command_longs(command, longs);
+	subcommand_longs(command, longs);
 	optind = 0;
 	while (rc == 0 && !*done) {
 		opt = getopt_long(argc, argv, shorts, longs, NULL);
@@ -237,9 +237,9 @@ command_start(struct cli *cli, int argc, char **argv)
 		help_all(stderr);
 		return CLI_EXIT_USAGE;
 	}
-	command = command_find(argv[optind]);
+	command = subcommand_find(argv[optind]);
 	if (command == NULL)
-		return command_unknown(argv[optind]);
+		return subcommand_unknown(argv[optind]);
 	return command_run(cli, command, argc - optind, argv + optind);
 }
 

@@ -16,13 +16,13 @@
 
 #include "base/kind.h"
 #include "base/now.h"
-#include "cli/ask.h"
-#include "cli/commands.h"
 #include "cli/complete.h"
 #include "cli/exit.h"
 #include "cli/login.h"
+#include "cli/question.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
+#include "cli/subcommands.h"
 #include "cli/verb_words.h"
 
 /* A person waits at the prompt. */
@@ -138,9 +138,9 @@ word_take(struct typed *t, const char *word)
 	} else if (!t->closed && word[0] == '-' && word[1] != '\0') {
 		option_take(t, word);
 	} else if (t->command == NULL) {
-		t->command = command_find(word);
+		t->command = subcommand_find(word);
 		t->closed = t->command == NULL;
-		command_longs(t->command, t->longs);
+		subcommand_longs(t->command, t->longs);
 	} else {
 		/* After NAME, `--` may still come, and then a command. */
 		t->closed = t->closed || (is_run(t) && t->words > 0) ||
@@ -283,7 +283,7 @@ complete_main(struct cli *cli, int argc, char **argv)
 	int i = 1;
 
 	memset(&t, 0, sizeof(t));
-	command_longs(NULL, t.longs);
+	subcommand_longs(NULL, t.longs);
 	if (i < argc && strcmp(argv[i], "--") == 0)
 		i++;
 	for (; i + 1 < argc; i++)

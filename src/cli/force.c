@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/holder.h"
 #include "cli/json_reply.h"
-#include "cli/request.h"
+#include "cli/question.h"
+#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
@@ -32,14 +32,14 @@ before_ask(struct client *c, const char *name, struct before *b)
 
 	memset(b, 0, sizeof(*b));
 	snprintf(line, sizeof(line), "STATUS %s", name);
-	if (ask_send(c, line, &m) == CLIENT_MESSAGE) {
+	if (question_send(c, line, &m) == CLIENT_MESSAGE) {
 		if (message_status(&m) == STATUS_OK)
 			b->status = holder_details(name, m.text);
 		message_fini(&m);
 	}
 	/* Ask this last, so that little can change before the release. */
 	snprintf(line, sizeof(line), "QUEUE %s", name);
-	if (ask_send(c, line, &m) != CLIENT_MESSAGE)
+	if (question_send(c, line, &m) != CLIENT_MESSAGE)
 		memset(&b->queue, 0, sizeof(b->queue));
 	else
 		b->queue = m;
@@ -126,13 +126,13 @@ show_unlock_force(struct cli *cli, int argc, char **argv)
 	int status;
 
 	(void)argc;
-	if (!request_name_ok(argv[1]))
+	if (!run_request_name_ok(argv[1]))
 		return say_usage("'%s' is not a name", argv[1]);
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
 		before_ask(&c, argv[1], &before);
 		snprintf(line, sizeof(line), "UNLOCK-FORCE %s", argv[1]);
-		status = ask_on(&c, line, &m);
+		status = question_on(&c, line, &m);
 		if (status == CLI_EXIT_OK) {
 			before_show(&before, argv[1], cli->json);
 			message_fini(&m);

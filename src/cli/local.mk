@@ -1,16 +1,12 @@
 # src/cli: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/cli/libcli.a
 src_cli_libcli_a_SOURCES = \
-	src/client/addresses.h \
-	src/cli/ask.c \
-	src/cli/ask.h \
 	src/cli/child.c \
 	src/cli/child.h \
 	src/cli/cli.c \
 	src/cli/cli.h \
-	src/client/client.h \
-	src/cli/commands.c \
-	src/cli/commands.h \
+	src/cli/columns.c \
+	src/cli/columns.h \
 	src/cli/complete.c \
 	src/cli/complete.h \
 	src/cli/exit.c \
@@ -22,20 +18,21 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/json_reply.h \
 	src/cli/login.c \
 	src/cli/login.h \
-	src/client/message.h \
 	src/cli/options.c \
 	src/cli/options.h \
 	src/cli/progress.c \
 	src/cli/progress.h \
+	src/cli/question.c \
+	src/cli/question.h \
 	src/cli/queue.c \
-	src/cli/request.c \
-	src/cli/request.h \
 	src/cli/run.c \
 	src/cli/run.h \
 	src/cli/run_held.c \
 	src/cli/run_lock.c \
 	src/cli/run_options.c \
 	src/cli/run_options.h \
+	src/cli/run_request.c \
+	src/cli/run_request.h \
 	src/cli/run_state.c \
 	src/cli/run_state.h \
 	src/cli/run_steps.c \
@@ -46,17 +43,20 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/signals.c \
 	src/cli/signals.h \
 	src/cli/status.c \
-	src/cli/table.c \
-	src/cli/table.h \
+	src/cli/subcommands.c \
+	src/cli/subcommands.h \
 	src/cli/timespan.c \
 	src/cli/timespan.h \
 	src/cli/top.c \
 	src/cli/top.h \
 	src/cli/top_lines.c \
 	src/cli/users.c \
-	src/client/validity.h \
 	src/cli/verb_words.c \
-	src/cli/verb_words.h
+	src/cli/verb_words.h \
+	src/client/addresses.h \
+	src/client/client.h \
+	src/client/message.h \
+	src/client/validity.h
 
 bin_PROGRAMS += lockbroker
 lockbroker_SOURCES = src/cli/main.c

@@ -11,12 +11,12 @@
 
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/exit.h"
-#include "cli/request.h"
+#include "cli/question.h"
+#include "cli/run_request.h"
 #include "cli/say.h"
-#include "cli/table.h"
 
 /* A name that ends with an asterisk is one of many for NAMES. */
 #define NAMES_LIMIT "1000"
@@ -81,7 +81,7 @@ ask_queue(const struct cli *cli, struct client *c, const char *name,
 	    kind != NULL ? kind->value : "",
 	    cli->limit != NULL ? " limit=" : "",
 	    cli->limit != NULL ? cli->limit : "");
-	status = ask_on(c, line, &m);
+	status = question_on(c, line, &m);
 	if (status != CLI_EXIT_OK)
 		return status;
 	rows_take(r, &m, kind);
@@ -109,7 +109,7 @@ ask_kinds(
 	int status;
 
 	snprintf(line, sizeof(line), "NAMES %s limit=" NAMES_LIMIT, name);
-	status = ask_on(c, line, &m);
+	status = question_on(c, line, &m);
 	if (status != CLI_EXIT_OK)
 		return status;
 	for (i = 0; status == CLI_EXIT_OK && i < m.lines_n; i++)
@@ -142,7 +142,7 @@ rows_print(const struct cli *cli, const struct rows *r)
 	static const struct table queue = { "role", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 
-	table_print(&queue, r->v, r->n, cli->json);
+	columns_print(&queue, r->v, r->n, cli->json);
 	if (!cli->json && r->more > 0)
 		printf("and %" PRIu64 " more that wait\n", r->more);
 }
@@ -157,7 +157,7 @@ nobody_print(struct client *c, const char *name)
 	int status;
 
 	snprintf(line, sizeof(line), "STATUS %s", name);
-	status = ask_on(c, line, &m);
+	status = question_on(c, line, &m);
 	if (status != CLI_EXIT_OK)
 		return status;
 	if (pair_find(m.text, "other", &p))
@@ -178,9 +178,9 @@ show_queue(struct cli *cli, int argc, char **argv)
 	int status;
 
 	(void)argc;
-	if (!request_name_ok(argv[1]))
+	if (!run_request_name_ok(argv[1]))
 		return say_usage("'%s' is not a name", argv[1]);
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = ask_queue(cli, &c, argv[1], NULL, &r);
 	if (status == CLI_EXIT_OK)

@@ -20,9 +20,9 @@
 #include "base/now.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/login.h"
+#include "cli/question.h"
 #include "cli/run.h"
 #include "cli/say.h"
 
@@ -263,7 +263,7 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 	}
 	progress_stop(&run->progress);
 	if (got != CLIENT_MESSAGE)
-		status = ask_unreachable(got, &errors);
+		status = question_unreachable(got, &errors);
 	buf_fini(&errors);
 	return status;
 }
@@ -403,7 +403,7 @@ run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
 	memset(&run, 0, sizeof(run));
 	run.options = &options;
 	run.cli = cli;
-	run.names = request_names(&options.request);
+	run.names = run_request_names(&options.request);
 	client_init(&run.client, login_line());
 	progress_init(&run.progress);
 	run.timer_fd =

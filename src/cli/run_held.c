@@ -35,7 +35,7 @@ running_event(struct run *run, const struct message *m)
 	struct pair p;
 	char why[64];
 
-	if (!request_lost(&run->options->request, m)) {
+	if (!run_request_lost(&run->options->request, m)) {
 		if (run->options->verbose)
 			say("%s", m->text);
 		return;

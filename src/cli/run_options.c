@@ -145,7 +145,7 @@ conflict_set(struct run_options *o, const char *arg)
 static int
 label_set(struct run_options *o, const char *arg)
 {
-	if (!request_name_ok(arg) || strlen(arg) > 64)
+	if (!run_request_name_ok(arg) || strlen(arg) > 64)
 		return say_usage("--label: '%s' is not a label (1 to 64 "
 				 "bytes, no space, no '=')",
 		    arg);
@@ -168,7 +168,7 @@ name_add(struct run_options *o, const char *name)
 	struct request *r = &o->request;
 	unsigned i;
 
-	if (!request_name_ok(name))
+	if (!run_request_name_ok(name))
 		return say_usage("'%s' is not a name (1 to 255 bytes of "
 				 "UTF-8 without space, control or '=', not "
 				 "beginning with '@' or '!')",

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/request.h"
+#include "cli/run_request.h"
 
 /* What happens to the command when its lock is lost. */
 enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_IGNORE };

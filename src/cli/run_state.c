@@ -274,7 +274,7 @@ static void
 checking_message(struct run *run, const struct message *m)
 {
 	if (m->event) {
-		if (request_lost(&run->options->request, m))
+		if (run_request_lost(&run->options->request, m))
 			run_again(run, "lost before the command was started");
 		return;
 	}
@@ -336,7 +336,7 @@ run_begin(struct run *run)
 			       : now_ms() + wait_ms + ANSWER_SLACK_MS;
 	waiting_answered(run, now_ms());
 	buf_init(&line);
-	request_take(&o->request, wait_ms, &line);
+	run_request_take(&o->request, wait_ms, &line);
 	client_send(&run->client, "@" TAG_TAKE " %.*s", (int)buf_len(&line),
 	    buf_data(&line));
 	buf_fini(&line);

@@ -55,7 +55,7 @@ run_give(struct run *run, int status)
 		return;
 	}
 	buf_init(&line);
-	request_give(&run->options->request, &line);
+	run_request_give(&run->options->request, &line);
 	client_send(&run->client, "@" TAG_GIVE " %.*s", (int)buf_len(&line),
 	    buf_data(&line));
 	buf_fini(&line);

@@ -9,11 +9,11 @@
 #include <strings.h>
 
 #include "base/now.h"
-#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"
-#include "cli/request.h"
+#include "cli/question.h"
+#include "cli/run_request.h"
 #include "cli/say.h"
 
 /* How the lines of a reply are read: the keys of their bare words. */
@@ -141,7 +141,7 @@ until_answered(
 		if (answered)
 			return status;
 	}
-	return ask_status(c, got, &m);
+	return question_status(c, got, &m);
 }
 
 /* Joins the words. Returns false if the result would not be one line. */
@@ -201,7 +201,7 @@ send_main(struct cli *cli, int argc, char **argv)
 				 "everybody here: give --user and "
 				 "--password-file");
 	}
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
 		client_send(&c, "%s", buf_data(&line));
 		status = until_answered(&c, buf_data(&line),
@@ -234,7 +234,7 @@ watch_on(struct client *c, bool json)
 		if (status != CLI_EXIT_OK)
 			return status;
 	}
-	return ask_status(c, got, &m);
+	return question_status(c, got, &m);
 }
 
 int
@@ -244,9 +244,9 @@ watch_main(struct cli *cli, int argc, char **argv)
 	int i, status;
 
 	for (i = 1; i < argc; i++)
-		if (!request_name_ok(argv[i]))
+		if (!run_request_name_ok(argv[i]))
 			return say_usage("'%s' is not a name", argv[i]);
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
 		for (i = 1; i < argc; i++)
 			client_send(&c, "WATCH %s", argv[i]);

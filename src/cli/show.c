@@ -10,13 +10,13 @@
 
 #include "base/now.h"
 #include "base/parse.h"
-#include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"
-#include "cli/request.h"
+#include "cli/question.h"
+#include "cli/run_request.h"
 #include "cli/say.h"
-#include "cli/table.h"
 
 /*
  * Asks "VERB NAME [limit=N]". Returns the exit status for usage if NAME can't
@@ -27,7 +27,7 @@ ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 {
 	char line[330];
 
-	if (!request_name_ok(name))
+	if (!run_request_name_ok(name))
 		return say_usage("'%s' is not a name", name);
 	snprintf(line, sizeof(line), "%s %s%s%s", verb, name,
 	    cli->limit != NULL ? " limit=" : "",
@@ -42,7 +42,7 @@ show_table(const struct cli *cli, const struct table *table, int status,
 {
 	if (status != 0)
 		return status;
-	table_print(table, m->lines, m->lines_n, cli->json);
+	columns_print(table, m->lines, m->lines_n, cli->json);
 	message_fini(m);
 	return CLI_EXIT_OK;
 }
@@ -79,7 +79,7 @@ ask_names(struct cli *cli, const char *pattern, struct message *m)
 {
 	char line[330];
 
-	if (pattern != NULL && !request_name_ok(pattern))
+	if (pattern != NULL && !run_request_name_ok(pattern))
 		return say_usage(
 		    "'%s' is neither a name nor the beginning of one and '*'",
 		    pattern);
@@ -122,7 +122,7 @@ show_list(struct cli *cli, int argc, char **argv)
 
 	if (status != 0)
 		return status;
-	table_print(&names, m.lines, m.lines_n, cli->json);
+	columns_print(&names, m.lines, m.lines_n, cli->json);
 	if (!cli->json)
 		names_more(&m);
 	message_fini(&m);
@@ -250,7 +250,7 @@ ping_print(const struct cli *cli, const char *address, int64_t took_us)
 	json_end(&j);
 }
 
-/* ask_open() has asked once already, so this measures the bare round trip. */
+/* question_open() has asked once already, so this measures the bare round trip. */
 int
 show_ping(struct cli *cli, int argc, char **argv)
 {
@@ -261,15 +261,15 @@ show_ping(struct cli *cli, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
 		sent_us = now_us();
-		status = ask_on(&c, "PING", &m);
+		status = question_on(&c, "PING", &m);
 		took_us = now_us() - sent_us;
 	}
 	if (status == CLI_EXIT_OK && cli->ready) {
 		message_fini(&m);
-		status = ask_on(&c, "READY", &m);
+		status = question_on(&c, "READY", &m);
 	}
 	if (status == CLI_EXIT_OK) {
 		ping_print(cli, c.address->text, took_us);
@@ -351,9 +351,9 @@ show_drain(struct cli *cli, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
-		status = ask_on(&c, "DRAIN", &m);
+		status = question_on(&c, "DRAIN", &m);
 	if (status == CLI_EXIT_OK) {
 		message_fini(&m);
 		if (cli->wait)
@@ -379,10 +379,10 @@ show_replace(struct cli *cli, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
-		got = ask_send_for(&c, "REPLACE", REPLACE_MS, &m);
-		status = ask_status(&c, got, &m);
+		got = question_send_for(&c, "REPLACE", REPLACE_MS, &m);
+		status = question_status(&c, got, &m);
 	}
 	if (got == CLIENT_MESSAGE && status == CLI_EXIT_UNREACHABLE)
 		status = CLI_EXIT_NO;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/holder.h"
 #include "cli/json_reply.h"
-#include "cli/request.h"
+#include "cli/question.h"
+#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
@@ -63,7 +63,7 @@ kind_ask(struct client *c, const char *name, const char *kind, size_t n,
 
 	snprintf(line, sizeof(line), "STATUS %s%s%.*s", name,
 	    n > 0 ? " kind=" : "", (int)n, kind);
-	return ask_on(c, line, m);
+	return question_on(c, line, m);
 }
 
 /* Shows other objects of the name: people see all, programs ask for a kind. */
@@ -123,9 +123,9 @@ show_status(struct cli *cli, int argc, char **argv)
 	int status;
 
 	(void)argc;
-	if (!request_name_ok(argv[1]))
+	if (!run_request_name_ok(argv[1]))
 		return say_usage("'%s' is not a name", argv[1]);
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = status_on(cli, &c, argv[1]);
 	client_fini(&c);

@@ -22,11 +22,11 @@
 #include "base/now.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "cli/ask.h"
+#include "cli/columns.h"
 #include "cli/exit.h"
 #include "cli/options.h"
+#include "cli/question.h"
 #include "cli/say.h"
-#include "cli/table.h"
 #include "cli/top.h"
 
 #define PERIOD_MS 1000
@@ -278,7 +278,7 @@ draw(struct top *t)
 		(void)fputs(SCREEN_CLEAR, stdout);
 	if (!t->json)
 		head_print(t);
-	table_print(&table, shown, n, t->json);
+	columns_print(&table, shown, n, t->json);
 	if (t->batch && !t->json)
 		(void)putchar('\n');
 	(void)fflush(stdout);
@@ -324,14 +324,14 @@ pause_until(struct top *t, int64_t at_ms)
 static int
 question(struct top *t, const char *line, struct message *m)
 {
-	enum client_got got = ask_send(&t->client, line, m);
+	enum client_got got = question_send(&t->client, line, m);
 
 	/* Nobody waits for an answer any more, so an empty one will do. */
 	if (got == CLIENT_NOTHING && ended_by != 0)
 		return CLI_EXIT_OK;
 	if (got != CLIENT_MESSAGE || message_status(m) != STATUS_OK)
 		screen_end(t);
-	return ask_status(&t->client, got, m);
+	return question_status(&t->client, got, m);
 }
 
 /* Can new locks be granted, and if not, why? */
@@ -339,7 +339,7 @@ static int
 ask_ready(struct top *t)
 {
 	struct message m;
-	enum client_got got = ask_send(&t->client, "READY", &m);
+	enum client_got got = question_send(&t->client, "READY", &m);
 	static const char code[] = "unavailable";
 
 	free(t->why);
@@ -349,7 +349,7 @@ ask_ready(struct top *t)
 	if (got != CLIENT_MESSAGE)
 		screen_end(t);
 	if (got != CLIENT_MESSAGE)
-		return ask_status(&t->client, got, &m);
+		return question_status(&t->client, got, &m);
 	if (message_error_is(&m, code))
 		t->why = xstrdup(message_error(&m) + strlen(code));
 	message_fini(&m);
@@ -478,7 +478,7 @@ top_main(struct cli *cli, int argc, char **argv)
 	if (done || status != CLI_EXIT_OK)
 		return status;
 	t.batch = t.batch || t.json || isatty(STDOUT_FILENO) != 1;
-	status = ask_open(cli, &t.client);
+	status = question_open(cli, &t.client);
 	if (status == CLI_EXIT_OK) {
 		signals_catch();
 		t.client.stop = &ended_by;

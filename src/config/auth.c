@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "auth/auth.h"
 #include "auth/pattern.h"
 #include "auth/secret.h"
-#include "auth/settings.h"
 #include "auth/users.h"
 #include "base/limits.h"
 #include "config/fields.h"

@@ -3,7 +3,7 @@
  * state is in struct config and, while loading, in struct config_draft.
  *
  *	file -> text -> tree (node.c) -> values by fields.def (values.c)
- *	-> defaults for the rest -> rules between them (check.c)
+ *	-> defaults for the rest -> rules between them (rules.c)
  *
  * Defaults go through the same parser as the file, so no default can exist that
  * the parser would refuse.
@@ -19,12 +19,12 @@
 #include "base/buf.h"
 #include "base/span.h"
 #include "base/xmalloc.h"
-#include "config/check.h"
 #include "config/config.h"
 #include "config/fields.h"
 #include "config/file.h"
 #include "config/node.h"
-#include "config/options.h"
+#include "config/overrides.h"
+#include "config/rules.h"
 
 #define NAME_MAX_BYTES 64
 #define PASSWORD_MAX_BYTES 4096

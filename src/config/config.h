@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "auth/settings.h"
+#include "auth/auth.h"
 #include "base/address.h"
 #include "base/limits.h"
 #include "base/log.h"

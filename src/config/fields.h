@@ -4,7 +4,7 @@
  *
  * A value is a number, a text, an address, a list of values, or a mapping of
  * named values, whose rows look like those of fields.def.  To add a type, write
- * a row in types.c (or listen.c, or auth.c) and a line here.
+ * a row in types.c (or endpoints.c, or auth.c) and a line here.
  */
 #ifndef LOCKBROKER_CONFIG_FIELDS_H
 #define LOCKBROKER_CONFIG_FIELDS_H

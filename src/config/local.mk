@@ -2,11 +2,9 @@
 noinst_LIBRARIES += src/config/libconfig.a
 src_config_libconfig_a_SOURCES = \
 	src/config/auth.c \
-	src/config/scripts.c \
-	src/config/check.c \
-	src/config/check.h \
 	src/config/config.c \
 	src/config/config.h \
+	src/config/endpoints.c \
 	src/config/faults.c \
 	src/config/faults.h \
 	src/config/fields.c \
@@ -14,10 +12,12 @@ src_config_libconfig_a_SOURCES = \
 	src/config/fields.h \
 	src/config/file.c \
 	src/config/file.h \
-	src/config/listen.c \
 	src/config/node.c \
 	src/config/node.h \
-	src/config/options.c \
-	src/config/options.h \
+	src/config/overrides.c \
+	src/config/overrides.h \
+	src/config/rules.c \
+	src/config/rules.h \
+	src/config/script_texts.c \
 	src/config/types.c \
 	src/config/values.c

@@ -21,7 +21,7 @@ struct broker;
 struct buf;
 struct config;
 struct event_base;
-struct notify;
+struct systemd;
 struct succession;
 struct users;
 
@@ -29,7 +29,7 @@ struct users;
  * Returns NULL, and logs why, on failure.  The config must outlive the broker.
  */
 struct broker *broker_new(struct event_base *base, const struct config *config,
-    struct notify *notify);
+    struct systemd *notify);
 void broker_free(struct broker *b);
 
 /*

@@ -149,8 +149,8 @@ make_redis(struct broker *b, uint64_t instance)
 }
 
 struct broker *
-broker_new(
-    struct event_base *base, const struct config *config, struct notify *notify)
+broker_new(struct event_base *base, const struct config *config,
+    struct systemd *notify)
 {
 	struct broker *b = xcalloc(1, sizeof(*b));
 	struct core_config core_config;

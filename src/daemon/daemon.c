@@ -30,10 +30,10 @@
 #include "daemon/daemon.h"
 #include "daemon/lifecycle.h"
 #include "daemon/loop.h"
-#include "daemon/notify.h"
 #include "daemon/origin.h"
 #include "daemon/settings.h"
 #include "daemon/succession.h"
+#include "daemon/systemd.h"
 #include "daemon/tls.h"
 #include "redis/probe.h"
 
@@ -221,15 +221,15 @@ serve(struct config *config, const char *file)
 	struct event_base *base;
 	struct lifecycle *life;
 	struct broker *broker;
-	struct notify notify;
-	size_t passed = notify_listen_fds();
+	struct systemd notify;
+	size_t passed = systemd_listen_fds();
 	int status = EXIT_FAILURE;
 
 	ignore_signals();
 	log_setup(&config->log);
 	keep_secrets(config);
 	settings_fit_descriptors(config);
-	notify_init(&notify);
+	systemd_init(&notify);
 	base = loop_new();
 	settings_tell(config, file);
 	if (config->redis.mode == CONFIG_MODE_EMBEDDED)
@@ -237,14 +237,14 @@ serve(struct config *config, const char *file)
 	broker = broker_new(base, config, &notify);
 	life = lifecycle_new(base, broker, config, file, &notify);
 	if (broker != NULL &&
-	    broker_listen(broker, NOTIFY_LISTEN_FD_FIRST, passed))
+	    broker_listen(broker, SYSTEMD_LISTEN_FD_FIRST, passed))
 		status = run(broker, base, life);
 	/* Signals are still caught while the broker tells its last clients. */
 	broker_free(broker);
 	block_signals();
 	lifecycle_free(life);
 	event_base_free(base);
-	notify_fini(&notify);
+	systemd_fini(&notify);
 	return status;
 }
 

@@ -17,10 +17,10 @@
 #include "config/config.h"
 #include "daemon/broker.h"
 #include "daemon/lifecycle.h"
-#include "daemon/notify.h"
 #include "daemon/reread.h"
 #include "daemon/settings.h"
 #include "daemon/succession.h"
+#include "daemon/systemd.h"
 
 /*
  * A stop may take 3 s: this part of it, and the rest for ending a redis-server.
@@ -40,7 +40,7 @@ struct lifecycle {
 	struct broker *broker;
 	struct config *config;
 	struct reread *reread;
-	const struct notify *notify;
+	const struct systemd *notify;
 	enum stage stage;
 	bool ready;	/* the start is over */
 	bool signalled; /* a signal has asked for the stop */
@@ -85,7 +85,7 @@ static void
 stop(struct lifecycle *l)
 {
 	l->stage = STAGE_STOPPING;
-	notify_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
+	systemd_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
 	every(l->deadline, STOP_MS);
 	succession_stop(broker_succession(l->broker));
 	broker_stop(l->broker);
@@ -152,7 +152,7 @@ tell_faults(const struct lifecycle *l, const struct config_faults *faults)
 
 	for (i = 0; i < faults->n; i++)
 		LOG(ERROR, "reload-failed", LOG_S("fault", faults->lines[i]));
-	notify_send(l->notify, "STATUS=Reload failed: %s",
+	systemd_send(l->notify, "STATUS=Reload failed: %s",
 	    faults->n > 0 ? faults->lines[0] : "no configuration");
 }
 
@@ -175,7 +175,7 @@ reload(struct lifecycle *l, struct config *fresh)
 	    LOG_S("reread",
 		certificates ? "configuration,certificates" : "configuration"));
 	buf_fini(&names);
-	notify_send(l->notify, "STATUS=Reloaded");
+	systemd_send(l->notify, "STATUS=Reloaded");
 	buf_clear(&l->said);
 }
 
@@ -192,7 +192,7 @@ on_reread(void *arg, struct config *fresh, const struct config_faults *faults)
 		tell_faults(l, faults);
 	/* Otherwise READY=1 comes later: a reload does not end the start. */
 	if (l->ready)
-		notify_send(l->notify, "READY=1");
+		systemd_send(l->notify, "READY=1");
 }
 
 static void
@@ -205,7 +205,7 @@ on_hangup(evutil_socket_t fd, short what, void *arg)
 	if (l->stage != STAGE_RUNNING)
 		return;
 	if (l->ready)
-		notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
+		systemd_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
 		    (long long)now_awake_us());
 	reread_start(l->reread);
 }
@@ -227,7 +227,7 @@ on_watchdog(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	notify_try(l->notify, "WATCHDOG=1");
+	systemd_try(l->notify, "WATCHDOG=1");
 }
 
 /* Sends the status to the service manager if it has changed. */
@@ -245,7 +245,7 @@ on_status(evutil_socket_t fd, short what, void *arg)
 	broker_status(l->broker, &now);
 	if (buf_len(&now) != buf_len(&l->said) ||
 	    memcmp(buf_data(&now), buf_data(&l->said), buf_len(&now)) != 0) {
-		notify_try(l->notify, "STATUS=%.*s", (int)buf_len(&now),
+		systemd_try(l->notify, "STATUS=%.*s", (int)buf_len(&now),
 		    buf_data(&now));
 		buf_clear(&l->said);
 		buf_add(&l->said, buf_data(&now), buf_len(&now));
@@ -265,7 +265,7 @@ static struct event *catch (
 
 struct lifecycle *
 lifecycle_new(struct event_base *base, struct broker *broker,
-    struct config *config, const char *file, const struct notify *notify)
+    struct config *config, const char *file, const struct systemd *notify)
 {
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
@@ -307,7 +307,7 @@ void
 lifecycle_ready(struct lifecycle *l)
 {
 	l->ready = true;
-	notify_send(l->notify, "READY=1");
+	systemd_send(l->notify, "READY=1");
 	if (l->notify->fd < 0)
 		return;
 	on_status(-1, 0, l);

@@ -15,14 +15,14 @@ struct broker;
 struct config;
 struct event_base;
 struct lifecycle;
-struct notify;
+struct systemd;
 
 /*
  * Takes over the signals.  All arguments must outlive it. file is what -c
  * named, or NULL; a reload reads it again, into config.
  */
 struct lifecycle *lifecycle_new(struct event_base *base, struct broker *broker,
-    struct config *config, const char *file, const struct notify *notify);
+    struct config *config, const char *file, const struct systemd *notify);
 void lifecycle_free(struct lifecycle *l);
 
 /* The broker listens: tells the service manager. */

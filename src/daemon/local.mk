@@ -22,29 +22,27 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/lifecycle.c \
 	src/daemon/lifecycle.h \
 	src/daemon/lists.c \
-	src/daemon/merge.c \
-	src/daemon/merge.h \
-	src/daemon/merge_names.c \
-	src/daemon/merge_names.h \
 	src/daemon/login.c \
 	src/daemon/login.h \
 	src/daemon/loop.c \
 	src/daemon/loop.h \
+	src/daemon/merge.c \
+	src/daemon/merge.h \
+	src/daemon/merge_names.c \
+	src/daemon/merge_names.h \
 	src/daemon/monitor.c \
 	src/daemon/monitor.h \
 	src/daemon/monitor_answer.c \
 	src/daemon/monitor_auth.c \
-	src/daemon/monitor_names.c \
 	src/daemon/monitor_health.c \
 	src/daemon/monitor_lock.c \
 	src/daemon/monitor_metrics.c \
+	src/daemon/monitor_names.c \
 	src/daemon/monitor_nodes.c \
 	src/daemon/monitor_page.c \
 	src/daemon/monitor_state.h \
 	src/daemon/monitor_status.c \
 	src/daemon/monitor_told.c \
-	src/daemon/notify.c \
-	src/daemon/notify.h \
 	src/daemon/origin.c \
 	src/daemon/origin.h \
 	src/daemon/reread.c \
@@ -71,6 +69,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/statistics.h \
 	src/daemon/succession.c \
 	src/daemon/succession.h \
+	src/daemon/systemd.c \
+	src/daemon/systemd.h \
 	src/daemon/tls.c \
 	src/daemon/tls.h \
 	src/daemon/views.c \

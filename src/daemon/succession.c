@@ -20,9 +20,9 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/heir.h"
-#include "daemon/notify.h"
 #include "daemon/resumption.h"
 #include "daemon/succession.h"
+#include "daemon/systemd.h"
 #include "relay/packet.h"
 
 #define REPORT_MS 1000 /* how often one that leaves tells how it is */
@@ -47,7 +47,7 @@ struct asker {
 struct succession {
 	struct broker *broker;
 	const struct succession_hooks *hooks;
-	struct notify *notify;
+	struct systemd *notify;
 	struct peer *before;	   /* we are to replace it */
 	struct peer *after;	   /* it has replaced us */
 	LIST_HEAD(, peer) leaving; /* we, or those before us, replaced them */
@@ -383,7 +383,7 @@ pass_on(struct succession *s)
 
 	s->hooks->hold_back(b, true);
 	s->after = peer_new(s, heir_let_go(s->heir));
-	notify_send(s->notify, "MAINPID=%lld", (long long)pid);
+	systemd_send(s->notify, "MAINPID=%lld", (long long)pid);
 	packet_begin(&p, "go");
 	packet_add_num(&p, (int64_t)s->replaced_total + 1);
 	packet_add_num(&p, getpid());
@@ -391,7 +391,7 @@ pass_on(struct succession *s)
 		return true;
 	peer_free(s->after);
 	s->after = NULL;
-	notify_send(s->notify, "MAINPID=%lld", (long long)getpid());
+	systemd_send(s->notify, "MAINPID=%lld", (long long)getpid());
 	s->hooks->hold_back(b, false);
 	return false;
 }
@@ -410,7 +410,7 @@ hand_over(struct succession *s)
 		return;
 	}
 	s->hooks->leave(b);
-	notify_fini(s->notify);
+	systemd_fini(s->notify);
 	forget_leaving(s);
 	listen_to(s->after);
 	(void)event_add(s->report, &often);
@@ -464,7 +464,7 @@ static const struct heir_handler heir_handler = { unfit, on_over };
 
 /* Would a service manager take the end of this process for its own? */
 static bool
-is_watched_blindly(const struct notify *notify)
+is_watched_blindly(const struct systemd *notify)
 {
 	const char *text = getenv("SYSTEMD_EXEC_PID");
 	uint64_t pid;
@@ -626,7 +626,7 @@ succession_stopped(const struct succession *s)
 }
 
 struct succession *
-succession_new(struct broker *b, struct notify *notify,
+succession_new(struct broker *b, struct systemd *notify,
     const struct succession_hooks *hooks)
 {
 	struct succession *s = xcalloc(1, sizeof(*s));

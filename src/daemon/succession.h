@@ -21,7 +21,7 @@
 
 struct broker;
 struct handed_list;
-struct notify;
+struct systemd;
 struct packet;
 struct resumption;
 struct succession;
@@ -49,7 +49,7 @@ struct succession_hooks {
 };
 
 /* Takes the channels that were handed to this process. */
-struct succession *succession_new(struct broker *b, struct notify *notify,
+struct succession *succession_new(struct broker *b, struct systemd *notify,
     const struct succession_hooks *hooks);
 /* Says why to the old process if this one has not taken over. */
 void succession_free(struct succession *s);

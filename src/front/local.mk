@@ -1,7 +1,6 @@
 # src/front: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/front/libfront.a
 src_front_libfront_a_SOURCES = \
-	src/front/admit.c \
 	src/front/conn.c \
 	src/front/conn.h \
 	src/front/front.c \
@@ -14,9 +13,10 @@ src_front_libfront_a_SOURCES = \
 	src/front/listener.h \
 	src/front/output.c \
 	src/front/pending.c \
-	src/front/queue.c \
+	src/front/places.c \
 	src/front/relayed.c \
 	src/front/sockopt.c \
 	src/front/sockopt.h \
 	src/front/state.h \
-	src/front/timeouts.c
+	src/front/timeouts.c \
+	src/front/turns.c

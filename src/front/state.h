@@ -99,7 +99,7 @@ struct front {
 	char *scratch;	 /* FRONT_READ_BYTES that are read into */
 };
 
-/* Lines that connections stand in: queue.c. */
+/* Lines that connections stand in: turns.c. */
 void front_ready(struct conn *c); /* LIVE: in line for front_run() */
 void front_heard(struct conn *c); /* the same; something has been read */
 void front_dirty(struct conn *c); /* in line for front_flush() */
@@ -123,7 +123,7 @@ bool front_room(struct front *f);
 /* Will the next turn of front_run() show whether there is room for more? */
 bool front_may_have_room(const struct front *f);
 
-/* Takes over the socket of a new client, or of one too many: admit.c. */
+/* Takes over the socket of a new client, or of one too many: places.c. */
 void front_accepted(struct front *f, int fd, bool tcp, bool proxied);
 void front_admit(struct conn *c);
 void front_reject(struct conn *c);

@@ -5,15 +5,15 @@ src_http_libhttp_a_SOURCES = \
 	src/http/basic.h \
 	src/http/exposition.c \
 	src/http/exposition.h \
-	src/http/limits.c \
-	src/http/limits.h \
 	src/http/listen.c \
 	src/http/listen.h \
 	src/http/page/sources.h \
 	src/http/path.c \
 	src/http/path.h \
 	src/http/server.c \
-	src/http/server.h
+	src/http/server.h \
+	src/http/visits.c \
+	src/http/visits.h
 
 # The page for people: what is in src/http/page becomes strings in a built file.
 page_sources = src/http/page/page.html src/http/page/page.css \

@@ -20,9 +20,9 @@
 #include "base/log.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
-#include "http/limits.h"
 #include "http/listen.h"
 #include "http/server.h"
+#include "http/visits.h"
 
 #define HEADERS_MAX 8192
 #define BODY_MAX 4096 /* read to be answered 405, but ignored */
@@ -56,7 +56,7 @@ struct http_server {
 	void *arg;
 	LIST_HEAD(, place) places;
 	LIST_HEAD(, open_request) requests;
-	struct limits *limits;
+	struct visits *limits;
 	uint64_t last_id, requests_total, refused_total;
 	bool held_back; /* nobody is accepted yet */
 };
@@ -77,7 +77,7 @@ on_room(void *arg, bool room)
 	}
 }
 
-/* If there are too many by then, limits.c says so again. */
+/* If there are too many by then, visits.c says so again. */
 static void
 on_accept_again(evutil_socket_t fd, short what, void *arg)
 {
@@ -112,7 +112,7 @@ on_accepted(struct event_base *base, void *arg)
 	if (bev == NULL)
 		abort();
 	bufferevent_setwatermark(bev, EV_READ, 0, INPUT_MAX);
-	limits_came(s->limits, bev);
+	visits_came(s->limits, bev);
 	return bev;
 }
 
@@ -291,7 +291,7 @@ on_request(struct evhttp_request *of, void *arg)
 	struct http_server *s = p->server;
 	struct open_request *r;
 
-	limits_asked(s->limits, evhttp_connection_get_bufferevent(c));
+	visits_asked(s->limits, evhttp_connection_get_bufferevent(c));
 	if (is_refused(p, of))
 		return;
 	r = xcalloc(1, sizeof(*r));
@@ -418,8 +418,8 @@ http_stats(const struct http_server *s, struct http_stats *out)
 {
 	out->requests = s->requests_total;
 	out->refused = s->refused_total;
-	out->dropped = limits_dropped(s->limits);
-	out->connections = limits_count(s->limits);
+	out->dropped = visits_dropped(s->limits);
+	out->connections = visits_count(s->limits);
 }
 
 struct http_server *
@@ -432,7 +432,7 @@ http_new(struct event_base *base, http_handler *handler, void *arg)
 	s->arg = arg;
 	LIST_INIT(&s->places);
 	LIST_INIT(&s->requests);
-	s->limits = limits_new(base, HTTP_CONNECTIONS, on_room, s);
+	s->limits = visits_new(base, HTTP_CONNECTIONS, on_room, s);
 	return s;
 }
 
@@ -459,6 +459,6 @@ http_free(struct http_server *s)
 			(void)close(p->fd);
 		free(p);
 	}
-	limits_free(s->limits);
+	visits_free(s->limits);
 	free(s);
 }

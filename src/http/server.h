@@ -3,7 +3,7 @@
  *
  *	socket --> evhttp --> handler->request --> http_answer() --> evhttp
  *	              ^
- *	              limits.c: how many, for how long
+ *	              visits.c: how many, for how long
  *
  * evhttp reads requests and writes answers, a piece at a time.  The server
  * bounds what evhttp does not: how many connections there are, and how long a

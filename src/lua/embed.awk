@@ -38,7 +38,7 @@ function emit(path, depth,    line, rc, part)
 BEGIN {
 	print "/* Made by embed.awk from the .lua files; edit those. */"
 	print "#include \"config.h\"\n"
-	print "#include \"lua/scripts.h\""
+	print "#include \"lua/lua.h\""
 	for (i = 1; i < ARGC; i++) {
 		name = ARGV[i]
 		directory = name

@@ -1,6 +1,6 @@
 # src/lua: the scripts that run inside Redis, one a file. NAME.lua in
 # lua_scripts becomes the string lua_NAME in the built file scripts.c, to be
-# declared in scripts.h; what is only included by others ("-- include FILE" on
+# declared in lua.h; what is only included by others ("-- include FILE" on
 # a line of its own) stands in lua_includes.
 lua_scripts = src/lua/keep.lua src/lua/acquire.lua
 lua_includes = src/lua/guard.lua src/lua/lease.lua src/lua/drop.lua src/lua/end.lua \
@@ -10,7 +10,7 @@ lua_includes = src/lua/guard.lua src/lua/lease.lua src/lua/drop.lua src/lua/end.
 
 noinst_LIBRARIES += src/lua/liblua.a
 src_lua_liblua_a_CFLAGS = $(AM_CFLAGS) $(NO_OVERLENGTH)
-src_lua_liblua_a_SOURCES = src/lua/scripts.h
+src_lua_liblua_a_SOURCES = src/lua/lua.h
 nodist_src_lua_liblua_a_SOURCES = src/lua/scripts.c
 EXTRA_DIST += src/lua/embed.awk $(lua_scripts) $(lua_includes)
 CLEANFILES += src/lua/scripts.c

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "redis/bucket.h"
 #include "redis/cluster_map.h"
-#include "redis/slot.h"
 
 static bool
 is_integer(const redisReply *r, long long min, long long max)

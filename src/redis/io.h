@@ -2,7 +2,7 @@
  * What the decisions of this folder need of the world, besides links (link.h)
  * and a server of our own (embedded.h): clocks, timers, random bytes.
  *
- *	decide   redis, topo_*, cluster_*, sentinels, pool*, listener
+ *	decide   redis, topo_*, cluster_*, sentinels, pool*, subscriber
  *	         -------------------------------------------------------
  *	do I/O   io, link*, resolve, embedded: libevent, sockets, threads
  *

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "lua/scripts.h"
+#include "lua/lua.h"
 #include "redis/link_state.h"
 #include "store/refusal.h"
 

@@ -1,6 +1,8 @@
 # src/redis: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/redis/libredis.a
 src_redis_libredis_a_SOURCES = \
+	src/redis/bucket.c \
+	src/redis/bucket.h \
 	src/redis/cluster_calls.c \
 	src/redis/cluster_map.c \
 	src/redis/cluster_map.h \
@@ -20,8 +22,6 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/link_greet.c \
 	src/redis/link_io.c \
 	src/redis/link_state.h \
-	src/redis/listener.c \
-	src/redis/listener.h \
 	src/redis/once.c \
 	src/redis/once.h \
 	src/redis/pool.c \
@@ -37,6 +37,7 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/probe_state.h \
 	src/redis/redis.c \
 	src/redis/redis.h \
+	src/redis/redis_tls.c \
 	src/redis/resolve.c \
 	src/redis/resolve.h \
 	src/redis/sentinel_answer.c \
@@ -45,12 +46,11 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/sentinels.h \
 	src/redis/server_dir.c \
 	src/redis/server_dir.h \
-	src/redis/slot.c \
-	src/redis/slot.h \
-	src/redis/tls.c \
+	src/redis/subscriber.c \
+	src/redis/subscriber.h \
 	src/redis/topo_cluster.c \
-	src/redis/topo_sentinel.c \
 	src/redis/topo_quorum.c \
+	src/redis/topo_sentinel.c \
 	src/redis/topo_standalone.c \
 	src/redis/topology.c \
 	src/redis/topology.h

@@ -118,12 +118,12 @@ static void
 leave_other_servers(struct pool *p, const struct link *l)
 {
 	static const char why[] = "a new connection leads to another server";
-	const struct link *ear = listener_link(p->listener);
+	const struct link *ear = subscriber_link(p->subscriber);
 	bool left = is_elsewhere(l, ear);
 	uint32_t i;
 
 	if (left)
-		listener_cut(p->listener, why);
+		subscriber_cut(p->subscriber, why);
 	for (i = 0; i < p->nlanes; i++) {
 		if (!is_elsewhere(l, p->lanes[i].link))
 			continue;
@@ -210,7 +210,7 @@ on_published(void *arg, const redisReply *reply)
 	struct pool *p = arg;
 
 	if (reply != NULL && reply->type == REDIS_REPLY_INTEGER)
-		listener_published(p->listener, reply->integer > 0);
+		subscriber_published(p->subscriber, reply->integer > 0);
 }
 
 /*
@@ -230,7 +230,7 @@ on_probe(void *arg)
 	if (first == NULL || (p->quiet && ++p->skipped < QUIET_TIMES))
 		return;
 	p->skipped = 0;
-	if (listener_probe(p->listener, text, sizeof(text)))
+	if (subscriber_probe(p->subscriber, text, sizeof(text)))
 		(void)link_sendf(first->link, 0, on_published, p,
 		    "PUBLISH %s %s", gather_channel(p->config.gather), text);
 	if (++p->probes % POLICY_EVERY == 0)
@@ -270,7 +270,7 @@ link_config_init(const struct pool *p, struct link_config *c)
 static const char *
 history_heard(const struct pool *p)
 {
-	const char *run_id = link_info(listener_link(p->listener))->run_id;
+	const char *run_id = link_info(subscriber_link(p->subscriber))->run_id;
 
 	return strcmp(run_id, p->history_run_id) == 0 ? p->history : "";
 }
@@ -292,7 +292,7 @@ on_listening(void *arg, bool on)
 
 	assert(on || p->config.stats->listening > 0);
 	if (on) {
-		leave_other_servers(p, listener_link(p->listener));
+		leave_other_servers(p, subscriber_link(p->subscriber));
 		p->config.stats->listening++;
 		p->config.owner->resubscribed(p->config.owner_arg);
 	} else {
@@ -300,7 +300,7 @@ on_listening(void *arg, bool on)
 	}
 }
 
-static const struct listener_handler listener_handler = { on_message,
+static const struct subscriber_handler subscriber_handler = { on_message,
 	on_listening };
 
 struct pool *
@@ -327,7 +327,7 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
 		p->lanes[i].link = link_new(&c, &lane_handler, &p->lanes[i]);
 	}
 	c.channel = gather_channel(config->gather);
-	p->listener = listener_new(&c, p->node, &listener_handler, p);
+	p->subscriber = subscriber_new(&c, p->node, &subscriber_handler, p);
 	p->probe = timer_new(config->io, on_probe, p);
 	config->stats->nodes++;
 	return p;
@@ -340,7 +340,7 @@ pool_start(struct pool *p)
 
 	for (i = 0; i < p->nlanes; i++)
 		link_retry_now(p->lanes[i].link);
-	listener_start(p->listener);
+	subscriber_start(p->subscriber);
 	timer_in(p->probe, PROBE_MS);
 }
 
@@ -356,7 +356,7 @@ pool_move(struct pool *p, const char *why)
 
 	for (i = 0; i < p->nlanes; i++)
 		link_move(p->lanes[i].link, why);
-	listener_move(p->listener, why);
+	subscriber_move(p->subscriber, why);
 	(void)address_format(p->config.address, p->node);
 	p->down_lines = 0;
 	memset(&p->refusals, 0, sizeof(p->refusals));
@@ -409,7 +409,7 @@ pool_free(struct pool *p)
 	if (p->nup > 0)
 		p->config.stats->up--;
 	timer_free(p->probe);
-	listener_free(p->listener);
+	subscriber_free(p->subscriber);
 	for (i = 0; i < p->nlanes; i++)
 		lane_fini(&p->lanes[i]);
 	free(p->lanes);

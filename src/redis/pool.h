@@ -4,7 +4,7 @@
  *
  *	              +- link 0 ---- calls of lane 0, probes
  *	pool (node) --+- link 1 ---- calls of lane 1
- *	              +- listener -- our channel
+ *	              +- subscriber -- our channel
  *
  * A name has its lane, so it always uses the same link; while that link is
  * down, another stands in.  A call that was under way on a link that was cut

@@ -11,8 +11,8 @@
 
 #include "redis/io.h"
 #include "redis/link.h"
-#include "redis/listener.h"
 #include "redis/pool.h"
+#include "redis/subscriber.h"
 #include "store/call.h"
 
 /* How the calls of a script have failed since the last good one. */
@@ -62,7 +62,7 @@ struct pool {
 	uint32_t nlanes;
 	struct lane *lanes;
 	uint32_t nup;
-	struct listener *listener;
+	struct subscriber *subscriber;
 	struct timer *probe;
 	unsigned probes;
 	unsigned skipped; /* since the last probe */

@@ -14,12 +14,12 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "redis/bucket.h"
 #include "redis/cluster_map.h"
 #include "redis/io.h"
 #include "redis/probe.h"
 #include "redis/probe_state.h"
 #include "redis/redis.h"
-#include "redis/slot.h"
 #include "relay/relay.h"
 
 /* Is there such a program, as execvp(3) looks for it? */

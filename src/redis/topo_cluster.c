@@ -23,9 +23,9 @@
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
+#include "redis/bucket.h"
 #include "redis/cluster_map.h"
 #include "redis/cluster_state.h"
-#include "redis/slot.h"
 
 #define TICK_MS 250	/* while something is wrong */
 #define CALM_MS 2000	/* while a node may be left */
@@ -285,7 +285,7 @@ cluster_new(const struct topology_env *env, char *why, size_t why_size)
 	t->tick = timer_new(env->io, on_tick, t);
 	t->unpark = timer_new(env->io, cluster_unpark, t);
 	for (i = 0; i < BUCKETS; i++)
-		t->buckets[i].slot = slot_of_bucket((uint32_t)i);
+		t->buckets[i].slot = bucket_slot((uint32_t)i);
 	for (i = 0; i < seeds->n; i++)
 		cluster_node_new(t, &seeds->v[i])->seed = true;
 	return t;

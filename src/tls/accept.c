@@ -28,8 +28,8 @@
 #include "base/xmalloc.h"
 #include "front/sockopt.h"
 #include "tls/accept.h"
-#include "tls/names.h"
 #include "tls/pipe.h"
+#include "tls/wording.h"
 
 #define ACCEPTS_PER_TURN 16
 #define ACCEPT_AGAIN_MS 50
@@ -238,7 +238,7 @@ hand_over(struct pipe *p)
 static void
 shake(struct pipe *p)
 {
-	char why[NAMES_WHY_SIZE];
+	char why[WORDING_WHY_SIZE];
 	int rc, err;
 
 	rc = pipe_shake(p);
@@ -246,7 +246,7 @@ shake(struct pipe *p)
 	if (rc > 0) {
 		hand_over(p);
 	} else if (rc < 0) {
-		names_why(p, err, why);
+		wording_why(p, err, why);
 		refuse(p, why);
 	}
 }

@@ -17,8 +17,8 @@
 #include "tls/accept.h"
 #include "tls/control.h"
 #include "tls/dial.h"
-#include "tls/names.h"
 #include "tls/pipe.h"
+#include "tls/wording.h"
 
 /* Failed handshakes get at most so many log lines in so long. */
 #define LINES_MAX 10
@@ -197,7 +197,7 @@ control_client(struct engine *e, struct pipe *p, int local)
 	packet_add(&packet, p->place);
 	packet_add_num(&packet, (int64_t)p->id);
 	packet_add(&packet, p->peer);
-	names_add(&packet, p);
+	wording_add(&packet, p);
 	return packet_send(e->control, &packet, local);
 }
 

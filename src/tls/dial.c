@@ -22,8 +22,8 @@
 #include "base/xmalloc.h"
 #include "relay/relay.h"
 #include "tls/dial.h"
-#include "tls/names.h"
 #include "tls/pipe.h"
+#include "tls/wording.h"
 
 union address {
 	struct sockaddr any;
@@ -63,7 +63,7 @@ tune(int fd, int64_t timeout_ms)
 static void
 refuse(int local, char kind, const char *why)
 {
-	char line[NAMES_WHY_SIZE + 4];
+	char line[WORDING_WHY_SIZE + 4];
 	int n = snprintf(line, sizeof(line), "%c%s\n", kind, why);
 
 	(void)send(local, line, (size_t)n, MSG_NOSIGNAL);
@@ -91,11 +91,11 @@ static void
 tell_broken(struct pipe *p)
 {
 	unsigned long error = ERR_peek_last_error();
-	char why[NAMES_WHY_SIZE];
+	char why[WORDING_WHY_SIZE];
 
 	if (ERR_GET_LIB(error) != ERR_LIB_SSL)
 		return;
-	names_why(p, 0, why);
+	wording_why(p, 0, why);
 	buf_addf(&p->in, "-" RELAY_BROKEN "%s\r\n", why);
 }
 
@@ -131,7 +131,7 @@ check_name(struct pipe *p, const char *name)
 static void
 shake(struct pipe *p)
 {
-	char why[NAMES_WHY_SIZE];
+	char why[WORDING_WHY_SIZE];
 	int rc, err;
 
 	rc = pipe_shake(p);
@@ -140,7 +140,7 @@ shake(struct pipe *p)
 		buf_adds(&p->in, "+\n");
 		pipe_move(p);
 	} else if (rc < 0) {
-		names_why(p, err, why);
+		wording_why(p, err, why);
 		fail(p, '!', why);
 	}
 }

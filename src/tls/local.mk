@@ -14,10 +14,10 @@ lockbroker_tls_SOURCES = \
 	src/tls/engine.c \
 	src/tls/engine.h \
 	src/tls/main.c \
-	src/tls/names.c \
-	src/tls/names.h \
 	src/tls/pipe.c \
-	src/tls/pipe.h
+	src/tls/pipe.h \
+	src/tls/wording.c \
+	src/tls/wording.h
 lockbroker_tls_CFLAGS = $(AM_CFLAGS) $(OPENSSL_CFLAGS)
 lockbroker_tls_LDADD = $(LIB_RELAY) $(LIB_FRONT) $(LIB_BASE) \
 	$(LIBEVENT_LIBS) $(OPENSSL_LIBS)

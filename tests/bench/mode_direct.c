@@ -16,7 +16,7 @@
 
 #include "base/xmalloc.h"
 #include "load.h"
-#include "lua/scripts.h"
+#include "lua/lua.h"
 #include "resp.h"
 #include "store/gather.h"
 

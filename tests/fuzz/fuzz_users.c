@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/auth.h"
 #include "auth/pattern.h"
-#include "auth/settings.h"
 #include "auth/users.h"
 #include "base/xmalloc.h"
 

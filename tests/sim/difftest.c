@@ -24,7 +24,7 @@
 
 #include "base/hash.h"
 #include "base/xmalloc.h"
-#include "lua/scripts.h"
+#include "lua/lua.h"
 #include "store/gather.h"
 
 #include "answer.h"

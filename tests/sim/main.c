@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "core/dump.h"
-#include "lua/scripts.h"
+#include "lua/lua.h"
 
 #include "world.h"
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "lua/scripts.h"
+#include "lua/lua.h"
 #include "redis/io.h"
 
 #include "world.h"

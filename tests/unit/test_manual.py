@@ -266,7 +266,7 @@ class Settings(unittest.TestCase):
 
     def test_every_key_of_a_listener(self):
         keys = re.findall(r'{ "(\w+)", &\w+, AT\(',
-                          source("src/config/listen.c"))
+                          source("src/config/endpoints.c"))
         self.assertGreater(len(keys), 3)
         for key in keys:
             with self.subTest(key=key):
@@ -286,7 +286,7 @@ class Command(unittest.TestCase):
 
     def test_every_command(self):
         commands = re.findall(r'\{ "([\w-]+)", -?\d+, -?\d+, WORDS_',
-                              source("src/cli/commands.c"))
+                              source("src/cli/subcommands.c"))
         self.assertGreater(len(commands), 8)
         for command in commands:
             with self.subTest(command=command):
@@ -294,7 +294,7 @@ class Command(unittest.TestCase):
                                  rf"(?m)^\.(It Cm|Ss) {command}( |$)")
 
     def test_every_option(self):
-        for path in ("src/cli/commands.c", "src/cli/run_options.c",
+        for path in ("src/cli/subcommands.c", "src/cli/run_options.c",
                      "src/cli/top.c"):
             names = re.findall(r'\{ "([\w-]+)", \w+_argument',
                                source(path))

@@ -175,4 +175,3 @@ hold_promise_until(struct hold *h, int64_t at_ms)
 	if (at_ms > hold_rare(h)->told_keep_until_ms)
 		hold_need_rare(h)->told_keep_until_ms = at_ms;
 }
-}

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auth/settings.h"
+#include "auth/auth.h"
 #include "auth/users.h"
 #include "base/xmalloc.h"
 #include "suite.h"

@@ -13,7 +13,7 @@
 #include "base/xmalloc.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"
-#include "cli/request.h"
+#include "cli/run_request.h"
 #include "cli/timespan.h"
 #include "client/addresses.h"
 #include "client/message.h"
@@ -346,14 +346,14 @@ START_TEST(request_lines)
 	struct buf line;
 
 	buf_init(&line);
-	request_take(&r, r.wait_ms, &line);
+	run_request_take(&r, r.wait_ms, &line);
 	buf_addc(&line, '|');
 	r.hold_ms = 1500;
 	r.keep_ms = 0;
 	r.delay_ms = 7;
-	request_take(&r, 0, &line);
+	run_request_take(&r, 0, &line);
 	buf_addc(&line, '|');
-	request_give(&r, &line);
+	run_request_give(&r, &line);
 	buf_addc(&line, '\0');
 	ck_assert_str_eq(buf_data(&line),
 	    "LOCK a wait=forever|LOCK a wait=0ms hold=1500ms keep=0ms "
@@ -389,31 +389,31 @@ START_TEST(request_of_several_and_of_permits)
 		.delay_ms = -1 };
 	struct message m;
 	struct buf line;
-	char *all = request_names(&r);
+	char *all = run_request_names(&r);
 
 	ck_assert_str_eq(all, "a b");
 	free(all);
 	buf_init(&line);
-	request_take(&r, 0, &line);
+	run_request_take(&r, 0, &line);
 	buf_addc(&line, '|');
-	request_give(&r, &line);
+	run_request_give(&r, &line);
 	buf_addc(&line, '|');
 	r.names_n = 1;
 	r.shared = false;
 	r.limit = 3;
-	request_take(&r, 0, &line);
+	run_request_take(&r, 0, &line);
 	buf_addc(&line, '|');
-	request_give(&r, &line);
+	run_request_give(&r, &line);
 	buf_addc(&line, '\0');
 	ck_assert_str_eq(buf_data(&line),
 	    "LOCK a b mode=shared wait=0ms|UNLOCK a b|"
 	    "ACQUIRE a limit=3 wait=0ms|RELEASE a");
 	buf_fini(&line);
 	ck_assert(message_parse(&m, "!LOST a fence=1", 15));
-	ck_assert(!request_lost(&r, &m));
+	ck_assert(!run_request_lost(&r, &m));
 	message_fini(&m);
 	ck_assert(message_parse(&m, "!LOST a kind=semaphore", 22));
-	ck_assert(request_lost(&r, &m));
+	ck_assert(run_request_lost(&r, &m));
 	message_fini(&m);
 }
 END_TEST
@@ -425,8 +425,8 @@ START_TEST(request_events)
 
 	ck_assert(
 	    message_parse(&m, events[_i].event, strlen(events[_i].event)));
-	ck_assert_msg(
-	    request_lost(&r, &m) == events[_i].lost, "'%s'", events[_i].event);
+	ck_assert_msg(run_request_lost(&r, &m) == events[_i].lost, "'%s'",
+	    events[_i].event);
 	message_fini(&m);
 }
 END_TEST
@@ -454,8 +454,8 @@ static const struct {
 
 START_TEST(request_name_checks)
 {
-	ck_assert_msg(request_name_ok(names[_i].name) == names[_i].good, "'%s'",
-	    names[_i].name);
+	ck_assert_msg(run_request_name_ok(names[_i].name) == names[_i].good,
+	    "'%s'", names[_i].name);
 }
 END_TEST
 
@@ -465,9 +465,9 @@ START_TEST(request_name_length)
 
 	memset(name, 'x', sizeof(name));
 	name[256] = '\0';
-	ck_assert(!request_name_ok(name));
+	ck_assert(!run_request_name_ok(name));
 	name[255] = '\0';
-	ck_assert(request_name_ok(name));
+	ck_assert(run_request_name_ok(name));
 }
 END_TEST
 

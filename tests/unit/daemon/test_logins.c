@@ -24,7 +24,7 @@
 #include "daemon/broker.h"
 #include "daemon/login.h"
 #include "daemon/monitor_state.h"
-#include "daemon/notify.h"
+#include "daemon/systemd.h"
 #include "suite.h"
 
 #define SALT "$6$rounds=50000$saltsalt$" /* some 20 ms each */
@@ -75,7 +75,7 @@ load(struct config *c, const char *users)
 static void
 setup(void)
 {
-	static struct notify notify = { .fd = -1 };
+	static struct systemd notify = { .fd = -1 };
 	struct crypt_data data = { 0 };
 	char users[512];
 

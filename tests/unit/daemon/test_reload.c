@@ -19,7 +19,7 @@
 #include "core/measure/measure.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
-#include "daemon/notify.h"
+#include "daemon/systemd.h"
 #include "front/state.h"
 #include "suite.h"
 
@@ -39,7 +39,7 @@ static const char after[] =
 
 static struct event_base *base;
 static struct broker *broker;
-static struct notify notify = { .fd = -1 };
+static struct systemd notify = { .fd = -1 };
 static struct config config, fresh;
 
 static void

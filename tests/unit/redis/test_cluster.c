@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "redis/bucket.h"
 #include "redis/cluster_map.h"
 #include "redis/once.h"
-#include "redis/slot.h"
 #include "test_redis.h"
 
 /* Everything that was told, one line for each range. */
@@ -188,9 +188,9 @@ END_TEST
 START_TEST(buckets_have_the_slots_of_redis)
 {
 	/* As CLUSTER KEYSLOT answers for lock:{N}:x. */
-	ck_assert_uint_eq(slot_of_bucket(0), 13907);
-	ck_assert_uint_eq(slot_of_bucket(197), 2860);
-	ck_assert_uint_eq(slot_of_bucket(255), 14163);
+	ck_assert_uint_eq(bucket_slot(0), 13907);
+	ck_assert_uint_eq(bucket_slot(197), 2860);
+	ck_assert_uint_eq(bucket_slot(255), 14163);
 }
 END_TEST
 

@@ -14,7 +14,7 @@
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "config/fields.h"
-#include "config/options.h"
+#include "config/overrides.h"
 
 /* The state of one call, on the stack of config_options_apply(). */
 struct work {

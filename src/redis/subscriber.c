@@ -12,14 +12,14 @@
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "redis/io.h"
-#include "redis/listener.h"
+#include "redis/subscriber.h"
 
 #define PROBE_WORD "probe "
 
-struct listener {
+struct subscriber {
 	struct link *link;
 	const char *node; /* for the log; not owned */
-	const struct listener_handler *handler;
+	const struct subscriber_handler *handler;
 	void *arg;
 	struct io *io;
 	int64_t reply_timeout_ms;
@@ -33,7 +33,7 @@ struct listener {
 };
 
 static void
-set_listening(struct listener *s, bool on)
+set_listening(struct subscriber *s, bool on)
 {
 	if (on == s->listening)
 		return;
@@ -44,7 +44,7 @@ set_listening(struct listener *s, bool on)
 static void
 on_up(void *arg, struct link *l)
 {
-	struct listener *s = arg;
+	struct subscriber *s = arg;
 
 	(void)l;
 	s->awaited = 0;
@@ -59,7 +59,7 @@ static void
 on_down(
     void *arg, struct link *l, bool was_up, const char *why, const char *advice)
 {
-	struct listener *s = arg;
+	struct subscriber *s = arg;
 
 	(void)l;
 	(void)was_up;
@@ -69,9 +69,9 @@ on_down(
 	set_listening(s, false);
 }
 
-/* The command links are up, so it is news that the listener is down. */
+/* The command links are up, so it is news that the subscriber is down. */
 static void
-log_down(struct listener *s)
+log_down(struct subscriber *s)
 {
 	if (s->told || s->why[0] == '\0')
 		return;
@@ -88,7 +88,7 @@ static void
 on_message(void *arg, const char *text, size_t len)
 {
 	const size_t word_len = sizeof(PROBE_WORD) - 1;
-	struct listener *s = arg;
+	struct subscriber *s = arg;
 	char number[24];
 
 	if (len < word_len || memcmp(text, PROBE_WORD, word_len) != 0) {
@@ -103,11 +103,11 @@ on_message(void *arg, const char *text, size_t len)
 
 static const struct link_handler link_handler = { on_up, on_down, on_message };
 
-struct listener *
-listener_new(const struct link_config *config, const char *node,
-    const struct listener_handler *handler, void *arg)
+struct subscriber *
+subscriber_new(const struct link_config *config, const char *node,
+    const struct subscriber_handler *handler, void *arg)
 {
-	struct listener *s = xcalloc(1, sizeof(*s));
+	struct subscriber *s = xcalloc(1, sizeof(*s));
 
 	s->node = node;
 	s->handler = handler;
@@ -119,31 +119,31 @@ listener_new(const struct link_config *config, const char *node,
 }
 
 void
-listener_start(struct listener *s)
+subscriber_start(struct subscriber *s)
 {
 	link_retry_now(s->link);
 }
 
 void
-listener_move(struct listener *s, const char *why)
+subscriber_move(struct subscriber *s, const char *why)
 {
 	link_move(s->link, why);
 }
 
 void
-listener_cut(struct listener *s, const char *why)
+subscriber_cut(struct subscriber *s, const char *why)
 {
 	link_cut(s->link, why, NULL);
 }
 
 const struct link *
-listener_link(const struct listener *s)
+subscriber_link(const struct subscriber *s)
 {
 	return s->link;
 }
 
 void
-listener_free(struct listener *s)
+subscriber_free(struct subscriber *s)
 {
 	if (s == NULL)
 		return;
@@ -153,7 +153,7 @@ listener_free(struct listener *s)
 }
 
 bool
-listener_probe(struct listener *s, char *text, size_t size)
+subscriber_probe(struct subscriber *s, char *text, size_t size)
 {
 	if (!link_is_up(s->link)) {
 		log_down(s);
@@ -172,7 +172,7 @@ listener_probe(struct listener *s, char *text, size_t size)
 }
 
 void
-listener_published(struct listener *s, bool heard)
+subscriber_published(struct subscriber *s, bool heard)
 {
 	if (!heard && s->awaited != 0 && link_is_up(s->link))
 		link_cut(s->link, "nobody listens on the channel", NULL);

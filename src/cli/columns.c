@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "cli/columns.h"
 #include "cli/json_reply.h"
-#include "cli/table.h"
 #include "cli/timespan.h"
 #include "client/message.h"
 
@@ -176,7 +176,7 @@ row_print(
 }
 
 void
-table_print(const struct table *t, char *const *lines, size_t n, bool json)
+columns_print(const struct table *t, char *const *lines, size_t n, bool json)
 {
 	size_t width[COLUMNS_MAX], i, c;
 

@@ -13,8 +13,8 @@
 
 #include "base/buf.h"
 #include "relay/packet.h"
-#include "tls/names.h"
 #include "tls/pipe.h"
+#include "tls/wording.h"
 
 #define NAMES_MAX 32
 #define NAME_BYTES_MAX 255
@@ -123,7 +123,7 @@ add_name(void *arg, const char *text)
 }
 
 void
-names_add(struct packet *packet, const struct pipe *p)
+wording_add(struct packet *packet, const struct pipe *p)
 {
 	X509 *cert = SSL_get_peer_certificate(p->ssl);
 
@@ -281,7 +281,7 @@ why_library(const struct pipe *p, unsigned long error, struct buf *out)
 }
 
 void
-names_why(const struct pipe *p, int err, char why[NAMES_WHY_SIZE])
+wording_why(const struct pipe *p, int err, char why[WORDING_WHY_SIZE])
 {
 	unsigned long error = ERR_peek_last_error();
 	struct buf out;
@@ -297,7 +297,7 @@ names_why(const struct pipe *p, int err, char why[NAMES_WHY_SIZE])
 		    err ? strerror(err) : "the connection was closed",
 		    p->place ? "" : ": is that its plain port?");
 	snprintf(
-	    why, NAMES_WHY_SIZE, "%.*s", (int)buf_len(&out), buf_data(&out));
+	    why, WORDING_WHY_SIZE, "%.*s", (int)buf_len(&out), buf_data(&out));
 	buf_fini(&out);
 	ERR_clear_error();
 }

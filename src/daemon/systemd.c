@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
-#include "daemon/notify.h"
+#include "daemon/systemd.h"
 
 /* More than one status line needs. */
 #define MESSAGE_BYTES_MAX 1024
@@ -44,7 +44,7 @@ env_pid_is_ours(const char *name)
 
 /* Takes a path, or '@' and an abstract name. */
 static bool
-notify_open(struct notify *n, const char *path)
+notify_open(struct systemd *n, const char *path)
 {
 	size_t len = strlen(path);
 
@@ -61,7 +61,7 @@ notify_open(struct notify *n, const char *path)
 }
 
 void
-notify_init(struct notify *n)
+systemd_init(struct systemd *n)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	uint64_t watchdog_us = 0;
@@ -78,7 +78,7 @@ notify_init(struct notify *n)
 }
 
 void
-notify_fini(struct notify *n)
+systemd_fini(struct systemd *n)
 {
 	if (n->fd >= 0)
 		(void)close(n->fd);
@@ -86,7 +86,7 @@ notify_fini(struct notify *n)
 }
 
 static void __attribute__((format(printf, 3, 0)))
-notify_sendv(const struct notify *n, int wait_ms, const char *fmt, va_list ap)
+notify_sendv(const struct systemd *n, int wait_ms, const char *fmt, va_list ap)
 {
 	struct pollfd p = { .fd = n->fd, .events = POLLOUT };
 	const struct sockaddr *to = (const struct sockaddr *)&n->to;
@@ -108,7 +108,7 @@ notify_sendv(const struct notify *n, int wait_ms, const char *fmt, va_list ap)
 }
 
 void
-notify_send(const struct notify *n, const char *fmt, ...)
+systemd_send(const struct systemd *n, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -118,7 +118,7 @@ notify_send(const struct notify *n, const char *fmt, ...)
 }
 
 void
-notify_try(const struct notify *n, const char *fmt, ...)
+systemd_try(const struct systemd *n, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -128,7 +128,7 @@ notify_try(const struct notify *n, const char *fmt, ...)
 }
 
 size_t
-notify_listen_fds(void)
+systemd_listen_fds(void)
 {
 	uint64_t n = 0;
 	uint64_t i;
@@ -141,6 +141,6 @@ notify_listen_fds(void)
 	(void)unsetenv("LISTEN_FDNAMES");
 	for (i = 0; i < n; i++)
 		(void)fcntl(
-		    NOTIFY_LISTEN_FD_FIRST + (int)i, F_SETFD, FD_CLOEXEC);
+		    SYSTEMD_LISTEN_FD_FIRST + (int)i, F_SETFD, FD_CLOEXEC);
 	return (size_t)n;
 }

@@ -1,8 +1,8 @@
 /*
  * The rules that several settings must obey together.
  */
-#ifndef LOCKBROKER_CONFIG_CHECK_H
-#define LOCKBROKER_CONFIG_CHECK_H
+#ifndef LOCKBROKER_CONFIG_RULES_H
+#define LOCKBROKER_CONFIG_RULES_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /*
- * See limits.h.
+ * See visits.h.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 #include "base/now.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
-#include "http/limits.h"
+#include "http/visits.h"
 
 #define LOOK_MS 50
 
@@ -32,7 +32,7 @@ struct visit {
 	TAILQ_ENTRY(visit) link;
 };
 
-struct limits {
+struct visits {
 	TAILQ_HEAD(, visit) visits; /* the oldest first */
 	unsigned n, most;
 	bool full;
@@ -44,7 +44,7 @@ struct limits {
 
 /* The socket closes when the last reference goes. */
 static void
-visit_free(struct limits *l, struct visit *v)
+visit_free(struct visits *l, struct visit *v)
 {
 	assert(l->n > 0);
 	TAILQ_REMOVE(&l->visits, v, link);
@@ -67,7 +67,7 @@ is_over(const struct visit *v)
 
 /* Tells evhttp that the connection has ended; evhttp frees it. */
 static void
-cut(struct limits *l, struct visit *v)
+cut(struct visits *l, struct visit *v)
 {
 	if (v->cut)
 		return;
@@ -78,7 +78,7 @@ cut(struct limits *l, struct visit *v)
 
 /* New connections are about to ask; those that don't ask are the oldest. */
 static void
-make_room(struct limits *l)
+make_room(struct visits *l)
 {
 	unsigned left = MAKE_ROOM;
 	struct visit *v;
@@ -93,7 +93,7 @@ make_room(struct limits *l)
 }
 
 static void
-look(struct limits *l)
+look(struct visits *l)
 {
 	int64_t at_ms = now_awake_ms();
 	struct visit *v, *next;
@@ -124,7 +124,7 @@ on_look(evutil_socket_t fd, short what, void *arg)
 }
 
 void
-limits_came(struct limits *l, struct bufferevent *bev)
+visits_came(struct visits *l, struct bufferevent *bev)
 {
 	struct timeval tv = ms_to_timeval(LOOK_MS);
 	struct visit *v = xcalloc(1, sizeof(*v));
@@ -135,7 +135,7 @@ limits_came(struct limits *l, struct bufferevent *bev)
 	look(l);
 	bufferevent_incref(bev);
 	v->bev = bev;
-	v->until_ms = now_awake_ms() + LIMITS_REQUEST_MS;
+	v->until_ms = now_awake_ms() + VISITS_REQUEST_MS;
 	TAILQ_INSERT_TAIL(&l->visits, v, link);
 	if (l->n++ == 0)
 		(void)event_add(l->look, &tv);
@@ -147,7 +147,7 @@ limits_came(struct limits *l, struct bufferevent *bev)
 }
 
 void
-limits_asked(struct limits *l, struct bufferevent *bev)
+visits_asked(struct visits *l, struct bufferevent *bev)
 {
 	struct visit *v;
 
@@ -155,28 +155,28 @@ limits_asked(struct limits *l, struct bufferevent *bev)
 		if (v->bev != bev)
 			continue;
 		v->asked = true;
-		v->until_ms = now_awake_ms() + LIMITS_ANSWER_MS;
+		v->until_ms = now_awake_ms() + VISITS_ANSWER_MS;
 		return;
 	}
 }
 
 unsigned
-limits_count(const struct limits *l)
+visits_count(const struct visits *l)
 {
 	return l->n;
 }
 
 uint64_t
-limits_dropped(const struct limits *l)
+visits_dropped(const struct visits *l)
 {
 	return l->dropped;
 }
 
-struct limits *
-limits_new(struct event_base *base, unsigned most,
+struct visits *
+visits_new(struct event_base *base, unsigned most,
     void (*room)(void *arg, bool room), void *arg)
 {
-	struct limits *l = xcalloc(1, sizeof(*l));
+	struct visits *l = xcalloc(1, sizeof(*l));
 
 	TAILQ_INIT(&l->visits);
 	l->most = most;
@@ -189,7 +189,7 @@ limits_new(struct event_base *base, unsigned most,
 }
 
 void
-limits_free(struct limits *l)
+visits_free(struct visits *l)
 {
 	struct visit *v;
 

@@ -2,8 +2,8 @@
  * The requests of `run` to the broker, in the words of the protocol. No other
  * file knows which verb takes and which gives back.
  */
-#ifndef LOCKBROKER_CLI_REQUEST_H
-#define LOCKBROKER_CLI_REQUEST_H
+#ifndef LOCKBROKER_CLI_RUN_REQUEST_H
+#define LOCKBROKER_CLI_RUN_REQUEST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,18 +32,19 @@ struct request {
 };
 
 /* Appends the line that takes it, and waits at most `wait_ms`. */
-void request_take(const struct request *r, int64_t wait_ms, struct buf *line);
+void run_request_take(
+    const struct request *r, int64_t wait_ms, struct buf *line);
 
 /* Appends the line that gives it back. */
-void request_give(const struct request *r, struct buf *line);
+void run_request_give(const struct request *r, struct buf *line);
 
 /* Returns the names with spaces between them; the caller frees it. */
-char *request_names(const struct request *r);
+char *run_request_names(const struct request *r);
 
 /* Does this event say that the hold is lost? */
-bool request_lost(const struct request *r, const struct message *event);
+bool run_request_lost(const struct request *r, const struct message *event);
 
 /* Can the broker take this name? Other names would break the line. */
-bool request_name_ok(const char *name);
+bool run_request_name_ok(const char *name);
 
 #endif

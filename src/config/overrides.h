@@ -1,8 +1,8 @@
 /*
  * Settings of the command line, `-o section.key=value`.
  */
-#ifndef LOCKBROKER_CONFIG_OPTIONS_H
-#define LOCKBROKER_CONFIG_OPTIONS_H
+#ifndef LOCKBROKER_CONFIG_OVERRIDES_H
+#define LOCKBROKER_CONFIG_OVERRIDES_H
 
 #include "config/faults.h"
 #include "config/node.h"

@@ -5,8 +5,8 @@
  * Both protocols are declared stable and are a few lines each; libsystemd
  * would bring half a dozen libraries with it.
  */
-#ifndef LOCKBROKER_DAEMON_NOTIFY_H
-#define LOCKBROKER_DAEMON_NOTIFY_H
+#ifndef LOCKBROKER_DAEMON_SYSTEMD_H
+#define LOCKBROKER_DAEMON_SYSTEMD_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include <sys/un.h>
 
 /* The way to the service manager; there may be none. */
-struct notify {
+struct systemd {
 	int fd;		       /* -1: nobody listens */
 	struct sockaddr_un to; /* named each time: may be bound anew */
 	socklen_t to_len;
@@ -25,21 +25,21 @@ struct notify {
  * Both read the environment and take the variables out of it, so that they
  * are not passed on to a child.
  */
-void notify_init(struct notify *n);
-void notify_fini(struct notify *n);
+void systemd_init(struct systemd *n);
+void systemd_fini(struct systemd *n);
 
 /*
  * Send lines such as "READY=1".  A line is lost if nobody takes it within a
- * moment; notify_try() loses it at once, which is better for a line that is
+ * moment; systemd_try() loses it at once, which is better for a line that is
  * sent again and again.
  */
-void notify_send(const struct notify *n, const char *fmt, ...)
+void systemd_send(const struct systemd *n, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-void notify_try(const struct notify *n, const char *fmt, ...)
+void systemd_try(const struct systemd *n, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Descriptors 3 to 3 + the result - 1 were passed; they are close-on-exec. */
-#define NOTIFY_LISTEN_FD_FIRST 3
-size_t notify_listen_fds(void);
+#define SYSTEMD_LISTEN_FD_FIRST 3
+size_t systemd_listen_fds(void);
 
 #endif

@@ -8,11 +8,11 @@
 
 #include "base/kind.h"
 #include "base/slips.h"
-#include "cli/commands.h"
 #include "cli/complete.h"
 #include "cli/exit.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
+#include "cli/subcommands.h"
 #include "cli/top.h"
 
 static const char *const status_options_help =
@@ -162,7 +162,7 @@ static const struct {
 };
 
 const struct command *
-command_find(const char *name)
+subcommand_find(const char *name)
 {
 	const struct command *command;
 
@@ -174,7 +174,7 @@ command_find(const char *name)
 }
 
 int
-command_unknown(const char *name)
+subcommand_unknown(const char *name)
 {
 	struct slips_nearest nearest;
 	const struct command *command;
@@ -189,7 +189,7 @@ command_unknown(const char *name)
 }
 
 void
-command_longs(
+subcommand_longs(
     const struct command *command, struct option longs[COMMAND_OPTIONS_MAX])
 {
 	const struct option *from = common_longs;
@@ -255,9 +255,9 @@ help_main(struct cli *cli, int argc, char **argv)
 		help_all(stdout);
 		return CLI_EXIT_OK;
 	}
-	command = command_find(argv[1]);
+	command = subcommand_find(argv[1]);
 	if (command == NULL)
-		return command_unknown(argv[1]);
+		return subcommand_unknown(argv[1]);
 	help_one(command);
 	return CLI_EXIT_OK;
 }

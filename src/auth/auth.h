@@ -2,8 +2,8 @@
  * The section auth of the configuration: src/config fills it in, and a set of
  * users is made from it.
  */
-#ifndef LOCKBROKER_AUTH_SETTINGS_H
-#define LOCKBROKER_AUTH_SETTINGS_H
+#ifndef LOCKBROKER_AUTH_AUTH_H
+#define LOCKBROKER_AUTH_AUTH_H
 
 #include <stdbool.h>
 #include <stddef.h>

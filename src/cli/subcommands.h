@@ -1,11 +1,11 @@
 /*
  * The table of commands, and the help that is made of it.
  *
- * To add a command, add a row to the table in commands.c, a handler, a test,
+ * To add a command, add a row to the table in subcommands.c, a handler, a test,
  * and its lines in lockbroker(1). Completion follows the table.
  */
-#ifndef LOCKBROKER_CLI_COMMANDS_H
-#define LOCKBROKER_CLI_COMMANDS_H
+#ifndef LOCKBROKER_CLI_SUBCOMMANDS_H
+#define LOCKBROKER_CLI_SUBCOMMANDS_H
 
 #include <getopt.h>
 #include <stdio.h>
@@ -66,15 +66,15 @@ extern const struct command commands[];
 extern const struct option common_longs[];
 
 /* Returns NULL if there is none. */
-const struct command *command_find(const char *name);
+const struct command *subcommand_find(const char *name);
 
 /* Says that there is no such command, and which one was probably meant. */
-int command_unknown(const char *name);
+int subcommand_unknown(const char *name);
 
 #define COMMAND_OPTIONS_MAX 32
 
 /* The common options and those of the command; `command` may be NULL. */
-void command_longs(
+void subcommand_longs(
     const struct command *command, struct option longs[COMMAND_OPTIONS_MAX]);
 
 void help_all(FILE *out);

@@ -11,31 +11,31 @@
  * reference to the bufferevent, and looks whether evhttp has removed its
  * callbacks, because this is its first step to free it.
  */
-#ifndef LOCKBROKER_HTTP_LIMITS_H
-#define LOCKBROKER_HTTP_LIMITS_H
+#ifndef LOCKBROKER_HTTP_VISITS_H
+#define LOCKBROKER_HTTP_VISITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct bufferevent;
 struct event_base;
-struct limits;
+struct visits;
 
-#define LIMITS_REQUEST_MS 5000 /* from the connection to its whole request */
-#define LIMITS_ANSWER_MS 20000 /* from then to the last byte of the answer */
+#define VISITS_REQUEST_MS 5000 /* from the connection to its whole request */
+#define VISITS_ANSWER_MS 20000 /* from then to the last byte of the answer */
 
 /* room() tells whether to accept more connections from now on. */
-struct limits *limits_new(struct event_base *base, unsigned most,
+struct visits *visits_new(struct event_base *base, unsigned most,
     void (*room)(void *arg, bool room), void *arg);
-void limits_free(struct limits *l);
+void visits_free(struct visits *l);
 
 /* To be called when a connection was accepted. */
-void limits_came(struct limits *l, struct bufferevent *bev);
+void visits_came(struct visits *l, struct bufferevent *bev);
 
 /* To be called when its request is whole. */
-void limits_asked(struct limits *l, struct bufferevent *bev);
+void visits_asked(struct visits *l, struct bufferevent *bev);
 
-unsigned limits_count(const struct limits *l);
-uint64_t limits_dropped(const struct limits *l);
+unsigned visits_count(const struct visits *l);
+uint64_t visits_dropped(const struct visits *l);
 
 #endif

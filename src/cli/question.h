@@ -1,8 +1,8 @@
 /*
  * One question to the broker, and its answer or an exit status.
  */
-#ifndef LOCKBROKER_CLI_ASK_H
-#define LOCKBROKER_CLI_ASK_H
+#ifndef LOCKBROKER_CLI_QUESTION_H
+#define LOCKBROKER_CLI_QUESTION_H
 
 #include "cli/cli.h"
 
@@ -10,25 +10,27 @@
  * Connects to the first broker that answers a PING. Returns 0, or an exit
  * status after it has said why.
  */
-int ask_open(struct cli *cli, struct client *c);
+int question_open(struct cli *cli, struct client *c);
 
 /* Says why client_open() found no broker. Returns the exit status for that. */
-int ask_unreachable(enum client_got got, const struct buf *errors);
+int question_unreachable(enum client_got got, const struct buf *errors);
 
 /* Asks on an open connection, and skips events. */
-enum client_got ask_send(struct client *c, const char *line, struct message *m);
+enum client_got question_send(
+    struct client *c, const char *line, struct message *m);
 /* The same for a question whose answer may take so long. */
-enum client_got ask_send_for(
+enum client_got question_send_for(
     struct client *c, const char *line, int64_t wait_ms, struct message *m);
 
 /*
  * Judges the result of a question. Returns 0 with the reply, which the caller
  * must free; or an exit status after it has said why.
  */
-int ask_status(const struct client *c, enum client_got got, struct message *m);
+int question_status(
+    const struct client *c, enum client_got got, struct message *m);
 
-/* ask_send() and ask_status() together. */
-int ask_on(struct client *c, const char *line, struct message *m);
+/* question_send() and question_status() together. */
+int question_on(struct client *c, const char *line, struct message *m);
 
 /* The same on a new connection. */
 int ask(struct cli *cli, const char *line, struct message *m);

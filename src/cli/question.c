@@ -4,22 +4,22 @@
 #include "config.h"
 
 #include "base/now.h"
-#include "cli/ask.h"
 #include "cli/exit.h"
 #include "cli/login.h"
+#include "cli/question.h"
 #include "cli/say.h"
 
 /* A broker that is up but takes longer to answer a question is of no use. */
 #define ASK_MS 30000
 
 enum client_got
-ask_send(struct client *c, const char *line, struct message *m)
+question_send(struct client *c, const char *line, struct message *m)
 {
-	return ask_send_for(c, line, ASK_MS, m);
+	return question_send_for(c, line, ASK_MS, m);
 }
 
 enum client_got
-ask_send_for(
+question_send_for(
     struct client *c, const char *line, int64_t wait_ms, struct message *m)
 {
 	int64_t until_ms = now_ms() + wait_ms;
@@ -35,7 +35,7 @@ ask_send_for(
 }
 
 int
-ask_status(const struct client *c, enum client_got got, struct message *m)
+question_status(const struct client *c, enum client_got got, struct message *m)
 {
 	int status;
 
@@ -58,13 +58,13 @@ ask_status(const struct client *c, enum client_got got, struct message *m)
 }
 
 int
-ask_on(struct client *c, const char *line, struct message *m)
+question_on(struct client *c, const char *line, struct message *m)
 {
-	return ask_status(c, ask_send(c, line, m), m);
+	return question_status(c, question_send(c, line, m), m);
 }
 
 int
-ask_unreachable(enum client_got got, const struct buf *errors)
+question_unreachable(enum client_got got, const struct buf *errors)
 {
 	static const struct {
 		const char *code;
@@ -81,7 +81,7 @@ ask_unreachable(enum client_got got, const struct buf *errors)
 }
 
 int
-ask_open(struct cli *cli, struct client *c)
+question_open(struct cli *cli, struct client *c)
 {
 	const struct client_probe probe = { "PING", 0, NEVER_MS };
 	enum client_got got;
@@ -95,7 +95,7 @@ ask_open(struct cli *cli, struct client *c)
 	if (got == CLIENT_MESSAGE)
 		message_fini(&hello);
 	else
-		status = ask_unreachable(got, &errors);
+		status = question_unreachable(got, &errors);
 	buf_fini(&errors);
 	return status;
 }
@@ -106,9 +106,9 @@ ask(struct cli *cli, const char *line, struct message *m)
 	struct client c;
 	int status;
 
-	status = ask_open(cli, &c);
+	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
-		status = ask_on(&c, line, m);
+		status = question_on(&c, line, m);
 	client_fini(&c);
 	return status;
 }

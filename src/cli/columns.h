@@ -1,8 +1,8 @@
 /*
  * Lines of the broker as a table for people, or one JSON object each.
  */
-#ifndef LOCKBROKER_CLI_TABLE_H
-#define LOCKBROKER_CLI_TABLE_H
+#ifndef LOCKBROKER_CLI_COLUMNS_H
+#define LOCKBROKER_CLI_COLUMNS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct table {
 	size_t width; /* to which bare words are shortened; 0: no limit */
 };
 
-void table_print(
+void columns_print(
     const struct table *t, char *const *lines, size_t n, bool json);
 
 #endif

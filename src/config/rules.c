@@ -11,9 +11,9 @@
 
 #include "auth/users.h"
 #include "base/buf.h"
-#include "config/check.h"
 #include "config/config.h"
 #include "config/node.h"
+#include "config/rules.h"
 
 #define ID(name) CONFIG_FIELD_##name
 #define WARM_PART 10 /* locks.warm is at most this part of a lease */

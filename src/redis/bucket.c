@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 #include "base/crc16.h"
-#include "redis/slot.h"
+#include "redis/bucket.h"
 
 unsigned
-slot_of_bucket(uint32_t bucket)
+bucket_slot(uint32_t bucket)
 {
 	char digits[16];
 	int n = snprintf(digits, sizeof(digits), "%" PRIu32, bucket);

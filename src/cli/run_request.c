@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 #include "base/xmalloc.h"
-#include "cli/request.h"
+#include "cli/run_request.h"
 
 #define NAME_MAX_BYTES 255
 
@@ -29,7 +29,7 @@ names_add(const struct request *r, struct buf *line)
 }
 
 void
-request_take(const struct request *r, int64_t wait_ms, struct buf *line)
+run_request_take(const struct request *r, int64_t wait_ms, struct buf *line)
 {
 	buf_adds(line, r->limit > 0 ? "ACQUIRE" : "LOCK");
 	names_add(r, line);
@@ -46,14 +46,14 @@ request_take(const struct request *r, int64_t wait_ms, struct buf *line)
 }
 
 void
-request_give(const struct request *r, struct buf *line)
+run_request_give(const struct request *r, struct buf *line)
 {
 	buf_adds(line, r->limit > 0 ? "RELEASE" : "UNLOCK");
 	names_add(r, line);
 }
 
 char *
-request_names(const struct request *r)
+run_request_names(const struct request *r)
 {
 	struct buf text;
 	char *copy;
@@ -78,7 +78,7 @@ is_ours(const struct request *r, const struct pair *name)
 }
 
 bool
-request_lost(const struct request *r, const struct message *event)
+run_request_lost(const struct request *r, const struct message *event)
 {
 	const char *cursor = event->text;
 	struct pair p, kind;
@@ -94,7 +94,7 @@ request_lost(const struct request *r, const struct message *event)
 
 /* lockbroker-protocol(7), "Names, numbers and durations". */
 bool
-request_name_ok(const char *name)
+run_request_name_ok(const char *name)
 {
 	const size_t n = strlen(name);
 	size_t i;
