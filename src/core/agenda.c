@@ -17,8 +17,9 @@
  */
 static const struct share {
 	unsigned bare, event;
-} urgent = { 300, 50 }, patient = { 100, 25 }, leaving = { 100, 25 },
-  rest = { 150, 25 }, own = { 150, 200 }, telling = { 75, 25 };
+} budget_urgent = { 300, 50 }, budget_patient = { 100, 25 },
+  budget_leaving = { 100, 25 }, budget_sweep = { 150, 25 },
+  budget_event = { 150, 200 }, budget_tell = { 75, 25 };
 
 static void
 allow(struct core *core, struct share share, bool bare)
@@ -69,10 +70,10 @@ void
 agenda_run(struct core *core, bool bare)
 {
 	if (is_empty(core)) {
-		allow(core, own, bare);
+		allow(core, budget_event, bare);
 		return;
 	}
-	allow(core, urgent, bare);
+	allow(core, budget_urgent, bare);
 	/* Events to tell again come before new ones, so that they are
 	 * in order. */
 	jobs_run(core, JOB_RETELL, JOB_RETELL);
@@ -85,15 +86,15 @@ agenda_run(struct core *core, bool bare)
 	if (core_has_losses(core, core->now_ms))
 		return;
 	turn_run_timers(core, AGENDA_URGENT);
-	allow(core, patient, bare);
+	allow(core, budget_patient, bare);
 	turn_run_timers(core, AGENDA_PATIENT);
-	allow(core, leaving, bare);
+	allow(core, budget_leaving, bare);
 	jobs_run(core, JOB_STOP, JOB_ASK);
-	allow(core, rest, bare);
+	allow(core, budget_sweep, bare);
 	/* JOB_FORCE waits for the end of the step: the event may end more. */
 	jobs_run(core, JOB_SWEEP, JOB_TOUCHED_SYNCS);
 	jobs_run(core, JOB_CALLS, JOB_VOUCH);
-	allow(core, own, bare);
+	allow(core, budget_event, bare);
 }
 
 /* An event may bring a loss with it, as when a server's clock turns out to have
@@ -111,7 +112,7 @@ agenda_settle(struct core *core)
 void
 agenda_tell(struct core *core, bool bare)
 {
-	allow(core, telling, bare);
+	allow(core, budget_tell, bare);
 	if (!jobs_queued(core, JOB_WARN, JOB_WATCHERS) ||
 	    core_has_losses(core, core->now_ms))
 		return;

@@ -17,7 +17,7 @@
 #include "daemon/monitor_state.h"
 #include "http/path.h"
 
-/* Numbers of connections begin at 1, and never get so high. */
+/* Ids of connections begin at 1, and never reach this. */
 #define OURS (UINT64_C(1) << 63)
 
 /* A session may have two requests under way: for the brokers, and, with this

@@ -492,9 +492,9 @@ may_change(const struct core *core, const struct set *s, const char *text)
 }
 
 /*
- * Does the set have just our servers, as far as they are known?  If not, the
- * first that it lacks is told in *stranger; if it lacks none, that is the
- * number of all servers.
+ * Does the set have just our servers, as far as they are known?  If not,
+ * *stranger is the first of our servers that is not in the set, or the number
+ * of all if the set has others besides ours.
  */
 static bool
 all_in(const struct core *core, const struct set *s, uint32_t *stranger)

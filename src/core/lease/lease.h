@@ -197,7 +197,7 @@ struct lease_lessee {
 	bool (*grant)(struct core *core, struct lease *l);
 	/* One was granted it: may the next one be, in this step? */
 	bool (*grants_on)(struct core *core, struct lease *l);
-	/* No waiter could be granted it: asks for what groups still lack. */
+	/* No waiter can be granted it: asks for what waiting groups lack. */
 	void (*idle)(struct core *core, struct lease *l);
 
 	/* What has happened. */

@@ -71,7 +71,7 @@ pace_plan(struct core *core, struct term *t, bool first)
 {
 	const int64_t early_ms = core->config.lease_ms / 6;
 	int64_t at_ms = t->confirmed_ms + core->config.lease_ms / 3;
-	/* A bit more than an equal part, or all would be searched for room. */
+	/* An eighth more than an even share, so that the search is short. */
 	uint32_t share = core->terms->n / A_THIRD * 9 / 8 + 1;
 	int64_t plan_ms, other_ms;
 

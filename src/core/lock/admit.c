@@ -1,8 +1,8 @@
 /*
  * May a request wait for names?
  *
- * All is asked before the request is in any queue, and one no refuses all of
- * it: so there is nothing to be undone.
+ * All is asked before the request is in any queue, and one refusal refuses
+ * all of it: so there is nothing to be undone.
  */
 #include "config.h"
 

@@ -90,7 +90,7 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 	warm_check_one(l);
 	check_holders(l);
 	check_queue(l);
-	/* An UNLOCK that waits for an operation has one to wait for. */
+	/* If an UNLOCK waits here, an operation is in flight. */
 	assert(l->parting == NULL || l->lease.pending != NULL || l->touched);
 	sums->names++;
 	sums->holds += l->nholders;

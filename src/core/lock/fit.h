@@ -18,7 +18,7 @@ bool lock_reenters(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
 /*
- * Does the name linger, and keeps w from it (NULL: whomever)?  Not if it
+ * Does the name linger in a way that excludes w (NULL: anybody)?  Not if it
  * lingers for the session of w, or if w only re-enters.
  */
 bool lock_lingers(

@@ -68,7 +68,7 @@ valid_asked(struct core *core, struct valid *v)
 		plan_bound(core, v);
 }
 
-/* Looks at all things in one step, for the last time: they are MANY and one. */
+/* Looks at all things in one step, for the last time: they have passed MANY. */
 static void
 begin_bound(struct core *core, struct owner *owner)
 {
