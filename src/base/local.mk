@@ -40,7 +40,7 @@ src_base_libbase_a_SOURCES = \
 	src/base/slips.c \
 	src/base/slips.h \
 	src/base/span.h \
-	src/base/status.h \
+	src/base/reply_status.h \
 	src/base/streams.c \
 	src/base/streams.h \
 	src/base/syslog_out.c \

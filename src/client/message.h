@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/reply_status.h"
 
 /*
  * A reply with all its lines, or an event. The caller of client_next() must

@@ -31,7 +31,7 @@
 #include "base/field.h"
 #include "base/kind.h"
 #include "base/limits.h"
-#include "base/status.h"
+#include "base/reply_status.h"
 #include "base/verb.h"
 #include "core/notice.h"
 #include "core/token/token.h"

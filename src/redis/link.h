@@ -26,7 +26,7 @@
 
 #include "base/address.h"
 #include "redis/info.h"
-#include "store/call.h"
+#include "store/script_call.h"
 
 struct io;
 

@@ -13,7 +13,7 @@
 #include "redis/link.h"
 #include "redis/pool.h"
 #include "redis/subscriber.h"
-#include "store/call.h"
+#include "store/script_call.h"
 
 /* How the calls of a script have failed since the last good one. */
 struct refusal_run {

@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "store/call.h"
 #include "store/op_rows.h"
+#include "store/script_call.h"
 
 static const struct word {
 	const char *text;

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/call.h"
 #include "store/op.h"
+#include "store/script_call.h"
 
 /* Strings are copied. */
 struct store_config {

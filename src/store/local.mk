@@ -1,8 +1,8 @@
 # src/store: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/store/libstore.a
 src_store_libstore_a_SOURCES = \
-	src/store/call.c \
-	src/store/call.h \
+	src/store/script_call.c \
+	src/store/script_call.h \
 	src/store/decode.c \
 	src/store/gather.c \
 	src/store/gather.h \

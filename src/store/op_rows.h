@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/call.h"
 #include "store/op.h"
+#include "store/script_call.h"
 
 enum op_keys {
 	KEYS_NONE,

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/call.h"
+#include "store/script_call.h"
 
 #define DIGITS_MAX 21 /* of a 64-bit number, with its sign */
 

@@ -14,8 +14,8 @@
 
 #include "base/err.h"
 #include "base/field.h"
+#include "base/reply_status.h"
 #include "base/span.h"
-#include "base/status.h"
 #include "base/verb.h"
 
 /* The answer to a request. */

@@ -1,6 +1,6 @@
 /*
  * Clients that speak to Redis themselves: with the broker's scripts, one
- * operation a call, as store/call.h has it; and with what most of them do, SET
+ * operation a call, as store/script_call.h has it; and with what most of them do, SET
  * NX PX and a script that compares and deletes.
  *
  * A command is made once for each client; then only the number of its token

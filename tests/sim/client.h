@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
-#include "base/status.h"
+#include "base/reply_status.h"
 
 #include "checker.h"
 

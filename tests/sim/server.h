@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
-#include "store/call.h"
+#include "store/script_call.h"
 
 #include "redis_db.h"
 #include "replica.h"

@@ -160,7 +160,7 @@ class Protocol(unittest.TestCase):
         self.check_words("src/base/err.h", "ERROR", 1, True)
 
     def test_every_event(self):
-        self.check_words("src/base/status.h", "EVENT", 1, True, "!")
+        self.check_words("src/base/reply_status.h", "EVENT", 1, True, "!")
 
     def test_every_field_of_a_reply(self):
         self.check_words("src/base/field.h", "FIELD", 1, False)

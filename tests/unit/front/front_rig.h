@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/status.h"
+#include "base/reply_status.h"
 #include "front/front.h"
 
 #define DEFERRED_MAX 64

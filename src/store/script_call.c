@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "store/call.h"
+#include "store/script_call.h"
 
 #define BLOCK_BYTES 4096
 

@@ -24,8 +24,8 @@
  *	       grab       ttl reserve flags, and the seqs of acquires
  *	       drop       the seqs of ends
  */
-#ifndef LOCKBROKER_STORE_CALL_H
-#define LOCKBROKER_STORE_CALL_H
+#ifndef LOCKBROKER_STORE_SCRIPT_CALL_H
+#define LOCKBROKER_STORE_SCRIPT_CALL_H
 
 #include <hiredis/hiredis.h> /* only for redisReply */
 #include <stdbool.h>

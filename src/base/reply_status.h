@@ -2,8 +2,8 @@
  * How a request ends, and the events that a session gets: two lists that the
  * core uses and the wire writes.
  */
-#ifndef LOCKBROKER_BASE_STATUS_H
-#define LOCKBROKER_BASE_STATUS_H
+#ifndef LOCKBROKER_BASE_REPLY_STATUS_H
+#define LOCKBROKER_BASE_REPLY_STATUS_H
 
 enum status {
 	STATUS_OK,
