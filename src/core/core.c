@@ -42,7 +42,7 @@
 #include "core/lock/warm.h"
 #include "core/lock/watch.h"
 #include "core/lock/watchers.h"
-#include "core/measure/record.h"
+#include "core/measure/count.h"
 #include "core/replay.h"
 #include "core/session/notify.h"
 #include "core/status.h"

@@ -20,11 +20,11 @@ noinst_LIBRARIES += src/core/measure/libmeasure.a
 src_core_measure_libmeasure_a_SOURCES = \
 	src/core/measure/classes.c \
 	src/core/measure/classes.h \
+	src/core/measure/count.c \
+	src/core/measure/count.h \
 	src/core/measure/measure.h \
 	src/core/measure/past.c \
 	src/core/measure/past.h \
-	src/core/measure/record.c \
-	src/core/measure/record.h \
 	src/core/measure/report.c
 
 noinst_LIBRARIES += src/core/session/libsession.a
@@ -44,11 +44,11 @@ src_core_session_libsession_a_SOURCES = \
 
 noinst_LIBRARIES += src/core/guard/libguard.a
 src_core_guard_libguard_a_SOURCES = \
-	src/core/guard/guard_heartbeat.c \
 	src/core/guard/clock.c \
 	src/core/guard/clock.h \
 	src/core/guard/guard.c \
 	src/core/guard/guard.h \
+	src/core/guard/guard_heartbeat.c \
 	src/core/guard/journal.c \
 	src/core/guard/parts.h \
 	src/core/guard/quorum.c \
@@ -57,11 +57,11 @@ src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/skew.h \
 	src/core/guard/sweep.c \
 	src/core/guard/sweep.h \
-	src/core/guard/text.c \
 	src/core/guard/voter_set.c \
 	src/core/guard/voter_set.h \
 	src/core/guard/voters.c \
-	src/core/guard/voters.h
+	src/core/guard/voters.h \
+	src/core/guard/why.c
 
 noinst_LIBRARIES += src/core/lease/liblease.a
 src_core_lease_liblease_a_SOURCES = \
@@ -159,18 +159,18 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/call.c \
 	src/core/token/call.h \
 	src/core/token/calls.c \
+	src/core/token/client_text.c \
 	src/core/token/measured.c \
 	src/core/token/measured.h \
 	src/core/token/notify.c \
 	src/core/token/notify.h \
+	src/core/token/parts.h \
 	src/core/token/poll.c \
 	src/core/token/poll.h \
-	src/core/token/parts.h \
 	src/core/token/pollers.c \
 	src/core/token/pollers.h \
 	src/core/token/pollers_told.c \
 	src/core/token/state.h \
-	src/core/token/text.c \
 	src/core/token/token.c \
 	src/core/token/token.h \
 	src/core/token/token_record.c \

@@ -34,7 +34,7 @@ int64_t guard_bless_ms(const struct core *core, const struct guard *g);
  */
 void recovery_note(struct core *core, const struct guard *g);
 
-/* text.c: words about guards; guard_why() is in guard.h. */
+/* why.c: words about guards; guard_why() is in guard.h. */
 
 /* As guard_why(), but about one server, even if it is one of a quorum. */
 int64_t guard_why_one(

@@ -1,5 +1,5 @@
 /*
- * Reports what happens to names to the measurements (measure/record.h).
+ * Reports what happens to names to the measurements (measure/count.h).
  */
 #ifndef LOCKBROKER_CORE_LOCK_MEASURED_H
 #define LOCKBROKER_CORE_LOCK_MEASURED_H

@@ -16,7 +16,7 @@
 #include "base/pool.h"
 #include "base/table.h"
 #include "core/lease/lease.h"
-#include "core/measure/record.h"
+#include "core/measure/count.h"
 #include "core/session/owner.h"
 #include "core/turn/slot.h"
 

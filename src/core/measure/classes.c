@@ -19,7 +19,7 @@
 
 #include "base/xmalloc.h"
 #include "core/measure/classes.h"
-#include "core/measure/record.h"
+#include "core/measure/count.h"
 
 #define OTHER_NAME "other"
 

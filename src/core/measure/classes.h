@@ -4,8 +4,8 @@
 #ifndef LOCKBROKER_CORE_MEASURE_CLASSES_H
 #define LOCKBROKER_CORE_MEASURE_CLASSES_H
 
+#include "core/measure/count.h"
 #include "core/measure/past.h"
-#include "core/measure/record.h"
 
 #define SLOTS 256 /* a mark has a byte for it */
 #define OTHER 0	  /* the slot of names that are in no class */

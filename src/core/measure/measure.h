@@ -3,7 +3,7 @@
  * and how that ends.  They are by class of names (metrics.classes), so that
  * there are few numbers to read, however many names there are.
  *
- *	lock --(record.h)--> classes: totals, histograms, the last hour
+ *	lock --(count.h)---> classes: totals, histograms, the last hour
  *	                 \-> past: the latest holds of each name; what was lost
  *
  * This header is for those who read measurements.  The module knows neither

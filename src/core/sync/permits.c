@@ -19,7 +19,7 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
-#include "core/measure/record.h"
+#include "core/measure/count.h"
 #include "core/session/notify.h"
 #include "core/session/valid.h"
 #include "core/sync/notify.h"

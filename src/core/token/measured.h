@@ -1,6 +1,6 @@
 /*
  * What happens to token holds, for the classes, the history and log.audit
- * (measure/record.h).
+ * (measure/count.h).
  */
 #ifndef LOCKBROKER_CORE_TOKEN_MEASURED_H
 #define LOCKBROKER_CORE_TOKEN_MEASURED_H

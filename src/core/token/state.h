@@ -17,7 +17,7 @@
 #define LOCKBROKER_CORE_TOKEN_STATE_H
 
 #include "base/table.h"
-#include "core/measure/record.h"
+#include "core/measure/count.h"
 #include "core/session/owner.h"
 #include "core/token/token.h"
 #include "core/turn/slot.h"
@@ -149,7 +149,7 @@ struct parked {
 
 struct parked poll_count(const struct core *core, const char *name, size_t len);
 
-/* text.c */
+/* client_text.c */
 
 /*
  * Returns token and user as they stand in a key, with %XX for bytes that could

@@ -107,7 +107,7 @@ struct core {
 	struct voters *voters;		 /* guard/voters.h */
 	struct terms *terms;		 /* lease/term.h */
 	struct leases *leases;		 /* lease/lease.h */
-	struct measure *measure;	 /* measure/record.h */
+	struct measure *measure;	 /* measure/count.h */
 	struct locks *locks;		 /* lock/state.h */
 	struct watches *watches;	 /* lock/watch.c */
 	struct forces *forces;		 /* lock/force.c */

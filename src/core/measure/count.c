@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/measure/classes.h"
-#include "core/measure/record.h"
+#include "core/measure/count.h"
 
 #define MINUTE_MS 60000
 #define OUT_OF_ORDER_MAX 8
