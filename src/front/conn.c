@@ -281,6 +281,7 @@ conn_free(struct conn *c)
 		free(c->names[i]);
 	free(c->names);
 	free(c->peer);
+	free(c->untold);
 	free(c);
 }
 
@@ -467,10 +468,42 @@ conn_reply(struct conn *c, const struct wire_reply *reply)
 	c->protocol->reply(conn_output(c), reply);
 }
 
+/* It has nothing that could be lost, so there is one event at most that counts:
+ * the broker leaves, or stops. */
+static void
+keep_event(struct conn *c, const struct wire_event *event)
+{
+	assert(event->nfields <= 1 && event->name.n == 0);
+	free(c->untold);
+	c->untold = xcalloc(1, sizeof(*c->untold));
+	c->untold->id = event->id;
+	c->untold->has_field = event->nfields > 0;
+	if (event->nfields > 0)
+		c->untold->field = event->fields[0];
+}
+
 void
 conn_tell(struct conn *c, const struct wire_event *event)
 {
-	c->protocol->event(conn_output(c), event);
+	if (c->spoke)
+		c->protocol->event(conn_output(c), event);
+	else
+		keep_event(c, event);
+}
+
+void
+conn_speaks(struct conn *c)
+{
+	struct untold *u = c->untold;
+
+	c->spoke = true;
+	if (u == NULL)
+		return;
+	c->untold = NULL;
+	conn_tell(
+	    c, &(struct wire_event){
+		   .id = u->id, .fields = &u->field, .nfields = u->has_field });
+	free(u);
 }
 
 void

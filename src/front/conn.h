@@ -67,6 +67,13 @@ struct pending {
 	struct table_link by_tag;
 };
 
+/* An event for a client that has not shown yet what it speaks. */
+struct untold {
+	enum event_id id;
+	struct field field;
+	bool has_field;
+};
+
 /*
  * A client.  Owned by the front; freed by conn_free() alone, when its bytes are
  * delivered or given up.  An idle connection has no buffers.
@@ -75,8 +82,9 @@ struct conn {
 	uint64_t id;
 	struct front *front;
 	const struct wire_protocol *protocol;
-	void *data;   /* owned by the handler */
-	char *peer;   /* owned */
+	void *data;	       /* owned by the handler */
+	struct untold *untold; /* owned; NULL: nothing */
+	char *peer;	       /* owned */
 	char **names; /* owned: what its certificate vouches for; or NULL */
 	unsigned nnames;
 	uint64_t relay; /* its number in the TLS process, if relayed */
@@ -150,6 +158,9 @@ struct conn *conn_new_relayed(
 struct conn *conn_new_passed(
     struct front *f, const struct front_passed *passed);
 void conn_free(struct conn *c);
+
+/* What it speaks is known: it is told what it was not told yet. */
+void conn_speaks(struct conn *c);
 
 /* Has libevent watch the events of interest now, and no others. */
 void conn_arm(struct conn *c);

@@ -330,7 +330,7 @@ front_hand(struct conn *c)
 		break;
 	}
 	if (!c->spoke) {
-		c->spoke = true;
+		conn_speaks(c);
 		timeouts_spoke(c);
 	}
 	heartbeat_heard(c);
@@ -377,7 +377,7 @@ front_receive(struct front *f, const struct front_passed *passed)
 	f->nresp += c->protocol != &wire_lines;
 	front_admit(c);
 	front_open(c);
-	c->spoke = true;
+	conn_speaks(c);
 	timeouts_spoke(c);
 	if (buf_len(&c->out) > 0)
 		front_dirty(c);

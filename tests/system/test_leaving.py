@@ -33,6 +33,7 @@ class Draining(SystemTest):
 
     def test_who_holds_nothing_is_turned_away(self):
         admin = self.drained()
+        self.idle.ok("PING")
         admin.ok("DRAIN")
         for client in (self.holder, self.waiter, self.idle, admin):
             left = re.fullmatch(r"!LEAVING left=(\d+)ms", client.event().text)
