@@ -9,6 +9,7 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/monitor.h"
+#include "daemon/resumption.h"
 #include "daemon/succession.h"
 #include "daemon/tls.h"
 
@@ -113,6 +114,15 @@ broker_drain(struct broker *b)
 	leave(b);
 }
 
+/* Are all gone who came through the places of this process? */
+static bool
+is_deserted(const struct broker *b)
+{
+	return front_count(b->front) == 0 && !tls_shakes(b) &&
+	       !monitor_is_visited(b->monitor) &&
+	       !resumption_expects(succession_resumption(b->succession));
+}
+
 bool
 broker_left(const struct broker *b)
 {
@@ -121,7 +131,7 @@ broker_left(const struct broker *b)
 	return now_ms() >= b->leave_ms ||
 	       (core_left(b->core) &&
 		   (b->draining ? succession_stopped(b->succession)
-				: front_count(b->front) == 0));
+				: is_deserted(b)));
 }
 
 void

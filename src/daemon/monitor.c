@@ -181,6 +181,17 @@ monitor_stop_listening(struct monitor *m)
 		http_stop_listening(m->http);
 }
 
+bool
+monitor_is_visited(const struct monitor *m)
+{
+	struct http_stats http;
+
+	if (m == NULL)
+		return false;
+	http_stats(m->http, &http);
+	return http.connections > 0;
+}
+
 void
 monitor_free(struct monitor *m)
 {

@@ -42,6 +42,8 @@ void monitor_hold_back(struct monitor *m, bool hold);
 /* Adds the sockets to what is handed to another process. */
 void monitor_hand_over(const struct monitor *m, struct handed_list *out);
 void monitor_stop_listening(struct monitor *m);
+/* Is somebody to be answered who came before? */
+bool monitor_is_visited(const struct monitor *m);
 
 void monitor_stats(
     const struct monitor *m, struct http_stats *http, uint64_t *auth_failed);

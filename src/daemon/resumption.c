@@ -8,6 +8,7 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "auth/users.h"
 #include "base/list.h"
@@ -39,6 +40,8 @@ struct resumption {
 	struct broker *broker;
 	uint64_t last;
 	LIST_HEAD(, quest) quests;
+	unsigned promised; /* connections that were not handed to us yet ... */
+	int64_t until_ms;  /* ... and are not waited for after that */
 };
 
 static const struct wire_protocol *const protocols[] = { &wire_lines,
@@ -91,7 +94,7 @@ user_of(const struct conn *c)
 	return client->user != NULL ? user_name(client->user) : "";
 }
 
-/* Asks all that leave, under a new number.  Returns false if there are none. */
+/* Asks all others, under a new number.  Returns false if there are none. */
 static bool
 ask(struct quest *q, const struct conn *c)
 {
@@ -117,7 +120,6 @@ resumption_asks(
 	struct quest *q;
 
 	if (key.n >= KEY_MAX ||
-	    succession_leaving(b->succession).processes == 0 ||
 	    core_resumable(b->core, now_ms(), key.p, key.n, NULL))
 		return false;
 	q = xcalloc(1, sizeof(*q));
@@ -267,18 +269,23 @@ resumption_gone(struct resumption *r)
 	}
 }
 
-/* In the process that has the session. */
+/* In the process that may have the session. */
 
+/* One that leaves asks the one that does not. */
 static void
 on_has(struct resumption *r, int peer, const struct packet *p)
 {
 	const char *key = packet_text(p, 2), *user = packet_text(p, 3);
+	bool yes = r->broker->leaving_ms == 0 ||
+		   core_resumable(r->broker->core, now_ms(), key, strlen(key),
+		       user[0] != '\0' ? user : NULL);
 	struct packet answer;
 
-	packet_begin(&answer, core_resumable(r->broker->core, now_ms(), key,
-				  strlen(key), user[0] != '\0' ? user : NULL)
-				  ? "yes"
-				  : "no");
+	if (yes) {
+		r->promised++;
+		r->until_ms = now_awake_ms() + ANSWER_MS;
+	}
+	packet_begin(&answer, yes ? "yes" : "no");
 	packet_add_num(&answer, packet_num(p, 1));
 	(void)!packet_send(peer, &answer, -1);
 }
@@ -297,6 +304,8 @@ on_take(struct resumption *r, struct packet *p)
 	struct buf in, out;
 	struct conn *c;
 
+	if (r->promised > 0)
+		r->promised--;
 	if (p->fd < 0)
 		return; /* no descriptor was left */
 	passed.fd = packet_take_fd(p);
@@ -313,6 +322,12 @@ on_take(struct resumption *r, struct packet *p)
 	buf_fini(&in);
 	buf_fini(&out);
 	front_wake(b->front);
+}
+
+bool
+resumption_expects(const struct resumption *r)
+{
+	return r->promised > 0 && now_awake_ms() < r->until_ms;
 }
 
 bool
@@ -336,6 +351,8 @@ resumption_new(struct broker *b)
 	struct resumption *r = xcalloc(1, sizeof(*r));
 
 	r->broker = b;
+	/* Answers to a process come to the next one if it is replaced. */
+	r->last = (uint64_t)getpid() << 32;
 	LIST_INIT(&r->quests);
 	return r;
 }

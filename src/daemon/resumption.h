@@ -7,6 +7,9 @@
  *	       <-- "yes NUMBER", "no NUMBER"
  *	       --> "take ..." with the descriptor, to the one that said yes;
  *	           else not-found
+ *
+ * One that leaves itself asks the process that has replaced it, which takes
+ * every such connection, as it knows all others.
  */
 #ifndef LOCKBROKER_DAEMON_RESUMPTION_H
 #define LOCKBROKER_DAEMON_RESUMPTION_H
@@ -23,7 +26,7 @@ struct resumption *resumption_new(struct broker *b);
 void resumption_free(struct resumption *r);
 
 /*
- * Returns true if one that leaves may have the session: the request is answered
+ * Returns true if another process may have the session: the request is answered
  * later, or the connection goes away.
  */
 bool resumption_asks(
@@ -35,7 +38,11 @@ bool resumption_asks(
  */
 bool resumption_hears(struct resumption *r, int peer, struct packet *p);
 
-/* One that leaves has gone, and perhaps owes answers. */
+/* Is a connection to come for which this process has said yes? */
+bool resumption_expects(const struct resumption *r);
+
+/* A process does not answer any more, and perhaps owes answers: it has gone, or
+ * this one leaves now. */
 void resumption_gone(struct resumption *r);
 
 #endif

@@ -240,7 +240,8 @@ on_leaving(struct peer *peer, const struct packet *p)
 static void
 leaving_gone(struct peer *peer)
 {
-	if (!peer->left && !peer->of->broker->stopping)
+	/* One of which nothing was heard may have told the process before us. */
+	if (!peer->left && peer->pid != 0 && !peer->of->broker->stopping)
 		LOG(WARNING, "leaving-died", LOG_N("pid", peer->pid),
 		    LOG_N("clients", peer->clients),
 		    LOG_N("locks", peer->locks));
@@ -257,6 +258,8 @@ succession_ask(struct succession *s, const struct packet *p)
 
 	LIST_FOREACH (peer, &s->leaving, link)
 		n += tell(peer, p) == PACKET_OK;
+	if (s->after != NULL)
+		n += tell(s->after, p) == PACKET_OK;
 	return n;
 }
 
@@ -413,6 +416,7 @@ hand_over(struct succession *s)
 	systemd_fini(s->notify);
 	forget_leaving(s);
 	listen_to(s->after);
+	resumption_gone(s->resumption);
 	(void)event_add(s->report, &often);
 	on_report(-1, 0, s);
 	n = broker_counts(b);

@@ -193,6 +193,12 @@ tls_stop_listening(struct broker *b)
 }
 
 bool
+tls_shakes(const struct broker *b)
+{
+	return b->relay != NULL && relay_shakes(b->relay);
+}
+
+bool
 tls_reload(struct broker *b)
 {
 	if (b->relay == NULL)

@@ -34,6 +34,8 @@ bool tls_listen(struct broker *b, struct buf *why)
 /* Should clients come in, or only wait?  At first they wait. */
 void tls_accept(struct broker *b, bool on);
 void tls_stop_listening(struct broker *b);
+/* Does somebody still shake hands who came before? */
+bool tls_shakes(const struct broker *b);
 
 /* To be called when limits have changed, and perhaps certificates.  Returns
  * false if there are none. */

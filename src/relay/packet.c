@@ -110,6 +110,8 @@ find_texts(struct packet *p)
 	return at == end;
 }
 
+/* If the other has gone and left something unread, Linux says ECONNRESET once,
+ * before what it has sent. */
 enum packet_end
 packet_receive(int socket, struct packet *p)
 {
@@ -125,7 +127,7 @@ packet_receive(int socket, struct packet *p)
 	p->n = 0;
 	do
 		n = recvmsg(socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0 && errno == EAGAIN)
 		return PACKET_LATER;
 	if (n <= 0)

@@ -69,6 +69,7 @@ struct relay {
 	bool serves;
 	struct relay_servers servers; /* its texts are owned */
 	bool accepting;
+	bool closing; /* clients may be shaking hands that came before */
 	unsigned clients;
 	int64_t unreachable_ms;
 
@@ -128,6 +129,7 @@ lost(struct relay *r)
 	if (r->pid == 0)
 		return;
 	let_go(r);
+	r->closing = false;
 	(void)kill(r->pid, SIGKILL);
 	status = reap(r);
 	snprintf(how, sizeof(how), "%s %d",
@@ -248,6 +250,13 @@ on_reloaded(struct relay *r, struct packet *p)
 		LOG(NOTICE, "tls-reloaded");
 }
 
+static void
+on_closed(struct relay *r, struct packet *p)
+{
+	(void)p;
+	r->closing = false;
+}
+
 static const struct {
 	const char *word;
 	unsigned texts;
@@ -260,6 +269,7 @@ static const struct {
 	{ "failed", 1, false, on_failed },
 	{ "done", 2, false, on_done },
 	{ "reloaded", 2, false, on_reloaded },
+	{ "closed", 0, false, on_closed },
 };
 
 static bool
@@ -567,7 +577,7 @@ relay_close_places(struct relay *r)
 	struct place *place;
 
 	packet_begin(&p, "close");
-	(void)tell(r, &p, -1);
+	r->closing = tell(r, &p, -1);
 	while ((place = TAILQ_FIRST(&r->places)) != NULL) {
 		TAILQ_REMOVE(&r->places, place, link);
 		(void)close(place->fd);
@@ -576,6 +586,12 @@ relay_close_places(struct relay *r)
 		free(place->client_ca);
 		free(place);
 	}
+}
+
+bool
+relay_shakes(const struct relay *r)
+{
+	return r->closing;
 }
 
 void

@@ -95,7 +95,10 @@ bool relay_serve(struct relay *r, const struct relay_servers *settings,
  * accept.
  */
 void relay_accept(struct relay *r, bool on);
+
+/* It accepts no more.  Those that came before may still shake hands. */
 void relay_close_places(struct relay *r);
+bool relay_shakes(const struct relay *r);
 
 /* Has the process read certificates again; the log says how that went. */
 void relay_reload(struct relay *r);

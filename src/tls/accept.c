@@ -93,6 +93,8 @@ leave_half_open(struct pipe *p)
 	assert(p->engine->nhalf > 0 && p->stage != PIPE_MOVING);
 	TAILQ_REMOVE(list_of(p), p, half_link);
 	p->engine->nhalf--;
+	if (accept_stopped(p->engine))
+		p->engine->above->closed(p->engine);
 }
 
 static void
@@ -445,11 +447,33 @@ accept_set(struct engine *e, bool on)
 
 	e->accepting = on;
 	LIST_FOREACH (place, &e->places, link) {
-		if (on && place->context.ssl)
+		if (on && !e->closing && place->context.ssl)
 			(void)event_add(place->event, NULL);
 		else
 			(void)event_del(place->event);
 	}
+}
+
+void
+accept_stop(struct engine *e)
+{
+	struct place *place;
+
+	e->closing = true;
+	(void)event_del(e->accept_again);
+	LIST_FOREACH (place, &e->places, link) {
+		(void)event_del(place->event);
+		(void)close(place->fd);
+		place->fd = -1;
+	}
+	if (accept_stopped(e))
+		e->above->closed(e);
+}
+
+bool
+accept_stopped(const struct engine *e)
+{
+	return e->closing && e->nhalf == 0;
 }
 
 void
@@ -468,7 +492,8 @@ accept_close(struct engine *e)
 	while ((place = LIST_FIRST(&e->places)) != NULL) {
 		LIST_REMOVE(place, link);
 		event_free(place->event);
-		(void)close(place->fd);
+		if (place->fd >= 0)
+			(void)close(place->fd);
 		context_fini(&place->context);
 		free(place->id);
 		free(place);

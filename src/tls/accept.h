@@ -25,6 +25,12 @@ int64_t accept_until(const struct engine *e);
 
 /* Should it accept clients?  They can connect in any case. */
 void accept_set(struct engine *e, bool on);
+
+/* Accepts no more.  Those that came before go on: closed() is called when all
+ * have shaken hands, or failed to. */
+void accept_stop(struct engine *e);
+bool accept_stopped(const struct engine *e);
+/* Ends these, too. */
 void accept_close(struct engine *e);
 
 /* Hands over clients that are ready: the broker may have room for them. */

@@ -119,7 +119,7 @@ static void
 on_close(struct engine *e, struct packet *p)
 {
 	(void)p;
-	accept_close(e);
+	accept_stop(e);
 }
 
 static const struct {
@@ -177,9 +177,14 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 static void
 on_writable(evutil_socket_t fd, short what, void *arg)
 {
+	struct engine *e = arg;
+
 	(void)fd;
 	(void)what;
-	accept_hand_over(arg);
+	if (accept_stopped(e))
+		control_closed(e);
+	else
+		accept_hand_over(e);
 }
 
 void
@@ -199,6 +204,17 @@ control_client(struct engine *e, struct pipe *p, int local)
 	packet_add(&packet, p->peer);
 	wording_add(&packet, p);
 	return packet_send(e->control, &packet, local);
+}
+
+void
+control_closed(struct engine *e)
+{
+	struct packet packet;
+
+	packet_begin(&packet, "closed");
+	if (e->control >= 0 &&
+	    packet_send(e->control, &packet, -1) == PACKET_LATER)
+		control_wait(e);
 }
 
 bool

@@ -27,6 +27,7 @@ void control_wait(struct engine *e);
 bool control_ended(struct engine *e, uint64_t id, const char *how);
 
 /* A handshake has failed.  Logs a bounded number of these in a while. */
+void control_closed(struct engine *e);
 void control_failed(struct engine *e, const char *peer, const char *why);
 
 #endif

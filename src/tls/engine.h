@@ -46,6 +46,7 @@ struct engine_listener {
 	void (*wait)(struct engine *e);
 	bool (*ended)(struct engine *e, uint64_t id, const char *how);
 	void (*failed)(struct engine *e, const char *peer, const char *why);
+	void (*closed)(struct engine *e);
 };
 
 struct engine {
@@ -64,6 +65,7 @@ struct engine {
 	LIST_HEAD(, place) places;
 	struct event *accept_again;
 	bool accepting;
+	bool closing; /* no more clients; those that shake hands go on */
 	int64_t unreachable_ms;
 	unsigned clients_max;
 	uint64_t next_id;

@@ -104,6 +104,7 @@ static const struct engine_listener above = {
 	.wait = control_wait,
 	.ended = control_ended,
 	.failed = control_failed,
+	.closed = control_closed,
 };
 
 static void

@@ -32,12 +32,12 @@ class ClientsTest(TlsTest):
         super().setUp()
         self.port = free_port()
 
-    def tls_broker(self, server=None, options=None, **settings):
+    def tls_broker(self, server=None, options=None, more=(), **settings):
         """A broker with a plain port, a Unix socket, and a port for TLS."""
         place = {"tls": f"0.0.0.0:{self.port}", "certificate": self.file("server.crt"),
                  "key": self.file("server.key"), **(options or {})}
         directory = os.path.join(self.directory, "b1")
-        listen = [{"unix": os.path.join(directory, "s")}, {"tcp": "127.0.0.1:0"}, place]
+        listen = [{"unix": os.path.join(directory, "s")}, {"tcp": "127.0.0.1:0"}, place, *more]
         return self.broker(server, listen=listen, **settings)
 
     def broker_by_certificate(self):

@@ -69,6 +69,21 @@ START_TEST(an_end_is_told_from_nothing)
 }
 END_TEST
 
+/* It had not read all that it was told. */
+START_TEST(what_was_sent_before_the_end_arrives)
+{
+	open_pair(SOCK_SEQPACKET);
+	packet_begin(&out, "left");
+	ck_assert_int_eq(packet_send(ends[0], &out, -1), PACKET_OK);
+	ck_assert_int_eq(packet_send(ends[1], &out, -1), PACKET_OK);
+	(void)close(ends[0]);
+	ck_assert_int_eq(packet_receive(ends[1], &in), PACKET_OK);
+	ck_assert(packet_is(&in, "left", 0));
+	ck_assert_int_eq(packet_receive(ends[1], &in), PACKET_GONE);
+	(void)close(ends[1]);
+}
+END_TEST
+
 START_TEST(nonsense_is_refused)
 {
 	static const struct {
@@ -154,6 +169,7 @@ relay_case(void)
 
 	tcase_add_test(tc, texts_and_a_descriptor_arrive);
 	tcase_add_test(tc, an_end_is_told_from_nothing);
+	tcase_add_test(tc, what_was_sent_before_the_end_arrives);
 	tcase_add_test(tc, nonsense_is_refused);
 	tcase_add_test(tc, what_does_not_fit_is_left_out);
 	tcase_add_test(tc, the_first_line_is_taken_alone);
