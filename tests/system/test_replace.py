@@ -4,17 +4,16 @@ import os
 import pwd
 import re
 import signal
+import socket
 import subprocess
-import threading
 
 from lib import http
 from lib.broker import find_program
-from lib.case import SystemTest, note
+from lib.case import SystemTest
 from lib.client import Client
 from lib.proc import pid_gone
 from lib.resp import Resp
 from lib.wait import eventually, hang, now, patience
-from test_tls_clients import ClientsTest
 
 
 class Replaced(SystemTest):
@@ -76,6 +75,19 @@ class Replaced(SystemTest):
         return sorted(word for word in words
                       if word.split("=")[0] in ("leaving", "self", "missing"))
 
+    def test_one_that_has_not_spoken_is_told_later(self):
+        """What it speaks is not known yet."""
+        b = self.replaceable()
+        lines, resp = self.client(b), Resp(f"unix:{b.unix_path}")
+        self.addCleanup(resp.close)
+        b.replace()
+        self.assertEqual(resp("PING"), "PONG")
+        self.assertTrue(lines.silent())
+        lines.ok("PING")
+        self.assertRegex(lines.event().text, r"^!LEAVING left=\d+ms$")
+        b.stop()
+        lines.event(kind="SHUTDOWN")
+
     def test_every_socket_goes_on(self):
         """Also those whose port the kernel has chosen, and over and over."""
         b = self.replaceable()
@@ -91,6 +103,18 @@ class Replaced(SystemTest):
         self.assertEqual(self.client(b).stats()["replaced_total"], "3")
         self.assertEqual(b.stop(), 0)
         self.assertFalse(os.path.exists(b.unix_path))
+
+    def test_an_http_request_that_is_under_way(self):
+        b = self.replaceable()
+        web = http.of(b)
+        with socket.create_connection(("127.0.0.1", web.port), timeout=20) as half:
+            half.sendall(b"GET /readyz HTTP/1.1\r\n")
+            web.get("/readyz")
+            old = b.replace()
+            b.replace()
+            half.sendall(b"Host: 127.0.0.1\r\n\r\n")
+            self.assertIn(b" 200 ", half.recv(100))
+        self.assertEqual(old.wait(), 0)
 
     def test_sockets_that_the_configuration_drops_and_brings(self):
         b = self.replaceable()
@@ -188,6 +212,54 @@ class Replaced(SystemTest):
         self.assertEqual(client.reply()["locks"], "1")
         self.assertIn(f"fence={fence}", client.ok("LIST").body[0])
         client.ok("UNLOCK a")
+
+    def test_a_resume_at_a_process_that_leaves_itself(self):
+        b = self.replaceable()
+        old, key, fence = self.with_grace()
+        stays, other = self.client(b), self.client(b)
+        between = b.replace()
+        stays.ok(f"RESUME key={key}")
+        self.assertIn(f"fence={fence}", stays.ok("LIST").body[0])
+        stays.ok("UNLOCK a")
+        stays.ok("QUIT")
+        self.assertEqual(old.wait(), 0)
+        # So does one of the process that has replaced it.
+        latest = self.client(b)
+        key = latest.ok("SESSION grace=30s")["key"]
+        latest.lock("b")
+        latest.reset()
+        other.err("RESUME key=" + "0" * 48, "not-found")
+        other.ok(f"RESUME key={key}")
+        self.assertEqual(between.wait(), 0)
+        other.ok("UNLOCK b")
+
+    def test_a_resume_that_is_under_way_when_its_process_is_replaced(self):
+        b = self.replaceable()
+        old, key, _ = self.with_grace()
+        client, other = self.client(b), self.client(b)
+        old.freeze()
+        client.send(f"RESUME key={key}")
+        other.ok("PING")
+        b.replace()
+        old.thaw()
+        self.assertTrue(client.reply().ok)
+        client.ok("UNLOCK a")
+
+    def test_one_that_leaves_while_the_next_replacement_is_under_way(self):
+        b = self.replaceable()
+        stays, admin = self.client(b), self.client(b)
+        old = b.replace()
+        admin.close()
+        admin = self.client(b)
+        self.servers[0].freeze()
+        admin.send("REPLACE")
+        eventually(lambda: len(b.log_lines("replacing pid=")) == 2, 5, "it begins")
+        stays.ok("QUIT")
+        self.assertEqual(old.wait(), 0)
+        self.servers[0].thaw()
+        b.replaced_by(int(admin.reply(30)["pid"]))
+        eventually(lambda: self.client(b).stats()["leaving"] == "1", 5, "it is noticed")
+        self.assertEqual(b.log_lines("leaving-died"), [])
 
     def test_a_session_is_resumed_over_resp(self):
         b = self.replaceable()
@@ -482,203 +554,3 @@ class Replaced(SystemTest):
         old = b.replace()
         self.assertEqual(old.wait(), 0)
         self.assert_within(0.98, now() - start, patience(5))
-
-
-class UnderLoad(SystemTest):
-    """Many replacements after each other, and clients that notice none of them."""
-
-    limit = 240
-    NAMES = ("x", "y")
-
-    def setUp(self):
-        super().setUp()
-        self.over = threading.Event()
-        self.faults = []
-        self.threads = []
-        self.fences = dict.fromkeys(self.NAMES, 0)
-        self.inside = dict.fromkeys(self.NAMES, 0)
-        self.turns = 0
-        self.slowest = 0.0
-        self.addCleanup(self.join)
-
-    def join(self):
-        self.over.set()
-        for thread in self.threads:
-            thread.join(hang())
-
-    def begin(self, what, *args):
-        def run():
-            try:
-                what(*args)
-            except Exception as fault:  # pylint: disable=broad-except
-                self.faults.append(f"{what.__name__}{args}: {fault!r}")
-                self.over.set()
-        thread = threading.Thread(target=run)
-        self.threads.append(thread)
-        thread.start()
-
-    def turn(self, client, name):
-        """Have the lock for a moment, alone, under a fence that has risen."""
-        fence = client.lock(name)
-        self.inside[name] += 1
-        assert self.inside[name] == 1, f"{name} has two holders"
-        assert fence > self.fences[name], f"{name}: {fence} after {self.fences[name]}"
-        self.fences[name] = fence
-        self.turns += 1
-        self.inside[name] -= 1
-        client.ok(f"UNLOCK {name}")
-
-    def loop(self, address, name):
-        """One that comes again when it is told that the broker leaves: it has nothing then."""
-        while not self.over.is_set():
-            client = Client(address)
-            while not self.over.is_set() and not client.events:
-                self.turn(client, name)
-            self.expect_leaving(client)
-            client.close()
-
-    def stay(self, address, name):
-        """One that stays for ever."""
-        client = Client(address)
-        while not self.over.is_set():
-            self.turn(client, name)
-        self.expect_leaving(client)
-        client.close()
-
-    def expect_leaving(self, client):
-        for event in client.events:
-            assert event.text.startswith("!LEAVING"), event.text
-
-    def connect(self, address):
-        """No attempt is refused or waits."""
-        while not self.over.is_set():
-            start = now()
-            client = Client(address)
-            client.ok("PING")
-            self.slowest = max(self.slowest, now() - start)
-            client.close()
-
-    def replace_often(self, times, b):
-        address = ("127.0.0.1", b.port)
-        held = self.client(b)
-        held.lock("held")
-        queued = self.client(b)
-        queued.send("LOCK held")
-        for i, name in enumerate(self.NAMES * 2):
-            self.begin(self.loop, (address, b.unix_path)[i % 2], name)
-            self.begin(self.stay, (address, b.unix_path)[i % 2], name)
-        self.begin(self.connect, address)
-        self.begin(self.connect, b.unix_path)
-        first = None
-        for _ in range(times):
-            before = self.turns
-            b.replace()
-            first = first or (b.process.open_fds(), b.process.rss_bytes())
-            eventually(lambda: self.turns > before + 20 or self.over.is_set(), 10, "it goes on")
-            if self.over.is_set():
-                break
-            self.forget_ended(b)
-        self.over.set()
-        self.join()
-        self.assertEqual(self.faults, [])
-        self.check_rest(b, held, queued, times, first)
-
-    @staticmethod
-    def forget_ended(b):
-        for old in b.replaced[:]:
-            if not old.alive:
-                assert old.returncode == 0
-                b.replaced.remove(old)
-
-    def check_rest(self, b, held, queued, times, first):
-        """Who held is still held, who waited has its turn; and only they have kept a process."""
-        for client in (held, queued):
-            self.expect_leaving(client)
-        fence = int(self.client(b).ok("STATUS held")["fence"])
-        held.ok("UNLOCK held")
-        self.assertGreater(queued.reply().fence, fence)
-        queued.ok("UNLOCK held")
-        held.close()
-        queued.close()
-        eventually(lambda: self.client(b).stats()["leaving"] == "0", 10, "all have left")
-        self.assertEqual(self.client(b).stats()["replaced_total"], str(times))
-        note(f"{self.turns} turns, a connection took at most {self.slowest * 1000:.0f} ms")
-        self.assert_within(0, self.slowest, patience(0.1))
-        fds, rss = b.process.open_fds(), b.process.rss_bytes()
-        note(f"descriptors {first[0]} -> {fds}, resident {first[1] >> 10} -> {rss >> 10} kB")
-        self.assertLessEqual(fds, first[0] + 8)
-        self.assertLessEqual(rss, first[1] * 1.5)
-
-    def test_twenty(self):
-        self.replace_often(20, self.broker(self.redis(), trust_new=True))
-
-    def test_twenty_with_an_embedded_redis(self):
-        self.replace_often(20, self.broker())
-
-    def test_two_hundred(self):
-        self.replace_often(200, self.broker(self.redis(), trust_new=True))
-
-
-class Everybody(ClientsTest):
-    """One of each kind of client, over some replacements."""
-
-    @staticmethod
-    def touch(path):
-        if os.path.isdir(os.path.dirname(path)):
-            with open(path, "w", encoding="ascii"):
-                pass
-
-    def test_each_kind_of_client(self):
-        b = self.tls_broker(self.redis(), trust_new=True)
-        over_tls = self.tls()
-        over_tls.lock("tls")
-        parties, passing = [self.client(b)], []
-        parties[0].send("BARRIER meet parties=3 wait=30s")
-        first = self.client(b)
-        first.ok("ACQUIRE pool limit=2")
-        resp = Resp(f"unix:{b.unix_path}")
-        self.addCleanup(resp.close)
-        resp("HELLO", "3")
-        resp("LOCK", "resp")
-        key = first.ok("SESSION grace=30s")["key"]
-        done = os.path.join(self.directory, "done")
-        self.addCleanup(self.touch, done)
-        with subprocess.Popen([find_program("lockbroker"), "-S", b.unix_path, "run", "job", "--",
-                               "sh", "-c", f"while ! [ -e {done} ]; do sleep 0.05; done"]) as job:
-            watcher = self.client(b)
-            eventually(lambda: watcher.ok("STATUS job")["state"] == "held", 10, "it runs")
-            watcher.close()
-            for _ in range(3):
-                b.replace()
-                parties.append(self.client(b))
-                parties[-1].send("BARRIER meet parties=3 wait=30s")
-                passing.append(self.tls())
-                passing[-1].ok("PING")
-            # The fourth waits for a second round.
-            indexes = sorted(int(parties[i].reply()["index"]) for i in range(3))
-            self.assertEqual(indexes, [0, 1, 2])
-            for name in ("tls", "resp", "job"):
-                self.client(b).ok(f"TRYLOCK {name}-other")
-                self.assertEqual(self.client(b).ask(f"TRYLOCK {name}").status, "BUSY")
-            last = self.client(b)
-            last.ok("ACQUIRE pool limit=2")
-            self.assertEqual(self.client(b).ask("ACQUIRE pool limit=2 wait=0").status, "BUSY")
-            over_tls.ok("UNLOCK tls")
-            resp("UNLOCK", "resp")
-            self.client(b).ok("LOCK tls")
-            self.client(b).ok("LOCK resp")
-            self.touch(done)
-            self.assertEqual(job.wait(hang()), 0)
-        # What had grace is found again.
-        first.close()
-        again = self.tls()
-        self.assertEqual(again.ok(f"RESUME key={key}")["permits"], "1")
-        again.ok("RELEASE pool")
-        again.ok("QUIT")
-        for client in (over_tls, *parties):
-            client.close()
-        resp.close()
-        for client in passing:
-            client.close()
-        for old in b.replaced:
-            self.assertEqual(old.wait(), 0)

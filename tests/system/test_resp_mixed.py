@@ -13,13 +13,12 @@ import unittest
 from lib.case import note
 from lib.client import Client
 from lib.redisson import Jvm
-from lib.resp import RedisError, Resp
+from lib.resp import REDIS_PY_RELEASE, RedisError, Resp
 from lib.wait import now, patience
 from test_resp import RespTest
 
 WORK = 0.02
 LEASE = 3  # for how long a hold of a program that has died stays
-RELEASE = "c3f8721cbb97f72bc19e972846bd7aaf91901658"  # redis-py's script
 
 
 class Waiter:
@@ -96,7 +95,7 @@ class OfRedisPy(Waiter):
         return True
 
     def give(self):
-        self.ask("EVALSHA", RELEASE, 1, "a", self.token)
+        self.ask("EVALSHA", REDIS_PY_RELEASE, 1, "a", self.token)
 
 
 class OfJvm(Waiter):

@@ -5,6 +5,10 @@ import socket
 from .wait import patience
 
 
+# The script by which redis-py gives a lock back.
+REDIS_PY_RELEASE = "c3f8721cbb97f72bc19e972846bd7aaf91901658"
+
+
 class RedisError(Exception):
     """An error reply."""
 
