@@ -16,6 +16,26 @@ from lib.resp import Resp
 from lib.wait import eventually, hang, now, patience
 
 
+class Plain:
+    """A client of which there may be very many."""
+
+    def __init__(self, path):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(hang())
+        self.sock.connect(path)
+        self.file = self.sock.makefile("rb")
+
+    def send(self, line):
+        self.sock.sendall(line.encode() + b"\n")
+
+    def line(self):
+        return self.file.readline().decode()
+
+    def close(self):
+        self.file.close()
+        self.sock.close()
+
+
 class Replaced(SystemTest):
     limit = 60
 
@@ -473,6 +493,46 @@ class Replaced(SystemTest):
         self.install(program, content)
         b.replace()
         self.client(b).ok("PING")
+
+    def test_another_version_that_a_thousand_do_not_notice(self):
+        b, program = self.copied()
+        asks = self.client(b)
+        version = asks.ok("VERSION")["version"]
+        crowd = [Plain(b.unix_path) for _ in range(1000)]
+        for plain in crowd:
+            self.addCleanup(plain.close)
+        holders, waiters = crowd[::2], crowd[1::2]
+        for i, plain in enumerate(holders):
+            plain.send(f"LOCK n{i}")
+        fences = [int(plain.line().split("fence=")[1].split()[0]) for plain in holders]
+        for i, plain in enumerate(waiters):
+            plain.send(f"LOCK n{i}")
+        eventually(lambda: asks.stats()["waiters"] == "500", 20, "they wait")
+        asks.close()
+        with open(program, "rb") as file:
+            content = file.read()
+        later = re.sub(r"\d", "9", version)
+        self.install(program, content.replace(version.encode(), later.encode()))
+        done = self.command(b)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        b.replaced_by(int(done.stdout.split("=")[1]))
+        said = subprocess.run([find_program("lockbroker"), "-S", b.unix_path, "version"],
+                              stdout=subprocess.PIPE, check=True, text=True).stdout
+        self.assertIn(f"lockbrokerd {later} ", said)
+        for holder, waiter, fence, i in zip(holders, waiters, fences, range(500)):
+            holder.send(f"UNLOCK n{i}")
+            self.assertRegex(holder.line(), "^!LEAVING")
+            self.assertRegex(holder.line(), "^OK depth=0")
+            self.assertRegex(waiter.line(), "^!LEAVING")
+            self.assertGreater(int(waiter.line().split("fence=")[1].split()[0]), fence)
+        for plain in crowd:
+            plain.close()
+        self.assertEqual(b.replaced[0].wait(), 0)
+        told = [re.sub(r"\S+ \w+ (\S+ version=\S+|\S+ pid=\d+|\S+).*", r"\1", line)
+                for line in b.log_lines(" (starting|replaced|left) ")]
+        self.assertEqual(told, [f"starting version={version}", f"starting version={later}",
+                                f"replaced pid={b.pid}", "left"])
+        self.assertTrue(b.log_lines(r"replaced pid=\d+ clients=100\d holds=500 "))
 
     def test_one_that_dies_when_it_is_killed(self):
         """A new process that never becomes ready ends with the request to stop."""
