@@ -6,7 +6,6 @@ that does what Redisson does; `text` loads its scripts first, for a Redis.  It
 waits for a line, and prints when each wait began, was over, and when the lock was
 given back."""
 
-import bisect
 import hashlib
 import json
 import subprocess
@@ -15,12 +14,14 @@ import threading
 import time
 from pathlib import Path
 
-LIB = Path(__file__).resolve().parents[1] / "system"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
+# pylint: disable=wrong-import-position
+from lib.fairness import beyond, jain
+
 JVMS, THREADS, WORK_S = 5, 4, 0.001
 
 
 def jvm(address, threads, seconds, text):
-    sys.path.insert(0, str(LIB))
     sys.setswitchinterval(0.0005)
     from lib.redisson import SCRIPTS, Jvm
     from lib.resp import Resp
@@ -53,19 +54,6 @@ def jvm(address, threads, seconds, text):
     jvm.close()
 
 
-def beyond(waits, holds):
-    """Of each wait, what the holds of others do not explain."""
-    holds.sort()
-    begins = [hold[0] for hold in holds]
-    for start, end in waits:
-        i = max(bisect.bisect_left(begins, start) - 1, 0)
-        worked = 0
-        while i < len(holds) and holds[i][0] < end:
-            worked += max(0, min(end, holds[i][1]) - max(start, holds[i][0]))
-            i += 1
-        yield end - start - worked
-
-
 def percentile(values, part):
     return sorted(values)[int(len(values) * part)] * 1000
 
@@ -92,7 +80,7 @@ def measure(address, seconds, *text):
     counts = list(counts.values()) + [0] * (JVMS * THREADS - len(counts))
     more = list(beyond(waits, holds))
     return {"grants_per_s": len(waits) / seconds,
-            "jain": sum(counts) ** 2 / len(counts) / sum(n * n for n in counts),
+            "jain": jain(counts),
             "p50_ms": percentile(took, 0.5), "p99_ms": percentile(took, 0.99),
             "beyond_p99_ms": percentile(more, 0.99)}
 

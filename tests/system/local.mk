@@ -25,6 +25,7 @@ EXTRA_DIST += \
 	tests/system/lib/client.py \
 	tests/system/lib/clock.py \
 	tests/system/lib/cluster.py \
+	tests/system/lib/fairness.py \
 	tests/system/lib/fake.py \
 	tests/system/lib/golang.py \
 	tests/system/lib/history.py \

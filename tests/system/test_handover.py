@@ -6,6 +6,7 @@ import select
 
 from lib.case import SystemTest, pad_of
 from lib.client import Client
+from lib.fairness import jain
 from lib.wait import eventually, let_time_pass, now, patience
 
 LATE = 0.2  # seconds that a grant may be late, on an idle machine
@@ -150,8 +151,7 @@ class Fairness(ThreeBrokers):
                 crowd[client.sock.fileno()] = client
         counts = self.contend(crowd, 5)
         self.assertGreater(sum(counts), 500)
-        jain = sum(counts) ** 2 / (len(counts) * sum(n * n for n in counts))
-        self.assertGreaterEqual(jain, 0.95, counts)
+        self.assertGreaterEqual(jain(counts), 0.95, counts)
 
     @staticmethod
     def contend(crowd, seconds):

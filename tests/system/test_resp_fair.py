@@ -1,17 +1,15 @@
 """getFairLock() and getFencedLock() of Redisson."""
 
 import random
-import threading
 import unittest
 
 from lib.case import note
-from lib.redisson import SCRIPTS, Jvm, fair_keys, prefixed, wall_ms
-from lib.resp import Resp
+from lib.redisson import (ONE, OTHER, SCRIPTS, Jvm, Scripted, channel_of, fair_keys, latch_of,
+                          prefixed, run_threads, wall_ms)
+from lib.resp import Resp, answer
 from lib.wait import eventually, now
 from test_resp import HASH, SECRET, RespTest
-from test_resp_redisson import answer, channel, latch
 
-ONE, OTHER = "6f0b:1", "6f0b:12"
 TAKES = ("FAIR_TAKE", "FAIR_TAKE_3_32", "FAIR_TAKE_3_31", "FAIR_TAKE_3_11")
 TRIES = ("FAIR_TRY", "FAIR_TRY_3_11")
 UNLOCKS = ("FAIR_UNLOCK", "FAIR_UNLOCK_3_24", "FAIR_UNLOCK_3_22", "FAIR_UNLOCK_3_3")
@@ -27,18 +25,18 @@ def take(script, name, token, ms=30000):
 
 
 def unlock(script, name, token, ms=30000, number=None):
-    keys = [*fair_keys(name), channel(name)]
+    keys = [*fair_keys(name), channel_of(name)]
     args = ["0", ms, token, wall_ms()]
     if script != "FAIR_UNLOCK_3_3":
         args.append("PUBLISH")
     if script in ("FAIR_UNLOCK", "FAIR_UNLOCK_3_24"):
-        keys.append(latch(name, random.getrandbits(128) if number is None else number))
+        keys.append(latch_of(name, random.getrandbits(128) if number is None else number))
         args.append(16000)
     return [len(keys), *keys, *args]
 
 
 def force(script, name):
-    words = [4, *fair_keys(name), channel(name), "0", wall_ms()]
+    words = [4, *fair_keys(name), channel_of(name), "0", wall_ms()]
     return words if script == "FAIR_FORCE_3_2" else [*words, "PUBLISH"]
 
 
@@ -46,16 +44,13 @@ def leave(name, token):
     return [2, *fair_keys(name)[1:], token, 300000]
 
 
-class Scripts(RespTest):
+class Scripts(Scripted, RespTest):
     """Each form, alone."""
 
     def setUp(self):
         super().setUp()
         self.broker(resp={"park": 0})
         self.one = self.resp()
-
-    def run_script(self, name, *words):
-        return self.one("EVALSHA", SCRIPTS[name][0], *words)
 
     def test_take_again_and_unlock(self):
         for i, release in enumerate(UNLOCKS):
@@ -168,7 +163,7 @@ class Thread:
     def __init__(self, number, listener, client, name="a"):
         self.listener, self.client, self.name = listener, client, name
         self.token = f"6f0b:{number}"
-        self.channel = f"{channel(name)}:{self.token}"
+        self.channel = f"{channel_of(name)}:{self.token}"
 
     def take(self):
         return self.client("EVALSHA", SCRIPTS["FAIR_TAKE"][0],
@@ -273,9 +268,9 @@ class Turns(RespTest):
     def test_who_leaves_another_channel_of_the_lock_keeps_its_turn(self):
         """Other threads of the JVM take the lock by getLock()."""
         one, = self.waiting(1)
-        self.listener.send("SUBSCRIBE", channel("a"))
+        self.listener.send("SUBSCRIBE", channel_of("a"))
         self.assertEqual([self.listener.read()[0] for _ in range(2)], ["subscribe", "message"])
-        self.listener.send("UNSUBSCRIBE", channel("a"))
+        self.listener.send("UNSUBSCRIBE", channel_of("a"))
         self.assertEqual(self.listener.read()[0], "unsubscribe")
         self.holder.unlock()
         one.told()
@@ -329,8 +324,8 @@ class Fences(RespTest):
         return answer if answer is None else int(answer)
 
     def unlock(self, token, name="a"):
-        return self.one("EVALSHA", SCRIPTS["UNLOCK"][0], 3, name, channel(name),
-                        latch(name, random.getrandbits(128)), "0", 30000, token, "PUBLISH", 16000)
+        return self.one("EVALSHA", SCRIPTS["UNLOCK"][0], 3, name, channel_of(name),
+                        latch_of(name, random.getrandbits(128)), "0", 30000, token, "PUBLISH", 16000)
 
     def test_the_fence_of_the_broker(self):
         for name in ("a", "b:c", "c{d}"):
@@ -376,32 +371,20 @@ class Jvms(RespTest):
         jvms = [Jvm(lambda i=i: Resp(f"unix:{self.brokers[i % 2].unix_path}")) for i in range(3)]
         for jvm in jvms:
             self.addCleanup(jvm.close)
-        inside, fences, errors, order = [], [], [], []
+        inside, fences, kinds = [], [], ("fair", "fair", "fenced", None)
 
-        def run(jvm, thread, kind):
-            try:
-                for _ in range(4):
-                    self.assertTrue(jvm.lock("a", thread, kind=kind))
-                    inside.append(jvm)
-                    assert len(inside) == 1, inside
-                    fences.append(jvm.command("LB.FENCE", "a", jvm.token(thread)))
-                    order.append((jvm.id, thread))
-                    inside.pop()
-                    assert jvm.unlock("a", thread, kind) == 1
-            except BaseException as error:
-                errors.append(error)
-                raise
+        def run(jvm, thread):
+            for _ in range(4):
+                self.assertTrue(jvm.lock("a", thread, kind=kinds[thread]))
+                inside.append(jvm)
+                assert len(inside) == 1, inside
+                fences.append(jvm.command("LB.FENCE", "a", jvm.token(thread)))
+                inside.pop()
+                assert jvm.unlock("a", thread, kinds[thread]) == 1
 
-        running = [threading.Thread(target=run, args=(jvm, thread, kind), daemon=True)
-                   for jvm in jvms for thread, kind in enumerate(("fair", "fair", "fenced", None))]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join(120)
-            self.assertFalse(thread.is_alive(), order)
-        self.assertEqual(errors, [])
+        self.assertEqual(run_threads(jvms, range(len(kinds)), run), [])
         self.assertEqual(fences, sorted(set(fences)))
-        note(f"{len(order)} grants")
+        self.assertEqual(len(fences), 4 * len(kinds) * len(jvms))
 
     def test_try_lock(self):
         self.broker()

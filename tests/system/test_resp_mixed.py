@@ -1,7 +1,6 @@
 """One lock, wanted in turn by programs that lock as Redisson does, by clients of lines and by those
 that lock as redis-py does, through two brokers."""
 
-import bisect
 import contextlib
 import sys
 import threading
@@ -12,6 +11,7 @@ import unittest
 
 from lib.case import note
 from lib.client import Client
+from lib.fairness import beyond, jain
 from lib.redisson import Jvm
 from lib.resp import REDIS_PY_RELEASE, RedisError, Resp
 from lib.wait import now, patience
@@ -131,21 +131,6 @@ class Inside:
         self.who.remove(waiter)
 
 
-def beyond(turns, begin, end):
-    """Of each wait between these times, what the work of others does not explain."""
-    holds = sorted((granted, given) for _, granted, given in turns)
-    firsts = [granted for granted, _ in holds]
-    for start, granted, _ in turns:
-        if start < begin or granted > end:
-            continue
-        i = max(bisect.bisect_left(firsts, start) - 1, 0)
-        worked = 0
-        while i < len(holds) and holds[i][0] < granted:
-            worked += max(0, min(granted, holds[i][1]) - max(start, holds[i][0]))
-            i += 1
-        yield granted - start - worked
-
-
 class Mixed(RespTest):
 
     def setUp(self):
@@ -174,14 +159,16 @@ class Mixed(RespTest):
         """All have got the same, and waited for nothing but their turn."""
         counts = [sum(start >= begin and granted <= end for start, granted, _ in waiter.turns)
                   for waiter in waiters]
-        jain = sum(counts) ** 2 / len(counts) / max(1, sum(n * n for n in counts))
-        more = sorted(beyond([turn for waiter in waiters for turn in waiter.turns], begin, end))
+        turns = [turn for waiter in waiters for turn in waiter.turns]
+        more = sorted(beyond([(start, granted) for start, granted, _ in turns
+                              if start >= begin and granted <= end],
+                             [(granted, given) for _, granted, given in turns]))
         p99 = more[len(more) * 99 // 100]
-        note(f"{what}: {sum(counts)} grants, Jain {jain:.4f}, p99 beyond the work in front "
+        note(f"{what}: {sum(counts)} grants, Jain {jain(counts):.4f}, p99 beyond the work in front "
              f"{p99 * 1000:.1f} ms; " + " ".join(map(str, counts)))
         # Where work takes longer, a client that polls is away at its turn, and has the next one.
         late = patience(0, begin) > 1
-        self.assertGreaterEqual(jain, 0.97 if late else 0.99, counts)
+        self.assertGreaterEqual(jain(counts), 0.97 if late else 0.99, counts)
         self.assertLess(p99, patience(0.02, begin), f"{what}: beyond the work in front")
 
     def test_in_turn_though_a_broker_is_killed(self):

@@ -7,12 +7,12 @@ import time
 import unittest
 
 from lib.case import note
-from lib.redisson import SCRIPTS, Jvm, prefixed
-from lib.resp import RedisError, Resp
+from lib.fairness import jain
+from lib.redisson import (ONE, OTHER, SCRIPTS, Jvm, Scripted, channel_of, latch_of,
+                          run_threads)
+from lib.resp import Resp, answer
 from lib.wait import eventually, now
 from test_resp import HASH, SECRET, RespTest
-
-ONE, OTHER = "6f0b:1", "6f0b:12"  # the first begins the second
 
 # Keys and arguments of each script, for a name and a token.
 TAKES = ("TAKE", "TAKE_3_15", "TAKE_3_2")
@@ -21,22 +21,14 @@ BY_TEXT = ("RENEW", "FENCED_TAKE_TOKEN")  # the normal form knows no tables
 FORCES = ("FORCE", "FORCE_3_2", "SPIN_FORCE")
 
 
-def channel(name):
-    return prefixed("redisson_lock__channel", name)
-
-
-def latch(name, number):
-    return prefixed("redisson_unlock_latch", name) + f":{number:032x}"
-
-
 def unlock(script, name, token, ms=30000, number=0):
     """The words behind the script of an unlock."""
-    keys = [name] if script.startswith("SPIN") else [name, channel(name)]
+    keys = [name] if script.startswith("SPIN") else [name, channel_of(name)]
     args = [ms, token] if script.startswith("SPIN") else ["0", ms, token]
     if script in ("UNLOCK", "UNLOCK_3_22"):
         args.append("PUBLISH")
     if script in ("UNLOCK", "SPIN_UNLOCK"):
-        keys.append(latch(name, number))
+        keys.append(latch_of(name, number))
         args.append(16000)
     return [len(keys), *keys, *args]
 
@@ -44,25 +36,16 @@ def unlock(script, name, token, ms=30000, number=0):
 def force(script, name):
     if script == "SPIN_FORCE":
         return [1, name]
-    return [2, name, channel(name), "0"] + ([] if script == "FORCE_3_2" else ["PUBLISH"])
+    return [2, name, channel_of(name), "0"] + ([] if script == "FORCE_3_2" else ["PUBLISH"])
 
 
-def answer(client, *words):
-    client.send(*words)
-    reply = client.read()
-    return ("error", str(reply).split()[0]) if isinstance(reply, RedisError) else reply
-
-
-class Scripts(RespTest):
+class Scripts(Scripted, RespTest):
     """Each form, alone."""
 
     def setUp(self):
         super().setUp()
         self.broker(resp={"park": 0})
         self.one = self.resp()
-
-    def run_script(self, name, *words):
-        return self.one("EVALSHA", SCRIPTS[name][0], *words)
 
     def test_known_by_sha1_and_by_form(self):
         for name, (sha, text) in SCRIPTS.items():
@@ -157,8 +140,8 @@ class Scripts(RespTest):
                 for _ in range(3):
                     self.assertEqual(self.run_script(script, *words), 0)
                 self.assertEqual(self.one("HGET", "a", ONE), "2", "taken off once")
-                self.assertEqual(self.one("DEL", latch("a", 1)), 1)
-                self.assertEqual(self.one("DEL", latch("a", 1)), 0)
+                self.assertEqual(self.one("DEL", latch_of("a", 1)), 1)
+                self.assertEqual(self.one("DEL", latch_of("a", 1)), 0)
                 self.assertEqual(self.run_script(script, *words), 0)
                 self.assertEqual(self.one("HGET", "a", ONE), "1")
                 last = unlock(script, "a", ONE, number=2)
@@ -170,7 +153,7 @@ class Scripts(RespTest):
                 self.assertEqual(
                     self.run_script(script, *unlock(script, "a", ONE, number=3)), 1)
                 for number in (1, 2, 3):
-                    self.one("DEL", latch("a", number))
+                    self.one("DEL", latch_of("a", number))
 
     def test_the_depth_is_never_shown(self):
         line = self.client()
@@ -234,7 +217,7 @@ class Scripts(RespTest):
         self.one("AUTH", "j", SECRET)
         self.assertIsNone(self.run_script("TAKE", 1, "job-1", 30000, ONE))
         self.assertEqual(self.run_script("UNLOCK", *unlock("UNLOCK", "job-1", ONE, number=5)), 1)
-        self.assertEqual(self.one("DEL", latch("job-1", 5)), 1)
+        self.assertEqual(self.one("DEL", latch_of("job-1", 5)), 1)
         for words in ((SCRIPTS["TAKE"][0], 1, "other", 30000, ONE),
                       (SCRIPTS["RENEW"][0], 2, "job-1", "other", 30000, ONE, ONE),
                       (SCRIPTS["FORCE"][0], *force("FORCE", "other"))):
@@ -272,7 +255,7 @@ class Oracle(RespTest):
             return "EXPIRE", [1, name, ms, when]
         return None, rng.choice((["HGET", name, token], ["HEXISTS", name, token], ["TYPE", name],
                                  ["EXISTS", "a", "b"], ["GET", name],
-                                 ["DEL", latch(name, max(serial - 1, 1))]))
+                                 ["DEL", latch_of(name, max(serial - 1, 1))]))
 
     def test_as_redis(self):
         seed = random.randrange(1 << 32)
@@ -399,33 +382,22 @@ class Jvms(RespTest):
 
     def work(self, jvms, threads, rounds, name="a"):
         """All threads of all JVMs take the lock so often; returns the grants in order."""
-        grants, inside, errors = [], [], []
+        grants, inside = [], []
 
         def run(jvm, thread):
-            try:
-                for i in range(rounds):
+            for i in range(rounds):
+                jvm.lock(name, thread)
+                inside.append(jvm)
+                assert len(inside) == 1, inside
+                if i % 2:
                     jvm.lock(name, thread)
-                    inside.append(jvm)
-                    assert len(inside) == 1, inside
-                    if i % 2:
-                        jvm.lock(name, thread)
-                        assert jvm.unlock(name, thread) == 0
-                    grants.append((jvm.id, thread))
-                    inside.pop()
-                    assert jvm.unlock(name, thread) == 1
-            except BaseException as error:
-                errors.append(error)
-                raise
+                    assert jvm.unlock(name, thread) == 0
+                grants.append((jvm.id, thread))
+                inside.pop()
+                assert jvm.unlock(name, thread) == 1
 
-        running = [threading.Thread(target=run, args=(jvm, thread), daemon=True)
-                   for jvm in jvms for thread in range(1, threads + 1)]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join(120)
-            self.assertFalse(thread.is_alive(), grants)
-        self.assertEqual(errors, [])
-        self.assertEqual(len(grants), len(running) * rounds)
+        self.assertEqual(run_threads(jvms, range(1, threads + 1), run), [])
+        self.assertEqual(len(grants), len(jvms) * threads * rounds)
         return grants
 
     def test_threads_of_two_jvms(self):
@@ -462,30 +434,21 @@ class Jvms(RespTest):
     def test_spin_locks(self):
         self.broker()
         jvms = [self.jvm(*self.brokers) for _ in range(3)]
-        counts, inside, errors = [], [], []
+        counts, inside = [], []
 
         def run(jvm, thread):
-            try:
-                for _ in range(5):
-                    assert jvm.spin_lock("a", thread, 60)
-                    assert jvm.spin_lock("a", thread)
-                    inside.append(thread)
-                    assert len(inside) == 1
-                    assert jvm.spin_unlock("a", thread) == 0
-                    inside.pop()
-                    assert jvm.spin_unlock("a", thread) == 1
-                    counts.append(jvm)
-            except BaseException as error:
-                errors.append(error)
-                raise
+            for _ in range(5):
+                assert jvm.spin_lock("a", thread, 60)
+                assert jvm.spin_lock("a", thread)
+                inside.append(thread)
+                assert len(inside) == 1
+                assert jvm.spin_unlock("a", thread) == 0
+                inside.pop()
+                assert jvm.spin_unlock("a", thread) == 1
+                counts.append(jvm)
 
-        running = [threading.Thread(target=run, args=(jvm, thread), daemon=True)
-                   for jvm in jvms for thread in (1, 2)]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join(120)
-        self.assertEqual((errors, len(counts)), ([], 30))
+        self.assertEqual(run_threads(jvms, (1, 2), run), [])
+        self.assertEqual(len(counts), 30)
         self.assertTrue(jvms[0].spin_lock("a", 1))
         self.assertFalse(jvms[1].spin_lock("a", 1, 0.3))
 
@@ -530,14 +493,11 @@ class Jvms(RespTest):
                     inside.pop()
                     jvm.unlock("a", thread)
 
-        running = [threading.Thread(target=run, args=key, daemon=True) for key in grants]
-        for thread in running:
-            thread.start()
-        time.sleep(seconds / 2)
-        middle()
-        for thread in running:
-            thread.join(60)
-            self.assertFalse(thread.is_alive())
+        def wait():
+            time.sleep(seconds / 2)
+            middle()
+
+        run_threads(jvms, range(1, threads + 1), run, wait)
         self.assertEqual(crowded, [])
         return grants
 
@@ -547,12 +507,11 @@ class Jvms(RespTest):
         grants = self.share(jvms, 4, 4)
         counts = [len(times) for times in grants.values()]
         waits = sorted(wait for times in grants.values() for _, wait in times)
-        jain = sum(counts) ** 2 / len(counts) / sum(n * n for n in counts)
-        note(f"{sum(counts)} grants, Jain {jain:.4f}, "
+        note(f"{sum(counts)} grants, Jain {jain(counts):.4f}, "
              f"p99 {waits[len(waits) * 99 // 100] * 1000:.0f} ms")
         # Of few turns, on a busy machine, one more or less counts for much.
         one_off = 1 / (1 + (len(counts) / sum(counts)) ** 2)
-        self.assertGreater(jain, 0.99 * one_off)
+        self.assertGreater(jain(counts), 0.99 * one_off)
 
     def test_one_of_two_brokers_is_killed(self):
         server = self.redis()

@@ -7,14 +7,14 @@ release does so by itself; else as a text of the same normal form (lib/redisson.
 import re
 import unittest
 
-from lib.redisson import SCRIPTS, prefixed
+from lib.redisson import SCRIPTS, channel_of, latch_of
 from lib.resp import Resp
 from test_resp import RespTest
 
 A = "b983c153-7421-469a-addb-44fb92259a1b"
 B = "285475da-9152-4c83-822a-67ee2f116a79"
-CHANNEL = prefixed("redisson_lock__channel", "job")
-U = prefixed("redisson_unlock_latch", "job") + ":" + "0123456789abcdef" * 2
+CHANNEL = channel_of("job")
+U = latch_of("job", int("0123456789abcdef" * 2, 16))
 NIL, NULL, ONE, ZERO, OK = b"$-1\r\n", b"_\r\n", b":1\r\n", b":0\r\n", b"+OK\r\n"
 LEFT = re.compile(rb":[1-9][0-9]*\r\n")
 MAP = re.compile(rb"%7\r\n.*\*0\r\n", re.DOTALL)

@@ -5,11 +5,10 @@ import random
 import time
 import unittest
 
-from lib.redisson import SCRIPTS, prefixed
+from lib.redisson import SCRIPTS, channel_of, latch_of
 from lib.resp import Resp
 from lib.wait import eventually, now
 from test_resp import HASH, SECRET, RespTest
-from test_resp_redisson import latch
 
 HOLDER = "0000:1"
 KEPT = 0.5  # seconds for which a name is kept for a JVM
@@ -35,12 +34,12 @@ class Program:
         self.three = three
 
     def listen(self, name="a"):
-        self.listener.send("SUBSCRIBE", prefixed("redisson_lock__channel", name))
+        self.listener.send("SUBSCRIBE", channel_of(name))
         assert self.next()[0] == "subscribe"
-        assert self.next() == ["message", prefixed("redisson_lock__channel", name), "1"]
+        assert self.next() == ["message", channel_of(name), "1"]
 
     def leave(self, name="a"):
-        self.listener.send("UNSUBSCRIBE", prefixed("redisson_lock__channel", name))
+        self.listener.send("UNSUBSCRIBE", channel_of(name))
         assert self.next()[0] == "unsubscribe"
 
     def next(self):
@@ -50,7 +49,7 @@ class Program:
     def told(self, name="a"):
         """Waits for a message; returns after how long it came."""
         start = now()
-        assert self.next() == ["message", prefixed("redisson_lock__channel", name), "0"]
+        assert self.next() == ["message", channel_of(name), "0"]
         return now() - start
 
     def messages(self):
@@ -71,8 +70,8 @@ class Program:
 
     def unlock(self, thread=1, name="a"):
         return self.client(
-            "EVALSHA", SCRIPTS["UNLOCK"][0], 3, name, prefixed("redisson_lock__channel", name),
-            latch(name, random.getrandbits(128)), "0", 60000, f"{self.id}:{thread}", "PUBLISH", 16000)
+            "EVALSHA", SCRIPTS["UNLOCK"][0], 3, name, channel_of(name),
+            latch_of(name, random.getrandbits(128)), "0", 60000, f"{self.id}:{thread}", "PUBLISH", 16000)
 
     def wait(self, thread=1, name="a"):
         """What a thread does until it sleeps."""

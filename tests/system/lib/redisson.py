@@ -230,6 +230,8 @@ SCRIPTS = {
 
 SCRIPTS.update(FAIR)
 
+ONE, OTHER = "6f0b:1", "6f0b:12"  # two threads; the first begins the second
+
 WATCHDOG = 30.0  # lockWatchdogTimeout, in seconds
 BATCH = 100  # lockWatchdogBatchSize
 PLACE = 300000  # fairLockWaitTimeout, in ms
@@ -238,6 +240,16 @@ PLACE = 300000  # fairLockWaitTimeout, in ms
 def prefixed(prefix, name):
     """RedissonObject.prefixName."""
     return f"{prefix}:{name}" if "{" in name else f"{prefix}:{{{name}}}"
+
+
+def channel_of(name):
+    """Where those that wait for the lock listen."""
+    return prefixed("redisson_lock__channel", name)
+
+
+def latch_of(name, number):
+    """What keeps the answer of an unlock, if that is sent again."""
+    return prefixed("redisson_unlock_latch", name) + f":{number:032x}"
 
 
 def fair_keys(name):
@@ -354,7 +366,7 @@ class Jvm:
             return True
         if end is not None and now() >= end:
             return self.failed(name, thread, kind, wait)
-        channel = prefixed("redisson_lock__channel", name)
+        channel = channel_of(name)
         if kind == "fair":
             channel += ":" + self.token(thread)
         entry = self.subscribe(channel)
@@ -389,10 +401,10 @@ class Jvm:
         return True
 
     def spin_unlock(self, name, thread):
-        latch = prefixed("redisson_unlock_latch", name) + ":" + uuid.uuid4().hex
-        result = self.script("SPIN_UNLOCK", [name, latch], int(self.watchdog * 1000),
+        key = latch_of(name, uuid.uuid4().int)
+        result = self.script("SPIN_UNLOCK", [name, key], int(self.watchdog * 1000),
                              self.token(thread), 16000)
-        self.command("DEL", latch)
+        self.command("DEL", key)
         return result
 
     # RedissonMultiLock.
@@ -420,14 +432,13 @@ class Jvm:
 
     def unlock(self, name, thread, kind=None):
         """Raises if this thread doesn't have the lock."""
-        latch = prefixed("redisson_unlock_latch", name) + ":" + uuid.uuid4().hex
-        channel = prefixed("redisson_lock__channel", name)
-        keys, args = [name, channel, latch], ["0", int(self.watchdog * 1000), self.token(thread)]
+        key = latch_of(name, uuid.uuid4().int)
+        keys, args = [name, channel_of(name), key], ["0", int(self.watchdog * 1000), self.token(thread)]
         if kind == "fair":
-            keys, args = [*fair_keys(name), channel, latch], [*args, wall_ms()]
+            keys, args = [*fair_keys(name), channel_of(name), key], [*args, wall_ms()]
         result = self.script("FAIR_UNLOCK" if kind == "fair" else "UNLOCK", keys, *args,
                              "PUBLISH", 16000)
-        self.command("DEL", latch)
+        self.command("DEL", key)
         with self.guard:
             threads = self.holds.get(name, [])
             if thread in threads:
@@ -517,3 +528,31 @@ class Jvm:
                     for (name, _), one in zip(part, kept):
                         if not one:
                             self.holds.pop(name, None)
+
+
+class Scripted:
+    """What tests share that run scripts through the connection `one`."""
+
+    def run_script(self, name, *words):
+        return self.one("EVALSHA", SCRIPTS[name][0], *words)
+
+
+def run_threads(jvms, numbers, run, middle=lambda: None):
+    """run(jvm, number) for each of both, all at once; returns what they have raised."""
+    errors = []
+
+    def guarded(jvm, number):
+        try:
+            run(jvm, number)
+        except Exception as error:  # pylint: disable=broad-except
+            errors.append(error)
+
+    running = [threading.Thread(target=guarded, args=(jvm, number), daemon=True)
+               for jvm in jvms for number in numbers]
+    for thread in running:
+        thread.start()
+    middle()
+    for thread in running:
+        thread.join(120)
+        assert not thread.is_alive(), "a thread does not end"
+    return errors

@@ -13,6 +13,13 @@ class RedisError(Exception):
     """An error reply."""
 
 
+def answer(client, *words):
+    """The reply; of an error, what kind it is."""
+    client.send(*words)
+    reply = client.read()
+    return ("error", str(reply).split()[0]) if isinstance(reply, RedisError) else reply
+
+
 class Resp:
     """One connection, one command at a time."""
 

@@ -447,6 +447,24 @@ START_TEST(the_oldest_text_gives_way)
 }
 END_TEST
 
+static void
+check_sums(const char *const *sums, size_t n, bool known)
+{
+	struct scripts *s = scripts_new();
+	enum script_id id;
+	struct sha1 sum;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		ck_assert(sha1_parse(&sum, (struct span){ sums[i], 40 }));
+		ck_assert_int_eq(scripts_find(s, &sum, &id), known);
+		if (!known)
+			ck_assert_ptr_nonnull(
+			    strstr(scripts_refused(&sum), "; use "));
+	}
+	scripts_free(s);
+}
+
 /* Each known text leads to a row. */
 START_TEST(each_text)
 {
@@ -459,16 +477,8 @@ START_TEST(each_text)
 #undef FORM
 #undef SCRIPT
 	};
-	struct scripts *s = scripts_new();
-	enum script_id id;
-	struct sha1 sum;
-	size_t i;
 
-	for (i = 0; i < COUNT(sums); i++) {
-		ck_assert(sha1_parse(&sum, (struct span){ sums[i], 40 }));
-		ck_assert(scripts_find(s, &sum, &id));
-	}
-	scripts_free(s);
+	check_sums(sums, COUNT(sums), true);
 }
 END_TEST
 
@@ -482,19 +492,11 @@ START_TEST(refused_texts)
 #undef TEXT
 #undef REFUSED
 	};
-	struct scripts *s = scripts_new();
-	enum script_id id;
 	struct sha1 sum;
-	size_t i;
 
-	for (i = 0; i < COUNT(sums); i++) {
-		ck_assert(sha1_parse(&sum, (struct span){ sums[i], 40 }));
-		ck_assert(!scripts_find(s, &sum, &id));
-		ck_assert_ptr_nonnull(strstr(scripts_refused(&sum), "; use "));
-	}
+	check_sums(sums, COUNT(sums), false);
 	sha1_of(&sum, (struct span){ "return 1", 8 });
 	ck_assert_ptr_null(scripts_refused(&sum));
-	scripts_free(s);
 }
 END_TEST
 
