@@ -120,7 +120,7 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 
 	assert(ch->audience == NULL);
 	if (ch->kind != 'C' || name.n <= prefix || name.n >= CHANNEL_ROOM ||
-	    memcmp(name.p, CHANNEL_PREFIX, prefix) != 0)
+	    !span_begins(name, CHANNEL_PREFIX))
 		return;
 	au = find(b, name);
 	if (au == NULL) {
@@ -211,8 +211,7 @@ resp_audience_forget(struct broker *b, struct conn *c, const struct channel *ch)
 		return;
 	name = (struct span){ ch->name + prefix, ch->len - prefix };
 	if (program != NULL)
-		forget(b, c, name, (struct span){ program, strlen(program) },
-		    TOKEN_EXACT);
+		forget(b, c, name, span_of(program), TOKEN_EXACT);
 	token = name;
 	name.n = program_of((struct span){ name.p, program_of(name) });
 	token.p += name.n + 1;
@@ -257,7 +256,7 @@ same_address(const struct conn *a, const struct conn *b)
 static bool
 same(const char *a, struct span b)
 {
-	return a != NULL && strlen(a) == b.n && memcmp(a, b.p, b.n) == 0;
+	return a != NULL && span_is(b, a);
 }
 
 static bool
@@ -467,12 +466,13 @@ forget_program(struct broker *b, const struct conn *c,
 	}
 }
 
-/* Whoever was told is of another program than the one that has its turn. */
+/* The program has its turn.  By now more may be known of who listens than when
+ * its thread was refused. */
 static void
-tell_next(struct broker *b, const struct conn *c, const struct channel *was)
+tell_program(struct broker *b, const struct conn *c, const struct audience *au,
+    struct span program)
 {
-	const struct span program = { was->told_for, strlen(was->told_for) };
-	struct channel *ch = choose(b, c, was->audience, program);
+	struct channel *ch = choose(b, c, au, program);
 
 	if (ch != NULL)
 		tell(listener_of(b, c, ch), ch, program);
@@ -532,20 +532,10 @@ resp_audience_learns(struct broker *b, struct conn *c,
 		return;
 	forget_program(b, c, ch->audience, program);
 	set_program(resp_of(lc), program);
+	/* Whoever was told is of another program than the one that has its
+	 * turn. */
 	if (!same(ch->told_for, program))
-		tell_next(b, c, ch);
-}
-
-/* The program has its turn.  By now more may be known of who listens than when
- * its thread was refused. */
-static void
-tell_program(struct broker *b, const struct conn *c, const struct audience *au,
-    struct span program)
-{
-	struct channel *ch = choose(b, c, au, program);
-
-	if (ch != NULL)
-		tell(listener_of(b, c, ch), ch, program);
+		tell_program(b, c, ch->audience, span_of(ch->told_for));
 }
 
 /* Nobody of the program has come, so perhaps it listens elsewhere than it

@@ -89,8 +89,7 @@ resp_key(struct broker *b, struct conn *c, const struct request *r)
 	buf_init(&why);
 	if (!ask_parse(&a, rs->id, r->words, r->nwords,
 		resp_clock_ms(b, r->words[r->nwords > 1]), &why))
-		resp_error(conn_output(c),
-		    (struct span){ buf_data(&why), buf_len(&why) });
+		resp_fail_why(c, &why);
 	else
 		resp_ask(b, c, r, &a);
 	buf_fini(&why);
@@ -105,8 +104,7 @@ resp_blpop(struct broker *b, struct conn *c, const struct request *r)
 
 	buf_init(&why);
 	if (!ask_parse(&a, RESP_BLPOP, r->words, r->nwords, 0, &why))
-		resp_error(conn_output(c),
-		    (struct span){ buf_data(&why), buf_len(&why) });
+		resp_fail_why(c, &why);
 	else if (!resp_refuse_names(b, c, r, "blpop", &a))
 		resp_ask(b, c, r, &a);
 	buf_fini(&why);
@@ -115,6 +113,5 @@ resp_blpop(struct broker *b, struct conn *c, const struct request *r)
 bool
 resp_is_idle_question(enum resp_id id, const struct request *r)
 {
-	return id == RESP_GET && r->words[1].n == sizeof(TIE_BREAK) - 1 &&
-	       memcmp(r->words[1].p, TIE_BREAK, r->words[1].n) == 0;
+	return id == RESP_GET && span_is(r->words[1], TIE_BREAK);
 }

@@ -42,18 +42,12 @@ struct wanted {
 	char name[];
 };
 
-static bool
-says(struct span word, const char *text)
-{
-	return word.n == strlen(text) && memcmp(word.p, text, word.n) == 0;
-}
-
 /* Who listens. */
 
 bool
 resp_mutex_is_channel(struct span name)
 {
-	return says(name, CHANNEL);
+	return span_is(name, CHANNEL);
 }
 
 void
@@ -263,7 +257,7 @@ resp_incr(struct broker *b, struct conn *c, const struct request *r)
 	struct buf why;
 
 	(void)b;
-	if (!says(r->words[1], COUNTER)) {
+	if (!span_is(r->words[1], COUNTER)) {
 		buf_init(&why);
 		resp_unknown(r->words, r->nwords, &why);
 		resp_fail(c, "ERR %.*s", (int)buf_len(&why), buf_data(&why));

@@ -291,8 +291,7 @@ may_ask_each(struct broker *b, struct conn *c, const struct request *r,
 		may = scripts_ask_one(&a, id, r->words + 2, r->nwords - 2, i,
 		    resp_clock_ms(b, r->words[3 + i]), &why);
 		if (!may)
-			resp_error(conn_output(c),
-			    (struct span){ buf_data(&why), buf_len(&why) });
+			resp_fail_why(c, &why);
 		else
 			may = !resp_refuse_names(b, c, r, "eval", &a);
 	}

@@ -100,8 +100,7 @@ run(struct broker *b, struct conn *c, const struct request *r,
 	buf_init(&why);
 	if (!scripts_ask(&a, id, r->words + 2, r->nwords - 2,
 		resp_clock_ms(b, r->words[r->nwords > 3 ? 3 : 0]), &why))
-		resp_error(conn_output(c),
-		    (struct span){ buf_data(&why), buf_len(&why) });
+		resp_fail_why(c, &why);
 	else if (!resp_refuse_names(b, c, r, "eval", &a) &&
 		 !resp_latched(b, c, &a))
 		resp_ask(b, c, r, &a);

@@ -35,7 +35,14 @@ resp_three(const struct conn *c)
 bool
 resp_says(struct span word, const char *other)
 {
-	return verb_same_word(word, (struct span){ other, strlen(other) });
+	return verb_same_word(word, span_of(other));
+}
+
+void
+resp_fail_why(struct conn *c, const struct buf *why)
+{
+	resp_error(
+	    conn_output(c), (struct span){ buf_data(why), buf_len(why) });
 }
 
 void
@@ -48,8 +55,7 @@ resp_fail(struct conn *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
-	resp_error(
-	    conn_output(c), (struct span){ buf_data(&text), buf_len(&text) });
+	resp_fail_why(c, &text);
 	buf_fini(&text);
 }
 

@@ -36,8 +36,7 @@ write_token(const struct token_result *t, struct span token, bool three,
     struct buf *out)
 {
 	if (is_there(t) && t->depth > 0)
-		resp_error(
-		    out, (struct span){ WRONG_TYPE, strlen(WRONG_TYPE) });
+		resp_error(out, span_of(WRONG_TYPE));
 	else if (is_there(t))
 		resp_bulk(out, visible(t, token));
 	else
@@ -54,14 +53,14 @@ left_s(const struct token_result *t)
 static void
 write_error(struct buf *out)
 {
-	resp_error(out, (struct span){ "ERROR", 5 });
+	resp_error(out, span_of("ERROR"));
 }
 
 static bool
 is_mine(const struct token_result *t, struct span token, struct span mine)
 {
 	return is_there(t) && t->kind == TOKEN_HELD && t->own &&
-	       token.n == mine.n && memcmp(token.p, mine.p, mine.n) == 0;
+	       span_same(token, mine);
 }
 
 static void

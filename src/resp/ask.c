@@ -32,19 +32,12 @@ says(struct span word, const char *other)
 	return true;
 }
 
-static bool
-wrong(struct buf *why, const char *what)
+bool
+ask_refuse(struct buf *why, const char *what)
 {
 	buf_adds(why, "ERR ");
 	buf_adds(why, what);
 	return false;
-}
-
-static bool
-begins(struct span word, const char *with)
-{
-	return word.n >= strlen(with) &&
-	       memcmp(word.p, with, strlen(with)) == 0;
 }
 
 /* Of PREFIX{NAME}; or PREFIXNAME, if the name has a brace.  0 bytes: it is
@@ -55,7 +48,7 @@ name_behind(struct span key, const char *prefix)
 	size_t n = strlen(prefix);
 	struct span name = { key.p + n, key.n - n };
 
-	if (!begins(key, prefix))
+	if (!span_begins(key, prefix))
 		return (struct span){ key.p, 0 };
 	if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
 		return (struct span){ name.p + 1, name.n - 2 };
@@ -81,8 +74,9 @@ name_in(enum resp_id id, struct span key)
 static struct span
 lock_behind(struct span key)
 {
-	return begins(key, MUTEX_KEY) ? (struct span){ key.p + 1, key.n - 1 }
-				      : key;
+	return span_begins(key, MUTEX_KEY)
+		   ? (struct span){ key.p + 1, key.n - 1 }
+		   : key;
 }
 
 struct span
@@ -108,11 +102,11 @@ ask_name(struct ask *a, struct span key, struct buf *why)
 		return false;
 	}
 	for (i = 0; i < a->rq.nnames; i++)
-		if (a->names[i].n == name.n &&
-		    memcmp(a->names[i].p, name.p, name.n) == 0)
+		if (span_same(
+			(struct span){ a->names[i].p, a->names[i].n }, name))
 			return true;
 	if (a->rq.nnames == CORE_NAMES_MAX)
-		return wrong(why, "too many names in one request");
+		return ask_refuse(why, "too many names in one request");
 	a->names[a->rq.nnames++] = (struct core_name){ name.p, name.n };
 	return true;
 }
@@ -122,7 +116,7 @@ ask_token(struct span token, struct buf *why)
 {
 	if (token.n >= 1 && token.n <= TOKEN_MAX_BYTES)
 		return true;
-	return wrong(why, "bad-token a token has 1 to 512 bytes");
+	return ask_refuse(why, "bad-token a token has 1 to 512 bytes");
 }
 
 /* As strict as Redis: no sign but one '-', no leading zero, 64 bits. */
@@ -173,7 +167,7 @@ static bool
 set_when(struct set *s, enum set_when when, struct buf *why)
 {
 	if (s->when != SET_ALWAYS && s->when != when)
-		return wrong(why, "syntax error");
+		return ask_refuse(why, "syntax error");
 	s->when = when;
 	return true;
 }
@@ -185,7 +179,7 @@ set_bound(struct set *s, struct span word, struct span number, struct buf *why)
 	if (s->bound.n > 0 &&
 	    (s->bound.n != word.n ||
 		parse_upper(s->bound.p[0]) != parse_upper(word.p[0])))
-		return wrong(why, "syntax error");
+		return ask_refuse(why, "syntax error");
 	s->bound = word;
 	s->time = number;
 	return true;
@@ -201,12 +195,12 @@ set_ttl(struct set *s, int64_t clock_ms, struct buf *why)
 		return true;
 	unit = parse_upper(s->bound.p[0]) == 'E' ? 1000 : 1;
 	if (!ask_number(s->time, &n))
-		return wrong(why, NOT_A_NUMBER);
+		return ask_refuse(why, NOT_A_NUMBER);
 	if (n <= 0 || n > INT64_MAX / unit)
-		return wrong(why, "invalid expire time in 'set' command");
+		return ask_refuse(why, "invalid expire time in 'set' command");
 	n *= unit;
 	if (s->bound.n == 2 && n > INT64_MAX - clock_ms)
-		return wrong(why, "invalid expire time in 'set' command");
+		return ask_refuse(why, "invalid expire time in 'set' command");
 	/*
 	 * If the time is over already, Redis answers OK and the key expires at
 	 * once.
@@ -239,14 +233,14 @@ set_option(struct set *s, const struct span *words, unsigned left,
 		return true;
 	}
 	if (says(words[0], "KEEPTTL"))
-		return wrong(why, "lockbroker takes SET without KEEPTTL");
+		return ask_refuse(why, "lockbroker takes SET without KEEPTTL");
 	if (left < 2)
-		return wrong(why, "syntax error");
+		return ask_refuse(why, "syntax error");
 	*taken = 2;
 	if (is_bound(words[0]))
 		return set_bound(s, words[0], words[1], why);
 	if (!says(words[0], "IFEQ"))
-		return wrong(why, "syntax error");
+		return ask_refuse(why, "syntax error");
 	s->old = words[1];
 	return set_when(s, SET_IFEQ, why) && ask_token(s->old, why);
 }
@@ -262,10 +256,10 @@ parse_set(struct ask *a, const struct span *words, unsigned nwords,
 		if (!set_option(&s, words + i, nwords - i, &taken, why))
 			return false;
 	if (s.when == SET_ALWAYS)
-		return wrong(
+		return ask_refuse(
 		    why, "lockbroker takes SET only with NX, XX or IFEQ");
 	if (s.get && s.when != SET_NX)
-		return wrong(why, "lockbroker takes GET only with NX");
+		return ask_refuse(why, "lockbroker takes GET only with NX");
 	if (!set_ttl(&s, clock_ms, why))
 		return false;
 	a->rq.op = s.when == SET_NX ? TOKEN_ACQUIRE : TOKEN_EXTEND;
@@ -313,17 +307,18 @@ expire_options(struct expire *e, const struct span *words, unsigned nwords,
 		} else if (says(words[i], "LT")) {
 			e->lt = true;
 		} else {
-			wrong(why, "Unsupported option ");
+			ask_refuse(why, "Unsupported option ");
 			text_add(why, words[i], QUOTE_BYTES_MAX);
 			return false;
 		}
 	}
 	if (e->nx && (e->xx || e->gt || e->lt))
-		return wrong(why, "NX and XX, GT or LT options at the same"
-				  " time are not compatible");
+		return ask_refuse(why, "NX and XX, GT or LT options at the same"
+				       " time are not compatible");
 	if (e->gt && e->lt)
-		return wrong(why, "GT and LT options at the same time are not"
-				  " compatible");
+		return ask_refuse(why,
+		    "GT and LT options at the same time are not"
+		    " compatible");
 	return true;
 }
 
@@ -349,13 +344,13 @@ parse_expire(struct ask *a, const struct span *words, unsigned nwords,
 	if (!expire_options(&e, words, nwords, why))
 		return false;
 	if (!ask_number(words[2], &n))
-		return wrong(why, NOT_A_NUMBER);
+		return ask_refuse(why, NOT_A_NUMBER);
 	if (n > (INT64_MAX - clock_ms) / unit || n < INT64_MIN / unit)
-		return wrong(
+		return ask_refuse(
 		    why, unit == 1 ? "invalid expire time in 'pexpire' command"
 				   : "invalid expire time in 'expire' command");
 	if (e.xx && (e.gt || e.lt))
-		return wrong(why, "lockbroker takes XX without GT or LT");
+		return ask_refuse(why, "lockbroker takes XX without GT or LT");
 	a->form = ASK_ONE_OR_ZERO;
 	a->rq.match = TOKEN_ANY;
 	a->rq.bound = expire_bound(&e);
@@ -399,7 +394,7 @@ parse_delex(
 		return parse_release(a, TOKEN_EXACT, words[3], why);
 	if (nwords == 4 && says(words[2], "IFNE"))
 		return parse_release(a, TOKEN_NOT, words[3], why);
-	return wrong(why, "lockbroker takes DELEX only with IFEQ or IFNE");
+	return ask_refuse(why, "lockbroker takes DELEX only with IFEQ or IFNE");
 }
 
 static bool
@@ -432,13 +427,13 @@ parse_timeout(struct span word, int64_t *ms, struct buf *why)
 	uint64_t s;
 
 	if (word.n > 0 && word.p[0] == '-')
-		return wrong(why, "timeout is negative");
+		return ask_refuse(why, "timeout is negative");
 	if (!parse_number(word.p, whole, (uint64_t)DURATION_MS_MAX / 1000, &s))
-		return wrong(why, wrong_number);
+		return ask_refuse(why, wrong_number);
 	*ms = (int64_t)s * 1000;
 	for (i = whole + 1; i < word.n; i++) {
 		if (word.p[i] < '0' || word.p[i] > '9')
-			return wrong(why, wrong_number);
+			return ask_refuse(why, wrong_number);
 		if (i <= whole + 3)
 			*ms += (word.p[i] - '0') * (i == whole + 1	? 100
 						       : i == whole + 2 ? 10
@@ -484,7 +479,7 @@ parse_blpop(
 	static const char prefix[] = "lock:";
 	struct span rest;
 
-	if (nwords > 3 || !begins(words[1], SIGNAL_KEY))
+	if (nwords > 3 || !span_begins(words[1], SIGNAL_KEY))
 		return unknown(words, nwords, why);
 	rest = (struct span){ words[1].p + strlen(SIGNAL_KEY),
 		words[1].n - strlen(SIGNAL_KEY) };
@@ -519,8 +514,9 @@ parse_command(struct ask *a, enum resp_id id, const struct span *words,
 	case RESP_DELIFEQ:
 		return parse_release(a, TOKEN_EXACT, words[2], why);
 	case RESP_GET:
-		return query(a, begins(words[1], FENCE_KEY) ? ASK_FENCE_NOW
-							    : ASK_TOKEN_OR_NIL);
+		return query(a, span_begins(words[1], FENCE_KEY)
+				    ? ASK_FENCE_NOW
+				    : ASK_TOKEN_OR_NIL);
 	case RESP_EXISTS:
 		return query(a, ASK_COUNT);
 	case RESP_TYPE:
@@ -546,7 +542,7 @@ parse_command(struct ask *a, enum resp_id id, const struct span *words,
 	case RESP_LB_FENCE:
 		return parse_fence(a, words[2], why);
 	default:
-		return wrong(why, "not a command on locks");
+		return ask_refuse(why, "not a command on locks");
 	}
 }
 
@@ -563,7 +559,8 @@ ask_parse(struct ask *a, enum resp_id id, const struct span *words,
 		if (!ask_name(a, name_in(id, words[first + i]), why))
 			return false;
 	if (id == RESP_EXISTS && a->rq.nnames < n)
-		return wrong(why, "lockbroker counts each name once: a name is"
-				  " given twice");
+		return ask_refuse(why,
+		    "lockbroker counts each name once: a name is"
+		    " given twice");
 	return true;
 }

@@ -109,6 +109,7 @@ bool ask_parse(struct ask *a, enum resp_id id, const struct span *words,
 /*
  * Parts of ask_parse(), for scripts.  On false, `why` (if given) has the error.
  */
+bool ask_refuse(struct buf *why, const char *what); /* returns false */
 bool ask_name(struct ask *a, struct span name, struct buf *why);
 bool ask_token(struct span token, struct buf *why);
 bool ask_number(struct span word, int64_t *n);

@@ -347,8 +347,7 @@ scripts_new(void)
 	bool sure;
 
 	for (i = 0; i < FORMS; i++) {
-		sure = form_of(&s->forms[i],
-		    (struct span){ forms[i].text, strlen(forms[i].text) });
+		sure = form_of(&s->forms[i], span_of(forms[i].text));
 		assert(sure);
 		(void)sure;
 	}
@@ -369,14 +368,6 @@ struct args {
 	unsigned n;
 };
 
-static bool
-wrong(struct buf *why, const char *what)
-{
-	buf_adds(why, "ERR ");
-	buf_adds(why, what);
-	return false;
-}
-
 /* A fair lock of Redisson is three keys: its own, and those of its queue. */
 static bool
 is_fair(const struct span *keys, int64_t n)
@@ -392,17 +383,20 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 	int64_t n, i;
 
 	if (!ask_number(words[0], &n))
-		return wrong(why, "value is not an integer or out of range");
+		return ask_refuse(
+		    why, "value is not an integer or out of range");
 	if (n < 0)
-		return wrong(why, "Number of keys can't be negative");
+		return ask_refuse(why, "Number of keys can't be negative");
 	if (n > (int64_t)nwords - 1)
-		return wrong(why, "Number of keys can't be greater than number"
-				  " of args");
+		return ask_refuse(why,
+		    "Number of keys can't be greater than number"
+		    " of args");
 	if (n == 0)
-		return wrong(why, "this script takes the name of a lock");
+		return ask_refuse(why, "this script takes the name of a lock");
 	if (n > 1 && (s->flags & SCRIPT_FLAG_ONE) != 0 &&
 	    !is_fair(words + 1, n))
-		return wrong(why, "lockbroker takes this script with one key");
+		return ask_refuse(
+		    why, "lockbroker takes this script with one key");
 	args->v = words + 1 + n;
 	args->n = nwords - 1 - (unsigned)n;
 	if (s->keys == SCRIPT_KEYS_REST) {
@@ -411,9 +405,10 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 	}
 	if (s->keys == SCRIPT_KEYS_QUEUE) {
 		name = ask_queue_of(words[1]);
-		return name.n > 0 ? ask_name(a, name, why)
-				  : wrong(why, "this script takes the key of a"
-					       " queue");
+		return name.n > 0
+			   ? ask_name(a, name, why)
+			   : ask_refuse(why, "this script takes the key of a"
+					     " queue");
 	}
 	for (i = 0; i < (s->keys == SCRIPT_KEYS_ALL ? n : 1); i++)
 		if (!ask_name(a, words[1 + i], why))
@@ -422,15 +417,9 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 }
 
 static bool
-says(struct span word, const char *text)
-{
-	return word.n == strlen(text) && memcmp(word.p, text, word.n) == 0;
-}
-
-static bool
 is_third(const struct args *args, const char *word)
 {
-	return args->n > 2 && says(args->v[2], word);
+	return args->n > 2 && span_is(args->v[2], word);
 }
 
 static bool
@@ -449,7 +438,8 @@ take_token(struct ask *a, const struct script *s, const struct args *args,
 	if (!(s->flags & SCRIPT_FLAG_PREFIX))
 		return true;
 	if (!ask_number(args->v[s->token], &prefix) || prefix < 1)
-		return wrong(why, "value is not an integer or out of range");
+		return ask_refuse(
+		    why, "value is not an integer or out of range");
 	a->rq.prefix =
 	    (uint64_t)prefix < a->token.n ? (size_t)prefix : a->token.n;
 	return true;
@@ -488,7 +478,7 @@ wrong_number(
     struct ask *a, const struct script *s, struct buf *why, const char *error)
 {
 	if (s->match == TOKEN_ANY)
-		return wrong(why, error);
+		return ask_refuse(why, error);
 	a->wrong.error = error;
 	a->wrong.nnames = a->rq.nnames;
 	a->wrong.where = used(a, s);
@@ -575,12 +565,12 @@ take_when(struct ask *a, const struct args *args, struct buf *why)
 	size_t i;
 
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		if (!says(args->v[1], options[i].word))
+		if (!span_is(args->v[1], options[i].word))
 			continue;
 		a->rq.bound = options[i].bound;
 		return true;
 	}
-	return wrong(why, "lockbroker does not know this option");
+	return ask_refuse(why, "lockbroker does not know this option");
 }
 
 static unsigned
@@ -607,12 +597,14 @@ take_latch(struct ask *a, const struct script *s, const struct span *keys,
 	struct span last = args->v[-1], time = args->v[args_needed(s) - 1];
 
 	if (&args->v[-1] == keys)
-		return wrong(why, "this script takes more keys");
+		return ask_refuse(why, "this script takes more keys");
 	if (last.n == 0 || last.n > ASK_LATCH_MAX)
-		return wrong(why, "the name of this latch has a wrong length");
+		return ask_refuse(
+		    why, "the name of this latch has a wrong length");
 	a->latch = last;
 	if (!ask_number(time, &a->latch_ms) || a->latch_ms <= 0)
-		return wrong(why, "value is not an integer or out of range");
+		return ask_refuse(
+		    why, "value is not an integer or out of range");
 	a->latch_ms = ask_bounded(a->latch_ms);
 	return true;
 }
@@ -623,9 +615,10 @@ tells(const struct script *s, const struct args *args, struct buf *why)
 {
 	struct span word = args->v[place_of_command(s) - 1];
 
-	if (says(word, "PUBLISH") || says(word, "SPUBLISH"))
+	if (span_is(word, "PUBLISH") || span_is(word, "SPUBLISH"))
 		return true;
-	return wrong(why, "lockbroker takes this script only with PUBLISH");
+	return ask_refuse(
+	    why, "lockbroker takes this script only with PUBLISH");
 }
 
 bool
@@ -639,7 +632,7 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 	if (!take_keys(a, s, words, nwords, &args, why))
 		return false;
 	if (args.n < args_needed(s))
-		return wrong(why, "this script takes more arguments");
+		return ask_refuse(why, "this script takes more arguments");
 	a->rq.op = s->op;
 	a->rq.match = s->match;
 	a->rq.bound = s->bound;
@@ -684,7 +677,7 @@ scripts_ask_one(struct ask *a, enum script_id id, const struct span *words,
 
 	assert(i < n);
 	if (nwords < 2 + 2 * n)
-		return wrong(why, "this script takes more arguments");
+		return ask_refuse(why, "this script takes more arguments");
 	one[1] = words[1 + i];
 	one[2] = words[1 + n];
 	one[3] = words[2 + n + i];
