@@ -57,6 +57,7 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 	struct conn *c = front_find(b->front, e->conn);
 
 	assert(e->field + e->nfields <= b->effects.nfields);
+	resp_latch_told(b, e->session, e->ref, NULL);
 	if (c == NULL) {
 		monitor_take(b->monitor, e, text);
 		return;
@@ -135,6 +136,7 @@ do_token(struct broker *b, const struct effect *e, const char *text)
 	struct conn *c = front_find(b->front, e->conn);
 
 	assert(e->token < b->effects.ntokens);
+	resp_latch_told(b, e->session, e->ref, &b->effects.tokens[e->token]);
 	if (c != NULL)
 		resp_answer(b, c, e->ref, &b->effects.tokens[e->token], text);
 }

@@ -31,7 +31,6 @@ resp_free(struct broker *b, struct resp *rs)
 	free(rs->new_name);
 	free(rs->mine);
 	free(rs->mutex);
-	free(rs->latch);
 	free(rs->program);
 	free(rs->parts);
 	free(rs);

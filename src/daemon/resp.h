@@ -65,8 +65,6 @@ struct resp {
 	unsigned nchannels;
 
 	/* resp_redisson.c */
-	char *latch; /* owned: the result is noted under it; NULL: it is not */
-	int64_t latch_ms;
 	struct parts *parts; /* owned: the request of many names; NULL: none */
 
 	/* resp_audience.c */
@@ -170,13 +168,15 @@ void resp_latches_free(struct latches *l);
 bool resp_is_latch(enum resp_id id, const struct request *r);
 void resp_del_latch(struct broker *b, struct conn *c, const struct request *r);
 
-/* Was the request carried out before?  Then the answer is written. */
+/* Was the request carried out before, or is it?  Then the answer is written. */
 bool resp_latched(struct broker *b, struct conn *c, const struct ask *a);
 
-/* A request on a lock of Redisson is sent to the core, and its answer. */
-void resp_redisson_asks(struct resp *rs, const struct ask *a);
-void resp_redisson_told(
-    struct broker *b, struct resp *rs, const struct token_result *t);
+/* A request on a lock of Redisson is about to be sent to the core. */
+void resp_redisson_asks(struct broker *b, struct conn *c, const struct ask *a);
+
+/* What became of a request, though its client may be gone; NULL: an error. */
+void resp_latch_told(struct broker *b, uint64_t session, uint64_t ref,
+    const struct token_result *t);
 
 /* A script for many names. */
 void resp_ask_each(struct broker *b, struct conn *c, const struct request *r,

@@ -39,13 +39,13 @@ resp_ask(
 		a->rq.park_ms = b->config->resp.park_ms;
 	resp_audience_asks(b, c, a);
 	resp_mutex_asks(rs, a);
-	resp_redisson_asks(rs, a);
 	rs->form = a->form;
 	rs->wrong = a->wrong;
 	free(rs->mine);
 	rs->mine = xstrndup(a->token.n > 0 ? a->token.p : "", a->token.n);
 	rs->mine_len = a->token.n;
 	a->rq.ref = conn_defer(c, r);
+	resp_redisson_asks(b, c, a);
 	ev.u.token.session = bridge_session(c);
 	ev.u.token.request = &a->rq;
 	bridge_step(b, &ev);
@@ -69,7 +69,7 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 		return;
 	resp_audience_learns(b, c, t, text);
 	resp_mutex_told(b, c, t);
-	resp_redisson_told(b, rs, t);
+	rs->then = NULL;
 	told.listed &= rs->sure;
 	mine = (struct span){ rs->mine, rs->mine_len };
 	if (ask_goes_well(&told, &rs->wrong))

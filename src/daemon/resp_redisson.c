@@ -5,7 +5,9 @@
  * under the same name that it has made up.  The broker keeps what it answered
  * under that name, until the client deletes it or the time is up, and looks
  * there before it looks at the hold: a depth that was taken off once is not
- * taken off again.  Other brokers do not know of it.
+ * taken off again.  While the first request is on its way, also if its
+ * connection broke meanwhile, the answer to the next one is TRYAGAIN.  Other
+ * brokers do not know of it.
  *
  * Parts.  One script renews the holds of many names, each of a token of its
  * own.  The core gets a request for each, and the answer is written when all
@@ -38,6 +40,8 @@ struct latch {
 	struct table_link by_name;
 	TAILQ_ENTRY(latch) link;
 	int64_t until_ms;
+	/* Of the request that is being carried out; 0: there is the answer. */
+	uint64_t session, ref;
 	bool one; /* the answer; else 0 */
 	size_t len;
 	char name[];
@@ -46,7 +50,7 @@ struct latch {
 struct latches {
 	struct table by_name;
 	TAILQ_HEAD(, latch) list; /* the oldest first */
-	unsigned n;
+	unsigned n, nopen; /* in all; whose request is being carried out */
 };
 
 /* A request that is being carried out in parts. */
@@ -85,6 +89,7 @@ drop(struct latches *all, struct latch *l)
 	TAILQ_REMOVE(&all->list, l, link);
 	table_remove(&all->by_name, &l->by_name);
 	all->n--;
+	all->nopen -= l->session != 0;
 	free(l);
 }
 
@@ -112,24 +117,24 @@ find(struct latches *all, struct span name)
 	return NULL;
 }
 
+/* Requires that there is none of that name: resp_latched() has looked. */
 static void
-note(struct latches *all, const char *name, int64_t ms, bool one)
+add_open(struct latches *all, const struct ask *a, uint64_t session)
 {
-	struct span text = { name, strlen(name) };
-	struct latch *l = find(all, text);
+	struct latch *l;
 
-	if (l != NULL)
-		drop(all, l);
 	if (all->n == LATCHES_MAX)
 		drop(all, TAILQ_FIRST(&all->list));
-	l = xcalloc(1, sizeof(*l) + text.n);
-	l->until_ms = now_ms() + ms;
-	l->one = one;
-	l->len = text.n;
-	memcpy(l->name, name, text.n);
+	l = xcalloc(1, sizeof(*l) + a->latch.n);
+	l->until_ms = now_ms() + a->latch_ms;
+	l->session = session;
+	l->ref = a->rq.ref;
+	l->len = a->latch.n;
+	memcpy(l->name, a->latch.p, a->latch.n);
 	table_add(&all->by_name, &l->by_name);
 	TAILQ_INSERT_TAIL(&all->list, l, link);
 	all->n++;
+	all->nopen++;
 }
 
 static bool
@@ -176,8 +181,31 @@ resp_latched(struct broker *b, struct conn *c, const struct ask *a)
 
 	if (l == NULL)
 		return false;
-	resp_int(conn_output(c), l->one);
+	if (l->session != 0)
+		resp_fail(c, "TRYAGAIN this unlock is being carried out");
+	else
+		resp_int(conn_output(c), l->one);
 	return true;
+}
+
+void
+resp_latch_told(struct broker *b, uint64_t session, uint64_t ref,
+    const struct token_result *t)
+{
+	struct latches *all = b->latches;
+	struct latch *l = all->nopen == 0 ? NULL : TAILQ_FIRST(&all->list);
+
+	while (l != NULL && (l->session != session || l->ref != ref))
+		l = TAILQ_NEXT(l, link);
+	if (l == NULL || session == 0)
+		return;
+	if (t == NULL || t->answer != TOKEN_DONE) {
+		drop(all, l);
+		return;
+	}
+	l->one = t->depth == 0;
+	l->session = 0;
+	all->nopen--;
 }
 
 /* Requests and answers. */
@@ -200,21 +228,11 @@ told_refusal(struct broker *b, struct conn *c, const struct wire_reply *reply)
 }
 
 void
-resp_redisson_asks(struct resp *rs, const struct ask *a)
+resp_redisson_asks(struct broker *b, struct conn *c, const struct ask *a)
 {
-	free(rs->latch);
-	rs->latch = a->latch.n > 0 ? xstrndup(a->latch.p, a->latch.n) : NULL;
-	rs->latch_ms = a->latch_ms;
-	rs->then = a->repeats ? told_refusal : NULL;
-}
-
-void
-resp_redisson_told(
-    struct broker *b, struct resp *rs, const struct token_result *t)
-{
-	rs->then = NULL;
-	if (rs->latch != NULL && t->answer == TOKEN_DONE)
-		note(b->latches, rs->latch, rs->latch_ms, t->depth == 0);
+	resp_of(c)->then = a->repeats ? told_refusal : NULL;
+	if (a->latch.n > 0)
+		add_open(b->latches, a, bridge_session(c));
 }
 
 /* Parts. */

@@ -313,6 +313,29 @@ class Brokers(RespTest):
         self.assertEqual(other("HGET", "a", ONE), "2")
         self.assertEqual([self.unlock(other, number=i) for i in (1, 2)], [0, 1])
 
+    def test_an_unlock_that_is_sent_again_before_it_is_answered(self):
+        """Over a connection that is there yet, or has broken: a level is taken off once."""
+        one, again = self.resp(), ("error", "TRYAGAIN")
+        for number, breaks in enumerate((False, True)):
+            with self.subTest(breaks=breaks):
+                for _ in range(2):
+                    self.assertIsNone(one("EVALSHA", SCRIPTS["TAKE"][0], 1, "a", 30000, ONE))
+                words = ("EVALSHA", SCRIPTS["UNLOCK"][0],
+                         *unlock("UNLOCK", "a", ONE, number=number + 1))
+                first = self.resp()
+                self.server.freeze()
+                first.send(*words)
+                for _ in range(2):  # by then the broker has read that
+                    one("PING")
+                if breaks:
+                    first.close()
+                self.assertEqual(answer(one, *words), again)
+                self.server.thaw()
+                eventually(lambda words=words: answer(one, *words) != again, 5)
+                self.assertEqual(answer(one, *words), 0)
+                self.assertEqual(one("HGET", "a", ONE), "1")
+                self.assertEqual(one("DEL", "a"), 1)
+
     def test_killed_between_each_two_steps(self):
         """Another broker goes on at once, as if nothing had been."""
         def steps(name):
