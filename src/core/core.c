@@ -390,7 +390,8 @@ on_flush(struct core *core, const struct core_event *ev)
 		return;
 	}
 	lock_tell_granted(core);
-	sync_tell_granted(core);
+	if (!TAILQ_EMPTY(&core->syncs->granted))
+		sync_tell_granted(core);
 }
 
 static void

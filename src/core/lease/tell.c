@@ -68,7 +68,8 @@ tell_no_more(struct core *core, struct term *t)
 const struct loss *
 tell_losing(const struct core *core, struct term *t)
 {
-	return t->losing ? &(*lessee_of(core, t)->telling(t))->loss : NULL;
+	assert(t->losing);
+	return &(*lessee_of(core, t)->telling(t))->loss;
 }
 
 /* True: all have lost it. */
@@ -111,10 +112,8 @@ lose_the_rest(struct core *core, struct term *t, const struct loss *loss)
 void
 tell_loss(struct core *core, struct term *t, const struct loss *loss)
 {
-	const struct loss *now = tell_losing(core, t);
-
 	assert(loss->reason != NULL);
-	if (now != NULL && loss->since_ms <= now->since_ms)
+	if (t->losing && loss->since_ms <= tell_losing(core, t)->since_ms)
 		return;
 	tell_no_more(core, t);
 	if (!lose_some(core, t, loss, FEW))

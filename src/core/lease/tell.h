@@ -38,7 +38,7 @@ struct telling {
 /* All lose it.  If that takes more steps, the lessee is touched at the end. */
 void tell_loss(struct core *core, struct term *t, const struct loss *loss);
 
-/* The loss under way; NULL: there is none. */
+/* The loss under way.  Requires that there is one. */
 const struct loss *tell_losing(const struct core *core, struct term *t);
 
 /* All are told that it is at risk, or safe again, as it is now. */

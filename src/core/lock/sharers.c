@@ -108,9 +108,9 @@ lock_look(struct core *core, struct lock *l, const struct owner *owner)
 
 	if (term_overdue(core, &l->lease.term))
 		term_run_out(core, &l->lease.term);
-	loss = tell_losing(core, &l->lease.term);
-	if (loss == NULL)
+	if (!l->lease.term.losing)
 		return;
+	loss = tell_losing(core, &l->lease.term);
 	h = hold_find(core, l, owner);
 	if (h != NULL && h->since_ms <= loss->since_ms) {
 		core_visit(core, 1);
