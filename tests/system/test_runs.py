@@ -96,6 +96,15 @@ class Runs(CommandTest):
         self.assertIn("forced", err)
         self.assertLess(now() - start, patience(self.lease + 1))
 
+    def test_a_label_and_a_delay(self):
+        """Who is killed keeps the name from others for as long as --delay says."""
+        child = self.start("run", "--label", "cron", "--delay", "100s", "x", "--", "sleep", "100")
+        self.await_state("held")
+        self.assertEqual(self.control.ok("STATUS x")["label"], "cron")
+        child.kill()
+        eventually(lambda: "session" not in self.control.ok("STATUS x").fields, 20)
+        self.assertEqual(self.state(), "held")
+
     def test_usage(self):
         for words in (("-l", "0", "x"), ("-l", "x", "x"), ("-s", "-l", "1", "x"),
                       ("-a", "x", "x"), ("-a", "a b", "x"), ("-l", "1", "--keep", "1s", "x")):
