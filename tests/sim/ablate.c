@@ -369,7 +369,7 @@ const struct ablation ablations[] = {
 		{ "quiet = (idle or math.abs(now_ms - at) > grace_ms) and 1 or "
 		  "0",
 		    "quiet = 1" } } },
-	{ "sentinel/guard", "every master may grant, whatever its history", 50,
+	{ "sentinel/guard", "every master may grant, whatever its history", 400,
 	    ABLATE_SCRIPT, FAULT_PAUSE | FAULT_RESTART, 0,
 	    { { "local blessed = g[1] == replid", "local blessed = true" },
 		{ "blessed, pend = false, false", "" } } },
