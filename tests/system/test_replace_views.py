@@ -247,6 +247,7 @@ class OverHttp(Crowded):
     def test_names(self):
         self.crowd()
         self.holder.lock("only/old")
+        self.aged("NAMES only/*")
         self.asks.lock("only/new")
         self.asks.ok("SESSION label=asks")
         told = self.json()
