@@ -329,9 +329,10 @@ class UnderLoad(ClientsTest):
     def check_rest(self, b, times, fds, rss):
         """Only those that stayed have kept a process."""
         self.end_holders(b)
-        eventually(lambda: self.client(b).stats()["leaving"] == "0", 10, "all have left")
+        asks = self.client(b)
+        eventually(lambda: asks.stats()["leaving"] == "0", 10, "all have left")
         self.assertEqual(b.log_lines("leaving-died"), [])
-        self.assertEqual(self.client(b).stats()["replaced_total"], str(times))
+        self.assertEqual(asks.stats()["replaced_total"], str(times))
         note(" ".join(f"{who}={turns}" for who, turns in self.turns.items()))
         note(f"{self.grand_total()} turns, the longest {self.longest:.1f} s; "
              f"a connection took at most {self.slowest * 1000:.0f} ms")
