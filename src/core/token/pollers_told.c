@@ -258,7 +258,7 @@ poll_message(struct core *core, const char *text, size_t len)
 	const char *seq = memchr(text, ' ', len), *end, *name;
 	struct pollers *ps;
 	uint64_t n;
-	bool taken;
+	bool taken, given;
 
 	if (seq == NULL || core->tokens->pollers.n == 0)
 		return false;
@@ -269,7 +269,8 @@ poll_message(struct core *core, const char *text, size_t len)
 	    !parse_number(seq, (size_t)(end - seq), UINT64_MAX, &n))
 		return false;
 	ps = pollers_find(core, name + 1, len - (size_t)(name + 1 - text));
-	taken = memcmp(text, "took ", 5) == 0;
+	taken = seq - text == 5 && memcmp(text, "took ", 5) == 0;
+	given = seq - text == 6 && memcmp(text, "given ", 6) == 0;
 	/* The answer to a CLAIM may come behind this: that is for
 	 * token_record.c. */
 	if (ps == NULL || ps->seq != n || n == 0 || (taken && ps->kept_ms == 0))
@@ -279,7 +280,7 @@ poll_message(struct core *core, const char *text, size_t len)
 		ps->seq = ps->kept_ms = 0;
 	if (ps->asked_for == 0 && ps->kept_ms == 0 &&
 	    pollers_first_here(core, ps) == NULL)
-		told_in_vain(core, ps, memcmp(text, "given ", 6) == 0);
+		told_in_vain(core, ps, given);
 	pollers_next(core, ps);
 	return true;
 }
