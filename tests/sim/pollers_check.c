@@ -372,6 +372,25 @@ calm_us(const struct world *w)
 	return faults_calm_us(w) + w->lease_ms * 1010 + SLACK_US;
 }
 
+/* A turn of a program is one of all its threads: which of them comes is settled
+ * within the program. */
+static void
+pass_threads(struct world *w, const struct poller *p)
+{
+	struct pollers *all = &w->pollers;
+	struct poller *q;
+
+	for (q = all->v; q < all->v + all->n; q++) {
+		if (!q->asleep || q->name != p->name)
+			continue;
+		if (q->index / 2 == p->index / 2)
+			q->passed = 0;
+		else if (++q->passed > PASSED_MAX)
+			world_fail(w, "tokens", "n%d: thread %d starves",
+			    q->name, q->index);
+	}
+}
+
 /* Tokens that come back to one broker, soon each time. */
 static void
 pass_tokens(struct world *w, const struct poller *p)
@@ -382,11 +401,8 @@ pass_tokens(struct world *w, const struct poller *p)
 
 	if (world_now(w) < calm_us(w) || all->park_ms == 0)
 		return;
+	pass_threads(w, p);
 	for (q = all->v; q < all->v + all->n; q++) {
-		if (q->asleep && q->name == p->name &&
-		    q->index / 2 != p->index / 2 && ++q->passed > PASSED_MAX)
-			world_fail(w, "tokens", "n%d: thread %d starves",
-			    q->name, q->index);
 		place = &q->places[q->broker];
 		if (q == p || !q->sticks || q->common || q->name != p->name ||
 		    q->until_us != 0 || place->token != q->token ||
