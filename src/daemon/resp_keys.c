@@ -31,11 +31,12 @@ resp_ask(
 	struct resp *rs = resp_of(c);
 
 	a->rq.names = a->names;
-	/* With GET, the client wants to see what is in the way: at once. */
+	/* With GET, the client wants to see what is in the way: at once.  An
+	 * error is nothing to wait for. */
 	if (a->rq.awaits)
 		a->rq.park_ms = await_ms(b, a->rq.park_ms);
 	else if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 && !a->mutex &&
-		 a->form != ASK_OLD_OR_NIL)
+		 a->form != ASK_OLD_OR_NIL && a->wrong.where == 0)
 		a->rq.park_ms = b->config->resp.park_ms;
 	resp_audience_asks(b, c, a);
 	resp_mutex_asks(rs, a);
@@ -60,6 +61,7 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	struct wire_reply reply;
 	struct token_result told = *t;
 	const struct span token = { text + t->token, t->token_len };
+	const char *error;
 	struct span mine;
 
 	if (resp_mutex_woken(b, c, ref, t) ||
@@ -72,11 +74,12 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	rs->then = NULL;
 	told.listed &= rs->sure;
 	mine = (struct span){ rs->mine, rs->mine_len };
-	if (ask_goes_well(&told, &rs->wrong))
+	error = ask_error(&told, &rs->wrong);
+	if (error != NULL)
+		resp_fail(c, "ERR %s", error);
+	else
 		ask_write(&told, token, rs->form, mine, resp_three(c),
 		    conn_output(c));
-	else
-		resp_fail(c, "ERR %s", rs->wrong.error);
 }
 
 void

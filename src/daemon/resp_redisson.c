@@ -57,8 +57,8 @@ struct latches {
 struct parts {
 	uint64_t ref; /* of the request */
 	struct ask_wrong wrong;
+	const char *error; /* static: the answer; NULL: it goes well so far */
 	unsigned n, left;
-	bool fails; /* with the error in `wrong` */
 	bool done[];
 };
 
@@ -231,7 +231,7 @@ void
 resp_redisson_asks(struct broker *b, struct conn *c, const struct ask *a)
 {
 	resp_of(c)->then = a->repeats ? told_refusal : NULL;
-	if (a->latch.n > 0)
+	if (a->latch_ms > 0)
 		add_open(b->latches, a, bridge_session(c));
 }
 
@@ -246,8 +246,8 @@ write_parts(struct conn *c, const struct parts *p, const struct wire_reply *why)
 		refuse(c, why, true);
 		return;
 	}
-	if (p->fails) {
-		resp_fail(c, "ERR %s", p->wrong.error);
+	if (p->error != NULL) {
+		resp_fail(c, "ERR %s", p->error);
 		return;
 	}
 	resp_array(conn_output(c), p->n);
@@ -273,6 +273,7 @@ resp_part_told(struct conn *c, uint64_t ref, const struct token_result *t,
     const struct wire_reply *reply)
 {
 	struct token_result told;
+	const char *error;
 	struct resp *rs;
 	struct parts *p;
 
@@ -287,7 +288,9 @@ resp_part_told(struct conn *c, uint64_t ref, const struct token_result *t,
 		return true;
 	}
 	told = *t;
-	p->fails |= !ask_goes_well(&told, &p->wrong);
+	error = ask_error(&told, &p->wrong);
+	if (error != NULL)
+		p->error = error;
 	p->done[ref & ((1U << PART_BITS) - 1)] = told.answer == TOKEN_DONE;
 	if (--p->left == 0)
 		finish(c, rs, NULL);

@@ -354,17 +354,18 @@ found(const struct token_result *t, const struct ask_wrong *w)
 							   : ASK_OTHERS;
 }
 
-bool
-ask_goes_well(struct token_result *t, const struct ask_wrong *w)
+const char *
+ask_error(struct token_result *t, const struct ask_wrong *w)
 {
 	const enum ask_found how = found(t, w);
 
-	if ((w->where == 0 && w->over == 0) ||
-	    (!w->asks && t->answer == TOKEN_DONE))
-		return true;
+	if (!w->asks && t->answer == TOKEN_DONE)
+		return w->behind;
+	if (w->where == 0 && w->over == 0)
+		return NULL;
 	if (how == ASK_MINE && w->if_bound && t->left_ms < 0) {
 		t->answer = TOKEN_UNBOUND;
-		return true;
+		return NULL;
 	}
 	if (w->asks)
 		t->answer = how == ASK_FREE ? TOKEN_ABSENT : TOKEN_OTHERS;
@@ -372,5 +373,5 @@ ask_goes_well(struct token_result *t, const struct ask_wrong *w)
 		t->answer = TOKEN_DONE;
 		t->done = w->nnames;
 	}
-	return (w->where & how) == 0;
+	return (w->where & how) != 0 ? w->error : NULL;
 }

@@ -63,14 +63,16 @@ enum ask_found { ASK_FREE = 1, ASK_MINE = 2, ASK_OTHERS = 4 };
  * A script looks who has its names before it uses the number of their end.  If
  * that is no time to come, the broker asks who has them, or ends what a time
  * that is over ends, and answers with the error only where the script would
- * come so far.  With 0 and 0, nothing is wrong.
+ * come so far.  With nothing but zeros, nothing is wrong.
  */
 struct ask_wrong {
-	unsigned where;	   /* ask_found: the error is the answer */
-	unsigned over;	   /* ask_found: taken, and over at once: DONE */
-	const char *error; /* static */
-	bool if_bound;	   /* MINE: only if the hold has a bound */
-	bool asks;	   /* a QUERY; else the request changes something */
+	unsigned where;	    /* ask_found: the error is the answer */
+	unsigned over;	    /* ask_found: taken, and over at once: DONE */
+	const char *error;  /* static */
+	const char *behind; /* static; the answer where all has been done, which
+			       is before the script comes to the number */
+	bool if_bound;	    /* MINE: only if the hold has a bound */
+	bool asks;	    /* a QUERY; else the request changes something */
 	unsigned nnames;
 };
 
@@ -85,7 +87,7 @@ struct ask {
 	bool fair;	   /* of Redisson's getFairLock() */
 	bool repeats;	   /* a client told TRYAGAIN asks again by itself */
 	struct span latch; /* see SCRIPT_FLAG_LATCH; of 0 bytes: none */
-	int64_t latch_ms;
+	int64_t latch_ms;  /* 0: the answer is not kept */
 	char made[NAME_MAX_BYTES + 1]; /* a name that is not in the request */
 };
 
@@ -124,10 +126,11 @@ void ask_write(const struct token_result *t, struct span token,
     enum ask_form form, struct span mine, bool three, struct buf *out);
 
 /*
- * The answer to what was asked instead becomes that to the script; returns false
- * if it is the error.
+ * The answer to what was asked instead becomes that to the script; returns the
+ * error if that is the answer, else NULL.
  */
-bool ask_goes_well(struct token_result *t, const struct ask_wrong *wrong);
+const char *ask_error(struct token_result *t, const struct ask_wrong *wrong)
+    __attribute__((warn_unused_result));
 
 #define ASK_LATCH_MAX 512 /* bytes */
 

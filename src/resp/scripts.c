@@ -22,6 +22,10 @@
 #include "resp/scripts.h"
 
 #define REMEMBERED_MAX 256
+#define NUMBER_BYTES_MAX 64
+
+#define NOT_A_NUMBER "value is not an integer or out of range"
+#define NO_TIME "invalid expire time in 'set' command"
 
 enum script_flag {
 	SCRIPT_FLAG_EITHER = 1,
@@ -40,7 +44,8 @@ enum script_flag {
 	SCRIPT_FLAG_FAIR = 8192,
 	SCRIPT_FLAG_LEAVES = 16384,
 	SCRIPT_FLAG_EXPIRES = 32768,
-	SCRIPT_FLAG_TRIES = 65536
+	SCRIPT_FLAG_TRIES = 65536,
+	SCRIPT_FLAG_LUA = 131072
 };
 
 enum script_keys {
@@ -383,8 +388,7 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 	int64_t n, i;
 
 	if (!ask_number(words[0], &n))
-		return ask_refuse(
-		    why, "value is not an integer or out of range");
+		return ask_refuse(why, NOT_A_NUMBER);
 	if (n < 0)
 		return ask_refuse(why, "Number of keys can't be negative");
 	if (n > (int64_t)nwords - 1)
@@ -422,12 +426,67 @@ is_third(const struct args *args, const char *word)
 	return args->n > 2 && span_is(args->v[2], word);
 }
 
+/* There, the script comes to a number that is none. */
+static void
+goes_wrong(struct ask *a, unsigned where, const char *error)
+{
+	if (a->wrong.error == NULL)
+		a->wrong.error = error;
+	a->wrong.nnames = a->rq.nnames;
+	a->wrong.where |= where;
+}
+
+/*
+ * A number with which Lua computes: perhaps with blanks around it, hexadecimal,
+ * or with an exponent.  Redis must then read an integer in what Lua writes.
+ */
+static bool
+lua_number(struct span word, int64_t *n)
+{
+	char text[NUMBER_BYTES_MAX + 1], *end;
+	double d;
+
+	if (word.n > NUMBER_BYTES_MAX)
+		return false;
+	memcpy(text, word.p, word.n);
+	text[word.n] = '\0';
+	d = strtod(text, &end);
+	if (end == text || end + strspn(end, " \t\n\v\f\r") != text + word.n)
+		return false;
+	/* Lua writes larger ones with an exponent. */
+	if (!(d > -1e17 && d < 1e17))
+		return false;
+	*n = (int64_t)d;
+	return (double)*n == d;
+}
+
+/*
+ * How much of the token counts.  A script that finds a name taken compares
+ * string.sub(token, 1, n) with GETRANGE from 0 to n - 1: behind the end of the
+ * token, only the same token is the same, and with 0 nothing is.  Below that the
+ * two count from other ends, so for tokens of one length nothing is either.
+ */
+static void
+take_prefix(struct ask *a, struct span word)
+{
+	int64_t n;
+	bool is_number = lua_number(word, &n);
+
+	if (!is_number)
+		goes_wrong(a, ASK_MINE | ASK_OTHERS, NOT_A_NUMBER);
+	a->rq.match = TOKEN_EXACT;
+	if (!is_number || n < 1) {
+		a->rq.either = false;
+	} else if ((uint64_t)n <= a->token.n) {
+		a->rq.match = TOKEN_PREFIX;
+		a->rq.prefix = (size_t)n;
+	}
+}
+
 static bool
 take_token(struct ask *a, const struct script *s, const struct args *args,
     struct buf *why)
 {
-	int64_t prefix;
-
 	if (s->token == 0)
 		return true;
 	a->token = args->v[s->token - 1];
@@ -435,13 +494,8 @@ take_token(struct ask *a, const struct script *s, const struct args *args,
 		return false;
 	a->rq.token = a->token.p;
 	a->rq.token_len = a->token.n;
-	if (!(s->flags & SCRIPT_FLAG_PREFIX))
-		return true;
-	if (!ask_number(args->v[s->token], &prefix) || prefix < 1)
-		return ask_refuse(
-		    why, "value is not an integer or out of range");
-	a->rq.prefix =
-	    (uint64_t)prefix < a->token.n ? (size_t)prefix : a->token.n;
+	if (s->flags & SCRIPT_FLAG_PREFIX)
+		take_prefix(a, args->v[s->token]);
 	return true;
 }
 
@@ -479,14 +533,12 @@ wrong_number(
 {
 	if (s->match == TOKEN_ANY)
 		return ask_refuse(why, error);
-	a->wrong.error = error;
-	a->wrong.nnames = a->rq.nnames;
-	a->wrong.where = used(a, s);
 	if (a->rq.op != TOKEN_RELEASE) {
+		goes_wrong(a, used(a, s), error);
 		ask_first(a);
 		return true;
 	}
-	a->wrong.where = ASK_MINE;
+	goes_wrong(a, ASK_MINE, error);
 	a->rq.bound = TOKEN_IF_LONGER;
 	a->rq.ttl_ms = 1;
 	return true;
@@ -498,11 +550,9 @@ take_over(struct ask *a, const struct script *s)
 {
 	unsigned where = used(a, s);
 
-	a->wrong.error = "invalid expire time in 'set' command";
-	a->wrong.nnames = a->rq.nnames;
 	if (s->flags & SCRIPT_FLAG_EXPIRES)
 		a->wrong.over = where & ASK_FREE;
-	a->wrong.where = where & ~a->wrong.over;
+	goes_wrong(a, where & ~a->wrong.over, NO_TIME);
 	if ((s->flags & SCRIPT_FLAG_SET) != 0 || (where & ASK_MINE) == 0) {
 		ask_first(a);
 		return;
@@ -517,14 +567,18 @@ static bool
 take_number(struct ask *a, const struct script *s, const struct args *args,
     int64_t clock_ms, struct buf *why)
 {
+	bool adds = a->rq.bound == TOKEN_ADD, is_number;
+	struct span word;
 	int64_t n;
 
 	if (s->number == 0)
 		return true;
-	if (!ask_number(args->v[s->number - 1], &n) ||
-	    n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
-		return wrong_number(
-		    a, s, why, "value is not an integer or out of range");
+	word = args->v[s->number - 1];
+	is_number = adds || (s->flags & SCRIPT_FLAG_LUA) != 0
+			? lua_number(word, &n)
+			: ask_number(word, &n);
+	if (!is_number || n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
+		return wrong_number(a, s, why, NOT_A_NUMBER);
 	n *= s->unit;
 	/* Redis keeps the time of the end, which must be a number, too. */
 	if (n > INT64_MAX - clock_ms)
@@ -533,7 +587,7 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either ||
 			  (s->flags & SCRIPT_FLAG_SET) != 0))
 		take_over(a, s);
-	else if (a->rq.bound == TOKEN_ADD)
+	else if (adds)
 		a->rq.ttl_ms = max_ms(ask_bounded(n), -TOKEN_MS_MAX);
 	else if (n > 0 || !(s->flags & SCRIPT_FLAG_UNBOUNDED))
 		a->rq.ttl_ms = ask_until(n);
@@ -588,13 +642,15 @@ args_needed(const struct script *s)
 /*
  * The broker remembers what it answered to such a request under its last key
  * for the time in its last argument: a client that has not heard the answer
- * sends the request again, and must not do twice what it asked for once.
+ * sends the request again, and must not do twice what it asked for once.  If
+ * that is no time to come, the script errs when it has done all else.
  */
 static bool
 take_latch(struct ask *a, const struct script *s, const struct span *keys,
-    const struct args *args, struct buf *why)
+    const struct args *args, int64_t clock_ms, struct buf *why)
 {
 	struct span last = args->v[-1], time = args->v[args_needed(s) - 1];
+	int64_t ms;
 
 	if (&args->v[-1] == keys)
 		return ask_refuse(why, "this script takes more keys");
@@ -602,10 +658,15 @@ take_latch(struct ask *a, const struct script *s, const struct span *keys,
 		return ask_refuse(
 		    why, "the name of this latch has a wrong length");
 	a->latch = last;
-	if (!ask_number(time, &a->latch_ms) || a->latch_ms <= 0)
-		return ask_refuse(
-		    why, "value is not an integer or out of range");
-	a->latch_ms = ask_bounded(a->latch_ms);
+	if (!ask_number(time, &ms))
+		a->wrong.behind = NOT_A_NUMBER;
+	else if (ms <= 0 || ms > INT64_MAX - clock_ms)
+		a->wrong.behind = NO_TIME;
+	else
+		a->latch_ms = ask_bounded(ms);
+	/* That a name is free is an answer like any other. */
+	if (a->latch_ms == 0 && s->form == ASK_DEPTH_OR_GONE)
+		goes_wrong(a, ASK_FREE, a->wrong.behind);
 	return true;
 }
 
@@ -650,7 +711,7 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 	a->rq.awaits = (s->flags & SCRIPT_FLAG_LEAVES) != 0;
 	return ((s->flags & SCRIPT_FLAG_TELLS) == 0 || tells(s, &args, why)) &&
 	       ((s->flags & SCRIPT_FLAG_LATCH) == 0 ||
-		   take_latch(a, s, words + 1, &args, why)) &&
+		   take_latch(a, s, words + 1, &args, clock_ms, why)) &&
 	       ((s->flags & SCRIPT_FLAG_WHEN) == 0 ||
 		   take_when(a, &args, why)) &&
 	       take_token(a, s, &args, why) &&

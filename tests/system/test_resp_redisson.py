@@ -21,7 +21,7 @@ BY_TEXT = ("RENEW", "FENCED_TAKE_TOKEN")  # the normal form knows no tables
 FORCES = ("FORCE", "FORCE_3_2", "SPIN_FORCE")
 
 
-def unlock(script, name, token, ms=30000, number=0):
+def unlock(script, name, token, ms=30000, number=0, latch_ms=16000):
     """The words behind the script of an unlock."""
     keys = [name] if script.startswith("SPIN") else [name, channel_of(name)]
     args = [ms, token] if script.startswith("SPIN") else ["0", ms, token]
@@ -29,7 +29,7 @@ def unlock(script, name, token, ms=30000, number=0):
         args.append("PUBLISH")
     if script in ("UNLOCK", "SPIN_UNLOCK"):
         keys.append(latch_of(name, number))
-        args.append(16000)
+        args.append(latch_ms)
     return [len(keys), *keys, *args]
 
 

@@ -5,7 +5,7 @@ equal, and so is what is held afterwards."""
 import itertools
 import unittest
 
-from lib.redisson import SCRIPTS, fair_keys, wall_ms
+from lib.redisson import SCRIPTS, channel_of, fair_keys, latch_of, wall_ms
 from lib.resp import RedisError, Resp
 from test_resp import RespTest, encode
 from test_resp_numbers import LEAST, REFUSED
@@ -86,6 +86,32 @@ PLAIN = {
         "if lockSet == 1 then redis.call('expire', KEYS[1], KEYS[3]) end return lockSet", None,
         lambda n: (3, "k", "t", n)),
 }
+# Symfony's locks are sorted sets.
+STRING = "if redis.call('TYPE', KEYS[1]).ok == 'string' then return false end "
+TIME = ("local now = redis.call('TIME') now = now[1] * 1000 + math.floor(now[2] / 1000) "
+        "local ttl = tonumber(ARGV[3]) ")
+STALE = "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now) "
+MINE = "redis.call('ZSCORE', KEYS[1], ARGV[2])"
+COUNT = "redis.call('ZCOUNT', KEYS[1], '-inf', '+inf')"
+WRITES = "redis.call('ZSCORE', KEYS[1], '__write__')"
+UNTIL = ("redis.call('PEXPIREAT', KEYS[1], "
+         "redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]) return true")
+SYMFONY = {
+    "take": (
+        STRING + TIME + STALE + f"if {MINE} then if not {WRITES} and {COUNT} > 1 then "
+        f"return false end elseif {COUNT} > 0 then return false end "
+        "redis.call('ZADD', KEYS[1], now + ttl, ARGV[2]) "
+        "redis.call('ZADD', KEYS[1], now + ttl, '__write__') " + UNTIL,
+        "6fdee501a3714553b74c0d67687b921b90b05d18", lambda n: (1, "k", 0, "t", n)),
+    "extend": (
+        STRING + TIME + f"if not {MINE} then return false end "
+        "redis.call('ZADD', KEYS[1], now + ttl, ARGV[2]) "
+        f"if {WRITES} then redis.call('ZADD', KEYS[1], now + ttl, '__write__') end " + UNTIL,
+        "63be12a3515941092212f15c08327d60916de9fa", lambda n: (1, "k", 0, "t", n)),
+}
+SYMFONY_QUERY = (STRING + TIME + STALE + f"if {MINE} then return true end return false",
+                 "3b6bdbbe16f821f49177b16c7707f331f015a779")
+
 HELD = {"bound": ("t", "NX", "PX", 10000), "without a bound": ("t", "NX"),
         "another's": ("u", "NX", "PX", 10000), "free": None}
 
@@ -101,6 +127,15 @@ COUNTED = {name: (*reversed(SCRIPTS[name]), words) for name, words in {
     **{name: lambda n, name=name: unlock(name, "k", ONE, ms=n) for name in SCRIPTS
        if name.startswith(("UNLOCK", "SPIN_UNLOCK"))},
 }.items()}
+# Those that keep their answer, for a time that comes last.
+LATCHED = {name: (*reversed(SCRIPTS[name.split(",")[0]]), words) for name, words in {
+    "UNLOCK": lambda n: unlock("UNLOCK", "k", ONE, latch_ms=n),
+    "SPIN_UNLOCK": lambda n: unlock("SPIN_UNLOCK", "k", ONE, latch_ms=n),
+    "UNLOCK, both": lambda n: unlock("UNLOCK", "k", ONE, ms=n, latch_ms=n),
+    **{name: lambda n: (5, *fair_keys("k"), channel_of("k"), latch_of("k", 0),
+                        "0", 30000, ONE, wall_ms(), "PUBLISH", n)
+       for name in ("FAIR_UNLOCK", "FAIR_UNLOCK_3_24")},
+}.items()}
 DEPTHS = {"mine": (ONE, 1), "mine, twice": (ONE, 2), "another's": (OTHER, 1), "free": (ONE, 0)}
 
 
@@ -114,24 +149,26 @@ class Numbers(RespTest):
         self.addCleanup(self.bare.close)
 
     def words(self, client, form, args):
-        text, sha, _ = form
+        text, sha = form[:2]
         return (*(("EVALSHA", sha) if sha and client is self.one else ("EVAL", text)), *args)
 
-    def answers(self, client, form, prepare, look):
+    def answers(self, client, form, prepare, look, numbers):
         """What is there before, the answer, and what is there then, for each number."""
-        blocks = [[*prepare(client), *look, self.words(client, form, form[2](number)), *look]
-                  for number in NUMBERS]
+        blocks = [[*prepare(client), *look(client), self.words(client, form, form[2](number)),
+                   *look(client)] for number in numbers]
         client.sock.sendall(b"".join(encode(*words) for block in blocks for words in block))
-        n = len(look)
+        n = len(look(client))
         for block in blocks:
             replies = [client.read() for _ in block]
             yield replies[-1 - 2 * n:-1 - n], replies[-1 - n], replies[-n:]
 
-    def check(self, form, prepare, look, means=lambda reply: reply):
+    def check(self, form, prepare, look, *, means=lambda reply: reply, numbers=NUMBERS,
+              behind=False):
         """An error of Redis may come when half of the script is done; the broker then has done
-        nothing."""
-        for number, one, bare in zip(NUMBERS, self.answers(self.one, form, prepare, look),
-                                     self.answers(self.bare, form, prepare, look)):
+        nothing. Or it comes behind all that (`behind`), which both have done."""
+        for number, one, bare in zip(
+                numbers, *(self.answers(client, form, prepare, look, numbers)
+                           for client in (self.one, self.bare))):
             with self.subTest(number=number):
                 before, reply, after = one
                 expected, there = bare[1:]
@@ -139,13 +176,15 @@ class Numbers(RespTest):
                     self.assertIsInstance(reply, RedisError)
                     # The script's own, or that of the number.
                     self.assertEqual("ERROR" in str(reply), "ERROR" in str(expected))
-                    self.assertEqual(*([*map(about, state)] for state in (after, before)))
+                    there = there if behind else before
                 else:
                     self.assertEqual(means(reply), means(expected))
-                    self.assertEqual(*([*map(about, state)] for state in (after, there)))
+                self.assertEqual(*([*map(about, state)] for state in (after, there)))
 
     def test_plain(self):
-        look = [(word, key) for key in "kl" for word in ("GET", "PTTL")]
+        def look(_):
+            return [(word, key) for key in "kl" for word in ("GET", "PTTL")]
+
         for name, form in PLAIN.items():
             two = form[2](0)[2] == "l"
             for states in itertools.product([*HELD][two:], repeat=1 + two):
@@ -153,18 +192,69 @@ class Numbers(RespTest):
                 with self.subTest(script=name, states=states):
                     self.check(form, lambda _, made=made: [("DEL", "k"), ("DEL", "l"), *made], look)
 
+    def test_how_much_of_a_token_counts(self):
+        """bsm/redislock: Lua computes with that number, and only if the name is taken."""
+        text, sha, _ = PLAIN["bsm/redislock, obtain"]
+        for token in (None, "t", "t-meta", "t-metals", "u"):
+            def prepare(_, token=token):
+                return [("DEL", "k"), *([("SET", "k", token, "NX", "PX", 20000)] if token else [])]
+
+            for words in (lambda n: (1, "k", "t-meta", n, 10000), lambda n: (1, "k", "t-meta", n, n)):
+                with self.subTest(held=token, words=words("n")):
+                    self.check((text, sha, words), prepare, lambda _: [("GET", "k"), ("PTTL", "k")],
+                               numbers=(*REFUSED, "0", "-1", "1000", "2000", "6000"))
+            with self.subTest(held=token):
+                self.check((text, sha, lambda n: (1, "k", "t-meta", n, 10000)), prepare,
+                           lambda _: [("GET", "k"), ("PTTL", "k")],
+                           numbers=("1", "2", "6", "7", "0x1", "1.0", " 6\n", "1e0"))
+
+    def test_symfony(self):
+        def prepare(client, token, *more):
+            take = self.words(client, SYMFONY["take"], (1, "k", 0, token, 10000))
+            return [("DEL", "k"), *([take] if token else []), *more]
+
+        def look(client):
+            return [*(self.words(client, SYMFONY_QUERY, (1, "k", 0, token)) for token in "tu"),
+                    ("PTTL", "k")]
+
+        for name, form in SYMFONY.items():
+            for state in ((None,), ("t",), ("u",), ("t", ("PERSIST", "k"))):
+                with self.subTest(script=name, state=state):
+                    self.check(form, lambda client, state=state: prepare(client, *state), look)
+
     def test_counted(self):
         for name, form in COUNTED.items():
             for state, (token, depth) in DEPTHS.items():
-                def prepare(client, token=token, depth=depth):
-                    take = self.words(client, COUNTED["TAKE"], (1, "k", 10000, token))
-                    gone = [("DEL", key) for key in ("k", unlock("UNLOCK", "k", ONE)[3])]
-                    if client is self.bare:
-                        gone += [("DEL", key) for key in ("fence", *fair_keys("k"))]
-                    return gone + [take] * depth
-
                 with self.subTest(script=name, state=state):
-                    self.check(form, prepare, [("HGET", "k", token), ("PTTL", "k")], met)
+                    self.check(form, self.taken(token, depth), self.depth_of(token), means=met)
+
+    def test_latches(self):
+        for name, form in LATCHED.items():
+            for state, (token, depth) in DEPTHS.items():
+                # With a depth that is left, the time of that comes first.
+                behind = depth < 2 or "both" not in name
+                numbers = NUMBERS if behind else [n for n in REFUSED if n != LEAST]
+                with self.subTest(script=name, state=state):
+                    self.check(form, self.taken(token, depth), self.depth_of(token),
+                               numbers=numbers, behind=behind)
+            with self.subTest(script=name, state="answered before"):
+                self.check(form, self.taken(ONE, 2, form), self.depth_of(ONE), behind=True)
+
+    def taken(self, token, depth, told=None):
+        """Makes a hold of that depth, one of which was taken off and is in the latch (`told`)."""
+        def prepare(client):
+            take = self.words(client, COUNTED["TAKE"], (1, "k", 10000, token))
+            gone = [("DEL", key) for key in ("k", latch_of("k", 0))]
+            if client is self.bare:
+                gone += [("DEL", key) for key in ("fence", *fair_keys("k"))]
+            return gone + [take] * depth + (
+                [self.words(client, told, told[2](16000))] if told else [])
+
+        return prepare
+
+    @staticmethod
+    def depth_of(token):
+        return lambda _: [("HGET", "k", token), ("PTTL", "k")]
 
 
 def about(value):
