@@ -11,6 +11,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/err.c \
 	src/base/err.h \
 	src/base/field.h \
+	src/base/freelist.c \
+	src/base/freelist.h \
 	src/base/handed.c \
 	src/base/handed.h \
 	src/base/hash.c \
@@ -32,15 +34,13 @@ src_base_libbase_a_SOURCES = \
 	src/base/now.h \
 	src/base/parse.c \
 	src/base/parse.h \
-	src/base/pool.c \
-	src/base/pool.h \
 	src/base/quiet.c \
 	src/base/quiet.h \
+	src/base/reply_status.h \
 	src/base/rng.h \
 	src/base/slips.c \
 	src/base/slips.h \
 	src/base/span.h \
-	src/base/reply_status.h \
 	src/base/streams.c \
 	src/base/streams.h \
 	src/base/syslog_out.c \

@@ -31,11 +31,11 @@
 #include "core/lease/votes.h"
 #include "core/leave.h"
 #include "core/life.h"
+#include "core/lock/broker_message.h"
 #include "core/lock/force.h"
 #include "core/lock/grant.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
-#include "core/lock/message.h"
 #include "core/lock/queue.h"
 #include "core/lock/recall.h"
 #include "core/lock/unowned.h"
@@ -566,7 +566,7 @@ on_message(struct core *core, const struct core_event *ev)
 	if (!sync_message(core, ev->u.message.text, ev->u.message.len) &&
 	    !poll_message(core, ev->u.message.text, ev->u.message.len) &&
 	    !token_record_message(core, ev->u.message.text, ev->u.message.len))
-		message_take(core, ev->u.message.text, ev->u.message.len,
+		broker_message_take(core, ev->u.message.text, ev->u.message.len,
 		    ev->u.message.history);
 }
 

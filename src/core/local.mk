@@ -65,10 +65,10 @@ src_core_guard_libguard_a_SOURCES = \
 
 noinst_LIBRARIES += src/core/lease/liblease.a
 src_core_lease_liblease_a_SOURCES = \
-	src/core/lease/ask.c \
 	src/core/lease/check.c \
 	src/core/lease/lease.c \
 	src/core/lease/lease.h \
+	src/core/lease/lease_ask.c \
 	src/core/lease/outcome.c \
 	src/core/lease/pace.c \
 	src/core/lease/pace.h \
@@ -85,6 +85,8 @@ noinst_LIBRARIES += src/core/lock/liblock.a
 src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/admit.c \
 	src/core/lock/admit.h \
+	src/core/lock/broker_message.c \
+	src/core/lock/broker_message.h \
 	src/core/lock/check.c \
 	src/core/lock/fit.c \
 	src/core/lock/fit.h \
@@ -100,13 +102,12 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/hold.c \
 	src/core/lock/hold.h \
 	src/core/lock/holders.c \
+	src/core/lock/lessee.c \
 	src/core/lock/lock.c \
 	src/core/lock/lock.h \
 	src/core/lock/measured.c \
 	src/core/lock/measured.h \
 	src/core/lock/members.c \
-	src/core/lock/message.c \
-	src/core/lock/message.h \
 	src/core/lock/names.c \
 	src/core/lock/names.h \
 	src/core/lock/notify.c \
@@ -115,17 +116,16 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/parting.h \
 	src/core/lock/queue.c \
 	src/core/lock/queue.h \
+	src/core/lock/recall.c \
+	src/core/lock/recall.h \
 	src/core/lock/sharers.c \
 	src/core/lock/state.h \
 	src/core/lock/stored.c \
 	src/core/lock/stored.h \
 	src/core/lock/sweep.c \
-	src/core/lock/lessee.c \
 	src/core/lock/unlock.c \
 	src/core/lock/unowned.c \
 	src/core/lock/unowned.h \
-	src/core/lock/recall.c \
-	src/core/lock/recall.h \
 	src/core/lock/warm.c \
 	src/core/lock/warm.h \
 	src/core/lock/watch.c \

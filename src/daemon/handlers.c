@@ -20,7 +20,7 @@
 #include "daemon/resumption.h"
 #include "daemon/succession.h"
 #include "daemon/views.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 #define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* if LATCH gives none */
 

@@ -20,7 +20,7 @@
 #include "resp/ask.h"
 #include "resp/commands.h"
 #include "resp/scripts.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 /* Libraries look at this version to see which commands they may use. */
 #define RESP_REDIS_VERSION "8.4.0"

@@ -1,9 +1,9 @@
 # src/resp: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/resp/libresp.a
 src_resp_libresp_a_SOURCES = \
-	src/resp/answer.c \
 	src/resp/ask.c \
 	src/resp/ask.h \
+	src/resp/ask_write.c \
 	src/resp/commands.c \
 	src/resp/commands.def \
 	src/resp/commands.h \
@@ -11,7 +11,7 @@ src_resp_libresp_a_SOURCES = \
 	src/resp/lua_form.h \
 	src/resp/lua_text.c \
 	src/resp/lua_text.h \
-	src/resp/scripts.c \
 	src/resp/refused.def \
+	src/resp/scripts.c \
 	src/resp/scripts.def \
 	src/resp/scripts.h

@@ -7,10 +7,10 @@ src_wire_libwire_a_SOURCES = \
 	src/wire/reply.h \
 	src/wire/request.c \
 	src/wire/request.h \
-	src/wire/resp.c \
-	src/wire/resp.h \
 	src/wire/resp_reply.c \
 	src/wire/resp_request.c \
+	src/wire/resp_value.c \
+	src/wire/resp_value.h \
 	src/wire/value.c \
 	src/wire/value.h \
 	src/wire/verbs.c \

@@ -79,7 +79,7 @@ extern const struct wire_protocol wire_lines;
 size_t lines_fields(
     const char *text, size_t from, size_t to, struct field *fields, size_t max);
 
-/* RESP, for clients of Redis: resp.h. */
+/* RESP, for clients of Redis: resp_value.h. */
 extern const struct wire_protocol wire_resp2, wire_resp3;
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 /* How a field is written, and its key. */
 struct field_key {

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "wire/protocol.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 /* The longest useful length with its sign and line end. */
 #define LENGTH_BYTES_MAX 24

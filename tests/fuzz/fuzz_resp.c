@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

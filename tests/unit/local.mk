@@ -46,13 +46,13 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/base/test_buf.c \
 	tests/unit/base/test_crc16.c \
 	tests/unit/base/test_cursor.c \
+	tests/unit/base/test_freelist.c \
 	tests/unit/base/test_handed.c \
 	tests/unit/base/test_hash.c \
 	tests/unit/base/test_heap.c \
 	tests/unit/base/test_json.c \
 	tests/unit/base/test_log.c \
 	tests/unit/base/test_parse.c \
-	tests/unit/base/test_pool.c \
 	tests/unit/base/test_syslog_out.c \
 	tests/unit/base/test_table.c \
 	tests/unit/base/test_times.c \

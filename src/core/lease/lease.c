@@ -41,7 +41,7 @@ leases_init(struct core *core, const struct lease_lessee *lessee)
 	leases->lessee = lessee;
 	leases->way = quorum_used(core) ? &way_votes : &way_direct;
 	TAILQ_INIT(&leases->votes);
-	pool_init(&leases->pending, sizeof(struct pending_op));
+	freelist_init(&leases->pending, sizeof(struct pending_op));
 }
 
 void
@@ -51,7 +51,7 @@ leases_fini(struct core *core)
 
 	assert(leases->n == 0 && leases->nlingering == 0);
 	votes_fini(core);
-	pool_fini(&leases->pending);
+	freelist_fini(&leases->pending);
 	free(leases);
 }
 
@@ -95,7 +95,7 @@ lease_fini(struct core *core, struct lease *l)
 	core->leases->n--;
 	lease_set_why(l, NULL);
 	free(l->rare);
-	pool_give(&core->leases->pending, l->pending);
+	freelist_give(&core->leases->pending, l->pending);
 }
 
 /* Timing. */

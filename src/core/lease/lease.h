@@ -39,7 +39,7 @@
 #ifndef LOCKBROKER_CORE_LEASE_LEASE_H
 #define LOCKBROKER_CORE_LEASE_LEASE_H
 
-#include "base/pool.h"
+#include "base/freelist.h"
 #include "core/guard/guard.h"
 #include "core/lease/term.h"
 #include "core/turn/slot.h"
@@ -78,8 +78,8 @@ enum lease_news {
 };
 
 /*
- * The operation in flight for a name: what its answer will mean.  ask.c makes
- * it; it is freed with the answer or with its lease.
+ * The operation in flight for a name: what its answer will mean.  lease_ask.c
+ * makes it; it is freed with the answer or with its lease.
  */
 struct pending_op {
 	enum op_kind kind;
@@ -244,7 +244,7 @@ struct leases {
 	struct vote_list votes;	    /* to be sent before the step ends */
 	char asker[PEND_MAX_BYTES]; /* whom the last "force-by" has named */
 	uint64_t asker_seq;	    /* of that message */
-	struct pool pending;	    /* of struct pending_op */
+	struct freelist pending;    /* of struct pending_op */
 	bool piggyback; /* the step has ended a lease, in a call ... */
 	uint32_t piggyback_shard, piggyback_lane; /* ... of these */
 };

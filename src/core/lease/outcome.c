@@ -367,7 +367,7 @@ lease_outcome(struct core *core, struct lease *l, enum op_kind op,
 	struct pending_op asked = *l->pending;
 
 	assert(asked.kind == op);
-	pool_give(&core->leases->pending, l->pending);
+	freelist_give(&core->leases->pending, l->pending);
 	l->pending = NULL;
 	if (op == OP_ACQUIRE)
 		on_acquire(core, l, &asked, sent_ms, o);
@@ -388,7 +388,7 @@ void
 lease_again(struct core *core, struct lease *l)
 {
 	assert(l->pending->kind == OP_ACQUIRE && !l->pending->queue);
-	pool_give(&core->leases->pending, l->pending);
+	freelist_give(&core->leases->pending, l->pending);
 	l->pending = NULL;
 	core->leases->lessee->next(core, l);
 }

@@ -1,7 +1,8 @@
 /*
- * What the files of the lease share: lease.c decides, ask.c asks the store,
- * outcome.c takes its answers, and state.c keeps the state.  Beside them,
- * lock/message.c (messages of other brokers) and lock/force.c include this.
+ * What the files of the lease share: lease.c decides, lease_ask.c asks the
+ * store, outcome.c takes its answers, and state.c keeps the state.  Beside them,
+ * lock/broker_message.c (messages of other brokers) and lock/force.c include
+ * this.
  */
 #ifndef LOCKBROKER_CORE_LEASE_PARTS_H
 #define LOCKBROKER_CORE_LEASE_PARTS_H
@@ -38,7 +39,7 @@ bool lease_take_handover(struct core *core, struct lease *l);
 /* If the end also asked for a place in the queue: QUEUED, and true. */
 bool lease_queued_again(struct core *core, struct lease *l);
 
-/* The two ways to reach the store: ask.c, votes.c. */
+/* The two ways to reach the store: lease_ask.c, votes.c. */
 extern const struct lease_way way_direct, way_votes;
 
 /* Plans the next look at another's key: when it ends, or after a lease. */

@@ -24,7 +24,7 @@ _Static_assert(LEASE_MAX <= 8, "lease.state has three bits");
  * HELD is entered only by an answer or a message that says that the key has our
  * token, and left for good: the lease is held again only if the store gives the
  * name once more.  NONE goes to ENDING for a place in the queue that only a
- * message has reminded us of (stray() in lock/message.c).
+ * message has reminded us of (stray() in lock/broker_message.c).
  */
 static const unsigned legal[LEASE_MAX] = {
 	[LEASE_NONE] = TO(ACQUIRING) | TO(ENDING),

@@ -163,7 +163,7 @@ to_be_told(struct hold *h, struct waiter *w)
 struct hold *
 hold_new(struct core *core, struct waiter *w, uint64_t fence)
 {
-	struct hold *h = pool_take(&core->locks->holds);
+	struct hold *h = freelist_take(&core->locks->holds);
 	struct owner *owner = w->owner;
 	struct lock *l = w->lock;
 
@@ -292,7 +292,7 @@ hold_free(struct core *core, struct hold *h)
 	if (h->rare != NULL)
 		core_disarm(core, &h->rare->bound);
 	free(h->rare);
-	pool_give(&core->locks->holds, h);
+	freelist_give(&core->locks->holds, h);
 }
 
 /*

@@ -29,9 +29,9 @@ names_init(struct core *core, const struct lock_listener *above)
 	core->locks = locks;
 	locks->above = above;
 	TAILQ_INIT(&locks->granted);
-	pool_init(&locks->holds, sizeof(struct hold));
-	pool_init(&locks->waiters, sizeof(struct waiter));
-	pool_init(&locks->queues, sizeof(struct queue));
+	freelist_init(&locks->holds, sizeof(struct hold));
+	freelist_init(&locks->waiters, sizeof(struct waiter));
+	freelist_init(&locks->queues, sizeof(struct queue));
 	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));
 	for (i = 0; i < core->config.shards; i++)
 		table_init(&locks->names[i], lock_name);
@@ -47,9 +47,9 @@ names_fini(struct core *core)
 	assert(TAILQ_EMPTY(&locks->granted));
 	for (i = 0; i < core->config.shards; i++)
 		table_fini(&locks->names[i]);
-	pool_fini(&locks->holds);
-	pool_fini(&locks->waiters);
-	pool_fini(&locks->queues);
+	freelist_fini(&locks->holds);
+	freelist_fini(&locks->waiters);
+	freelist_fini(&locks->queues);
 	free(locks->names);
 	free(locks->touched);
 	free(locks);

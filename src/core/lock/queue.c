@@ -89,7 +89,7 @@ struct waiter *
 waiter_new(struct core *core, struct owner *owner, struct lock *l,
     const struct core_request *rq)
 {
-	struct waiter *w = pool_take(&core->locks->waiters);
+	struct waiter *w = freelist_take(&core->locks->waiters);
 
 	w->owner = owner;
 	w->lock = l;
@@ -162,7 +162,7 @@ enter_queue(struct core *core, const struct waiter *w)
 	struct queue *q = w->lock->queue;
 
 	if (q == NULL) {
-		q = w->lock->queue = pool_take(&core->locks->queues);
+		q = w->lock->queue = freelist_take(&core->locks->queues);
 		TAILQ_INIT(&q->waiters);
 		TAILQ_INIT(&q->impatient);
 	}
@@ -220,7 +220,7 @@ leave_queue(struct core *core, struct waiter *w)
 	if (--q->n > 0)
 		return;
 	w->lock->queue = NULL;
-	pool_give(&core->locks->queues, q);
+	freelist_give(&core->locks->queues, q);
 }
 
 /* What is granted has no deadline: its answer is on its way.  If the grant is
@@ -369,7 +369,7 @@ waiter_free(struct core *core, struct waiter *w)
 	assert(owner->nwaiting > 0 && w->by_ref.kind == REQUEST_NONE);
 	owner->nwaiting--;
 	core_disarm(core, &w->deadline);
-	pool_give(&core->locks->waiters, w);
+	freelist_give(&core->locks->waiters, w);
 }
 
 static void

@@ -13,7 +13,7 @@
 #ifndef LOCKBROKER_CORE_LOCK_STATE_H
 #define LOCKBROKER_CORE_LOCK_STATE_H
 
-#include "base/pool.h"
+#include "base/freelist.h"
 #include "base/table.h"
 #include "core/lease/lease.h"
 #include "core/measure/count.h"
@@ -266,7 +266,7 @@ struct locks {
 	uint64_t nwaiting;	    /* waiters in all queues */
 	uint64_t nholds;	    /* holds of all names */
 	struct waiter_list granted; /* that wait to be told */
-	struct pool holds, waiters, queues;
+	struct freelist holds, waiters, queues;
 	struct warm *warm; /* owned; warm.c */
 	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */
 	struct lock **touched;

@@ -4,8 +4,8 @@
 #include "config.h"
 
 #include "core/guard/sweep.h"
+#include "core/lock/broker_message.h"
 #include "core/lock/lock.h"
-#include "core/lock/message.h"
 #include "core/lock/warm.h"
 
 /* Its last holder may come back for it only here. */
@@ -27,7 +27,7 @@ sweep_name(struct core *core, struct table_link *link)
 	if ((what & SWEEP_RECLAIM) != 0)
 		lease_reclaim(core, &l->lease);
 	if ((what & SWEEP_LOOK) != 0)
-		next = message_missed(core, l);
+		next = broker_message_missed(core, l);
 	if ((what & SWEEP_WARM) != 0 && warm_is(l))
 		next = true;
 	if ((what & SWEEP_HAND_ON) != 0 && is_for_nobody(core, l)) {

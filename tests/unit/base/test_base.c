@@ -20,7 +20,7 @@ main(void)
 		json_cases,
 		log_cases,
 		parse_cases,
-		pool_cases,
+		freelist_cases,
 		syslog_out_cases,
 		table_cases,
 		times_cases,

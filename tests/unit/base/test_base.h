@@ -16,7 +16,7 @@ TCase *heap_cases(void);
 TCase *json_cases(void);
 TCase *log_cases(void);
 TCase *parse_cases(void);
-TCase *pool_cases(void);
+TCase *freelist_cases(void);
 TCase *syslog_out_cases(void);
 TCase *table_cases(void);
 TCase *times_cases(void);

@@ -20,7 +20,7 @@
 
 #include "front/conn.h"
 #include "front_rig.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 #define PATIENCE_S 30
 #define SILENT_TURNS 20

@@ -10,7 +10,7 @@
 #include "base/xmalloc.h"
 #include "suite.h"
 #include "test_wire.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 #define PING "*1\r\n$4\r\nPING\r\n"
 #define LOCK_A "*2\r\n$4\r\nLOCK\r\n$1\r\na\r\n"

@@ -5,8 +5,8 @@
  * request is an array of strings; in RESP2 nil is a string of no length, and a
  * map is an array of twice as many values.
  */
-#ifndef LOCKBROKER_WIRE_RESP_H
-#define LOCKBROKER_WIRE_RESP_H
+#ifndef LOCKBROKER_WIRE_RESP_VALUE_H
+#define LOCKBROKER_WIRE_RESP_VALUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "resp/ask.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 #define WRONG_TYPE                                                    \
 	"WRONGTYPE Operation against a key holding the wrong kind of" \

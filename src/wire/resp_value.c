@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "wire/resp.h"
+#include "wire/resp_value.h"
 
 static void
 end_line(struct buf *b)

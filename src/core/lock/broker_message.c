@@ -27,9 +27,9 @@
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 #include "core/lease/votes.h"
+#include "core/lock/broker_message.h"
 #include "core/lock/force.h"
 #include "core/lock/lock.h"
-#include "core/lock/message.h"
 #include "core/lock/recall.h"
 #include "core/lock/warm.h"
 
@@ -338,7 +338,7 @@ parse(
 
 /* Takes `WORD SEQ [MORE ...] NAME`; anything else is not ours, and ignored. */
 void
-message_take(
+broker_message_take(
     struct core *core, const char *text, size_t len, const char *history)
 {
 	struct message m = { .history = history };
@@ -358,7 +358,7 @@ message_take(
 /* The looks are spread over half a pad: after a lost subscription all queued
  * names of the broker need one. */
 bool
-message_missed(struct core *core, struct lock *l)
+broker_message_missed(struct core *core, struct lock *l)
 {
 	if (l->lease.state != LEASE_QUEUED && !backoff_goes_on(&l->lease))
 		return false;

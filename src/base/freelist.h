@@ -1,5 +1,5 @@
 /*
- * Pools: objects of one size that come and go with each request.
+ * Free lists: objects of one size that come and go with each request.
  *
  * Some objects that were given back are kept for the next requests.  So most
  * requests need no malloc(); and the heap has no holes of their size between
@@ -8,25 +8,25 @@
  * A build with sanitizers keeps none, so that it sees whoever uses an object
  * that was given back.
  */
-#ifndef LOCKBROKER_BASE_POOL_H
-#define LOCKBROKER_BASE_POOL_H
+#ifndef LOCKBROKER_BASE_FREELIST_H
+#define LOCKBROKER_BASE_FREELIST_H
 
 #include <stddef.h>
 
-#define POOL_KEPT 64 /* objects, at most */
+#define FREELIST_KEPT 64 /* objects, at most */
 
 /* Embedded in its owner. */
-struct pool {
+struct freelist {
 	size_t size; /* of an object */
 	unsigned n;
-	void *kept[POOL_KEPT];
+	void *kept[FREELIST_KEPT];
 };
 
-void pool_init(struct pool *p, size_t size);
-void pool_fini(struct pool *p); /* frees what is kept */
+void freelist_init(struct freelist *f, size_t size);
+void freelist_fini(struct freelist *f); /* frees what is kept */
 
 /* Returns an object that is all zero.  The caller gives it back. */
-void *pool_take(struct pool *p);
-void pool_give(struct pool *p, void *object); /* no-op if it is NULL */
+void *freelist_take(struct freelist *f);
+void freelist_give(struct freelist *f, void *object); /* no-op if it is NULL */
 
 #endif

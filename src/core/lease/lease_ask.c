@@ -63,7 +63,7 @@ submit_lease(struct core *core, struct lease *l, enum op_kind kind)
 
 	assert(l->seq != 0 && l->term.shard < core->config.shards);
 	assert(l->pending == NULL);
-	l->pending = pool_take(&core->leases->pending);
+	l->pending = freelist_take(&core->leases->pending);
 	l->pending->kind = kind;
 	op = core->leases->way->submit(core, l, kind);
 	op->seq = l->seq;
