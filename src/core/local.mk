@@ -159,7 +159,7 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/call.c \
 	src/core/token/call.h \
 	src/core/token/calls.c \
-	src/core/token/client_text.c \
+	src/core/token/holder_text.c \
 	src/core/token/measured.c \
 	src/core/token/measured.h \
 	src/core/token/notify.c \

@@ -145,8 +145,8 @@ struct op {
 	 * CLAIM, TOKEN, PASS, RETAIN: token and user as they stand in the key.
 	 * CLAIM: of the hold that it makes; TOKEN: of those that it means;
 	 * PASS: of the hold that ends. */
-	const char *client;
-	size_t client_len;
+	const char *holder;
+	size_t holder_len;
 	const char *other; /* CLAIM: the hold that is meant; TOKEN: what the
 			      hold has from now on, if not empty; PASS: of the
 			      hold that it makes */
@@ -157,7 +157,7 @@ struct op {
 				    0: no limit */
 		int64_t warm_ms; /* HEARTBEAT: for how long we keep names so */
 	};
-	uint32_t client_at, other_at; /* in effects: offsets, like the name's */
+	uint32_t holder_at, other_at; /* in effects: offsets, like the name's */
 	/* NUL-terminated.  BLESS: the epoch to end; FORCE: who asks. */
 	char pend[PEND_MAX_BYTES];
 };

@@ -145,7 +145,7 @@ arg_text(struct call *call, const struct op *op, enum op_arg arg)
 		arg_copy(call, op->pend, strnlen(op->pend, sizeof(op->pend)));
 		break;
 	case ARG_CLIENT:
-		arg_copy(call, op->client, op->client_len);
+		arg_copy(call, op->holder, op->holder_len);
 		break;
 	case ARG_OTHER:
 		arg_copy(call, op->other, op->other_len);

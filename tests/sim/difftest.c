@@ -505,8 +505,8 @@ random_op(struct rig *rig, char *name)
 	if (op.kind == OP_ARRIVE || op.kind == OP_PARTY)
 		op.fence = prng_chance(p, 500) ? rig->generation : 0;
 	op.timeout_ms = 1000;
-	op.client = clients[prng_below(p, 4)];
-	op.client_len = strlen(op.client);
+	op.holder = clients[prng_below(p, 4)];
+	op.holder_len = strlen(op.holder);
 	op.other = clients[prng_below(p, op.kind == OP_CLAIM ? 4 : 5)];
 	op.how.act = HOW_ASK + prng_below(p, 5);
 	op.how.match = matches[prng_below(p, 5)];

@@ -295,8 +295,8 @@ pollers_op(struct broker *b, const struct op *op)
 		strike(b);
 	if (op->kind != OP_CLAIM && op->kind != OP_PASS)
 		return;
-	client = op->kind == OP_PASS ? op->other : op->client;
-	len = op->kind == OP_PASS ? op->other_len : op->client_len;
+	client = op->kind == OP_PASS ? op->other : op->holder;
+	len = op->kind == OP_PASS ? op->other_len : op->holder_len;
 	for (p = all->v; p < all->v + all->n; p++) {
 		n = poller_token(p, token, sizeof(token));
 		if (p->ref != 0 && p->broker == b->index &&

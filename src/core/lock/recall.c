@@ -297,7 +297,7 @@ tell_asker(struct core *core, const char *name, size_t name_len,
 		asker_len = sizeof(text) - 1;
 	memcpy(text, asker, asker_len);
 	text[asker_len] = '\0';
-	emit_op_client(core, op, text, "");
+	emit_op_holder(core, op, text, "");
 }
 
 /* Those beyond the most are told nothing: their time runs out. */

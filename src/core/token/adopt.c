@@ -159,7 +159,7 @@ take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
 	struct token_name n = { .seq = seq };
 	struct core_name words[4];
 	uint64_t left_ms;
-	char *client;
+	char *holder;
 
 	if (!cut(p, behind, words, 4) ||
 	    !parse_number(words[0].p, words[0].n, FENCE_MAX, &n.fence) ||
@@ -169,9 +169,9 @@ take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
 	n.padded = true;
 	n.name = xstrndup(words[3].p, words[3].n);
 	n.len = words[3].n;
-	client = xstrndup(words[2].p, words[2].n);
-	token_record_take(core, &n, client, NULL);
-	free(client);
+	holder = xstrndup(words[2].p, words[2].n);
+	token_record_take(core, &n, holder, NULL);
+	free(holder);
 	free(n.name);
 	return true;
 }

@@ -100,14 +100,14 @@ shown(const struct token_call *c, const struct token_name *n, size_t *len,
 
 	if (n->status == OUTCOME_GRANTED)
 		text = c->op == TOKEN_EXTEND && c->other[0] != '\0' ? c->other
-								    : c->client;
+								    : c->holder;
 	else if (n->status == OUTCOME_RENEWED ||
 		 (n->kind == TOKEN_HELD &&
 		     (n->key_bits & KEY_OF_SAME_USER) != 0))
 		text = n->text;
-	*depth = text == NULL ? 0 : client_depth(text);
+	*depth = text == NULL ? 0 : holder_depth(text);
 	if (text != NULL)
-		return client_token(text, len);
+		return holder_token(text, len);
 	*len = 0;
 	if (n->text != NULL && n->kind != TOKEN_HELD)
 		*len = strlen(n->text);
@@ -263,7 +263,7 @@ static void
 note_hold(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct owner *asker)
 {
-	const char *client = c->op == TOKEN_ACQUIRE ? c->client : c->other;
+	const char *holder = c->op == TOKEN_ACQUIRE ? c->holder : c->other;
 
 	notify_token(core, c, n, asker);
 	if (n->status == OUTCOME_GRANTED) {
@@ -271,10 +271,10 @@ note_hold(struct core *core, const struct token_call *c,
 		token_granted(core, n);
 	}
 	if (n->status == OUTCOME_RENEWED)
-		client = n->text;
-	else if (client[0] == '\0')
-		client = c->client;
-	token_record_take(core, n, client, asker);
+		holder = n->text;
+	else if (holder[0] == '\0')
+		holder = c->holder;
+	token_record_take(core, n, holder, asker);
 }
 
 /*

@@ -51,17 +51,17 @@ wait_for_guard(struct core *core, struct token_call *c)
  * that token already.
  */
 static void
-emit_clients(struct core *core, struct op *op, const struct token_call *c)
+emit_holders(struct core *core, struct op *op, const struct token_call *c)
 {
 	bool acquires = c->op == TOKEN_ACQUIRE;
-	const char *made = acquires ? c->client : c->other;
-	const char *meant = acquires ? c->other : c->client;
+	const char *made = acquires ? c->holder : c->other;
+	const char *meant = acquires ? c->other : c->holder;
 	bool same = c->how.match == HOW_EXACT && strcmp(made, meant) == 0;
 
 	if (op->kind == OP_CLAIM)
-		emit_op_client(core, op, made[0] != '\0' ? made : meant, meant);
+		emit_op_holder(core, op, made[0] != '\0' ? made : meant, meant);
 	else
-		emit_op_client(core, op, meant, same ? "" : made);
+		emit_op_holder(core, op, meant, same ? "" : made);
 }
 
 /* The answer finds its name by its index in the call.  The outcome of a PASS is
@@ -100,7 +100,7 @@ may_pass(const struct core *core, const struct token_call *c,
 		return false;
 	return c->how.match == HOW_EXACT ||
 	       (c->how.match == HOW_COUNTED && r != NULL &&
-		   strcmp(r->client, c->client) == 0);
+		   strcmp(r->holder, c->holder) == 0);
 }
 
 /*
@@ -139,7 +139,7 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 	op->how = c->how;
 	if (c->looks)
 		op->how.act = HOW_ASK;
-	emit_clients(core, op, c);
+	emit_holders(core, op, c);
 }
 
 void
@@ -252,7 +252,7 @@ has_it(const struct core *core, const struct token_call *c,
 	const struct token_record *r = token_record_find(core, n->name, n->len);
 
 	return c->how.match == HOW_COUNTED && r != NULL &&
-	       client_same_counted(r->client, c->client);
+	       holder_same_counted(r->holder, c->holder);
 }
 
 /*
@@ -523,8 +523,8 @@ token_outcome(
 			.fence = o->over_fence,
 			.key_kind = KEY_TOKEN_HOLD,
 			.key_bits = KEY_IS_MEANT | KEY_OF_SAME_USER,
-			.text = c->client,
-			.text_len = strlen(c->client) };
+			.text = c->holder,
+			.text_len = strlen(c->holder) };
 	if (o->status == OUTCOME_LOST && c->how.match == HOW_COUNTED)
 		release_again(core, c, &c->names[slot->limit]);
 	else

@@ -73,28 +73,28 @@ typedef char *text_fn(const char *token, size_t token_len, const char *user);
 /* Sets which holds the call means, and what they become.  The texts have the
  * user in them, so that a call never means the hold of another user. */
 static void
-set_clients(struct token_call *c, const struct token_request *rq,
+set_holders(struct token_call *c, const struct token_request *rq,
     const struct owner *asker)
 {
 	text_fn *text =
-	    rq->match == TOKEN_COUNTED ? client_counted : client_text;
-	char *token = rq->awaits ? client_kept("", 0, asker->user)
+	    rq->match == TOKEN_COUNTED ? holder_counted : holder_text;
+	char *token = rq->awaits ? holder_kept("", 0, asker->user)
 				 : text(rq->token, rq->token_len, asker->user);
 	char *meant = text(rq->token,
 	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len,
 	    asker->user);
 
 	if (rq->op == TOKEN_ACQUIRE) {
-		c->client = token;
+		c->holder = token;
 		c->other = meant;
 		if (rq->program > 0)
 			c->program =
-			    client_kept(rq->token, rq->program, asker->user);
+			    holder_kept(rq->token, rq->program, asker->user);
 		return;
 	}
 	free(token);
-	c->client = meant;
-	c->other = rq->new_token != NULL ? client_text(rq->new_token,
+	c->holder = meant;
+	c->other = rq->new_token != NULL ? holder_text(rq->new_token,
 					       rq->new_token_len, asker->user)
 					 : xstrdup("");
 }
@@ -149,7 +149,7 @@ call_begin(struct core *core, const struct owner *asker,
 		c->names[i].len = rq->names[i].n;
 	}
 	set_how(c, rq);
-	set_clients(c, rq, asker);
+	set_holders(c, rq, asker);
 	c->names[0].first = true;
 	if (call_takes(c))
 		qsort(c->names, c->n, sizeof(c->names[0]), by_bytes);
@@ -175,8 +175,8 @@ call_listens(
 		.awaits = true };
 	struct token_call *a = call_begin(core, listener, &rq);
 
-	free(a->client);
-	a->client = xstrdup(c->program);
+	free(a->holder);
+	a->holder = xstrdup(c->program);
 	return a;
 }
 
@@ -213,7 +213,7 @@ call_remove(struct core *core, struct token_call *c)
 		free(c->names[i].name);
 		free(c->names[i].text);
 	}
-	free(c->client);
+	free(c->holder);
 	free(c->other);
 	free(c->program);
 	free(c);

@@ -11,7 +11,7 @@
  * another one had in its place.
  *
  * A call that awaits the name gets it as a token does, but for KEPT_MS at most
- * and under a text that is no token's (client_kept()).  The next call of its
+ * and under a text that is no token's (holder_kept()).  The next call of its
  * user extends that hold as if it were its own, and gives it its token.  If
  * none comes in half that time, the poll queue gives the name back.
  *
@@ -94,7 +94,7 @@ ask_for_first(struct core *core, struct pollers *ps, const struct token_call *c)
 	op->ttl_ms = c->ttl_ms;
 	op->how.act = ps->hurries ? HOW_ASK_FIRST : HOW_ASK;
 	ps->hurries = false;
-	emit_op_client(core, op, c->client, "");
+	emit_op_holder(core, op, c->holder, "");
 }
 
 /* Nobody of the program has come, whose listener was told. */
@@ -108,7 +108,7 @@ tell_in_vain(struct core *core, const struct pollers *ps)
 	if (ps->kept_of[0] == '\0' ||
 	    core->above->conn_of(core, ps->kept_by) == 0)
 		return;
-	token = client_token(ps->kept_for, &len);
+	token = holder_token(ps->kept_for, &len);
 	r = emit_token(core, ps->kept_by, ps->kept_ref, token, len);
 	r->answer = TOKEN_ABSENT;
 	free(token);
@@ -262,17 +262,17 @@ sleeps_ms(const struct token_call *c)
  * name for it.
  */
 static bool
-listen_as(struct core *core, struct pollers *ps, const char *client,
+listen_as(struct core *core, struct pollers *ps, const char *holder,
     const struct token_call *c)
 {
 	struct owner *listener = owner_find(core, c->listener);
-	struct poller *p = poller_find(core, ps, client);
+	struct poller *p = poller_find(core, ps, holder);
 	struct token_call *a = NULL;
 
 	if (core->stopping || listener == NULL || listener->draining)
 		return false;
 	if (p == NULL)
-		p = poller_new(core, ps, client);
+		p = poller_new(core, ps, holder);
 	if (p == NULL)
 		return false;
 	if (p->call == 0) {
@@ -311,9 +311,9 @@ use_turn(struct core *core, struct pollers *ps, const struct token_call *c)
 	if (mine == kept)
 		return true;
 	if (mine != NULL && kept != NULL) {
-		mine->client = kept->client;
+		mine->holder = kept->holder;
 		mine->due_ms = kept->due_ms;
-		kept->client = had.client;
+		kept->holder = had.holder;
 		kept->due_ms = had.due_ms;
 	}
 	if (mine == NULL || kept == NULL || mine->call == 0)
@@ -332,7 +332,7 @@ poll_take_kept(struct core *core, struct token_call *c)
 	    ps->kept_ms <= core->now_ms)
 		return false;
 	kept_for = c->program != NULL ? xstrdup(c->program)
-				      : client_kept("", 0, asker->user);
+				      : holder_kept("", 0, asker->user);
 	if (strcmp(kept_for, ps->kept_for) != 0 ||
 	    (c->program != NULL && !use_turn(core, ps, c))) {
 		free(kept_for);
@@ -400,7 +400,7 @@ poll_others_first(const struct core *core, const struct token_call *c)
 		return false;
 	TAILQ_FOREACH (p, &ps->list, link) {
 		core_visit(core, 1);
-		if (strcmp(p->client, c->client) == 0)
+		if (strcmp(p->holder, c->holder) == 0)
 			return false;
 		/*
 		 * A token counts for a moment while it is away; but a client
@@ -434,7 +434,7 @@ poll_refused(struct core *core, struct token_call *c)
 	ps = pollers_get(core, c);
 	p = poller_of(core, ps, c);
 	if (p == NULL)
-		p = poller_new(core, ps, c->client);
+		p = poller_new(core, ps, c->holder);
 	if (p != NULL) {
 		p->heard_ms = core->now_ms;
 		p->session = c->session;
@@ -447,7 +447,7 @@ poll_listens(struct core *core, const struct token_call *c)
 {
 	struct pollers *ps = pollers_get(core, c);
 	bool back = poller_of(core, ps, c) != NULL;
-	bool listed = listen_as(core, ps, c->client, c);
+	bool listed = listen_as(core, ps, c->holder, c);
 
 	/* Who comes for the first time may not have begun to wait. */
 	if (listed && back)
@@ -464,7 +464,7 @@ listening(const struct core *core, const struct poller *p)
 {
 	struct token_call *a = p->call == 0 ? NULL : call_find(core, p->call);
 
-	return a != NULL && a->awaits && p->client[0] != '\0' ? a : NULL;
+	return a != NULL && a->awaits && p->holder[0] != '\0' ? a : NULL;
 }
 
 /* Nothing is told about the place any more. */
@@ -489,7 +489,7 @@ poll_granted(struct core *core, const struct token_call *c)
 	struct poller *p = poller_of(core, ps, c);
 
 	/* A token has its turn: it has the name when it comes. */
-	if (p != NULL && c->awaits && p->client[0] != '\0')
+	if (p != NULL && c->awaits && p->holder[0] != '\0')
 		return;
 	if (p != NULL &&
 	    (p->call == 0 || p->call == c->id || listening(core, p) != NULL)) {
@@ -510,13 +510,13 @@ keep_no_more(const struct core *core, struct pollers *ps)
 
 /* The token may be having its turn: that is over. */
 static void
-forget_token(struct core *core, struct pollers *ps, const char *client)
+forget_token(struct core *core, struct pollers *ps, const char *holder)
 {
-	struct poller *p = poller_find(core, ps, client);
+	struct poller *p = poller_find(core, ps, holder);
 
 	if (p != NULL && (p->call == 0 || listening(core, p) != NULL))
 		poller_leaves(core, ps, p);
-	if (ps->kept_ms > core->now_ms && strcmp(ps->kept_of, client) == 0)
+	if (ps->kept_ms > core->now_ms && strcmp(ps->kept_of, holder) == 0)
 		keep_no_more(core, ps);
 }
 
@@ -529,7 +529,7 @@ forget_program(struct core *core, struct pollers *ps, const char *program)
 	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
 		core_visit(core, 1);
 		a = listening(core, p);
-		if (a != NULL && strcmp(a->client, program) == 0)
+		if (a != NULL && strcmp(a->holder, program) == 0)
 			poller_leaves(core, ps, p);
 	}
 	if (ps->kept_ms > core->now_ms && strcmp(ps->kept_for, program) == 0)
@@ -543,7 +543,7 @@ poll_forget(struct core *core, const struct token_call *c)
 
 	if (ps == NULL)
 		return;
-	if (client_depth(c->other) > 0)
+	if (holder_depth(c->other) > 0)
 		forget_token(core, ps, c->other);
 	else if (c->program != NULL)
 		forget_program(core, ps, c->program);
@@ -563,7 +563,7 @@ poll_leave(struct core *core, struct token_call *c)
 	p->heard_ms = core->now_ms;
 	p->result = c->result;
 	/* It will not come back: nothing would know it again. */
-	if (p->client[0] == '\0')
+	if (p->holder[0] == '\0')
 		poller_free(core, ps, p);
 	else if (c->awaits && c->result == RESULT_GRANTED)
 		p->result = RESULT_TIMEOUT; /* unless the token comes */

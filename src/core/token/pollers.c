@@ -86,7 +86,7 @@ poller_of(const struct core *core, const struct pollers *ps,
 	if (ps == NULL)
 		return NULL;
 	if (!c->awaits)
-		return poller_find(core, ps, c->client);
+		return poller_find(core, ps, c->holder);
 	TAILQ_FOREACH (p, &ps->list, link) {
 		core_visit(core, 1);
 		if (p->call == c->id)
@@ -97,13 +97,13 @@ poller_of(const struct core *core, const struct pollers *ps,
 
 struct poller *
 poller_find(
-    const struct core *core, const struct pollers *ps, const char *client)
+    const struct core *core, const struct pollers *ps, const char *holder)
 {
 	struct poller *p;
 
 	TAILQ_FOREACH (p, &ps->list, link) {
 		core_visit(core, 1);
-		if (strcmp(p->client, client) == 0)
+		if (strcmp(p->holder, holder) == 0)
 			return p;
 	}
 	return NULL;
@@ -119,14 +119,14 @@ pollers_is_full(const struct core *core, const struct pollers *ps)
 /* The order of all that wait for names here, tokens and sessions, is that of
  * core.last_come (poll_comes_before()). */
 struct poller *
-poller_new(struct core *core, struct pollers *ps, const char *client)
+poller_new(struct core *core, struct pollers *ps, const char *holder)
 {
 	struct poller *p;
 
 	if (pollers_is_full(core, ps))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
-	p->client = xstrdup(client);
+	p->holder = xstrdup(holder);
 	p->came = (struct arrival){ ++core->last_come, core->now_ms };
 	TAILQ_INSERT_TAIL(&ps->list, p, link);
 	ps->n++;
@@ -144,7 +144,7 @@ poller_free(struct core *core, struct pollers *ps, struct poller *p)
 	core->tokens->npollers--;
 	if (p->waits)
 		token_waited(core, p);
-	free(p->client);
+	free(p->holder);
 	free(p);
 }
 

@@ -13,7 +13,7 @@
 /* One token that wants a name.  Owned by its poll queue. */
 struct poller {
 	TAILQ_ENTRY(poller) link;
-	char *client; /* owned; "": no token, it awaits the name */
+	char *holder; /* owned; "": no token, it awaits the name */
 	struct arrival came;
 	int64_t heard_ms; /* when it was here last */
 	int64_t due_ms;	  /* it comes by itself then; 0: nothing is known */
@@ -64,11 +64,11 @@ struct poller *poller_of(const struct core *core, const struct pollers *ps,
 
 /* The place of that client, which is not "". */
 struct poller *poller_find(
-    const struct core *core, const struct pollers *ps, const char *client);
+    const struct core *core, const struct pollers *ps, const char *holder);
 
 /* Returns NULL if there are too many. */
 struct poller *poller_new(
-    struct core *core, struct pollers *ps, const char *client);
+    struct core *core, struct pollers *ps, const char *holder);
 bool pollers_is_full(const struct core *core, const struct pollers *ps);
 void poller_free(struct core *core, struct pollers *ps, struct poller *p);
 

@@ -36,9 +36,9 @@ keep(struct core *core, struct pollers *ps, uint64_t seq,
 	ps->kept_ms = sent_ms + c->ttl_ms / 2;
 	ps->kept_since_ms = c->since_ms;
 	free(ps->kept_for);
-	ps->kept_for = xstrdup(c->client);
+	ps->kept_for = xstrdup(c->holder);
 	free(ps->kept_of);
-	ps->kept_of = xstrdup(p->client);
+	ps->kept_of = xstrdup(p->holder);
 	ps->kept_by = c->session;
 	ps->kept_ref = c->ref;
 }
@@ -176,7 +176,7 @@ poll_pass(struct core *core, struct op *op, const struct token_call *from,
 	op->ttl_ms = heir->ttl_ms;
 	op->line_seq = ps->seq;
 	op->behind = heir->awaits ? 0 : pollers_count_here(core, ps) - 1;
-	emit_op_client(core, op, from->client, heir->client);
+	emit_op_holder(core, op, from->holder, heir->holder);
 }
 
 /* The name was handed to a call that may be over by now. */

@@ -58,7 +58,7 @@ struct token_call {
 	bool looks;	 /* first only asks how all its names are */
 	bool waits;	 /* in tokens.waiting, for its guard */
 	bool broken;	 /* nobody has answered one of its operations */
-	char *client;	 /* owned; which holds it means, ... */
+	char *holder;	 /* owned; which holds it means, ... */
 	char *other;	 /* owned; ... and what they become; "": the same */
 	int64_t ttl_ms;	 /* 0: no bound */
 	int64_t park_ms; /* it may wait so long (poll.h); 0: not at all */
@@ -90,7 +90,7 @@ struct token_record {
 	uint32_t asked_epoch; /* ... and when the broker asked last */
 	bool asked;	      /* an operation is in flight */
 	bool orphan;  /* perhaps nobody was told of it: the broker ends it */
-	char *client; /* owned; token and user, as in the key */
+	char *holder; /* owned; token and user, as in the key */
 	/* Owned; of the last session, or NULL. */
 	char *peer, *label, *user;
 	struct share *share; /* of the user */
@@ -149,31 +149,31 @@ struct parked {
 
 struct parked poll_count(const struct core *core, const char *name, size_t len);
 
-/* client_text.c */
+/* holder_text.c */
 
 /*
  * Returns token and user as they stand in a key, with %XX for bytes that could
  * be mistaken there.  The caller frees it.
  */
-char *client_text(const char *token, size_t token_len, const char *user);
+char *holder_text(const char *token, size_t token_len, const char *user);
 
 /* Returns what stands there while the name is kept for a user (poll.h), or
  * for a program of the user, if its text is not empty: no token is written so.
  * The caller frees it. */
-char *client_kept(const char *program, size_t program_len, const char *user);
+char *holder_kept(const char *program, size_t program_len, const char *user);
 
 /* Returns the same of a hold that is counted, with a depth of 1.  The caller
  * frees it. */
-char *client_counted(const char *token, size_t token_len, const char *user);
+char *holder_counted(const char *token, size_t token_len, const char *user);
 
 /* Returns the depth of the hold; 0: it is not counted. */
-uint64_t client_depth(const char *text);
+uint64_t holder_depth(const char *text);
 
 /* Are both counted, and of the same token and user? */
-bool client_same_counted(const char *a, const char *b);
+bool holder_same_counted(const char *a, const char *b);
 
 /* Returns the token of such a text, as it was.  The caller frees it. */
-char *client_token(const char *text, size_t *len);
+char *holder_token(const char *text, size_t *len);
 
 /* token_record.c */
 
@@ -185,7 +185,7 @@ struct token_record *token_record_find(
 /* Redis has granted the hold to the asker, or extended it for it (NULL: the
  * asker has gone meanwhile). */
 void token_record_take(struct core *core, const struct token_name *n,
-    const char *client, const struct owner *asker);
+    const char *holder, const struct owner *asker);
 /* It is over, and that is told: `end` as in struct measure_hold. */
 void token_record_drop(
     struct core *core, struct token_record *r, const char *end);

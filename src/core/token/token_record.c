@@ -113,7 +113,7 @@ free_one(struct core *core, struct token_record *r)
 		token_holds_not(core, r);
 	}
 	core_disarm(core, &r->timer);
-	free(r->client);
+	free(r->holder);
 	free(r->peer);
 	free(r->label);
 	free(r->user);
@@ -236,11 +236,11 @@ set_until(struct core *core, struct token_record *r, int64_t left_ms)
 
 void
 token_record_take(struct core *core, const struct token_name *n,
-    const char *client, const struct owner *asker)
+    const char *holder, const struct owner *asker)
 {
 	struct token_record *r = token_record_find(core, n->name, n->len);
 
-	assert(n->fence > 0 && client != NULL);
+	assert(n->fence > 0 && holder != NULL);
 	/* An answer may be overtaken by one to a later request. */
 	if (r != NULL &&
 	    (r->fence > n->fence || (r->fence == n->fence && r->seq > n->seq)))
@@ -261,7 +261,7 @@ token_record_take(struct core *core, const struct token_name *n,
 	r->padded = n->padded;
 	r->epoch = guard_epoch(core, r->shard);
 	set_until(core, r, n->left_ms);
-	set_text(&r->client, client);
+	set_text(&r->holder, holder);
 	if (asker != NULL) {
 		set_text(&r->peer, asker->peer);
 		set_text(&r->label, asker->label);
@@ -300,7 +300,7 @@ ask_about(struct core *core, struct token_record *r, enum op_kind kind)
 		op->ttl_ms = r->until_ms - core->now_ms;
 	if (r->padded && r->until_ms != TOKEN_HOLD_ALWAYS)
 		op->ttl_ms = max_ms(1, op->ttl_ms - core->pad_ms);
-	emit_op_client(core, op, r->client, "");
+	emit_op_holder(core, op, r->holder, "");
 }
 
 /* The key of an orphan has ended by itself then. */
@@ -409,7 +409,7 @@ static void
 follow(struct core *core, struct token_record *r, const struct outcome *o)
 {
 	bool extended = o->seq > r->seq;
-	char *client;
+	char *holder;
 
 	assert(o->fence == r->fence && o->seq >= r->seq);
 	if (!extended)
@@ -417,9 +417,9 @@ follow(struct core *core, struct token_record *r, const struct outcome *o)
 	set_until(core, r, o->ttl_ms);
 	r->padded = false;
 	r->seq = o->seq;
-	client = xstrndup(o->text, o->text_len);
-	set_text(&r->client, client);
-	free(client);
+	holder = xstrndup(o->text, o->text_len);
+	set_text(&r->holder, holder);
+	free(holder);
 }
 
 void
@@ -595,7 +595,7 @@ token_records_check(const struct core *core)
 	const struct token_record *r;
 
 	TAILQ_FOREACH (r, &all->records, link) {
-		assert(!r->orphan && r->fence > 0 && r->client != NULL);
+		assert(!r->orphan && r->fence > 0 && r->holder != NULL);
 		assert(token_record_find(core, r->name, r->name_len) == r);
 		assert(timer_armed(&r->timer));
 		n++;

@@ -60,8 +60,8 @@ effects_op(struct effects *fx, const struct effect *e)
 	op = &fx->ops[e->op];
 	op->name = fx->text.mem == NULL ? "" : buf_data(&fx->text) + e->name;
 	op->name_len = e->name_len;
-	if (op->client_len > 0)
-		op->client = buf_data(&fx->text) + op->client_at;
+	if (op->holder_len > 0)
+		op->holder = buf_data(&fx->text) + op->holder_at;
 	if (op->other_len > 0)
 		op->other = buf_data(&fx->text) + op->other_at;
 	return op;
@@ -251,11 +251,11 @@ emit_op(struct core *core, const char *name, size_t name_len)
 }
 
 void
-emit_op_client(
-    struct core *core, struct op *op, const char *client, const char *other)
+emit_op_holder(
+    struct core *core, struct op *op, const char *holder, const char *other)
 {
-	op->client_len = strlen(client);
-	op->client_at = add_text(core->fx, client, op->client_len);
+	op->holder_len = strlen(holder);
+	op->holder_at = add_text(core->fx, holder, op->holder_len);
 	op->other_len = strlen(other);
 	op->other_at = add_text(core->fx, other, op->other_len);
 }

@@ -48,8 +48,8 @@ void emit_fmt(struct core *core, enum field_id id, const char *fmt, ...)
 struct op *emit_op(struct core *core, const char *name, size_t name_len);
 
 /* Copies the texts of an operation on token holds into it. */
-void emit_op_client(
-    struct core *core, struct op *op, const char *client, const char *other);
+void emit_op_holder(
+    struct core *core, struct op *op, const char *holder, const char *other);
 
 void emit_num(struct core *core, enum field_id id, uint64_t num);
 void emit_str(struct core *core, enum field_id id, const char *str, size_t len);

@@ -164,9 +164,9 @@ write_op_line(struct story *st, const struct op *op)
 		write_num(st, "by", op->limit);
 	if (op->kind == OP_HOLD)
 		write_num(st, "by", (uint64_t)op->by_ms);
-	if (op->client_len > 0)
+	if (op->holder_len > 0)
 		buf_addf(
-		    st->out, " client=%.*s", (int)op->client_len, op->client);
+		    st->out, " client=%.*s", (int)op->holder_len, op->holder);
 	if (op->other_len > 0)
 		buf_addf(st->out, " other=%.*s", (int)op->other_len, op->other);
 	write_how(st, &op->how);

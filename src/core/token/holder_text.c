@@ -63,20 +63,20 @@ text_of(
 }
 
 char *
-client_text(const char *token, size_t token_len, const char *user)
+holder_text(const char *token, size_t token_len, const char *user)
 {
 	return text_of(token, token_len, "", user);
 }
 
 char *
-client_counted(const char *token, size_t token_len, const char *user)
+holder_counted(const char *token, size_t token_len, const char *user)
 {
 	return text_of(token, token_len, DEPTH "1", user);
 }
 
 /* Behind the % of a token stand two digits, and behind that of a depth an x. */
 char *
-client_kept(const char *program, size_t program_len, const char *user)
+holder_kept(const char *program, size_t program_len, const char *user)
 {
 	const char *prefix = program_len > 0 ? "%=" : "%";
 	char *text = text_of(program, program_len, "", user);
@@ -105,7 +105,7 @@ find_depth(const char *text)
 }
 
 uint64_t
-client_depth(const char *text)
+holder_depth(const char *text)
 {
 	const char *p = find_depth(text);
 
@@ -114,7 +114,7 @@ client_depth(const char *text)
 
 /* Compares what stands before the depths, and then the users. */
 bool
-client_same_counted(const char *a, const char *b)
+holder_same_counted(const char *a, const char *b)
 {
 	const char *x = find_depth(a), *y = find_depth(b);
 
@@ -127,7 +127,7 @@ client_same_counted(const char *a, const char *b)
 /* Also reads texts that no broker has written so, since keys may hold
  * anything. */
 char *
-client_token(const char *text, size_t *len)
+holder_token(const char *text, size_t *len)
 {
 	char *token = xmalloc(strlen(text) + 1), *to = token;
 	const char *depth = find_depth(text);
