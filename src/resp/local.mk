@@ -14,4 +14,6 @@ src_resp_libresp_a_SOURCES = \
 	src/resp/refused.def \
 	src/resp/scripts.c \
 	src/resp/scripts.def \
-	src/resp/scripts.h
+	src/resp/scripts.h \
+	src/resp/sha1.c \
+	src/resp/sha1.h

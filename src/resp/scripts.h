@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/span.h"
 #include "resp/ask.h"
+#include "resp/sha1.h"
 
 enum script_id {
 #define SCRIPT(id, ...) SCRIPT_##id,
@@ -22,18 +23,6 @@ enum script_id {
 #undef SCRIPT
 	SCRIPT_MAX /* known to be none of them */
 };
-
-#define SHA1_BYTES 20
-#define SHA1_HEX_SIZE 41
-
-struct sha1 {
-	unsigned char v[SHA1_BYTES];
-};
-
-void sha1_of(struct sha1 *sum, struct span text);
-void sha1_hex(const struct sha1 *sum, char hex[SHA1_HEX_SIZE]);
-/* Returns false if it is no sha1 in hexadecimal digits. */
-bool sha1_parse(struct sha1 *sum, struct span hex);
 
 /* Texts whose normal form was looked up, and what they turned out to be. */
 struct scripts;
