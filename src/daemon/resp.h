@@ -42,6 +42,7 @@ struct channel {
 	uint64_t conn;	 /* id */
 	int64_t told_ms; /* when the last message went out */
 	char *told_for;	 /* owned; the program that had its turn; NULL: none */
+	uint64_t turn;	 /* the one it was told of; 0: none yet */
 	char kind; /* the first letter of the command: s, p; S is of shards */
 	size_t len;
 	char name[];
@@ -74,6 +75,7 @@ struct resp {
 	    listener_conn;	  /* ids of its channel, and connection */
 	uint64_t heard, heard_by; /* ids of the channel that was told before it,
 				     and of its connection; 0: of none */
+	bool unclear;		  /* which one that was: there are several */
 
 	/* resp_mutex.c */
 	char *mutex; /* owned: the name that a SET of its locks takes; NULL */
@@ -124,7 +126,7 @@ void resp_audiences_fini(struct broker *b);
 void resp_audience_join(struct broker *b, struct conn *c, struct channel *ch);
 void resp_audience_leave(struct broker *b, struct channel *ch);
 /* It has been told so: those that waited before its connection broke look. */
-void resp_audience_joined(struct conn *c, const struct channel *ch);
+void resp_audience_joined(struct conn *c, struct channel *ch);
 
 /* Nobody waits for messages there any more. */
 void resp_audience_forget(

@@ -10,10 +10,11 @@
  *
  * A thread says of which program it is, by the part of its token before the
  * last colon, but a connection that listens does not.  So the broker learns it:
- * who comes back before its time was woken by a message of a moment ago, and if
- * but one of these went to a connection of which nothing is known, it was that.
- * If that was not the program whose turn it is, the broker tells the next
- * connection.  Until it knows the one that listens for a program, its threads
+ * who comes back before its time was woken by a message of a moment ago, one of
+ * this turn or the one that greets who subscribes; and if but one of these went
+ * to a connection of which nothing is known, it was that.  If that was not the
+ * program whose turn it is, or it may have been one of several, the broker tells
+ * the next connection.  Until it knows the one that listens for a program, its threads
  * are told to come back soon by themselves; and if nobody comes, it knows that
  * no more.  So the core tells the connection over which a thread was refused
  * that its turn has come, and whom to tell is looked up then: others that leave
@@ -52,6 +53,7 @@
 struct audience {
 	struct table_link by_name, by_id;
 	uint64_t id;
+	uint64_t turn; /* counts those whose programs were told; from 1 on */
 	TAILQ_HEAD(audience_list, channel) channels; /* told last: at the end */
 	size_t len;
 	char name[];
@@ -127,6 +129,7 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 		au = xcalloc(1, sizeof(*au) + name.n);
 		TAILQ_INIT(&au->channels);
 		au->len = name.n;
+		au->turn = 1;
 		memcpy(au->name, name.p, name.n);
 		au->id = ++b->last_channel;
 		table_add(&b->audiences, &au->by_name);
@@ -299,10 +302,12 @@ wake(struct conn *c, const struct channel *ch, const char *whom)
 
 /* Threads that wait here for the first time do so only after this message. */
 void
-resp_audience_joined(struct conn *c, const struct channel *ch)
+resp_audience_joined(struct conn *c, struct channel *ch)
 {
-	if (ch->audience != NULL)
-		wake(c, ch, WAKE_ALL);
+	if (ch->audience == NULL)
+		return;
+	wake(c, ch, WAKE_ALL);
+	ch->told_ms = now_ms();
 }
 
 static void
@@ -312,16 +317,11 @@ tell(struct conn *c, struct channel *ch, struct span program)
 
 	wake(c, ch, WAKE_ONE);
 	ch->told_ms = now_ms();
+	ch->turn = au->turn;
 	free(ch->told_for);
 	ch->told_for = xstrndup(program.p, program.n);
 	TAILQ_REMOVE(&au->channels, ch, in_audience);
 	TAILQ_INSERT_TAIL(&au->channels, ch, in_audience);
-}
-
-static bool
-was_told(const struct channel *ch)
-{
-	return ch->told_for != NULL && ch->told_ms + COMES_MS > now_ms();
 }
 
 /* Is the program one thread, and the channel its own? */
@@ -337,11 +337,12 @@ is_of_thread(const struct audience *au, struct span program)
 /*
  * Returns the channel of the connection that listens for the program, as far as
  * is known: else one that may do so, rather one from the address of the client;
- * NULL: all here listen for others.
+ * `untold`: and that was not told in this turn.  NULL: all here listen for
+ * others.
  */
 static struct channel *
 choose(struct broker *b, const struct conn *c, const struct audience *au,
-    struct span program)
+    struct span program, bool untold)
 {
 	struct channel *ch, *near = NULL, *any = NULL;
 	const bool thread = is_of_thread(au, program);
@@ -353,7 +354,8 @@ choose(struct broker *b, const struct conn *c, const struct audience *au,
 			continue;
 		if (thread || is_of(resp_of(lc), program))
 			return ch;
-		if (resp_of(lc)->program != NULL)
+		if (resp_of(lc)->program != NULL ||
+		    (untold && ch->turn == au->turn))
 			continue;
 		if (near == NULL && same_address(c, lc))
 			near = ch;
@@ -361,6 +363,20 @@ choose(struct broker *b, const struct conn *c, const struct audience *au,
 			any = ch;
 	}
 	return near != NULL ? near : any;
+}
+
+/* Returns the connection that was told a moment ago: of this turn, or, if it is
+ * from the address of the client, that it has subscribed; NULL: it was not. */
+static struct conn *
+told_of(struct broker *b, const struct conn *c, const struct channel *ch)
+{
+	struct conn *lc;
+
+	if (ch->told_ms + COMES_MS <= now_ms() ||
+	    (ch->turn != 0 && ch->turn != ch->audience->turn))
+		return NULL;
+	lc = listener_of(b, c, ch);
+	return lc != NULL && (ch->turn != 0 || same_address(c, lc)) ? lc : NULL;
 }
 
 /* Which message of a moment ago may have woken a thread of the program?  Notes
@@ -374,11 +390,8 @@ note_heard(struct broker *b, struct conn *c, const struct audience *au,
 	unsigned told = 0, unknown = 0;
 	struct conn *lc;
 
-	TAILQ_FOREACH_REVERSE(ch, &au->channels, audience_list, in_audience)
-	{
-		if (!was_told(ch))
-			break;
-		lc = listener_of(b, c, ch);
+	TAILQ_FOREACH (ch, &au->channels, in_audience) {
+		lc = told_of(b, c, ch);
 		if (lc == NULL)
 			continue;
 		if (is_of(resp_of(lc), program))
@@ -388,7 +401,8 @@ note_heard(struct broker *b, struct conn *c, const struct audience *au,
 		if (heard == NULL || resp_of(lc)->program == NULL)
 			heard = ch;
 	}
-	if (unknown != 1 && (unknown > 0 || told != 1))
+	rs->unclear = told > 1 && unknown != 1;
+	if (told == 0 || rs->unclear)
 		return;
 	rs->heard = heard->id;
 	rs->heard_by = heard->conn;
@@ -405,7 +419,7 @@ resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
 	struct channel *ch;
 	struct conn *lc;
 
-	rs->sure = false;
+	rs->sure = rs->unclear = false;
 	rs->heard = rs->listener = 0;
 	if (rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED || rq->awaits)
 		return;
@@ -420,7 +434,7 @@ resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
 		return;
 	if (!a->fair)
 		note_heard(b, c, au, program);
-	ch = choose(b, c, au, program);
+	ch = choose(b, c, au, program, false);
 	if (ch == NULL)
 		return;
 	lc = listener_of(b, c, ch);
@@ -472,7 +486,7 @@ static void
 tell_program(struct broker *b, const struct conn *c, const struct audience *au,
     struct span program)
 {
-	struct channel *ch = choose(b, c, au, program);
+	struct channel *ch = choose(b, c, au, program, false);
 
 	if (ch != NULL)
 		tell(listener_of(b, c, ch), ch, program);
@@ -488,13 +502,12 @@ program_in(const struct token_result *t, const char *text)
 }
 
 static bool
-is_kept_for(const struct token_result *t, const char *text, struct span program)
+is_kept(const struct token_result *t, const char *text)
 {
 	const size_t mark = strlen(KEPT_MARK);
 
-	return t->own && t->token_len == mark + program.n &&
-	       memcmp(text + t->token, KEPT_MARK, mark) == 0 &&
-	       memcmp(text + t->token + mark, program.p, program.n) == 0;
+	return t->answer == TOKEN_BUSY && t->own && t->token_len > mark &&
+	       memcmp(text + t->token, KEPT_MARK, mark) == 0;
 }
 
 /* Its program has its turn, but another of its threads: that one shall come,
@@ -506,12 +519,26 @@ wake_another(struct broker *b, const struct resp *rs,
 	const struct channel *ch;
 	struct conn *lc;
 
-	if (t->answer != TOKEN_BUSY || !t->listed || !rs->sure ||
-	    !is_kept_for(t, text, program))
+	if (!t->listed || !rs->sure || !is_kept(t, text) ||
+	    !span_same(program_in(t, text), program))
 		return;
 	ch = channel_of(b, rs->listener, rs->listener_conn, &lc);
 	if (ch != NULL)
 		wake(lc, ch, WAKE_ONE);
+}
+
+/* Which of several messages has woken the client is not known, so perhaps the
+ * program that has its turn was not told yet. */
+static void
+tell_another(struct broker *b, const struct conn *c, const struct audience *au,
+    const struct token_result *t, const char *text)
+{
+	const struct span program = program_in(t, text);
+	struct channel *ch = choose(b, c, au, program, true);
+	struct conn *lc = ch == NULL ? NULL : listener_of(b, c, ch);
+
+	if (lc != NULL && !is_of(resp_of(lc), program))
+		tell(lc, ch, program);
 }
 
 void
@@ -527,6 +554,12 @@ resp_audience_learns(struct broker *b, struct conn *c,
 	wake_another(b, rs, t, text, program);
 	if (!t->early)
 		return;
+	if (rs->unclear) {
+		ch = channel_of(b, rs->listener, rs->listener_conn, &lc);
+		if (ch != NULL && is_kept(t, text))
+			tell_another(b, c, ch->audience, t, text);
+		return;
+	}
 	ch = channel_of(b, rs->heard, rs->heard_by, &lc);
 	if (ch == NULL)
 		return;
@@ -534,7 +567,7 @@ resp_audience_learns(struct broker *b, struct conn *c,
 	set_program(resp_of(lc), program);
 	/* Whoever was told is of another program than the one that has its
 	 * turn. */
-	if (!same(ch->told_for, program))
+	if (ch->told_for != NULL && !same(ch->told_for, program))
 		tell_program(b, c, ch->audience, span_of(ch->told_for));
 }
 
@@ -560,13 +593,14 @@ bool
 resp_audience_told(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t, const char *text)
 {
-	const struct audience *au;
+	struct audience *au;
 
 	if ((ref & ~(LISTENER_REF - 1)) != LISTENER_REF)
 		return false;
 	au = find_by_id(b, ref & (LISTENER_REF - 1));
 	if (t == NULL || au == NULL)
 		return true;
+	au->turn++;
 	if (t->answer == TOKEN_DONE)
 		tell_program(b, c, au, program_in(t, text));
 	else if (t->answer == TOKEN_ABSENT)

@@ -2,12 +2,13 @@
 of one of its threads has come."""
 
 import random
+import select
 import time
 import unittest
 
 from lib.redisson import SCRIPTS, channel_of, latch_of
 from lib.resp import Resp
-from lib.wait import eventually, now
+from lib.wait import eventually, now, patience
 from test_resp import HASH, SECRET, RespTest
 
 HOLDER = "0000:1"
@@ -171,6 +172,31 @@ class Turns(RespTest):
         other.unlock()
         while one.take():
             one.told()
+
+    def test_threads_that_may_have_been_woken_by_several(self):
+        """JVMs of one host: the broker does not know yet who listens where."""
+        second, first, third = self.programs(3, source="127.0.0.1")
+        for program, thread in (first, 1), (second, 1), (first, 2):
+            program.wait(thread)
+        self.holder.unlock()
+        third.told()  # the last one that subscribed; it has no thread that waits
+        self.assertIsNone(first.take(1), "it looks by itself")
+        start = now()
+        first.unlock(1)
+        while second.listener not in (told := self.who_is_told(second, first, third)):
+            if first.listener in told:
+                self.assertGreater(first.take(2), 0)
+        self.assertLess(now() - start, KEPT - 0.1)
+        self.assertIsNone(second.take())
+
+    def who_is_told(self, *programs):
+        """The listeners that have read a message, once there is one."""
+        ready, _, _ = select.select([one.listener.sock for one in programs], [], [], patience(10))
+        told = [one for one in programs if one.listener.sock in ready]
+        self.assertTrue(told, "nobody is told")
+        for one in told:
+            one.told()
+        return [one.listener for one in told]
 
     def test_fences_rise(self):
         one, other = self.programs(2)
