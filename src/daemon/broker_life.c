@@ -39,14 +39,16 @@
 #define FENCES 8
 
 static void
-core_settings(struct core_config *out, const struct config *config)
+core_settings(struct core_config *out, const struct config *config, bool first)
 {
 	memset(out, 0, sizeof(*out));
 	out->broker = config->broker.name;
 	out->address = config->broker.address;
 	out->shards = redis_shards(config);
 	out->lanes = config->redis.connections;
-	out->trust_new = config->redis.trust_new;
+	/* What is new to a process that takes over may have lost its data: the
+	 * one before it has holds there. */
+	out->trust_new = config->redis.trust_new && first;
 	out->failover = config->redis.mode == CONFIG_MODE_SENTINEL ||
 			config->redis.mode == CONFIG_MODE_CLUSTER;
 	out->quorum = config->redis.mode == CONFIG_MODE_QUORUM;
@@ -170,7 +172,7 @@ broker_new(struct event_base *base, const struct config *config,
 	buf_init(&b->rows);
 	init_resp(b, &config->resp.scripts);
 	TAILQ_INIT(&b->jobs);
-	core_settings(&core_config, config);
+	core_settings(&core_config, config, !succession_pending(b->succession));
 	core_config.instance = random[0];
 	core_config.seed[0] = random[1];
 	core_config.seed[1] = random[2];

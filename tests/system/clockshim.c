@@ -35,6 +35,7 @@ struct clockshim {
 	_Atomic int64_t boot_us;  /* added to the time since boot */
 	_Atomic int64_t rate_ppm; /* how much too fast the time of day goes */
 	_Atomic int64_t since_us; /* CLOCK_MONOTONIC when it began to */
+	_Atomic int64_t awake_us; /* added to CLOCK_MONOTONIC */
 };
 
 static struct clockshim *shim; /* NULL: none, the time is right */
@@ -83,6 +84,8 @@ add_ns(clockid_t id)
 		return 0;
 	if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
 		return add_real_ns();
+	if (id == CLOCK_MONOTONIC)
+		return atomic_load(&shim->awake_us) * 1000;
 	return id == CLOCK_BOOTTIME ? atomic_load(&shim->boot_us) * 1000 : 0;
 }
 

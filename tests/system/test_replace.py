@@ -155,10 +155,14 @@ class Replaced(SystemTest):
         self.assertEqual(old.wait(), 0)
         self.client(b).ok("PING")
 
-    def command(self, b):
-        return subprocess.run([find_program("lockbroker"), "-S", b.unix_path, "replace"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                              text=True)
+    @staticmethod
+    def command(b, meanwhile=lambda: None):
+        """Its exit status, output, and errors."""
+        with subprocess.Popen([find_program("lockbroker"), "-S", b.unix_path, "replace"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asked:
+            meanwhile()
+            out, errors = asked.communicate()
+        return subprocess.CompletedProcess(asked.args, asked.returncode, out, errors)
 
     def test_the_command(self):
         b = self.replaceable()
@@ -422,10 +426,10 @@ class Replaced(SystemTest):
 
     # Refused beforehand.
 
-    def refused(self, b, pattern):
+    def refused(self, b, pattern, meanwhile=lambda: None):
         holder = self.client(b)
         fence = holder.lock("held")
-        done = self.command(b)
+        done = self.command(b, meanwhile)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, pattern)
         self.assertTrue(b.log_lines("replace-failed why="))
@@ -461,14 +465,14 @@ class Replaced(SystemTest):
         self.refused(b, "another Redis")
         self.assertEqual(sorted(os.listdir(b.directory)), before)
 
-    def copied(self):
+    def copied(self, clock=None):
         """A broker whose program is a file of its own."""
         program = os.path.join(self.directory, "lockbrokerd")
         with open(find_program(), "rb") as file:
             content = file.read()
         self.install(program, content)
         b = self.broker(self.redis(), start=False, trust_new=True)
-        b.start(argv=[program, "-c", b.config_path])
+        b.start(argv=[program, "-c", b.config_path], env=clock.environment if clock else None)
         return b.wait_granting(), program
 
     @staticmethod
@@ -548,11 +552,17 @@ class Replaced(SystemTest):
         self.assertTrue(pid_gone(pid))
 
     def test_one_that_is_never_ready(self):
-        b, program = self.copied()
+        clock = self.clock()
+        b, program = self.copied(clock)
         self.install(program, b"#!/bin/sh\nexec sleep 1000\n")
+
+        def wait():
+            eventually(lambda: b.log_lines("replacing pid="), 5, "it begins")
+            clock.hurry(28)
+
         start = now()
-        self.refused(b, "not ready after 30 s: it says nothing")
-        self.assert_within(30, now() - start, patience(35))
+        self.refused(b, "not ready after 30 s: it says nothing", wait)
+        self.assert_within(2, now() - start, patience(7))
 
     # Ends.
 
