@@ -13,7 +13,7 @@
 #include "cli/timespan.h"
 #include "client/message.h"
 
-#define COLUMNS_MAX 14
+#define COLUMNS_MAX 15
 #define CELL_MAX 320
 #define BARE_MIN 4
 
@@ -50,6 +50,8 @@ cell_text(const struct table *t, const char *line,
 		p = bare_of(line);
 	else if (!pair_find(line, column->key, &p))
 		p = (struct pair){ NULL, 0, "-", 1 };
+	else if (column->how == TABLE_MARK)
+		p = (struct pair){ NULL, 0, "yes", 3 };
 	snprintf(text, CELL_MAX, "%.*s", (int)p.value_len, p.value);
 	if (!bare && p.value_len > 2 &&
 	    memcmp(p.value + p.value_len - 2, "ms", 2) == 0 &&
@@ -125,7 +127,7 @@ column_width(const struct table *t, const struct table_column *column,
     char *const *lines, size_t n)
 {
 	size_t i, w, width = strlen(column->title);
-	bool any = column->how != TABLE_IF_ANY;
+	bool any = column->how != TABLE_IF_ANY && column->how != TABLE_MARK;
 	char text[CELL_MAX];
 	struct pair p;
 

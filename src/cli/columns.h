@@ -11,6 +11,7 @@
 enum table_how {
 	TABLE_ALWAYS,
 	TABLE_IF_ANY, /* left out if no line has the field */
+	TABLE_MARK,   /* the same, and it has the field or it has not */
 	TABLE_NOT_0,  /* a time of 0 means that there is none */
 };
 

@@ -138,6 +138,7 @@ rows_print(const struct cli *cli, const struct rows *r)
 		{ "fence", "FENCE", TABLE_IF_ANY },
 		{ "permits", "PERMITS", TABLE_IF_ANY },
 		{ "age", "AGE", TABLE_ALWAYS },
+		{ "leaving", "LEAVING", TABLE_MARK },
 	};
 	static const struct table queue = { "role", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };

@@ -62,6 +62,7 @@ show_history(struct cli *cli, int argc, char **argv)
 		{ "mode", "MODE", TABLE_ALWAYS },
 		{ "fence", "FENCE", TABLE_ALWAYS },
 		{ "by", "BY", TABLE_IF_ANY },
+		{ "leaving", "LEAVING", TABLE_MARK },
 	};
 	static const struct table history = { "event", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
@@ -114,6 +115,7 @@ show_list(struct cli *cli, int argc, char **argv)
 		{ "age", "FOR", TABLE_ALWAYS },
 		{ "waiters", "WAITERS", TABLE_ALWAYS },
 		{ "oldest", "OLDEST", TABLE_NOT_0 },
+		{ "leaving", "LEAVING", TABLE_MARK },
 	};
 	static const struct table names = { "name", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };

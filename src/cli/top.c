@@ -195,6 +195,7 @@ static const struct table_column columns_roomy[] = {
 	{ "waiters", "WAITING", TABLE_ALWAYS },
 	{ "rate", "HANDOVERS/S", TABLE_ALWAYS },
 	{ "oldest", "OLDEST", TABLE_NOT_0 },
+	{ "leaving", "LEAVING", TABLE_MARK },
 };
 
 static const struct table_column columns_wide[] = {
@@ -203,6 +204,7 @@ static const struct table_column columns_wide[] = {
 	{ "waiters", "WAITING", TABLE_ALWAYS },
 	{ "rate", "HANDOVERS/S", TABLE_ALWAYS },
 	{ "oldest", "OLDEST", TABLE_NOT_0 },
+	{ "leaving", "LEAVING", TABLE_MARK },
 };
 
 static const struct table_column columns_narrow[] = {

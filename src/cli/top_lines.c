@@ -127,6 +127,8 @@ line_make(const struct top_lines *t, const char *line,
 	field_copy(text + n, sizeof(text) - n, line, "holder");
 	n += strlen(text + n);
 	field_copy(text + n, sizeof(text) - n, line, "age");
+	n += strlen(text + n);
+	field_copy(text + n, sizeof(text) - n, line, "leaving");
 	out->text = xstrdup(text);
 }
 

@@ -1,13 +1,17 @@
 """What a broker tells of locks that a process has which it has replaced."""
 
 import hashlib
+import json
 import os
 import pwd
+import re
 import signal
 import socket
+import subprocess
 import unittest
 
 from lib import chromium, http
+from lib.broker import find_program
 from lib.client import Client
 from lib.case import SystemTest
 from lib.resp import Resp
@@ -121,6 +125,31 @@ class Views(Crowded):
         self.crowd()
         row = fields(self.asks.ok("NAMES a").body[0])
         self.assertEqual((row["waiters"], row["holder"]), ("2", "first"))
+
+    def shown(self, *words):
+        """The rows of a table: the first word of each, and the last."""
+        out = subprocess.run([find_program("lockbroker"), "-S", self.b.unix_path, *words],
+                             stdout=subprocess.PIPE, check=True, text=True).stdout
+        table = out[re.search("(?m)^(NAME|ROLE|ENDED) ", out).start():]
+        return [(row.split()[0], row.split()[-1]) for row in table.splitlines() if row]
+
+    def test_tables_mark_what_leaves(self):
+        mine = self.named("mine")
+        mine.lock("b")
+        for words in (("list",), ("top", "-b", "-n", "1")):
+            self.assertNotIn("LEAVING", dict(self.shown(*words)).values())
+        self.b.replace()
+        fresh = self.named("fresh")
+        fresh.lock("c")
+        for words in (("list",), ("top", "-b", "-n", "1")):
+            self.assertEqual(self.shown(*words), [("NAME", "LEAVING"), ("b", "yes"), ("c", "-")])
+        self.assertEqual(self.shown("queue", "b"), [("ROLE", "LEAVING"), ("holder", "yes")])
+        self.assertEqual(self.shown("history", "b"), [("ENDED", "LEAVING"), ("-", "yes")])
+        out = subprocess.run(
+            [find_program("lockbroker"), "-S", self.b.unix_path, "--json", "top", "-n", "1"],
+            stdout=subprocess.PIPE, check=True, text=True).stdout
+        told = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([row.get("leaving") for row in told], [1, None])
 
     def test_history(self):
         first = self.named("first")
