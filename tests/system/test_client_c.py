@@ -204,11 +204,18 @@ class Calls(Client):
 
 
 class Faults(Client):
-    def test_a_cut_connection(self):
+    def through_a_proxy(self, grace_ms=None):
+        """What cuts the connection of a driver, and the driver."""
         self.prepare()
         net = Proxy(f"127.0.0.1:{self.main.port}")
         self.addCleanup(net.stop)
-        driver = self.open(f"127.0.0.1:{net.port}")
+        if grace_ms is not None:
+            os.environ["DRIVER_GRACE_MS"] = str(grace_ms)
+            self.addCleanup(os.environ.pop, "DRIVER_GRACE_MS")
+        return net, self.open(f"127.0.0.1:{net.port}")
+
+    def test_a_cut_connection(self):
+        net, driver = self.through_a_proxy()
         self.assertEqual(driver.call("lock a|0"), OK)
         driver.tell("loop 20000")
         net.cut()
@@ -219,12 +226,7 @@ class Faults(Client):
         self.assertEqual(driver.call("unlock a"), LOST)
 
     def test_a_session_is_resumed(self):
-        self.prepare()
-        net = Proxy(f"127.0.0.1:{self.main.port}")
-        self.addCleanup(net.stop)
-        os.environ["DRIVER_GRACE_MS"] = "10000"
-        self.addCleanup(os.environ.pop, "DRIVER_GRACE_MS")
-        driver = self.open(f"127.0.0.1:{net.port}")
+        net, driver = self.through_a_proxy(10000)
         for name in ("a", "b", "c"):
             self.assertEqual(driver.call(f"lock {name}|0"), OK)
         fence = self.control.ok("STATUS a").fence
@@ -250,12 +252,7 @@ class Faults(Client):
     def test_what_was_asked_when_the_connection_was_lost(self):
         """It is asked again, and what the broker had done of it is found by the session that
         is resumed: nothing is kept until the grace is over."""
-        self.prepare()
-        net = Proxy(f"127.0.0.1:{self.main.port}")
-        self.addCleanup(net.stop)
-        os.environ["DRIVER_GRACE_MS"] = "200000"
-        self.addCleanup(os.environ.pop, "DRIVER_GRACE_MS")
-        driver = self.open(f"127.0.0.1:{net.port}")
+        net, driver = self.through_a_proxy(200000)
 
         def check():
             for happens in (net.drop_reply, net.drop_request):

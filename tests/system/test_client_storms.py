@@ -197,7 +197,23 @@ class Crowd(SystemTest):
         return [program]
 
 
-class Storms(Crowd):
+class Each:
+    """The storm of a Crowd, for each client."""
+
+    def test_python(self):
+        self.storm(self.python())
+
+    def test_python_with_tasks(self):
+        self.storm(self.python("driver_aio.py"))
+
+    def test_node(self):
+        self.storm(self.node())
+
+    def test_c(self):
+        self.storm(self.library())
+
+
+class Storms(Each, Crowd):
     limit = 180
 
     def storm(self, argv):
@@ -228,18 +244,6 @@ class Storms(Crowd):
             self.go_on(storm, "a program is killed")
         self.judge(storm, end, two)
 
-    def test_python(self):
-        self.storm(self.python())
-
-    def test_python_with_tasks(self):
-        self.storm(self.python("driver_aio.py"))
-
-    def test_node(self):
-        self.storm(self.node())
-
-    def test_c(self):
-        self.storm(self.library())
-
 
 class Survivors(Storms):
     """The same with sessions that survive their connection (grace=)."""
@@ -247,12 +251,12 @@ class Survivors(Storms):
     options = ("grace",)
 
 
-class Kills(Crowd):
+class Kills(Each, Crowd):
     """A program that is killed, at whatever it just does, leaves nothing behind."""
 
     limit = 120
 
-    def kills(self, argv):
+    def storm(self, argv):
         broker = self.broker(self.redis(), trust_new=True)
         control = self.client()
         for grants in range(1, 9):
@@ -267,21 +271,8 @@ class Kills(Crowd):
             self.assertEqual(control.stats()["sessions"], "1")
             self.assertEqual(control.ok("STATUS hot")["state"], "free")
 
-    def test_python(self):
-        self.kills(self.python())
 
-    def test_python_with_tasks(self):
-        self.kills(self.python("driver_aio.py"))
-
-    def test_node(self):
-        self.kills(self.node())
-
-    def test_c(self):
-        self.blocks = 1
-        self.kills(self.library())
-
-
-class Failovers(Crowd, SentinelTest):
+class Failovers(Each, Crowd, SentinelTest):
     limit = 180
 
     def storm(self, argv):
@@ -303,15 +294,3 @@ class Failovers(Crowd, SentinelTest):
         new.start()
         self.go_on(storm, "Redis is killed, and back")
         self.judge(storm, end, self.brokers[1])
-
-    def test_python(self):
-        self.storm(self.python())
-
-    def test_python_with_tasks(self):
-        self.storm(self.python("driver_aio.py"))
-
-    def test_node(self):
-        self.storm(self.node())
-
-    def test_c(self):
-        self.storm(self.library())

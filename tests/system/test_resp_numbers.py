@@ -43,7 +43,9 @@ STATES = {
 }
 
 
-class Numbers(RespTest):
+class Compared(RespTest):
+    """A broker, and a bare redis-server."""
+
     limit = 60
 
     def setUp(self):
@@ -52,6 +54,8 @@ class Numbers(RespTest):
         self.one, self.bare = self.resp(), Resp(self.redis().address)
         self.addCleanup(self.bare.close)
 
+
+class Numbers(Compared):
     def answers(self, client, state, words):
         """The answer to a request, and what is there afterwards: the token, and for how long."""
         client("DEL", "k")

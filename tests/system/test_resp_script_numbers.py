@@ -6,9 +6,9 @@ import itertools
 import unittest
 
 from lib.redisson import SCRIPTS, channel_of, fair_keys, latch_of, wall_ms
-from lib.resp import RedisError, Resp
-from test_resp import RespTest, encode
-from test_resp_numbers import LEAST, REFUSED
+from lib.resp import RedisError
+from test_resp import encode
+from test_resp_numbers import LEAST, REFUSED, Compared
 from test_resp_redisson import ONE, OTHER, unlock
 
 NUMBERS = (*REFUSED, "0", "-1", "-20000")
@@ -139,15 +139,7 @@ LATCHED = {name: (*reversed(SCRIPTS[name.split(",")[0]]), words) for name, words
 DEPTHS = {"mine": (ONE, 1), "mine, twice": (ONE, 2), "another's": (OTHER, 1), "free": (ONE, 0)}
 
 
-class Numbers(RespTest):
-    limit = 60
-
-    def setUp(self):
-        super().setUp()
-        self.broker(resp={"park": 0})
-        self.one, self.bare = self.resp(), Resp(self.redis().address)
-        self.addCleanup(self.bare.close)
-
+class Numbers(Compared):
     def words(self, client, form, args):
         text, sha = form[:2]
         return (*(("EVALSHA", sha) if sha and client is self.one else ("EVAL", text)), *args)
