@@ -32,7 +32,8 @@ static const char *const drain_options_help =
     "      --wait         return when the broker has ended\n";
 
 /* clang-format off */
-const struct option common_longs[] = {
+/* The options of every command; each list ends as getopt_long(3) needs it. */
+static const struct option common_longs[] = {
 	{ "server", required_argument, NULL, 'S' },
 	{ "user", required_argument, NULL, OPT_USER },
 	{ "password-file", required_argument, NULL, OPT_PASSWORD_FILE },

@@ -62,9 +62,6 @@ enum {
 /* Ends with a row without a name. */
 extern const struct command commands[];
 
-/* The options of every command; ends as getopt_long(3) needs it. */
-extern const struct option common_longs[];
-
 /* Returns NULL if there is none. */
 const struct command *subcommand_find(const char *name);
 

@@ -55,9 +55,9 @@ is_mark(enum field_id id)
 	return id == FIELD_LEAVING || id == FIELD_MISSING || id == FIELD_SELF;
 }
 
-void
-monitor_add_fields(
-    struct json *j, const struct field *f, size_t n, const char *arena)
+/* As /locks/NAME has them. */
+static void
+add_fields(struct json *j, const struct field *f, size_t n, const char *arena)
 {
 	const struct field *end = f + n;
 
@@ -82,7 +82,7 @@ monitor_add_row(struct json *j, struct span word, struct span name,
 		json_str(j, "is", word.p, word.n);
 	if (name.n > 0)
 		json_str(j, "name", name.p, name.n);
-	monitor_add_fields(j, f, n, arena);
+	add_fields(j, f, n, arena);
 	json_shut(j, '}');
 }
 
@@ -120,8 +120,7 @@ add_lock(
 	if (reply->status != STATUS_OK)
 		json_str(j, "error", reply->text.p, reply->text.n);
 	else
-		monitor_add_fields(
-		    j, reply->fields, reply->nfields, reply->arena);
+		add_fields(j, reply->fields, reply->nfields, reply->arena);
 }
 
 void

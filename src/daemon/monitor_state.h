@@ -131,9 +131,6 @@ struct question *monitor_question(const struct monitor *m, uint64_t request);
 /* Takes what STATUS says of the name: answers with it, or keeps it. */
 void monitor_status_told(
     struct monitor *m, struct question *q, const struct wire_reply *reply);
-/* Writes fields of a reply or a row, as /locks/NAME has them. */
-void monitor_add_fields(
-    struct json *j, const struct field *f, size_t n, const char *arena);
 /* Writes a row of a list; word or name may be empty. */
 void monitor_add_row(struct json *j, struct span word, struct span name,
     const struct field *f, size_t n, const char *arena);

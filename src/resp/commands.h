@@ -21,10 +21,9 @@ enum resp_id {
 /* The flags of commands.def. */
 enum resp_flag {
 	RESP_FLAG_SUBS = 1,
-	RESP_FLAG_ALONE = 2,
-	RESP_FLAG_LISTENER = 4,
-	RESP_FLAG_TOKEN = 8,
-	RESP_FLAG_GIVES_BACK = 16
+	RESP_FLAG_LISTENER = 2,
+	RESP_FLAG_TOKEN = 4,
+	RESP_FLAG_GIVES_BACK = 8
 };
 
 struct resp_row {

@@ -84,15 +84,6 @@ resp_str(struct buf *out, const char *text)
 }
 
 void
-resp_u64(struct buf *out, uint64_t n)
-{
-	char text[24];
-	int len = snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
-
-	resp_word(out, text, (size_t)len);
-}
-
-void
 resp_words(struct buf *out, const char *fmt, ...)
 {
 	char text[1024], *p = text;

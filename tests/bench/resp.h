@@ -16,7 +16,6 @@ size_t resp_frame(const char *text, size_t n);
 void resp_begin(struct buf *out, unsigned words);
 void resp_word(struct buf *out, const char *text, size_t n);
 void resp_str(struct buf *out, const char *text);
-void resp_u64(struct buf *out, uint64_t n);
 
 /* A command of plain words, separated by spaces in the text. */
 void resp_words(struct buf *out, const char *fmt, ...)

@@ -48,8 +48,6 @@ struct history_event {
 	size_t line;
 };
 
-struct history_name;
-
 /* history_init() makes it, and history_fini() frees what it owns. */
 struct history {
 	struct history_event *v;

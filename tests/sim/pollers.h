@@ -136,7 +136,6 @@ void pollers_wake(struct poller *p);
 /* threads.c: before a poller asks, and when its answer has come or does not. */
 bool threads_are_there(const struct world *w);
 void threads_make(struct world *w);
-size_t thread_program(const struct poller *p, char *text, size_t size);
 void thread_begins(struct poller *p);
 void thread_chooses(struct poller *p);
 bool thread_keeps(const struct poller *p);

@@ -54,8 +54,8 @@ threads_make(struct world *w)
 }
 
 /* Returns the length. */
-size_t
-thread_program(const struct poller *p, char *text, size_t size)
+static size_t
+program_of(const struct poller *p, char *text, size_t size)
 {
 	return (size_t)snprintf(text, size, "j%d", p->index / 2);
 }
@@ -88,7 +88,7 @@ thread_asks(const struct broker *b, const struct poller *p,
 		rq->ttl_ms = p->px_ms;
 	if (rq->op != TOKEN_ACQUIRE)
 		return;
-	rq->program = thread_program(p, program, 8);
+	rq->program = program_of(p, program, 8);
 	rq->listener = b->pollers + (uint64_t)(p->index / 2 * 2);
 	rq->listener_ref = LISTENER_REF |
 			   (uint64_t)(p->index / 2) << NAME_BITS |
