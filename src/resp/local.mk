@@ -15,5 +15,6 @@ src_resp_libresp_a_SOURCES = \
 	src/resp/scripts.c \
 	src/resp/scripts.def \
 	src/resp/scripts.h \
+	src/resp/scripts_ask.c \
 	src/resp/sha1.c \
 	src/resp/sha1.h
