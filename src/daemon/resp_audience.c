@@ -421,7 +421,9 @@ resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
 
 	rs->sure = rs->unclear = false;
 	rs->heard = rs->listener = 0;
-	if (rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED || rq->awaits)
+	/* Who is told of an error does not come again. */
+	if (rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED ||
+	    rq->awaits || a->wrong.where != 0)
 		return;
 	program.n = rq->token_len;
 	if (!a->fair)

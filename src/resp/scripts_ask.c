@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,28 +140,45 @@ goes_wrong(struct ask *a, unsigned where, const char *error)
 	a->wrong.where |= where;
 }
 
-/*
- * A number with which Lua computes: perhaps with blanks around it, hexadecimal,
- * or with an exponent.  Redis must then read an integer in what Lua writes.
- */
+/* A number with which Lua computes: perhaps with blanks around it, hexadecimal,
+ * or with an exponent. */
 static bool
-lua_number(struct span word, int64_t *n)
+lua_number(struct span word, double *d)
 {
 	char text[NUMBER_BYTES_MAX + 1], *end;
-	double d;
 
 	if (word.n > NUMBER_BYTES_MAX)
 		return false;
 	memcpy(text, word.p, word.n);
 	text[word.n] = '\0';
-	d = strtod(text, &end);
-	if (end == text || end + strspn(end, " \t\n\v\f\r") != text + word.n)
-		return false;
-	/* Lua writes larger ones with an exponent. */
-	if (!(d > -1e17 && d < 1e17))
+	*d = strtod(text, &end);
+	return end > text && !isnan(*d) &&
+	       end + strspn(end, " \t\n\v\f\r") == text + word.n;
+}
+
+/* Redis must read an integer in what Lua writes: above these with an exponent. */
+static bool
+lua_integer(struct span word, int64_t *n)
+{
+	double d;
+
+	if (!lua_number(word, &d) || d <= -1e17 || d >= 1e17)
 		return false;
 	*n = (int64_t)d;
 	return (double)*n == d;
+}
+
+/* A thread that is refused stands in the queue until a time that Lua computes
+ * from two numbers, which stand behind its token. */
+static void
+take_place(struct ask *a, const struct script *s, const struct args *args)
+{
+	unsigned i;
+	double d;
+
+	for (i = s->token; i < s->token + 2; i++)
+		if (i >= args->n || !lua_number(args->v[i], &d))
+			goes_wrong(a, ASK_OTHERS, NOT_A_NUMBER);
 }
 
 /*
@@ -173,7 +191,7 @@ static void
 take_prefix(struct ask *a, struct span word)
 {
 	int64_t n;
-	bool is_number = lua_number(word, &n);
+	bool is_number = lua_integer(word, &n);
 
 	if (!is_number)
 		goes_wrong(a, ASK_MINE | ASK_OTHERS, NOT_A_NUMBER);
@@ -199,6 +217,8 @@ take_token(struct ask *a, const struct script *s, const struct args *args,
 	a->rq.token_len = a->token.n;
 	if (s->flags & SCRIPT_FLAG_PREFIX)
 		take_prefix(a, args->v[s->token]);
+	if ((s->flags & SCRIPT_FLAG_FAIR) != 0 && s->form == ASK_NIL_OR_LEFT)
+		take_place(a, s, args);
 	return true;
 }
 
@@ -278,7 +298,7 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 		return true;
 	word = args->v[s->number - 1];
 	is_number = adds || (s->flags & SCRIPT_FLAG_LUA) != 0
-			? lua_number(word, &n)
+			? lua_integer(word, &n)
 			: ask_number(word, &n);
 	if (!is_number || n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
 		return wrong_number(a, s, why, NOT_A_NUMBER);

@@ -115,13 +115,15 @@ SYMFONY_QUERY = (STRING + TIME + STALE + f"if {MINE} then return true end return
 HELD = {"bound": ("t", "NX", "PX", 10000), "without a bound": ("t", "NX"),
         "another's": ("u", "NX", "PX", 10000), "free": None}
 
-COUNTED = {name: (*reversed(SCRIPTS[name]), words) for name, words in {
+COUNTED = {name: (*reversed(SCRIPTS[name.split(",")[0]]), words) for name, words in {
     "TAKE": lambda n: (1, "k", n, ONE), "TAKE_3_15": lambda n: (1, "k", n, ONE),
     "TAKE_3_2": lambda n: (1, "k", n, ONE),
     "FENCED_TAKE": lambda n: (2, "k", "fence", n, ONE),
     "FENCED_TAKE_TOKEN": lambda n: (2, "k", "fence", n, ONE),
     "FAIR_TAKE": lambda n: (3, *fair_keys("k"), n, ONE, 300000, wall_ms()),
     "FAIR_TRY": lambda n: (3, *fair_keys("k"), n, ONE, wall_ms(), 300000),
+    "FAIR_TAKE, wait": lambda n: (3, *fair_keys("k"), 20000, ONE, n, wall_ms()),
+    "FAIR_TAKE_3_11, clock": lambda n: (3, *fair_keys("k"), 20000, ONE, 300000, n),
     "RENEW_3_2": lambda n: (1, "k", n, ONE), "RENEW": lambda n: (2, "k", "l", n, ONE, ONE),
     "EXPIRE": lambda n: (1, "k", n, ""), "EXPIRE_3_13": lambda n: (1, "k", n),
     **{name: lambda n, name=name: unlock(name, "k", ONE, ms=n) for name in SCRIPTS
