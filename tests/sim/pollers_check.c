@@ -155,7 +155,7 @@ pollers_forsaken(struct broker *b)
 
 /* A name is kept for whoever comes first. */
 static void
-end_kept(struct poller *p)
+end_kept(const struct poller *p)
 {
 	struct poller *q = p->w->pollers.v;
 
@@ -202,6 +202,22 @@ is_taken(const struct broker *b, const struct poller *p)
 	return false;
 }
 
+/* Another thread of its program has the name, or may be getting it, perhaps at
+ * another broker. */
+static bool
+another_comes(const struct poller *p)
+{
+	const struct pollers *all = &p->w->pollers;
+	const struct poller *q;
+
+	for (q = all->v; q < all->v + all->n && p->thread; q++)
+		if (q != p && q->thread && q->name == p->name &&
+		    q->index / 2 == p->index / 2 &&
+		    (q->ref != 0 || poller_has(q)))
+			return true;
+	return false;
+}
+
 /* The moment that a broker keeps a name for a client; and some more, for the
  * answer to be late. */
 void
@@ -209,7 +225,7 @@ poller_kept(struct broker *b, struct poller *p)
 {
 	struct world *w = b->w;
 
-	p->told_us = is_taken(b, p) ? 0 : world_now(w);
+	p->told_us = is_taken(b, p) || another_comes(p) ? 0 : world_now(w);
 	pollers_hush_kept(w, p->name);
 	w->pollers.kept_us[b->index][p->name] = world_now(w) + KEPT_US;
 }
@@ -227,7 +243,8 @@ check_kept(struct broker *b, struct poller *p)
 	struct world *w = b->w;
 
 	if (p->told_us != 0 && p->sent_us - p->told_us < COMES_SOON_US &&
-	    w->faults.on == 0 && (w->uses.on & USE_FORCE) == 0)
+	    !another_comes(p) && w->faults.on == 0 &&
+	    (w->uses.on & USE_FORCE) == 0)
 		world_fail(w, "tokens",
 		    "n%d: %s refuses poller %d, for which it keeps it", p->name,
 		    b->name, p->index);
@@ -526,6 +543,7 @@ poller_late(const struct broker *b, const struct poller *p)
 	const struct world *w = b->w;
 	int64_t over_us = p->reached_us + p->px_ms * 1010 + LATE_US;
 
+	end_kept(p);
 	/* Its one script may have extended the hold since. */
 	if ((w->faults.on & STALLS) == 0 && w->crowd.n == 0 && !p->either &&
 	    p->claimed_us >= p->sent_us && world_now(w) > over_us)

@@ -275,6 +275,7 @@ listen_as(struct core *core, struct pollers *ps, const char *holder,
 		p = poller_new(core, ps, holder);
 	if (p == NULL)
 		return false;
+	p->told_ms = core->now_ms + sleeps_ms(c) + COMES_BACK_MS;
 	if (p->call == 0) {
 		a = call_listens(core, c, listener);
 		a->since_ms = p->came.ms;
@@ -288,9 +289,44 @@ listen_as(struct core *core, struct pollers *ps, const char *holder,
 	a->session = p->session = c->listener;
 	a->ref = c->listener_ref;
 	listener->awaits = true;
-	core_arm(
-	    core, &a->deadline, core->now_ms + sleeps_ms(c) + COMES_BACK_MS);
+	core_arm(core, &a->deadline, p->told_ms);
 	return true;
+}
+
+/* Returns the call by which a listener awaits the name in the place, or NULL.
+ */
+static struct token_call *
+listening(const struct core *core, const struct poller *p)
+{
+	struct token_call *a = p->call == 0 ? NULL : call_find(core, p->call);
+
+	return a != NULL && a->awaits && p->holder[0] != '\0' ? a : NULL;
+}
+
+/* Two threads of a program change places. */
+static void
+change_places(struct poller *p, struct poller *other)
+{
+	const struct poller was = *p;
+
+	p->holder = other->holder;
+	p->due_ms = other->due_ms;
+	p->told_ms = other->told_ms;
+	other->holder = was.holder;
+	other->due_ms = was.due_ms;
+	other->told_ms = was.told_ms;
+}
+
+/* Whoever waits in the place is told for as long as it sleeps. */
+static void
+tell_until(struct core *core, struct poller *p, int64_t until_ms)
+{
+	struct token_call *a = p == NULL ? NULL : listening(core, p);
+
+	if (a == NULL || until_ms <= core->now_ms)
+		return;
+	p->told_ms = until_ms;
+	core_arm(core, &a->deadline, until_ms);
 }
 
 /*
@@ -304,20 +340,17 @@ use_turn(struct core *core, struct pollers *ps, const struct token_call *c)
 {
 	struct poller *mine = poller_of(core, ps, c);
 	struct poller *kept = poller_find(core, ps, ps->kept_of);
-	const struct poller had = mine != NULL ? *mine : (struct poller){ 0 };
+	int64_t until_ms = kept == NULL ? 0 : kept->told_ms;
 
 	if (mine == NULL && !pollers_is_full(core, ps))
 		return false;
 	if (mine == kept)
 		return true;
-	if (mine != NULL && kept != NULL) {
-		mine->holder = kept->holder;
-		mine->due_ms = kept->due_ms;
-		kept->holder = had.holder;
-		kept->due_ms = had.due_ms;
-	}
+	if (mine != NULL && kept != NULL)
+		change_places(mine, kept);
 	if (mine == NULL || kept == NULL || mine->call == 0)
 		(void)listen_as(core, ps, ps->kept_of, c);
+	tell_until(core, poller_find(core, ps, ps->kept_of), until_ms);
 	return true;
 }
 
@@ -455,16 +488,6 @@ poll_listens(struct core *core, const struct token_call *c)
 	else
 		pollers_next(core, ps);
 	return listed;
-}
-
-/* Returns the call by which a listener awaits the name in the place, or NULL.
- */
-static struct token_call *
-listening(const struct core *core, const struct poller *p)
-{
-	struct token_call *a = p->call == 0 ? NULL : call_find(core, p->call);
-
-	return a != NULL && a->awaits && p->holder[0] != '\0' ? a : NULL;
 }
 
 /* Nothing is told about the place any more. */

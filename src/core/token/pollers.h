@@ -17,6 +17,7 @@ struct poller {
 	struct arrival came;
 	int64_t heard_ms; /* when it was here last */
 	int64_t due_ms;	  /* it comes by itself then; 0: nothing is known */
+	int64_t told_ms;  /* until then its listener is to be told; 0: none */
 	uint64_t call;	  /* id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */
 	bool polls;	  /* it has come back once */

@@ -227,6 +227,35 @@
 180 < renewed a fence=120 ttl=30s text=p:1%x1
 > 1 done 1 held own meant early fence=120 left=30000 depth=1 token=p:1
 
+== listening: who goes on in the place of another is told for as long as it sleeps
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=20s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=20000
+25 < busy a fence=100 ttl=20s text=x first=1
+30 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+40 < lost a fence=100 ttl=20s text=x first=1
+> 1 busy 0 held listed fence=100 left=20000
+45 token 1 acquire a token=p:2 px=30s park=500ms either match=counted program=1 listener=2 told=9
+> op token a seq=4 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
+50 < lost a fence=100 ttl=20s text=x first=1
+> 1 busy 0 held listed fence=100 left=20000
+60 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+70 < granted a fence=111
+> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+80 token 1 acquire a token=p:2 px=30s park=500ms either match=counted program=1 listener=2 told=9
+> op token a seq=5 ttl=30000 client=%=p other=p:2%x1 how=exr
+> op claim a seq=6 ttl=1000 client=%=p how=q--
+90 < renewed a fence=111 ttl=30s text=p:2%x1
+> 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:2
+100 < busy a fence=111 ttl=30s text=p:2%x1 first=1 second=2
+5000 token 1 release a token=p:2 px=30s match=counted
+> op pass a seq=7 ttl=1000 client=p:2%x1 other=%=p stand=6
+
 == listening: a thread that has not waited does not use the turn of another
 0 ready 3
 10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
