@@ -390,7 +390,8 @@ calm_us(const struct world *w)
 }
 
 /* A turn of a program is one of all its threads: which of them comes is settled
- * within the program. */
+ * within the program.  Faults may have cost one its place: then it sleeps for as
+ * long as it was told. */
 static void
 pass_threads(struct world *w, const struct poller *p)
 {
@@ -398,7 +399,8 @@ pass_threads(struct world *w, const struct poller *p)
 	struct poller *q;
 
 	for (q = all->v; q < all->v + all->n; q++) {
-		if (!q->asleep || q->name != p->name)
+		if (!q->asleep || q->name != p->name ||
+		    q->sent_us < faults_calm_us(w))
 			continue;
 		if (q->index / 2 == p->index / 2)
 			q->passed = 0;
