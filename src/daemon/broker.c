@@ -68,6 +68,8 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	ev.u.gone.session = client->session;
 	ev.u.gone.orderly = orderly && !conn_is_unsigned(c);
 	ev.u.gone.quit = client->quit;
+	if (client->resp != NULL)
+		resp_lose_channels(arg, c);
 	resp_free(arg, client->resp);
 	free(client);
 	conn_set_data(c, NULL);

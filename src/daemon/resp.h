@@ -70,6 +70,7 @@ struct resp {
 
 	/* resp_audience.c */
 	char *program; /* owned; which listens here; NULL: it is not known */
+	bool proven;   /* that is sure */
 	bool sure;     /* the request in hand is of the program that listens */
 	uint64_t listener,
 	    listener_conn;	  /* ids of its channel, and connection */
@@ -116,9 +117,11 @@ bool resp_refuse_names(struct broker *b, struct conn *c,
 /* Is it a GET that asks about no lock, and is answered nil? */
 bool resp_is_idle_question(enum resp_id id, const struct request *r);
 
-/* Ends all subscriptions.  Before that, a client that stays leaves them. */
+/* Ends all subscriptions.  Before that, a client that stays leaves them, and one
+ * that is gone loses them. */
 void resp_forget_channels(struct broker *b, struct resp *rs);
 void resp_leave_channels(struct broker *b, struct conn *c);
+void resp_lose_channels(struct broker *b, struct conn *c);
 
 /* resp_audience.c: the client subscribes to a channel, or leaves it. */
 void resp_audiences_init(struct broker *b);
@@ -130,6 +133,10 @@ void resp_audience_joined(struct conn *c, struct channel *ch);
 
 /* Nobody waits for messages there any more. */
 void resp_audience_forget(
+    struct broker *b, struct conn *c, const struct channel *ch);
+
+/* Its connection is gone: those that may listen in its place look. */
+void resp_audience_lost(
     struct broker *b, struct conn *c, const struct channel *ch);
 
 /* A request is about to be sent to the core: who listens for its client? */

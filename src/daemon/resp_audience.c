@@ -12,13 +12,18 @@
  * last colon, but a connection that listens does not.  So the broker learns it:
  * who comes back before its time was woken by a message of a moment ago, one of
  * this turn or the one that greets who subscribes; and if but one of these went
- * to a connection of which nothing is known, it was that.  If that was not the
+ * to a connection of which nothing is known, it was that.  That may be a mistake
+ * if others listen from the same address, and is proven if it shows once more.
+ * If that was not the
  * program whose turn it is, or it may have been one of several, the broker tells
- * the next connection.  Until it knows the one that listens for a program, its threads
+ * the next connection.  Until it knows for sure which one listens for a program, its threads
  * are told to come back soon by themselves; and if nobody comes, it knows that
- * no more.  So the core tells the connection over which a thread was refused
- * that its turn has come, and whom to tell is looked up then: others that leave
- * meanwhile take nothing with them.
+ * no more.
+ *
+ * The core tells a connection that listens that the turn of a thread has come: the
+ * one over which it was refused may break while it sleeps.  Whom to tell then is
+ * looked up anew.  If a connection that listens breaks, threads may have lost
+ * their places with it, so all others that listen look.
  *
  * The threads that wait for a fair lock listen each on a channel of their own,
  * which has their token in its name.  The broker treats such a thread as a
@@ -202,27 +207,6 @@ program_of(struct span token)
 	return colon == NULL ? 0 : (size_t)(colon - token.p);
 }
 
-/* What stands behind the name may be a part of it, or a token. */
-void
-resp_audience_forget(struct broker *b, struct conn *c, const struct channel *ch)
-{
-	const char *program = resp_of(c)->program;
-	const size_t prefix = strlen(CHANNEL_PREFIX);
-	struct span name, token;
-
-	if (ch->audience == NULL)
-		return;
-	name = (struct span){ ch->name + prefix, ch->len - prefix };
-	if (program != NULL)
-		forget(b, c, name, span_of(program), TOKEN_EXACT);
-	token = name;
-	name.n = program_of((struct span){ name.p, program_of(name) });
-	token.p += name.n + 1;
-	token.n -= name.n + 1;
-	if (name.n > 0)
-		forget(b, c, name, token, TOKEN_COUNTED);
-}
-
 /* As Redisson makes it of the name of a lock, and of the token of a fair one.
  * Returns its length. */
 static size_t
@@ -273,6 +257,7 @@ set_program(struct resp *rs, struct span program)
 {
 	free(rs->program);
 	rs->program = program.n > 0 ? xstrndup(program.p, program.n) : NULL;
+	rs->proven = false;
 }
 
 /* Returns the connection if it is of the user of the client, and alive. */
@@ -308,6 +293,71 @@ resp_audience_joined(struct conn *c, struct channel *ch)
 		return;
 	wake(c, ch, WAKE_ALL);
 	ch->told_ms = now_ms();
+}
+
+/* May it listen for the program?  NULL: for any. */
+static bool
+may_be_of(const struct resp *rs, const char *program)
+{
+	return program == NULL || rs->program == NULL ||
+	       strcmp(rs->program, program) == 0;
+}
+
+/*
+ * Threads of the program may have lost their places with this connection; if it
+ * does not listen for the program, or not alone, they sleep.  So all that may
+ * listen for it look.  They count as told: which of them a thread has heard then
+ * is not clear.
+ */
+static void
+wake_others(struct broker *b, const struct conn *c, const struct channel *ch,
+    const char *program)
+{
+	struct audience *au = ch->audience;
+	struct channel *other;
+	struct conn *lc;
+
+	TAILQ_FOREACH (other, &au->channels, in_audience) {
+		lc = other == ch ? NULL : listener_of(b, c, other);
+		if (lc == NULL || !may_be_of(resp_of(lc), program))
+			continue;
+		wake(lc, other, WAKE_ALL);
+		other->told_ms = now_ms();
+		other->turn = au->turn;
+	}
+}
+
+/* It may have been taken for that of any program when a thread was refused. */
+void
+resp_audience_lost(struct broker *b, struct conn *c, const struct channel *ch)
+{
+	if (ch->audience != NULL)
+		wake_others(b, c, ch, NULL);
+}
+
+/* What stands behind the name may be a part of it, or a token. */
+void
+resp_audience_forget(struct broker *b, struct conn *c, const struct channel *ch)
+{
+	const size_t prefix = strlen(CHANNEL_PREFIX);
+	struct span name, token;
+	char *program;
+
+	if (ch->audience == NULL)
+		return;
+	name = (struct span){ ch->name + prefix, ch->len - prefix };
+	if (resp_of(c)->proven) {
+		program = xstrdup(resp_of(c)->program);
+		forget(b, c, name, span_of(program), TOKEN_EXACT);
+		wake_others(b, c, ch, program);
+		free(program);
+	}
+	token = name;
+	name.n = program_of((struct span){ name.p, program_of(name) });
+	token.p += name.n + 1;
+	token.n -= name.n + 1;
+	if (name.n > 0)
+		forget(b, c, name, token, TOKEN_COUNTED);
 }
 
 static void
@@ -379,6 +429,21 @@ told_of(struct broker *b, const struct conn *c, const struct channel *ch)
 	return lc != NULL && (ch->turn != 0 || same_address(c, lc)) ? lc : NULL;
 }
 
+/* Does nobody else listen from its address? */
+static bool
+is_alone(struct broker *b, const struct conn *lc, const struct channel *ch)
+{
+	const struct channel *other;
+	const struct conn *oc;
+
+	TAILQ_FOREACH (other, &ch->audience->channels, in_audience) {
+		oc = other == ch ? NULL : front_find(b->front, other->conn);
+		if (oc != NULL && same_address(oc, lc))
+			return false;
+	}
+	return true;
+}
+
 /* Which message of a moment ago may have woken a thread of the program?  Notes
  * it if that is sure, and says something new. */
 static void
@@ -394,8 +459,12 @@ note_heard(struct broker *b, struct conn *c, const struct audience *au,
 		lc = told_of(b, c, ch);
 		if (lc == NULL)
 			continue;
-		if (is_of(resp_of(lc), program))
-			return;
+		if (is_of(resp_of(lc), program)) {
+			heard = ch;
+			told = 1;
+			unknown = 0;
+			break;
+		}
 		told++;
 		unknown += resp_of(lc)->program == NULL;
 		if (heard == NULL || resp_of(lc)->program == NULL)
@@ -440,10 +509,11 @@ resp_audience_asks(struct broker *b, struct conn *c, struct ask *a)
 	if (ch == NULL)
 		return;
 	lc = listener_of(b, c, ch);
-	rs->sure = a->fair || is_of(resp_of(lc), program);
+	rs->sure =
+	    a->fair || (is_of(resp_of(lc), program) && resp_of(lc)->proven);
 	rs->listener = ch->id;
 	rs->listener_conn = ch->conn;
-	a->rq.listener = bridge_session(c);
+	a->rq.listener = bridge_session(lc);
 	a->rq.listener_ref = LISTENER_REF | au->id;
 	a->rq.park_ms = rs->sure ? ASK_LISTEN_MS : ASK_SLEEP_MS;
 }
@@ -565,8 +635,13 @@ resp_audience_learns(struct broker *b, struct conn *c,
 	ch = channel_of(b, rs->heard, rs->heard_by, &lc);
 	if (ch == NULL)
 		return;
+	if (is_of(resp_of(lc), program)) {
+		resp_of(lc)->proven = true;
+		return;
+	}
 	forget_program(b, c, ch->audience, program);
 	set_program(resp_of(lc), program);
+	resp_of(lc)->proven = same_address(c, lc) && is_alone(b, lc, ch);
 	/* Whoever was told is of another program than the one that has its
 	 * turn. */
 	if (ch->told_for != NULL && !same(ch->told_for, program))

@@ -38,6 +38,15 @@ resp_leave_channels(struct broker *b, struct conn *c)
 		resp_audience_forget(b, c, ch);
 }
 
+void
+resp_lose_channels(struct broker *b, struct conn *c)
+{
+	const struct channel *ch;
+
+	LIST_FOREACH (ch, &resp_of(c)->channels, link)
+		resp_audience_lost(b, c, ch);
+}
+
 /* S, P: of a shard, by pattern; C: a plain channel. */
 static char
 kind_of(struct span word)

@@ -240,6 +240,32 @@ class Turns(RespTest):
         other.listener.close()
         self.assertGreater(one.take(), 0)
 
+    def test_the_connection_breaks_over_which_it_was_refused(self):
+        """While the thread sleeps: it comes over another one."""
+        program, = self.programs(1)
+        self.introduce(program)
+        self.assert_within(501, program.wait(), 10000)
+        program.client.close()
+        self.holder.client("PING")
+        self.holder.unlock()
+        self.assertLess(program.told(), KEPT / 2)
+
+    def test_a_program_listens_anew_before_its_old_connection_ends(self):
+        """Which was thought to be the one that listens, and takes the places with it."""
+        program, = self.programs(1)
+        self.introduce(program)
+        program.wait()
+        old = program.listener
+        program.listener = Resp(f"127.0.0.1:{self.brokers[0].port}", source="127.0.0.2")
+        self.addCleanup(program.listener.close)
+        program.listen()
+        self.assertGreater(program.take(), 500)
+        old.close()
+        self.assertEqual(program.next(), ["message", channel_of("a"), "1"])
+        self.assertGreater(program.take(), 0)
+        self.holder.unlock()
+        self.assertLess(program.told(), KEPT / 2)
+
     def test_others_that_leave_take_no_places_with_them(self):
         """Also while it is not known who listens where."""
         one, other = Program(self, 1), Program(self, 2, source="127.0.0.2")
