@@ -110,6 +110,7 @@ EXTRA_DIST += \
 	tests/system/test_resp_numbers.py \
 	tests/system/test_resp_redisson.py \
 	tests/system/test_resp_redisson_replays.py \
+	tests/system/test_resp_redisson_walks.py \
 	tests/system/test_resp_script_numbers.py \
 	tests/system/test_resp_scripts.py \
 	tests/system/test_resp_tokens.py \
