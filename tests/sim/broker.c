@@ -491,7 +491,7 @@ void
 broker_stand_still(struct broker *b)
 {
 	b->still_us = world_now(b->w);
-	b->still_ms = broker_clock_ms(b);
+	b->stopped_ms = broker_clock_ms(b);
 	broker_freeze(b, true);
 }
 
@@ -500,7 +500,7 @@ void
 broker_go_on(struct broker *b)
 {
 	/* One millisecond passes, so that before and after differ. */
-	int64_t ms = broker_clock_ms(b) - b->still_ms - 1;
+	int64_t ms = broker_clock_ms(b) - b->stopped_ms - 1;
 	int64_t us = world_now(b->w) - b->still_us;
 
 	TRACE(b->w, "the clock of %s stood still for %lld ms", b->name,
@@ -508,6 +508,7 @@ broker_go_on(struct broker *b)
 	b->zero_ms -= ms;
 	b->stood_ms += ms;
 	b->slept_ms = ms;
+	b->still_ms = b->stopped_ms;
 	b->still_us = 0;
 	b->aware_us = INT64_MAX;
 	checker_stood_still(b->w, b, us);

@@ -106,6 +106,7 @@ struct broker {
 	int64_t stood_ms;     /* for how long it stood still, in all ... */
 	int64_t slept_ms;     /* ... and latest ... */
 	int64_t still_ms;     /* ... at this time of its own */
+	int64_t stopped_ms;   /* it has frozen, and its clock may stand still */
 	int64_t aware_us;     /* from when on it knows that */
 	struct core *core;    /* owned while alive */
 	struct redis *redis;  /* owned while alive */

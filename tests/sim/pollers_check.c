@@ -514,13 +514,13 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	check_order(b, p);
 	end_kept(p);
 	p->told_us = 0;
-	if (fence <= ground->fence && ground->force_us <= p->sent_us &&
+	if (fence <= ground->fence && ground->force_us < p->sent_us &&
 	    checker_fences_rise(w) && !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: fence %llu after fence %llu, by %s to poller %d",
 		    p->name, (unsigned long long)fence,
 		    (unsigned long long)ground->fence, b->name, p->index);
-	if (fence > ground->fence || ground->force_us <= p->sent_us) {
+	if (fence > ground->fence || ground->force_us < p->sent_us) {
 		ground->fence = fence;
 		ground->shared = false;
 	}
@@ -565,7 +565,7 @@ poller_extended(struct broker *b, struct poller *p, uint64_t fence)
 
 	check_alone(b, p, fence);
 	if (fence < ground->fence && w->pollers.forgot_us < p->since_us &&
-	    ground->force_us <= p->sent_us && checker_fences_rise(w) &&
+	    ground->force_us < p->sent_us && checker_fences_rise(w) &&
 	    !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: poller %d extends fence %llu after fence %llu",
