@@ -255,7 +255,7 @@ const struct ablation ablations[] = {
 	    { { "op.token_odd =|if depth and (what == \"r\" or client ~= "
 		"\"\") then",
 		"if depth then" } } },
-	{ "thread-told", "no program is told of its turn", 300, ABLATE_TOLD, 0,
+	{ "thread-told", "no program is told of its turn", 50, ABLATE_TOLD, 0,
 	    0, { { NULL, NULL } } },
 	{ "token-twice", "one token is granted a name twice", 50, ABLATE_TOKENS,
 	    0, 0,

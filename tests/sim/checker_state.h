@@ -72,6 +72,9 @@ checker_asks_for(const struct ask *ask, int name)
 	return false;
 }
 
+/* Has anybody the name for sure, or had it until after that moment? */
+bool checker_had_since(const struct world *w, int name, int64_t since_us);
+
 /* Does a request wait in a queue? */
 static inline bool
 checker_waits(const struct ask *ask)

@@ -285,16 +285,14 @@ checker_plain(struct world *w, int name, int64_t until_us)
 	checker_hunger(w);
 }
 
-/* Has anybody the name, or had it until after that moment? */
-static bool
-is_taken(struct world *w, int name, int64_t since_us)
+bool
+checker_had_since(const struct world *w, int name, int64_t since_us)
 {
 	const struct checker *k = &w->checker;
 	int i;
 
 	since_us -= leaving_more_us(w);
 	if (checker_quiet_us(&k->grounds[name]) > since_us ||
-	    k->grounds[name].hush_us > since_us ||
 	    k->grounds[name].plain_us > since_us)
 		return true;
 	for (i = 0; i < k->ngrants; i++)
@@ -303,6 +301,14 @@ is_taken(struct world *w, int name, int64_t since_us)
 			k->grants[i].until_us > since_us))
 			return true;
 	return false;
+}
+
+/* Has anybody the name, or had it until after that moment, or may have? */
+static bool
+is_taken(struct world *w, int name, int64_t since_us)
+{
+	return checker_had_since(w, name, since_us) ||
+	       w->checker.grounds[name].hush_us > since_us - leaving_more_us(w);
 }
 
 /*
@@ -561,6 +567,7 @@ checker_look(struct world *w)
 	checker_session_look(w);
 	look_at_grants(w);
 	look_at_names(w);
+	threads_look(w);
 	checker_look_share(w);
 	checker_permits_look(w);
 	checker_watch_look(w);

@@ -47,10 +47,11 @@ struct poller {
 	bool common; /* uses one token for ever, as others do */
 	bool listens; /* if it is refused, it is told when the name is free */
 	/* threads.c */
-	bool thread;	/* of a program with Redisson ... */
-	bool sure;	/* ... which listens, as its broker knows */
-	bool asleep;	/* it is to be told when it has its turn */
-	bool woken;	/* it was told, and comes */
+	bool thread;	  /* of a program with Redisson ... */
+	bool sure;	  /* ... which listens, as its broker knows */
+	bool asleep;	  /* it is to be told when it has its turn */
+	bool woken;	  /* it was told, and comes */
+	int64_t slept_us; /* when it fell asleep */
 	bool renews;	/* that is what it has asked for, and no other level */
 	int depth;	/* as it was told last */
 	int more, less; /* levels asked for, or given back, without an answer */
@@ -104,6 +105,9 @@ struct pollers {
 	int64_t park_ms; /* resp.park */
 	/* A name is kept for the next that asks, of whatever token. */
 	int64_t kept_us[CHECKER_BROKERS_MAX][CHECKER_NAMES_MAX];
+	/* Until when one of them had a name, asked for it, or was about to; or
+	 * it is kept for one. */
+	int64_t busy_us[CHECKER_NAMES_MAX];
 	bool rush; /* all of them want one name */
 	enum orphan orphan;
 	int64_t forgot_us; /* when Redis lost data last; -1: never */
@@ -145,6 +149,9 @@ void thread_unanswered(struct poller *p);
 void thread_counts(struct poller *p, const struct token_result *r);
 int64_t thread_sleeps_us(struct poller *p, const struct token_result *r);
 
+/* Now and then: is one that sleeps told in time? */
+void threads_look(struct world *w);
+
 /* Returns false if that is not for one that listens. */
 bool threads_told(
     struct broker *b, const struct effects *fx, const struct effect *e);
@@ -176,6 +183,7 @@ bool poller_has(const struct poller *p);
  * it. */
 void poller_give_up(struct poller *p);
 void poller_hush(struct world *w, int name, int64_t until_us);
+void pollers_busy(struct world *w, int name, int64_t until_us);
 
 /* It was told that a name is kept for it; was it, or may it be, when p asked? */
 void poller_kept(struct broker *b, struct poller *p);

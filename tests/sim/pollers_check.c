@@ -65,6 +65,13 @@ poller_hush(struct world *w, int name, int64_t until_us)
 }
 
 void
+pollers_busy(struct world *w, int name, int64_t until_us)
+{
+	if (until_us > w->pollers.busy_us[name])
+		w->pollers.busy_us[name] = until_us;
+}
+
+void
 poller_give_up(struct poller *p)
 {
 	struct world *w = p->w;
@@ -170,6 +177,7 @@ poller_asks(struct poller *p)
 	struct poller_place *place = &p->places[p->broker];
 	int64_t now_us = world_now(p->w);
 
+	pollers_busy(p->w, p->name, now_us);
 	end_kept(p);
 	p->here = p->known = false;
 	if (p->thread || p->op == TOKEN_RELEASE ||
@@ -234,6 +242,7 @@ void
 pollers_hush_kept(struct world *w, int name)
 {
 	poller_hush(w, name, world_now(w) + KEPT_US);
+	pollers_busy(w, name, world_now(w) + KEPT_US);
 }
 
 /* It has come back soon, and nobody else has had the name since. */
@@ -490,8 +499,10 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 	p->fence = fence;
 	p->until_us = p->sent_us + p->px_ms * 990;
 	if (p->stray_us > p->sent_us && p->stray_name == p->name &&
-	    p->stray_token == p->token && p->stray_ms < p->px_ms)
+	    p->stray_token == p->token && p->stray_ms < p->px_ms) {
 		p->until_us = p->sent_us + p->stray_ms * 990;
+		pollers_busy(p->w, p->name, world_now(p->w) + p->px_ms * 1010);
+	}
 	p->had = true;
 	p->ward = b->index;
 	p->unsure = p->doubtful = false;

@@ -22,6 +22,7 @@
 #define DEPTH_MAX 3
 #define SURE_MS 10000 /* a thread sleeps so long, if its program listens ... */
 #define UNSURE_MS 500 /* ... or if the broker doesn't know that */
+#define SLACK_US 100000 /* as in checker_group.c */
 
 /* References of those that listen: with the program, and the name. */
 #define LISTENER_REF (UINT64_C(1) << 40)
@@ -150,6 +151,7 @@ thread_sleeps_us(struct poller *p, const struct token_result *r)
 	p->asleep = r->answer == TOKEN_BUSY && r->listed;
 	if (!p->asleep)
 		return 0;
+	p->slept_us = world_now(p->w);
 	if (r->left_ms > 0 && r->left_ms < ms)
 		ms = r->left_ms;
 	return ms * 1000;
@@ -201,4 +203,63 @@ threads_told(struct broker *b, const struct effects *fx, const struct effect *e)
 	first->woken = true;
 	pollers_wake(first);
 	return true;
+}
+
+/* Has it the name, by what it knows, or does it ask for it, or is it about to? */
+static bool
+keeps_busy(const struct poller *p)
+{
+	const struct world *w = p->w;
+
+	if (p->due || p->woken || (p->ref != 0 && !p->awaits))
+		return true;
+	/* Its broker counts from when it was asked, by another clock. */
+	return p->until_us > 0 &&
+	       p->until_us + p->px_ms * 20 + SLACK_US > world_now(w);
+}
+
+static void
+note_busy(struct world *w)
+{
+	struct pollers *all = &w->pollers;
+	const struct poller *p;
+
+	for (p = all->v; p < all->v + all->n; p++)
+		if (keeps_busy(p))
+			pollers_busy(w, p->name, world_now(w));
+}
+
+/*
+ * A name that is free: whose turn it is was told, or is told now.  What is asked
+ * for together with others may have to wait for those; and a name that is forced
+ * may be kept for somebody of whom the checker knows no more.
+ */
+void
+threads_look(struct world *w)
+{
+	int64_t bound_us = faults_names_patience_us(w) + SLACK_US, since_us;
+	const struct pollers *all = &w->pollers;
+	const struct poller *p;
+
+	if (!threads_are_there(w) || w->groups || (w->uses.on & USE_FORCE) != 0)
+		return;
+	note_busy(w);
+	for (p = all->v; p < all->v + all->n; p++) {
+		if (!p->asleep || broker_stalled(&w->brokers[p->broker]))
+			continue;
+		since_us = faults_names_calm_us(w);
+		if (since_us < p->slept_us)
+			since_us = p->slept_us;
+		if (since_us < all->busy_us[p->name])
+			since_us = all->busy_us[p->name];
+		if (since_us < w->checker.grounds[p->name].changed_us)
+			since_us = w->checker.grounds[p->name].changed_us;
+		if (world_now(w) - since_us > bound_us &&
+		    !checker_had_since(w, p->name, since_us))
+			world_fail(w, "tokens",
+			    "n%d is free for %lld ms, and thread %d sleeps",
+			    p->name,
+			    (long long)(world_now(w) - since_us) / 1000,
+			    p->index);
+	}
 }
