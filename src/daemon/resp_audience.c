@@ -14,11 +14,10 @@
  * this turn or the one that greets who subscribes; and if but one of these went
  * to a connection of which nothing is known, it was that.  That may be a mistake
  * if others listen from the same address, and is proven if it shows once more.
- * If that was not the
- * program whose turn it is, or it may have been one of several, the broker tells
- * the next connection.  Until it knows for sure which one listens for a program, its threads
- * are told to come back soon by themselves; and if nobody comes, it knows that
- * no more.
+ * If that was not the program whose turn it is, or it may have been one of
+ * several, the broker tells the next connection.  Until it knows for sure which
+ * one listens for a program, its threads are told to come back soon by
+ * themselves; and if nobody comes, it knows that no more.
  *
  * The core tells a connection that listens that the turn of a thread has come: the
  * one over which it was refused may break while it sleeps.  Whom to tell then is

@@ -203,13 +203,14 @@ drop_awaiting(struct core *core, const struct owner *asker)
 	}
 }
 
-/* A parked call would wait.  Any other call is answered in a moment. */
+/* A parked call would wait, unless another client listens for it by now.  Any
+ * other call is answered in a moment. */
 void
 token_drain(struct core *core, const struct owner *asker)
 {
 	struct token_call *c = call_find(core, asker->parked);
 
-	if (c != NULL && c->parked)
+	if (c != NULL && c->parked && c->session == asker->id)
 		call_answer(core, c, TOKEN_BUSY);
 	drop_awaiting(core, asker);
 }

@@ -370,6 +370,25 @@
 90 < ended b
 15s until
 
+== listening: one that listens no more, as another one does, takes nothing with it
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < busy a fence=100 ttl=5s text=x first=1
+40 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=3 told=8
+> op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+50 < lost a fence=100 ttl=5s text=x first=1
+> 1 busy 0 held listed fence=100 left=5000
+60 drain 2
+70 gone 2
+80 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+90 < granted a fence=111
+> 3 @8 done 1 held own meant fence=111 left=1000 token=%=p
+
 == listening: a thread that does not come back loses its place
 0 ready 3
 10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
