@@ -43,12 +43,12 @@ for topology in standalone embedded; do
 done
 
 {
-	run standalone 8000 1000
-	run embedded 1000 100
-	run sentinel 1000 100
+	run standalone 5000 1000
+	run embedded 1500 100
+	run sentinel 700 100
 	run replicated 300 100
-	run quorum 1000 100
-	run cluster 1000 100
+	run quorum 700 100
+	run cluster 700 100
 	poll standalone 500
 	poll embedded 100
 	poll sentinel 200
