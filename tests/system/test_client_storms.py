@@ -32,24 +32,27 @@ class Program:
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
             [*argv, addresses, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.said = {str(i): queue.Queue() for i in range(blocks)}
-        self.threads = [threading.Thread(target=self._read)]
-        self.threads += [threading.Thread(target=self._loop, args=(one,)) for one in self.said]
+        self.threads = [threading.Thread(target=self._read, daemon=True)]
+        self.threads += [threading.Thread(target=self._loop, args=(one,), daemon=True)
+                         for one in self.said]
         self.mutex = threading.Lock()
         self.killed = False
         for thread in self.threads:
             thread.start()
 
     def _read(self):
-        for line in self.process.stdout:
-            number, *words = line.split()
-            if words[0] == "told":
-                self.storm.leaves(self, number)
-                continue
-            if words[0] == "held":
-                self.storm.enters(self, number, int(words[1]))
-            self.said[number].put(words)
-        for one in self.said.values():
-            one.put(["gone"])
+        try:
+            for line in self.process.stdout:
+                number, *words = line.split()
+                if words[0] == "told":
+                    self.storm.leaves(self, number)
+                    continue
+                if words[0] == "held":
+                    self.storm.enters(self, number, int(words[1]))
+                self.said[number].put(words)
+        finally:
+            for one in self.said.values():
+                one.put(["gone"])
 
     def _tell(self, line):
         try:
