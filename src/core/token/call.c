@@ -606,6 +606,8 @@ token_take(
 	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
 		c->since_ms = poll_first_ms(core, c);
 	c->early = poll_came_early(core, c);
+	if (c->park_ms > 0)
+		poll_heard(core, c);
 	if (c->awaits && c->park_ms == 0)
 		poll_forget(core, c);
 	if (poll_take_kept(core, c) || c->either) {

@@ -411,16 +411,20 @@ poll_came_early(const struct core *core, const struct token_call *c)
 	return p != NULL && core->now_ms < p->due_ms;
 }
 
-bool
-poll_matters(struct core *core, const struct token_call *c)
+void
+poll_heard(struct core *core, const struct token_call *c)
 {
 	struct poller *p = poller_of(core, pollers_of(core, c), c);
 
-	if (p == NULL)
-		return poll_others_first(core, c);
-	if (p->heard_ms + COMES_BACK_MS > core->now_ms)
+	if (p != NULL && p->heard_ms + COMES_BACK_MS > core->now_ms)
 		p->heard_ms = core->now_ms;
-	return true;
+}
+
+bool
+poll_matters(const struct core *core, const struct token_call *c)
+{
+	return poller_of(core, pollers_of(core, c), c) != NULL ||
+	       poll_others_first(core, c);
 }
 
 bool

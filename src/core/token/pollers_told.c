@@ -73,8 +73,9 @@ granted(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 	call_settle(core, c, sent_ms, o);
 }
 
-/* After UNSENT and PENDING nothing was done, and the call stays parked.
- * Anything else is told to its client. */
+/* After UNSENT and PENDING nothing was done, and the call stays parked.  So does
+ * one by which somebody listens: its client asks nobody meanwhile, and what may
+ * have been taken for it is ended.  Anything else is told to the client. */
 static void
 failed(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
     const struct outcome *o)
@@ -83,7 +84,8 @@ failed(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 
 	if (o->status == OUTCOME_UNKNOWN)
 		pollers_give_back(core, ps);
-	if (o->status == OUTCOME_UNSENT || o->status == OUTCOME_PENDING) {
+	if (o->status == OUTCOME_UNSENT || o->status == OUTCOME_PENDING ||
+	    (o->status == OUTCOME_UNKNOWN && c != NULL && c->awaits)) {
 		ps->wake_ms = core->now_ms + AGAIN_MS;
 		return;
 	}

@@ -89,8 +89,9 @@ struct token_record {
 	uint32_t epoch;	      /* the guard's epoch, as last confirmed ... */
 	uint32_t asked_epoch; /* ... and when the broker asked last */
 	bool asked;	      /* an operation is in flight */
-	bool orphan;  /* perhaps nobody was told of it: the broker ends it */
-	char *holder; /* owned; token and user, as in the key */
+	bool orphan;   /* perhaps nobody was told of it: the broker ends it */
+	bool returned; /* its client gave it back, and Redis has not answered */
+	char *holder;  /* owned; token and user, as in the key */
 	/* Owned; of the last session, or NULL. */
 	char *peer, *label, *user;
 	struct share *share; /* of the user */
@@ -196,6 +197,11 @@ void token_record_gone(struct core *core, struct token_record *r);
 /* Perhaps it was extended, and nobody knows: the broker asks now.  It may be
  * unknown. */
 void token_record_doubt(struct core *core, const char *name, size_t len);
+
+/* The client `holder` has given its hold back, and Redis has not answered: the
+ * hold is not written again. */
+void token_record_return(
+    struct core *core, const char *name, size_t len, const char *holder);
 
 /* It, as it is now: with the end "held". */
 struct measure_hold token_record_hold(

@@ -10,7 +10,9 @@
  * record that is wrong does no harm.  RETAIN writes a hold only on a server
  * that may not grant yet, over nothing, over what is older, or over the same
  * hold if that ends sooner.  If it finds anything else, the hold is not this
- * broker's any more.
+ * broker's any more.  A hold that its client has given back is not written
+ * again if Redis has not answered that: others may have had the name since.  The
+ * broker asks whether it is still there.
  *
  * The broker ends a hold at its bound, by its own clock: the key lives for a
  * pad longer, so no step of the server's clock that the guard does not notice
@@ -256,6 +258,7 @@ token_record_take(struct core *core, const struct token_name *n,
 		r->waited_ms = n->waited_ms;
 	}
 	r->asked = false; /* an answer about the old hold no longer counts */
+	r->returned = false;
 	r->seq = n->seq;
 	r->fence = n->fence;
 	r->padded = n->padded;
@@ -288,11 +291,18 @@ ask_about(struct core *core, struct token_record *r, enum op_kind kind)
 	op = slot_submit(
 	    core, &slot, kind, SLOT_WARD, r->shard, r->name, r->name_len);
 	slot->ref = r->seq;
+	slot->limit = r->orphan;
 	slot->name = xstrndup(r->name, r->name_len);
 	slot->name_len = r->name_len;
 	op->seq = r->seq;
-	if (kind != OP_RETAIN) {
+	if (r->orphan) {
 		op->how.act = HOW_UNDO;
+		return;
+	}
+	if (r->returned) {
+		op->how.act = HOW_ASK;
+		op->how.match = HOW_ANY;
+		emit_op_holder(core, op, r->holder, "");
 		return;
 	}
 	op->fence = r->fence;
@@ -331,7 +341,7 @@ go_on_record(struct core *core, struct token_record *r)
 	if (r->asked || r->until_ms <= core->now_ms ||
 	    !guard_up(core, r->shard))
 		return;
-	ask_about(core, r, r->orphan ? OP_TOKEN : OP_RETAIN);
+	ask_about(core, r, r->orphan || r->returned ? OP_TOKEN : OP_RETAIN);
 }
 
 /* Requires the number of an operation of this broker, which is the hold's
@@ -357,6 +367,18 @@ token_record_doubt(struct core *core, const char *name, size_t len)
 }
 
 void
+token_record_return(
+    struct core *core, const char *name, size_t len, const char *holder)
+{
+	struct token_record *r = token_record_find(core, name, len);
+
+	if (r == NULL || strcmp(r->holder, holder) != 0)
+		return;
+	r->returned = true;
+	arm(core, r, 0);
+}
+
+void
 token_record_timer(struct core *core, struct timer *t)
 {
 	go_on_record(core, container_of(t, struct token_record, timer));
@@ -367,11 +389,15 @@ token_record_timer(struct core *core, struct timer *t)
 static struct token_record *
 find_asked(struct core *core, const struct slot *slot)
 {
-	struct token_record *r =
-	    token_record_find(core, slot->name, slot->name_len);
+	struct token_record *r;
 
-	if (slot->op == OP_RETAIN)
-		return r != NULL && r->asked && r->seq == slot->ref ? r : NULL;
+	if (slot->limit == 0) {
+		r = token_record_find(core, slot->name, slot->name_len);
+		return r != NULL && r->asked && r->seq == slot->ref &&
+			       (slot->op == OP_RETAIN || r->returned)
+			   ? r
+			   : NULL;
+	}
 	TAILQ_FOREACH (r, &core->tokens->orphans, link)
 		if (r->seq == slot->ref)
 			return r;
@@ -422,6 +448,26 @@ follow(struct core *core, struct token_record *r, const struct outcome *o)
 	free(holder);
 }
 
+/* Asks again in a moment. */
+static void
+ask_again(struct core *core, struct token_record *r)
+{
+	arm(core, r, RETRY_MS + core_jitter(core, RETRY_MS));
+}
+
+/* In doubt it may be there on the server that has taken over; asked again, that
+ * one says. */
+static void
+not_there(struct core *core, struct token_record *r, bool doubt)
+{
+	if (doubt)
+		ask_again(core, r);
+	else if (r->returned)
+		token_record_drop(core, r, "released");
+	else
+		token_record_gone(core, r);
+}
+
 void
 token_record_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
@@ -439,23 +485,25 @@ token_record_outcome(
 		r->epoch = r->asked_epoch;
 		follow(core, r, o);
 		arm(core, r,
-		    r->epoch == guard_epoch(core, r->shard)
+		    r->epoch == guard_epoch(core, r->shard) && !r->returned
 			? core->config.lease_ms
 			: 0);
+		return;
+	case OUTCOME_VALUE:
+		assert(r->returned);
+		if (o->key_kind != KEY_TOKEN_HOLD || o->fence != r->fence)
+			not_there(core, r, o->alone);
+		else
+			arm(core, r, core->config.lease_ms);
 		return;
 	case OUTCOME_LOST:
 	case OUTCOME_ENDED:
 	case OUTCOME_GONE:
-		/* It may be there on the server that has taken over; asked
-		 * again, that one says. */
-		if (call_outdated(o))
-			break;
-		token_record_gone(core, r);
+		not_there(core, r, call_outdated(o));
 		return;
 	default:
-		break;
+		ask_again(core, r);
 	}
-	arm(core, r, RETRY_MS + core_jitter(core, RETRY_MS));
 }
 
 /* Walks over all records, in parts. */

@@ -43,7 +43,8 @@ struct slot {
 	char *name;	     /* ASK, WATCH, WARD, STAND: owned */
 	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
 	uint8_t about;	     /* ASK: enum kind */
-	uint64_t limit;	     /* ASK: of a QUEUE; TOKEN: which of its names */
+	uint64_t limit; /* ASK: of a QUEUE; TOKEN: which of its names; WARD:
+				is it an orphan? */
 	size_t name_len;
 	bool again; /* what it finds stands (lock/recall.h) */
 };

@@ -77,7 +77,7 @@
 > op token a seq=2 ttl=30000 client=t%x1 how=rcr
 40 < unknown a
 > 1 ERR unavailable Redis did not answer in time; try again
-> op retain a seq=1 ttl=29980 fence=100 client=t%x1
+> op token a seq=1 client=t%x1 how=qa-
 
 == counted: Redis is away, and surely nothing was done
 0 ready 1
@@ -163,6 +163,21 @@
 130 < granted a fence=120 first=111
 > 1 done 1 held own meant fence=111 left=0 token=p:1
 > 3 @8 done 1 held own meant fence=120 left=1000 token=%=q
+
+== listening: Redis does not answer, and it is told all the same
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=1000 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < unknown a
+> op token a seq=2 how=u--
+40 < gone a
+100 until
+> 80 op claim a seq=3 ttl=1000 client=%=p how=q--
+110 < granted a fence=111
+> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
 
 == listening: nobody comes, and the next one has its turn
 0 ready 3

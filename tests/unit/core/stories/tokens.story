@@ -368,6 +368,47 @@ config quorum=3
 > log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=2 ttl=49990 fence=90 client=t2
 
+== tokens: the reply to a release is lost, and then the data of Redis
+0 ready 1
+10 token 1 acquire a token=t1 px=10s
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=e-r
+20 < granted a fence=90
+> 1 done 1 held own meant fence=90 left=10000 token=t1
+30 token 1 release a token=t1
+> op token a seq=2 client=t1 how=rxr
+# Others may have had the name since: it is asked about, and not written again.
+40 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+> op token a seq=1 client=t1 how=qa-
+50 < value a fence=90 ttl=9s text=t1 first=1 second=3
+60 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+> op token a seq=1 client=t1 how=qa-
+70 < value a
+# It is over.
+80 guard pending id:1
+
+== tokens: the reply to an extension that ends the hold is lost
+0 ready 1
+10 token 1 acquire a token=t1 px=10s
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=e-r
+20 < granted a fence=90
+> 1 done 1 held own meant fence=90 left=10000 token=t1
+30 token 1 extend a token=t1 px=-1
+> op token a seq=2 ttl=-1 client=t1 how=exr
+40 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+> op token a seq=1 client=t1 how=qa-
+50 < value a fence=90 ttl=9s text=t1 first=1 second=3
+# What its client extends is its own again.
+60 token 1 extend a token=t1 px=20s
+> op token a seq=3 ttl=20000 client=t1 how=exr
+70 < renewed a fence=90 ttl=20s text=t1
+> 1 done 1 held own meant fence=90 left=20000 token=t1
+80 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+> op retain a seq=3 ttl=19990 fence=90 client=t1
+
 == tokens: a hold that the client had is not ended where nobody answers
 0 ready 1
 10 token 1 acquire a token=t1 px=10s either
@@ -463,6 +504,20 @@ config quorum=3
 3010 < lost a fence=100 ttl=29s text=x first=1
 > op claim a seq=4 ttl=30000 client=t2 how=q--
 3020 < busy a fence=100 ttl=29s text=x first=1
+
+== parking: a place is kept for as long as an answer takes
+0 ready 3
+10 token 2 acquire a token=t2 px=30s either park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=exr
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+1000 token 2 acquire a token=t2 px=30s either park=80
+> op token a seq=2 ttl=30000 client=t2 how=exr
+2500 < unknown a
+> 2 ERR unavailable Redis did not answer in time; try again
+# Otherwise it would be a newcomer, and take the name by a claim.
+4400 token 2 acquire a token=t2 px=30s either park=80
+> op token a seq=3 ttl=30000 client=t2 how=exr
 
 == parking: who takes or extends has gone meanwhile, or its place
 0 ready 3
@@ -1019,11 +1074,11 @@ config quorum=3
 > op token a seq=3 client=t1 how=rxr
 60 < gone a alone
 > 2 ERR unavailable Redis did not answer in time; try again
-10045 until
-> 10045 op retain a seq=1 ttl=49975 fence=100 client=t1
-10050 < lost a alone
-12000 until
-> 10727 op retain a seq=1 ttl=49293 fence=100 client=t1
+> op token a seq=1 client=t1 how=qa-
+70 < value a alone
+1200 until
+> 747 op token a seq=1 client=t1 how=qa-
+1210 < value a
 
 == tokens: shown to people while Redis is away
 0 ready 2
@@ -1305,6 +1360,7 @@ config debug
 > 1 ERR unavailable Redis did not answer in time; try again
 > op token a seq=4 how=u--
 > op claim a seq=3 ttl=20000 client=t2 how=q--
+> op token a seq=1 client=t1 how=qa-
 90 < ended a
 100 < granted a fence=120
 > 2 done 1 held own meant fence=120 left=20000 token=t2
