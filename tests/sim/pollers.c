@@ -385,13 +385,15 @@ pollers_act(struct broker *b)
 	}
 }
 
-/* It has the name, or has it for longer. */
+/* It has the name, or has it for longer.  What it extends may be an older hold
+ * of its token, to which data went back. */
 static void
 done(struct broker *b, struct poller *p, const struct token_result *r)
 {
 	struct pollers *all = &b->w->pollers;
 
-	if (r->fence == p->fence && (p->either || p->op == TOKEN_EXTEND)) {
+	if (p->either ? poller_had(p, r->fence)
+		      : p->op == TOKEN_EXTEND && r->fence == p->fence) {
 		all->extended++;
 		poller_extended(b, p, r->fence);
 		return;

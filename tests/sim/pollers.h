@@ -38,6 +38,9 @@ struct poller_place {
 	unsigned passed;  /* others were granted the name since then */
 };
 
+/* So many of its holds a token client remembers. */
+#define POLLER_EARLIER 8
+
 struct poller {
 	struct world *w;
 	int index;
@@ -71,8 +74,10 @@ struct poller {
 	int name;
 	unsigned token; /* that it uses now */
 	unsigned next_token;
-	unsigned tries;	  /* part of the token; 0 but for an ablation */
-	uint64_t fence;	  /* of what it has, or had last by this token */
+	unsigned tries; /* part of the token; 0 but for an ablation */
+	uint64_t fence; /* of what it has, or had last by this token */
+	uint64_t earlier[POLLER_EARLIER]; /* of what it had before, in a ring */
+	unsigned nearlier;
 	int64_t until_us; /* it believes to have the name; 0: it does not */
 	int64_t since_us; /* when it was told that, first */
 	bool had;	  /* and has not let go of it */
@@ -194,6 +199,9 @@ void poller_asks(struct poller *p);
 void poller_refused(struct broker *b, struct poller *p);
 void poller_granted(struct broker *b, struct poller *p, uint64_t fence);
 void poller_extended(struct broker *b, struct poller *p, uint64_t fence);
+
+/* Has it had a hold with that fence, not long ago? */
+bool poller_had(const struct poller *p, uint64_t fence);
 
 /* It is granted the name when its time is over already. */
 void poller_late(const struct broker *b, const struct poller *p);

@@ -491,11 +491,24 @@ check_alone(struct broker *b, const struct poller *p, uint64_t fence)
 			    (unsigned long long)other->fence);
 }
 
+bool
+poller_had(const struct poller *p, uint64_t fence)
+{
+	unsigned i;
+
+	for (i = 0; i < POLLER_EARLIER; i++)
+		if (p->earlier[i] == fence)
+			return true;
+	return p->fence == fence;
+}
+
 /* It counts from when it has asked, by its own clock; Redis does from when it
  * was asked, which is no later than now. */
 static void
 believe(struct broker *b, struct poller *p, uint64_t fence)
 {
+	if (fence != p->fence)
+		p->earlier[p->nearlier++ % POLLER_EARLIER] = p->fence;
 	p->fence = fence;
 	p->until_us = p->sent_us + p->px_ms * 990;
 	if (p->stray_us > p->sent_us && p->stray_name == p->name &&
