@@ -708,12 +708,9 @@ core_stopped(const struct core *core)
 }
 
 bool
-core_is_warm(const struct core *core, uint64_t *grants)
+core_asks(const struct core *core)
 {
-	uint64_t before = *grants;
-
-	*grants = core->stats.warm_grants;
-	return warm_any(core) || *grants != before;
+	return core->slots->inflight > 0;
 }
 
 bool

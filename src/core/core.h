@@ -342,9 +342,8 @@ void core_work_bound(struct core *core, uint64_t most);
  * lines that it reads from now on may be from clients that have heard of it. */
 void core_written(struct core *core);
 
-/* Is a name warm, or was it until it was granted again, after `*grants` of such
- * grants?  Sets that to how many there were by now. */
-bool core_is_warm(const struct core *core, uint64_t *grants);
+/* Is an operation in flight? */
+bool core_asks(const struct core *core);
 
 /* Are there grants that wait for a FLUSH? */
 bool core_has_grants(const struct core *core);

@@ -75,7 +75,6 @@ struct broker {
 	int64_t start_ms;
 	int64_t accept_ms; /* accepts clients by then; 0: does already */
 	uint64_t clients_total;
-	uint64_t warm_grants; /* by the end of the last turn */
 	struct effects effects;
 	struct scripts *scripts; /* texts that RESP clients have sent */
 	uint64_t scripts_unknown;

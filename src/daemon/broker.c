@@ -267,5 +267,5 @@ broker_turn(struct broker *b)
 	front_hurry(b->front);
 	succession_turn(b->succession);
 	set_alarm(b);
-	return core_is_warm(b->core, &b->warm_grants);
+	return core_asks(b->core);
 }

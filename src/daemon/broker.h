@@ -50,9 +50,8 @@ bool broker_accepts(const struct broker *b);
 /* Lets clients in once that moment is over, or Redis is there. */
 void broker_accept_when_ready(struct broker *b);
 
-/* Ends the turn.  To be called after every round of events.  Returns true if a
- * client is likely to ask again at once: it had an answer that asked no
- * Redis. */
+/* Ends the turn.  To be called after every round of events.  Returns true if
+ * Redis owes an answer. */
 bool broker_turn(struct broker *b);
 
 /*

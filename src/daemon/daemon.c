@@ -155,9 +155,9 @@ load(struct config *config, const char *file)
 static int
 run(struct broker *broker, struct event_base *base, struct lifecycle *life)
 {
-	struct loop_look look = { 0 };
+	struct loop_look looks[2] = { 0 }; /* for clients; for Redis */
 	int status = EXIT_FAILURE;
-	bool told = false, expects = false;
+	bool told = false, asked = false;
 
 	while (!lifecycle_over(life, &status)) {
 		if (broker_failed(broker))
@@ -166,11 +166,11 @@ run(struct broker *broker, struct event_base *base, struct lifecycle *life)
 			lifecycle_ready(life);
 			told = true;
 		}
-		if (!loop_once(base, expects ? &look : NULL)) {
+		if (!loop_once(base, &looks[asked])) {
 			LOG(ERROR, "loop-failed");
 			return EXIT_FAILURE;
 		}
-		expects = broker_turn(broker);
+		asked = broker_turn(broker);
 	}
 	LOG(NOTICE, "stopped");
 	return status;

@@ -11,13 +11,14 @@
 #include "config.h"
 
 #include <event2/event.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/now.h"
 #include "daemon/loop.h"
 
-#define LOOK_US 100    /* a client is back by then if it only wakes and asks */
-#define PAUSE_MAX 4095 /* one less than a power of two */
+#define LOOK_US 200   /* so long Linux polls in a guest before it halts it */
+#define PAUSE_MAX 255 /* one less than a power of two */
 
 struct event_base *
 loop_new(void)
@@ -55,10 +56,11 @@ look_once(struct event_base *base)
 
 /*
  * To wake a process that sleeps takes longer than to answer its request, on a
- * virtual machine several times as long.  So whoever expects the next request
- * at once looks for it before going to sleep.  Each look in vain doubles the
- * number of times without one: if clients need longer, or others want the
- * processor, looking costs next to nothing.
+ * virtual machine several times as long.  So the loop looks for what comes next
+ * before it sleeps, and lets whoever else wants its processor run meanwhile.
+ * Each look in vain doubles the number of times without one: if Redis and the
+ * clients need longer, looking costs next to nothing.  Linux does the same
+ * before it halts the processor of a guest (its governor haltpoll).
  */
 static int
 look_for(struct event_base *base, struct loop_look *look)
@@ -75,6 +77,7 @@ look_for(struct event_base *base, struct loop_look *look)
 	(void)had_events(base); /* those that woke it last */
 	begun_us = now_awake_us();
 	do {
+		(void)sched_yield();
 		found = look_once(base);
 	} while (found == 0 && now_awake_us() - begun_us < LOOK_US);
 	if (found == 0) {
@@ -90,7 +93,7 @@ look_for(struct event_base *base, struct loop_look *look)
 bool
 loop_once(struct event_base *base, struct loop_look *look)
 {
-	int found = look != NULL ? look_for(base, look) : 0;
+	int found = look_for(base, look);
 
 	if (found != 0)
 		return found > 0;

@@ -52,10 +52,10 @@ END_TEST
 START_TEST(a_look_in_vain_puts_off_the_next_ones)
 {
 	struct event_base *base = loop_new();
-	struct loop_look look = { 0 };
+	struct loop_look look = { 0 }, other = { 0 };
 	unsigned i;
 
-	wait_for(base, NULL, 5);
+	wait_for(base, &other, 5);
 	wait_for(base, &look, 0);
 	ck_assert_uint_eq(look.pause, 0);
 	wait_for(base, &look, 5);
