@@ -199,6 +199,10 @@ choose(struct poller *p)
 			thread_chooses(p);
 		return;
 	}
+	/* Redis counts from when the broker has asked, which it may have waited
+	 * to do. */
+	if (p->until_us > 0)
+		pollers_busy(w, p->name, p->ends_us);
 	p->until_us = 0;
 	p->had = p->renews = false;
 	p->op = TOKEN_ACQUIRE;

@@ -79,6 +79,7 @@ struct poller {
 	uint64_t earlier[POLLER_EARLIER]; /* of what it had before, in a ring */
 	unsigned nearlier;
 	int64_t until_us; /* it believes to have the name; 0: it does not */
+	int64_t ends_us; /* Redis ends it by itself till then, if nobody does */
 	int64_t since_us; /* when it was told that, first */
 	bool had;	  /* and has not let go of it */
 	int ward;	  /* the broker that looks after it; -1: none */

@@ -511,6 +511,7 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 		p->earlier[p->nearlier++ % POLLER_EARLIER] = p->fence;
 	p->fence = fence;
 	p->until_us = p->sent_us + p->px_ms * 990;
+	p->ends_us = world_now(p->w) + p->px_ms * 1010;
 	if (p->stray_us > p->sent_us && p->stray_name == p->name &&
 	    p->stray_token == p->token && p->stray_ms < p->px_ms) {
 		p->until_us = p->sent_us + p->stray_ms * 990;

@@ -213,9 +213,7 @@ keeps_busy(const struct poller *p)
 
 	if (p->due || p->woken || (p->ref != 0 && !p->awaits))
 		return true;
-	/* Its broker counts from when it was asked, by another clock. */
-	return p->until_us > 0 &&
-	       p->until_us + p->px_ms * 20 + SLACK_US > world_now(w);
+	return p->until_us > 0 && p->ends_us + SLACK_US > world_now(w);
 }
 
 static void
