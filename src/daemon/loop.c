@@ -45,11 +45,15 @@ had_events(struct event_base *base)
 	return event_base_get_max_events(base, EVENT_BASE_COUNT_ACTIVE, 1) > 0;
 }
 
-/* Returns 1 if there are events, which are handled, 0 if not, -1 on failure. */
+/*
+ * Returns 1 if there are events, which are handled, 0 if not, -1 on failure.
+ * Without EVLOOP_ONCE libevent would go on for as long as there are events, and
+ * the turn would not end.
+ */
 static int
 look_once(struct event_base *base)
 {
-	if (event_base_loop(base, EVLOOP_NONBLOCK) < 0)
+	if (event_base_loop(base, EVLOOP_ONCE | EVLOOP_NONBLOCK) < 0)
 		return -1;
 	return had_events(base);
 }

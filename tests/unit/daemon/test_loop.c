@@ -5,6 +5,7 @@
 
 #include <event2/event.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "daemon/loop.h"
 #include "suite.h"
@@ -75,12 +76,34 @@ START_TEST(a_look_in_vain_puts_off_the_next_ones)
 }
 END_TEST
 
+/* A client that has closed its connection is read from until the turn ends. */
+START_TEST(what_stays_active_does_not_hold_up_the_turn)
+{
+	struct event_base *base = loop_new();
+	struct loop_look look = { 0 };
+	unsigned times = 0;
+	int ends[2];
+	struct event *e;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(close(ends[1]), 0);
+	e = event_new(base, ends[0], EV_READ | EV_PERSIST, on_event, &times);
+	ck_assert_int_eq(event_add(e, NULL), 0);
+	ck_assert(loop_once(base, &look));
+	ck_assert_uint_eq(times, 1);
+	event_free(e);
+	event_base_free(base);
+	ck_assert_int_eq(close(ends[0]), 0);
+}
+END_TEST
+
 static TCase *
 loop_cases(void)
 {
 	TCase *t = tcase_create("loop");
 
 	tcase_add_test(t, what_is_there_already_is_handled);
+	tcase_add_test(t, what_stays_active_does_not_hold_up_the_turn);
 	tcase_add_test(t, a_look_in_vain_puts_off_the_next_ones);
 	return t;
 }
