@@ -415,16 +415,6 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 	}
 }
 
-/* Does the call end the hold of its token? */
-static bool
-gives_back_own(const struct token_call *c)
-{
-	if (c->op == TOKEN_RELEASE)
-		return c->how.match == HOW_EXACT || c->how.match == HOW_COUNTED;
-	return c->op == TOKEN_EXTEND && c->how.match == HOW_EXACT &&
-	       c->how.bound == HOW_REPLACE && c->ttl_ms < 0;
-}
-
 void
 call_failed(struct core *core, struct token_call *c, struct token_name *n,
     const struct outcome *o)
@@ -440,11 +430,9 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 		token_record_orphan(core, n);
 	}
 	if (o->status == OUTCOME_UNKNOWN &&
-	    (c->op == TOKEN_EXTEND || n->extends ||
+	    (c->op == TOKEN_EXTEND || c->op == TOKEN_RELEASE || n->extends ||
 		c->how.match == HOW_COUNTED))
-		token_record_doubt(core, n->name, n->len);
-	if (o->status == OUTCOME_UNKNOWN && gives_back_own(c))
-		token_record_return(core, n->name, n->len, c->holder);
+		token_record_doubt(core, c, n);
 	c->broken |=
 	    o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_REFUSED;
 	/* The call ends when the other names are answered. */

@@ -86,6 +86,7 @@ submit_call(struct core *core, struct token_call *c, struct token_name *n,
 	n->seq = op->seq = ++core->last_seq;
 	n->epoch = guard_epoch(core, op->shard);
 	n->asked = true;
+	n->asked_ms = core->now_ms;
 	return op;
 }
 

@@ -26,11 +26,12 @@
 struct token_name {
 	char *name; /* owned */
 	size_t len;
-	bool first;	/* of the names, as the request has them */
-	uint64_t seq;	/* of its operation; 0: none was sent yet */
-	uint32_t epoch; /* the guard's epoch then */
-	bool asked;	/* the operation is in flight */
-	bool extends;	/* the next operation extends a hold; see call.c */
+	bool first;	  /* of the names, as the request has them */
+	uint64_t seq;	  /* of its operation; 0: none was sent yet */
+	uint32_t epoch;	  /* the guard's epoch then */
+	int64_t asked_ms; /* when it was submitted */
+	bool asked;	  /* the operation is in flight */
+	bool extends;	  /* the next operation extends a hold; see call.c */
 	bool extended, claimed; /* an operation has tried that */
 	bool passed;		/* a PASS was in vain */
 	bool settled;		/* Redis has answered it, and how: */
@@ -89,9 +90,12 @@ struct token_record {
 	uint32_t epoch;	      /* the guard's epoch, as last confirmed ... */
 	uint32_t asked_epoch; /* ... and when the broker asked last */
 	bool asked;	      /* an operation is in flight */
-	bool orphan;   /* perhaps nobody was told of it: the broker ends it */
-	bool returned; /* its client gave it back, and Redis has not answered */
-	char *holder;  /* owned; token and user, as in the key */
+	bool orphan; /* perhaps nobody was told of it: the broker ends it */
+	/* Operations of which nobody has heard may end it: it lasts till then
+	 * whatever became of them; INT64_MAX: till its bound. */
+	int64_t sure_ms;
+	unsigned returned; /* so often it was given back so */
+	char *holder;	   /* owned; token and user, as in the key */
 	/* Owned; of the last session, or NULL. */
 	char *peer, *label, *user;
 	struct share *share; /* of the user */
@@ -194,14 +198,10 @@ void token_record_drop(
 /* Redis says that it is this broker's no more, and not why. */
 void token_record_gone(struct core *core, struct token_record *r);
 
-/* Perhaps it was extended, and nobody knows: the broker asks now.  It may be
- * unknown. */
-void token_record_doubt(struct core *core, const char *name, size_t len);
-
-/* The client `holder` has given its hold back, and Redis has not answered: the
- * hold is not written again. */
-void token_record_return(
-    struct core *core, const char *name, size_t len, const char *holder);
+/* Perhaps the call has extended or ended its hold of the name, and nobody knows:
+ * the broker asks now. */
+void token_record_doubt(
+    struct core *core, const struct token_call *c, const struct token_name *n);
 
 /* It, as it is now: with the end "held". */
 struct measure_hold token_record_hold(

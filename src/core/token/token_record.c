@@ -10,9 +10,10 @@
  * record that is wrong does no harm.  RETAIN writes a hold only on a server
  * that may not grant yet, over nothing, over what is older, or over the same
  * hold if that ends sooner.  If it finds anything else, the hold is not this
- * broker's any more.  A hold that its client has given back is not written
- * again if Redis has not answered that: others may have had the name since.  The
- * broker asks whether it is still there.
+ * broker's any more.  If its client has given it back, or moved its bound, and
+ * Redis has not answered that, others may have had the name since.  So from the
+ * moment on at which it may have ended, the hold is not written again; the broker
+ * asks whether it is still there.
  *
  * The broker ends a hold at its bound, by its own clock: the key lives for a
  * pad longer, so no step of the server's clock that the guard does not notice
@@ -188,6 +189,7 @@ make(struct core *core, const struct token_name *n, bool orphan)
 	r->shard = guard_shard(core, n->name, n->len);
 	r->orphan = orphan;
 	r->since_ms = core->now_ms;
+	r->sure_ms = INT64_MAX;
 	r->name_len = n->len;
 	memcpy(r->name, n->name, n->len);
 	if (orphan) {
@@ -214,11 +216,20 @@ over_ms(const struct token_record *r)
 						: r->until_ms + 1;
 }
 
+static bool
+is_sure(const struct core *core, const struct token_record *r)
+{
+	return r->sure_ms > core->now_ms;
+}
+
 /* Arms the timer for the end of the hold, or for the next look. */
 static void
 arm(struct core *core, struct token_record *r, int64_t pause_ms)
 {
-	core_arm(core, &r->timer, min_ms(over_ms(r), core->now_ms + pause_ms));
+	int64_t at_ms = min_ms(over_ms(r), core->now_ms + pause_ms);
+
+	core_arm(core, &r->timer,
+	    is_sure(core, r) ? min_ms(at_ms, r->sure_ms) : at_ms);
 }
 
 static void
@@ -234,6 +245,14 @@ static void
 set_until(struct core *core, struct token_record *r, int64_t left_ms)
 {
 	r->until_ms = left_ms < 0 ? TOKEN_HOLD_ALWAYS : core->now_ms + left_ms;
+}
+
+/* What became of its operations is known. */
+static void
+be_sure(struct token_record *r)
+{
+	r->sure_ms = INT64_MAX;
+	r->returned = 0;
 }
 
 void
@@ -258,7 +277,7 @@ token_record_take(struct core *core, const struct token_name *n,
 		r->waited_ms = n->waited_ms;
 	}
 	r->asked = false; /* an answer about the old hold no longer counts */
-	r->returned = false;
+	be_sure(r);
 	r->seq = n->seq;
 	r->fence = n->fence;
 	r->padded = n->padded;
@@ -299,10 +318,10 @@ ask_about(struct core *core, struct token_record *r, enum op_kind kind)
 		op->how.act = HOW_UNDO;
 		return;
 	}
-	if (r->returned) {
+	emit_op_holder(core, op, r->holder, "");
+	if (kind == OP_TOKEN) {
 		op->how.act = HOW_ASK;
 		op->how.match = HOW_ANY;
-		emit_op_holder(core, op, r->holder, "");
 		return;
 	}
 	op->fence = r->fence;
@@ -310,7 +329,8 @@ ask_about(struct core *core, struct token_record *r, enum op_kind kind)
 		op->ttl_ms = r->until_ms - core->now_ms;
 	if (r->padded && r->until_ms != TOKEN_HOLD_ALWAYS)
 		op->ttl_ms = max_ms(1, op->ttl_ms - core->pad_ms);
-	emit_op_holder(core, op, r->holder, "");
+	if (r->sure_ms < r->until_ms)
+		op->ttl_ms = r->sure_ms - core->now_ms;
 }
 
 /* The key of an orphan has ended by itself then. */
@@ -341,7 +361,8 @@ go_on_record(struct core *core, struct token_record *r)
 	if (r->asked || r->until_ms <= core->now_ms ||
 	    !guard_up(core, r->shard))
 		return;
-	ask_about(core, r, r->orphan || r->returned ? OP_TOKEN : OP_RETAIN);
+	ask_about(
+	    core, r, r->orphan || !is_sure(core, r) ? OP_TOKEN : OP_RETAIN);
 }
 
 /* Requires the number of an operation of this broker, which is the hold's
@@ -357,24 +378,48 @@ token_record_orphan(struct core *core, const struct token_name *n)
 	go_on_record(core, r);
 }
 
-void
-token_record_doubt(struct core *core, const char *name, size_t len)
+/* As the scripts compare them, as far as the broker can say. */
+static bool
+means(const struct token_call *c, const struct token_record *r)
 {
-	struct token_record *r = token_record_find(core, name, len);
+	switch (c->how.match) {
+	case HOW_EXACT:
+		return strcmp(r->holder, c->holder) == 0;
+	case HOW_COUNTED:
+		return holder_same_counted(r->holder, c->holder);
+	default:
+		return true;
+	}
+}
 
-	if (r != NULL)
-		arm(core, r, 0);
+/* Returns until when the hold lasts for sure if the call was carried out, since
+ * it was sent at the earliest. */
+static int64_t
+lasts_till_ms(const struct token_call *c, const struct token_name *n,
+    const struct token_record *r)
+{
+	if (c->op == TOKEN_RELEASE &&
+	    (c->how.match != HOW_COUNTED ||
+		r->returned >= holder_depth(r->holder)))
+		return n->asked_ms;
+	if (c->how.bound == HOW_IF_LONGER || c->ttl_ms == 0 ||
+	    (c->how.bound == HOW_ADD && c->ttl_ms > 0))
+		return INT64_MAX;
+	return n->asked_ms + max_ms(0, c->ttl_ms);
 }
 
 void
-token_record_return(
-    struct core *core, const char *name, size_t len, const char *holder)
+token_record_doubt(
+    struct core *core, const struct token_call *c, const struct token_name *n)
 {
-	struct token_record *r = token_record_find(core, name, len);
+	struct token_record *r = token_record_find(core, n->name, n->len);
 
-	if (r == NULL || strcmp(r->holder, holder) != 0)
+	if (r == NULL)
 		return;
-	r->returned = true;
+	if (means(c, r)) {
+		r->returned += c->op == TOKEN_RELEASE;
+		r->sure_ms = min_ms(r->sure_ms, lasts_till_ms(c, n, r));
+	}
 	arm(core, r, 0);
 }
 
@@ -394,7 +439,7 @@ find_asked(struct core *core, const struct slot *slot)
 	if (slot->limit == 0) {
 		r = token_record_find(core, slot->name, slot->name_len);
 		return r != NULL && r->asked && r->seq == slot->ref &&
-			       (slot->op == OP_RETAIN || r->returned)
+			       (slot->op == OP_RETAIN || !is_sure(core, r))
 			   ? r
 			   : NULL;
 	}
@@ -441,6 +486,7 @@ follow(struct core *core, struct token_record *r, const struct outcome *o)
 	if (!extended)
 		return;
 	set_until(core, r, o->ttl_ms);
+	be_sure(r);
 	r->padded = false;
 	r->seq = o->seq;
 	holder = xstrndup(o->text, o->text_len);
@@ -462,8 +508,10 @@ not_there(struct core *core, struct token_record *r, bool doubt)
 {
 	if (doubt)
 		ask_again(core, r);
-	else if (r->returned)
+	else if (r->returned > 0)
 		token_record_drop(core, r, "released");
+	else if (!is_sure(core, r))
+		token_record_drop(core, r, "hold");
 	else
 		token_record_gone(core, r);
 }
@@ -485,12 +533,12 @@ token_record_outcome(
 		r->epoch = r->asked_epoch;
 		follow(core, r, o);
 		arm(core, r,
-		    r->epoch == guard_epoch(core, r->shard) && !r->returned
+		    r->epoch == guard_epoch(core, r->shard) && is_sure(core, r)
 			? core->config.lease_ms
 			: 0);
 		return;
 	case OUTCOME_VALUE:
-		assert(r->returned);
+		assert(!is_sure(core, r));
 		if (o->key_kind != KEY_TOKEN_HOLD || o->fence != r->fence)
 			not_there(core, r, o->alone);
 		else

@@ -79,6 +79,26 @@
 > 1 ERR unavailable Redis did not answer in time; try again
 > op token a seq=1 client=t%x1 how=qa-
 
+== counted: answers that were lost, to as many returns as it has levels
+0 ready 1
+10 token 1 acquire a token=t px=30s either match=counted
+> op claim a seq=1 ttl=30000 client=t%x1 other=t%x1 how=ecr
+20 < busy a fence=100 ttl=30s text=t%x1 first=1 second=3
+> op token a seq=2 ttl=30000 client=t%x1 other=t%x1 how=ecr
+25 < renewed a fence=100 ttl=30s text=t%x2
+> 1 done 1 held own meant fence=100 left=30000 depth=2 token=t
+30 token 1 release a token=t px=30s match=counted
+> op token a seq=3 ttl=30000 client=t%x1 how=rcr
+40 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+> op retain a seq=2 ttl=29985 fence=100 client=t%x2
+50 token 1 release a token=t px=30s match=counted
+> op token a seq=4 ttl=30000 client=t%x1 how=rcr
+60 < unknown a
+60 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+> op token a seq=2 client=t%x2 how=qa-
+
 == counted: Redis is away, and surely nothing was done
 0 ready 1
 10 token 1 acquire a token=t px=30s either match=counted

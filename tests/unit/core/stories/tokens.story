@@ -409,6 +409,28 @@ config quorum=3
 > log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=3 ttl=19990 fence=90 client=t1
 
+== tokens: the reply to an extension that ends the hold sooner is lost
+0 ready 1
+10 token 1 acquire a token=t1 px=10s
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=e-r
+20 < granted a fence=90
+> 1 done 1 held own meant fence=90 left=10000 token=t1
+30 token 1 extend a token=t1 px=500
+> op token a seq=2 ttl=500 client=t1 how=exr
+# Until then it is written again, ...
+40 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+> op retain a seq=1 ttl=490 fence=90 client=t1
+50 < renewed a fence=90 ttl=9s text=t1 first=1
+100 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+> op retain a seq=1 ttl=430 fence=90 client=t1
+110 < renewed a fence=90 ttl=430 text=t1 first=1
+# ... and then no more.
+600 until
+> 530 op token a seq=1 client=t1 how=qa-
+610 < value a
+
 == tokens: a hold that the client had is not ended where nobody answers
 0 ready 1
 10 token 1 acquire a token=t1 px=10s either
@@ -1068,7 +1090,7 @@ config quorum=3
 > op token a seq=2 ttl=30000 client=t1 how=exr
 40 < lost a alone
 > 2 ERR unavailable Redis did not answer in time; try again
-> op retain a seq=1 ttl=59980 fence=100 client=t1
+> op retain a seq=1 ttl=29990 fence=100 client=t1
 45 < renewed a fence=100 ttl=59970 text=t1 first=1
 50 token 2 release a token=t1
 > op token a seq=3 client=t1 how=rxr
