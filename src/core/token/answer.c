@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/lock/hold.h"
@@ -415,6 +416,52 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 	}
 }
 
+/* As the scripts compare them, as far as the broker can say. */
+static bool
+means(const struct token_call *c, const struct token_record *r)
+{
+	switch (c->how.match) {
+	case HOW_EXACT:
+		return strcmp(r->holder, c->holder) == 0;
+	case HOW_COUNTED:
+		return holder_same_counted(r->holder, c->holder);
+	default:
+		return true;
+	}
+}
+
+/* Returns until when the hold lasts for sure if the call was carried out, since
+ * it was sent at the earliest. */
+static int64_t
+lasts_till_ms(const struct token_call *c, const struct token_name *n,
+    const struct token_record *r)
+{
+	if (c->op == TOKEN_RELEASE &&
+	    (c->how.match != HOW_COUNTED ||
+		r->returned >= holder_depth(r->holder)))
+		return n->asked_ms;
+	if (c->how.bound == HOW_IF_LONGER || c->ttl_ms == 0 ||
+	    (c->how.bound == HOW_ADD && c->ttl_ms > 0))
+		return INT64_MAX;
+	return n->asked_ms + max_ms(0, c->ttl_ms);
+}
+
+/* Perhaps the call has extended or ended its hold of the name. */
+static void
+doubt(struct core *core, const struct token_call *c, const struct token_name *n)
+{
+	struct token_record *r = token_record_find(core, n->name, n->len);
+
+	if (r == NULL)
+		return;
+	if (!means(c, r)) {
+		token_record_doubt(core, r, INT64_MAX);
+		return;
+	}
+	r->returned += c->op == TOKEN_RELEASE;
+	token_record_doubt(core, r, lasts_till_ms(c, n, r));
+}
+
 void
 call_failed(struct core *core, struct token_call *c, struct token_name *n,
     const struct outcome *o)
@@ -432,7 +479,7 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 	if (o->status == OUTCOME_UNKNOWN &&
 	    (c->op == TOKEN_EXTEND || c->op == TOKEN_RELEASE || n->extends ||
 		c->how.match == HOW_COUNTED))
-		token_record_doubt(core, c, n);
+		doubt(core, c, n);
 	c->broken |=
 	    o->status == OUTCOME_UNKNOWN || o->status == OUTCOME_REFUSED;
 	/* The call ends when the other names are answered. */

@@ -198,10 +198,10 @@ void token_record_drop(
 /* Redis says that it is this broker's no more, and not why. */
 void token_record_gone(struct core *core, struct token_record *r);
 
-/* Perhaps the call has extended or ended its hold of the name, and nobody knows:
- * the broker asks now. */
+/* Nobody knows whether it was extended or ended by an operation; if so, it lasts
+ * till then: the broker asks now. */
 void token_record_doubt(
-    struct core *core, const struct token_call *c, const struct token_name *n);
+    struct core *core, struct token_record *r, int64_t sure_ms);
 
 /* It, as it is now: with the end "held". */
 struct measure_hold token_record_hold(

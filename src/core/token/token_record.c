@@ -378,48 +378,10 @@ token_record_orphan(struct core *core, const struct token_name *n)
 	go_on_record(core, r);
 }
 
-/* As the scripts compare them, as far as the broker can say. */
-static bool
-means(const struct token_call *c, const struct token_record *r)
-{
-	switch (c->how.match) {
-	case HOW_EXACT:
-		return strcmp(r->holder, c->holder) == 0;
-	case HOW_COUNTED:
-		return holder_same_counted(r->holder, c->holder);
-	default:
-		return true;
-	}
-}
-
-/* Returns until when the hold lasts for sure if the call was carried out, since
- * it was sent at the earliest. */
-static int64_t
-lasts_till_ms(const struct token_call *c, const struct token_name *n,
-    const struct token_record *r)
-{
-	if (c->op == TOKEN_RELEASE &&
-	    (c->how.match != HOW_COUNTED ||
-		r->returned >= holder_depth(r->holder)))
-		return n->asked_ms;
-	if (c->how.bound == HOW_IF_LONGER || c->ttl_ms == 0 ||
-	    (c->how.bound == HOW_ADD && c->ttl_ms > 0))
-		return INT64_MAX;
-	return n->asked_ms + max_ms(0, c->ttl_ms);
-}
-
 void
-token_record_doubt(
-    struct core *core, const struct token_call *c, const struct token_name *n)
+token_record_doubt(struct core *core, struct token_record *r, int64_t sure_ms)
 {
-	struct token_record *r = token_record_find(core, n->name, n->len);
-
-	if (r == NULL)
-		return;
-	if (means(c, r)) {
-		r->returned += c->op == TOKEN_RELEASE;
-		r->sure_ms = min_ms(r->sure_ms, lasts_till_ms(c, n, r));
-	}
+	r->sure_ms = min_ms(r->sure_ms, sure_ms);
 	arm(core, r, 0);
 }
 
