@@ -205,7 +205,7 @@ void poller_extended(struct broker *b, struct poller *p, uint64_t fence);
 bool poller_had(const struct poller *p, uint64_t fence);
 
 /* It is granted the name when its time is over already. */
-void poller_late(const struct broker *b, const struct poller *p);
+void poller_late(struct broker *b, const struct poller *p);
 
 /* The broker does not look after any hold any more. */
 void pollers_forsaken(struct broker *b);

@@ -565,11 +565,14 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
  * in its way.
  */
 void
-poller_late(const struct broker *b, const struct poller *p)
+poller_late(struct broker *b, const struct poller *p)
 {
-	const struct world *w = b->w;
+	struct world *w = b->w;
 	int64_t over_us = p->reached_us + p->px_ms * 1010 + LATE_US;
 
+	/* Redis counts from when the broker has asked. */
+	poller_hush(w, p->name, world_now(w) + p->px_ms * 1010);
+	pollers_busy(w, p->name, world_now(w) + p->px_ms * 1010);
 	end_kept(p);
 	/* Its one script may have extended the hold since. */
 	if ((w->faults.on & STALLS) == 0 && w->crowd.n == 0 && !p->either &&
