@@ -10,7 +10,7 @@ from lib.case import note
 from lib.fairness import jain
 from lib.redisson import (ONE, OTHER, SCRIPTS, Jvm, Scripted, channel_of, latch_of,
                           run_threads)
-from lib.resp import Resp, answer
+from lib.resp import RedisError, Resp, answer
 from lib.wait import eventually, now
 from test_resp import HASH, SECRET, RespTest
 
