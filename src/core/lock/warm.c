@@ -39,7 +39,7 @@
 #define COLD_BITS 65536 /* a power of two */
 #define LEASE_PART 10	/* at most lease/10 */
 #define RESERVE_FIRST 64
-#define RESERVE_GROWS 4 /* times the one before */
+#define RESERVE_GROWS 16 /* times the one before */
 #define RESERVE_MAX LEASE_FENCES_MAX
 
 /* A name that was granted here lately. */
