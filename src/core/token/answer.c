@@ -366,12 +366,18 @@ is_over(const struct core *core, const struct token_name *n, int64_t sent_ms)
 
 /* The hold that was there, and extended, has ended by itself meanwhile. */
 static void
-note_over(struct core *core, struct token_name *n)
+drop_over(struct core *core, const struct token_name *n)
 {
 	struct token_record *r = token_record_find(core, n->name, n->len);
 
 	if (r != NULL && r->fence == n->fence)
 		token_record_drop(core, r, "hold");
+}
+
+static void
+note_over(struct core *core, struct token_name *n)
+{
+	drop_over(core, n);
 	n->status = OUTCOME_GONE;
 	n->kind = TOKEN_FREE;
 	n->key_bits = 0;
@@ -409,6 +415,7 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 		return;
 	if (n->status == OUTCOME_GRANTED ||
 	    (n->status == OUTCOME_RENEWED && c->op == TOKEN_ACQUIRE)) {
+		drop_over(core, n);
 		token_record_orphan(core, n);
 		n->status = OUTCOME_BUSY;
 	} else if (n->status == OUTCOME_RENEWED) {

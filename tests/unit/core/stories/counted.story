@@ -99,6 +99,22 @@
 > 1 ERR unavailable Redis did not answer in time; try again
 > op token a seq=2 client=t%x2 how=qa-
 
+== counted: taken once more, and told too late
+0 ready 1
+10 token 1 acquire a token=t px=30s either match=counted
+> op claim a seq=1 ttl=30000 client=t%x1 other=t%x1 how=ecr
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 depth=1 token=t
+30 token 1 acquire a token=t px=50 either match=counted
+> op token a seq=2 ttl=50 client=t%x1 other=t%x1 how=ecr
+100 < renewed a fence=100 ttl=50 text=t%x2
+> op token a seq=2 how=u--
+> 1 busy 0 free fence=100 left=50 token=t%x2
+110 < ended a
+# It is over, and not written again.
+120 guard pending id:1
+> log guard-pending node=0 cause=replica wait=13600
+
 == counted: Redis is away, and surely nothing was done
 0 ready 1
 10 token 1 acquire a token=t px=30s either match=counted
