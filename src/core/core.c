@@ -126,16 +126,13 @@ lease_slot_again(struct core *core, const struct slot *slot, int64_t left_ms)
 	lease_again(core, slot->lease);
 }
 
-/* What it has ended in Redis may be a token hold that is looked after here. */
+/* What it has ended in Redis, or may have ended, may be a token hold that is
+ * looked after here. */
 static void
 on_force(struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct forced forced;
-
-	if (slot->op == OP_FORCE && o->status == OUTCOME_ENDED &&
-	    force_about(core, slot, &forced))
-		token_record_forced(
-		    core, forced.name, forced.len, forced.by, slot->sent_ms);
+	if (slot->op == OP_FORCE)
+		token_record_forced(core, slot, o, force_by(core, slot));
 	force_outcome(core, slot, o);
 }
 

@@ -126,12 +126,13 @@ told_here(const struct lock *l)
 struct question {
 	enum verb_id verb;
 	enum kind kind;
-	uint64_t limit; /* QUEUE: of lines */
+	uint64_t limit;	   /* QUEUE: of lines */
+	int64_t waited_ms; /* for Redis, before it is asked */
 };
 
 /* The answer finds nobody if the client is gone by then: replies to a session
  * without a connection go nowhere. */
-static struct op *
+static void
 look(struct core *core, uint64_t session, uint64_t ref, struct question q,
     const char *name, size_t len)
 {
@@ -140,6 +141,8 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 	    guard_shard(core, name, len), name, len);
 
 	op->look = q.kind == KIND_ANY ? KIND_LOCK : q.kind;
+	op->timeout_ms -= q.waited_ms;
+	slot->waited_ms = q.waited_ms;
 	slot->session = session;
 	slot->ref = ref;
 	slot->verb = (uint8_t)q.verb;
@@ -147,7 +150,6 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 	slot->limit = q.limit;
 	slot->name = xstrndup(name, len);
 	slot->name_len = len;
-	return op;
 }
 
 /* A STATUS that waits until Redis can be reached.  Freed when the broker asks
@@ -232,12 +234,14 @@ status_timer(struct core *core, struct timer *t)
 static void
 ask_now(struct core *core, struct ask *ask)
 {
-	struct op *op = look(core, ask->session->owner.id, ask->ref,
-	    (struct question){ VERB_STATUS, ask->kind, 0 }, ask->name,
-	    ask->name_len);
+	struct question q = { .verb = VERB_STATUS,
+		.kind = (enum kind)ask->kind,
+		.waited_ms =
+		    core->config.reply_timeout_ms -
+		    (core_armed_ms(core, &ask->deadline) - core->now_ms) };
 
-	/* The request has used up a part of its time already. */
-	op->timeout_ms = core_armed_ms(core, &ask->deadline) - core->now_ms;
+	look(core, ask->session->owner.id, ask->ref, q, ask->name,
+	    ask->name_len);
 	ask_free(core, ask);
 }
 
@@ -286,11 +290,12 @@ status_cancel_one(struct core *core, struct session *s, bool tell)
 void
 status_again(struct core *core, const struct slot *slot, int64_t left_ms)
 {
-	look(core, slot->session, slot->ref,
-	    (struct question){
-		(enum verb_id)slot->verb, (enum kind)slot->about, slot->limit },
-	    slot->name, slot->name_len)
-	    ->timeout_ms = left_ms;
+	struct question q = { .verb = (enum verb_id)slot->verb,
+		.kind = (enum kind)slot->about,
+		.limit = slot->limit,
+		.waited_ms = core->config.reply_timeout_ms - left_ms };
+
+	look(core, slot->session, slot->ref, q, slot->name, slot->name_len);
 }
 
 /*
@@ -441,7 +446,7 @@ status_request(
 {
 	const struct core_name *name = &rq->names[0];
 	struct lock *l = lock_find(core, name->p, name->n);
-	struct question q = { rq->verb, rq->kind, rq->limit };
+	struct question q = { rq->verb, rq->kind, rq->limit, 0 };
 
 	/* Who has permits and who waits here is known here. */
 	if (rq->verb == VERB_QUEUE && rq->kind > KIND_LOCK) {

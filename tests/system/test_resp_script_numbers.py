@@ -81,6 +81,8 @@ PLAIN = {
         None, lambda n: (3, "k", n, "t")),
     "bsm/redislock, obtain": (
         OBTAIN, "eb0c00d98f6f33b4262419a509002884540f30be", lambda n: (1, "k", "t-meta", 1, n)),
+    "bsm/redislock, obtain two": (
+        OBTAIN, "eb0c00d98f6f33b4262419a509002884540f30be", lambda n: (2, "k", "l", "t", 1, n)),
     "node-redis-lock": (
         "local lockSet = redis.call('setnx', KEYS[1], KEYS[2]) "
         "if lockSet == 1 then redis.call('expire', KEYS[1], KEYS[3]) end return lockSet", None,

@@ -66,12 +66,14 @@ submit_force(struct core *core, struct force *f, enum op_kind kind)
 	op = slot_submit(
 	    core, &slot, kind, SLOT_FORCE, shard, f->name, f->name_len);
 	slot->ref = f->id;
+	if (kind != OP_FORCE)
+		return;
+	/* The answer may come when nobody waits for it any more. */
+	slot->name = xstrndup(f->name, f->name_len);
+	slot->name_len = f->name_len;
 	/* The call may sit in a socket until others have the name. */
-	if (kind == OP_FORCE)
-		op->until_ms =
-		    (uint64_t)guard_server_ms(core, shard, f->until_ms);
-	if (kind == OP_FORCE)
-		memcpy(op->pend, f->by, sizeof(op->pend));
+	op->until_ms = (uint64_t)guard_server_ms(core, shard, f->until_ms);
+	memcpy(op->pend, f->by, sizeof(op->pend));
 }
 
 /* No look is planned while one is in flight: its outcome plans the next. */
@@ -465,15 +467,12 @@ on_look(
 	arm(core, f);
 }
 
-bool
-force_about(
-    const struct core *core, const struct slot *slot, struct forced *out)
+const char *
+force_by(const struct core *core, const struct slot *slot)
 {
 	const struct force *f = force_find(core, slot->ref);
 
-	if (f != NULL)
-		*out = (struct forced){ f->name, f->name_len, f->by };
-	return f != NULL;
+	return f != NULL ? f->by : "";
 }
 
 void

@@ -18,14 +18,8 @@ void force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void force_timer(struct core *core, struct timer *t);
 
-/* What an operation of UNLOCK-FORCE was about, if that is still under way. */
-struct forced {
-	const char *name; /* not terminated */
-	size_t len;
-	const char *by;
-};
-bool force_about(
-    const struct core *core, const struct slot *slot, struct forced *out);
+/* Who has asked for the operation; empty if nobody waits for it any more. */
+const char *force_by(const struct core *core, const struct slot *slot);
 
 /*
  * Another broker wants us to end what we had of a name at `asked_ms`.  Messages

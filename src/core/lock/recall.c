@@ -128,7 +128,8 @@ is_doubtful(const struct slot *slot, const struct outcome *o)
 static int64_t
 left_of(const struct core *core, const struct recall *r)
 {
-	return core->config.reply_timeout_ms - (core->now_ms - r->slot.sent_ms);
+	return core->config.reply_timeout_ms - r->slot.waited_ms -
+	       (core->now_ms - r->slot.sent_ms);
 }
 
 static struct recall *

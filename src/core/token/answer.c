@@ -59,6 +59,8 @@ result_of(const struct token_call *c, const struct token_name *n)
 		    (n->kind == TOKEN_HELD &&
 			(n->key_bits & KEY_IS_MEANT) != 0))
 			return TOKEN_DONE;
+		if (c->op == TOKEN_ACQUIRE)
+			return TOKEN_BUSY;
 		return n->kind == TOKEN_FREE ? TOKEN_ABSENT : TOKEN_OTHERS;
 	default:
 		return TOKEN_DONE;
@@ -447,9 +449,12 @@ lasts_till_ms(const struct token_call *c, const struct token_name *n,
 	    (c->how.match != HOW_COUNTED ||
 		r->returned >= holder_depth(r->holder)))
 		return n->asked_ms;
-	if (c->how.bound == HOW_IF_LONGER || c->ttl_ms == 0 ||
-	    (c->how.bound == HOW_ADD && c->ttl_ms > 0))
+	if (c->how.bound == HOW_IF_LONGER || c->ttl_ms == 0)
 		return INT64_MAX;
+	/* A locks.max_hold that is lower by now than when the hold was made cuts
+	 * that, too. */
+	if (c->how.bound == HOW_ADD && c->ttl_ms > 0)
+		return c->most_ms > 0 ? n->asked_ms + c->most_ms : INT64_MAX;
 	return n->asked_ms + max_ms(0, c->ttl_ms);
 }
 

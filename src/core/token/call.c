@@ -136,7 +136,7 @@ send_one(struct core *core, struct token_call *c, struct token_name *n)
 	n->claimed |= claim;
 	n->extended |= n->extends;
 	op->ttl_ms = c->ttl_ms;
-	op->most_ms = core->config.locks.max_hold_ms;
+	op->most_ms = c->most_ms;
 	op->how = c->how;
 	if (c->looks)
 		op->how.act = HOW_ASK;
@@ -295,13 +295,34 @@ turn(const struct core *core, const struct token_call *c, struct token_name *n)
 	bool meant = n->kind == TOKEN_HELD &&
 		     (n->key_bits & KEY_IS_MEANT) != 0 && !doubts(core, c, n);
 
-	if (n->status == OUTCOME_BUSY && meant && !n->extended)
+	if (n->status == OUTCOME_BUSY && meant && !n->extended && c->n == 1)
 		n->extends = true;
 	else if (n->status == OUTCOME_GONE && n->extends && !n->claimed)
 		n->extends = false;
 	else
 		return;
 	n->settled = false;
+}
+
+/*
+ * A call for several names takes all of them, or extends all of them, as a
+ * MSETNX does that is followed by a look at all.  If it has the first one, it
+ * looks whether it has the others; if it has a later one, that is in the way.
+ */
+static void
+look_at_all(struct token_call *c)
+{
+	struct token_name *n = c->names;
+
+	if (c->n == 1 || c->op != TOKEN_ACQUIRE || !n->settled || n->extended ||
+	    n->status != OUTCOME_BUSY || n->kind != TOKEN_HELD ||
+	    (n->key_bits & KEY_IS_MEANT) == 0)
+		return;
+	c->looks = true;
+	for (; n < c->names + c->n; n++) {
+		n->extends = n->claimed = true;
+		n->settled = false;
+	}
 }
 
 /* Another broker keeps the name for the program of the client: the turn is one
@@ -348,6 +369,7 @@ either_goes_on(struct core *core, struct token_call *c)
 	for (n = c->names; n < c->names + c->n; n++)
 		if (n->settled)
 			turn(core, c, n);
+	look_at_all(c);
 	n = &c->names[0];
 	if (takes_turn(core, c, n))
 		return false;

@@ -140,6 +140,7 @@ call_begin(struct core *core, const struct owner *asker,
 	c->listener = rq->listener;
 	c->listener_ref = rq->listener_ref;
 	c->ttl_ms = bound_ms(core, rq);
+	c->most_ms = core->config.locks.max_hold_ms;
 	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
 		c->park_ms = rq->park_ms;
 	c->deadline.kind = TIMER_TOKEN;

@@ -62,6 +62,7 @@ struct token_call {
 	char *holder;	 /* owned; which holds it means, ... */
 	char *other;	 /* owned; ... and what they become; "": the same */
 	int64_t ttl_ms;	 /* 0: no bound */
+	int64_t most_ms; /* locks.max_hold when it came; 0: none */
 	int64_t park_ms; /* it may wait so long (poll.h); 0: not at all */
 	bool parked;	 /* it waits */
 	bool awaits;	 /* it takes the name to keep it for another call */

@@ -166,12 +166,17 @@ token_record_gone(struct core *core, struct token_record *r)
 
 /* A hold that was granted since is not meant. */
 void
-token_record_forced(struct core *core, const char *name, size_t len,
-    const char *by, int64_t sent_ms)
+token_record_forced(struct core *core, const struct slot *slot,
+    const struct outcome *o, const char *by)
 {
-	struct token_record *r = token_record_find(core, name, len);
+	struct token_record *r =
+	    token_record_find(core, slot->name, slot->name_len);
 
-	if (r == NULL || r->since_ms > sent_ms)
+	if (r == NULL || r->since_ms > slot->sent_ms)
+		return;
+	if (o->status == OUTCOME_UNKNOWN)
+		token_record_doubt(core, r, slot->sent_ms);
+	if (o->status != OUTCOME_ENDED)
 		return;
 	watch_stir(core, r->name, r->name_len);
 	token_ended(core, r, "forced", by);

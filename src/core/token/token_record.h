@@ -24,9 +24,9 @@ void token_record_history_changed(struct core *core);
 
 void token_record_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
-/* UNLOCK-FORCE has ended the hold of the name, asked for at `sent_ms`. */
-void token_record_forced(struct core *core, const char *name, size_t len,
-    const char *by, int64_t sent_ms);
+/* UNLOCK-FORCE of a name is answered, or is not: perhaps it has ended the hold. */
+void token_record_forced(struct core *core, const struct slot *slot,
+    const struct outcome *o, const char *by);
 
 void token_record_timer(struct core *core, struct timer *t);
 

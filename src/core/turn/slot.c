@@ -79,6 +79,7 @@ slot_submit(struct core *core, struct slot **out, enum op_kind kind,
 	slot->op = kind;
 	slot->shard = shard;
 	slot->again = core->slots->again;
+	slot->waited_ms = 0;
 	slot->generation++;
 	core->slots->inflight++;
 	op->id = (uint64_t)slot->generation << 32 | i;

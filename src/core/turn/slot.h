@@ -33,6 +33,7 @@ struct slot {
 	uint32_t generation;
 	uint32_t next_free;
 	int64_t sent_ms;     /* when it was, once it is answered */
+	int64_t waited_ms;   /* of the reply timeout, before it was sent */
 	struct lease *lease; /* LEASE */
 	struct vote *vote;   /* VOTE */
 	struct sync *sync;   /* SYNC */

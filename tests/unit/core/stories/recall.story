@@ -65,6 +65,17 @@
 2000 < value a ttl=9s waiting text=web-2.00000000000000bb.7|90
 > 1 OK state=held waiters=0 broker=web-2 fence=90 ttl=9000
 
+== a STATUS that waited for Redis has the rest of its time only
+0 open 1
+10 1 STATUS a
+600 up
+> op look a
+610 < value a ttl=9s waiting text=web-2.00000000000000bb.7|90
+> op recall a seq=1
+620 < value a ttl=5s
+2000 until
+> 1310 op look a
+
 == one question is enough for all that wait for its answer
 0 ready 1
 10 1 TRYLOCK a

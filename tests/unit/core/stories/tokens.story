@@ -132,6 +132,40 @@ config debug
 180 < gone b
 > 1 done 1 free left=20000
 
+== tokens: several names of which the token has some
+0 ready 1
+# It has the later one: that is in the way.
+10 token 1 acquire a b token=t px=30s either
+> op claim a seq=1 ttl=30000 client=t other=t how=exr
+20 < granted a fence=100
+> op claim b seq=2 ttl=30000 client=t other=t how=exr
+30 < busy b fence=90 ttl=1s text=t first=1 second=3
+> op token a seq=1 how=u--
+> 1 busy 0 held own meant fence=90 left=1000 token=t
+40 < ended a
+# It has the first one: a look at all tells that it does not have the other.
+50 token 1 acquire a b token=t px=30s either
+> op claim a seq=3 ttl=30000 client=t other=t how=exr
+60 < busy a fence=90 ttl=1s text=t first=1 second=3
+> op token a seq=4 ttl=30000 client=t how=qxr
+> op token b seq=5 ttl=30000 client=t how=qxr
+70 < value a fence=90 ttl=1s text=t first=1 second=3
+70 < value b
+> 1 busy 0 free
+# It has both.
+80 token 1 acquire a b token=t px=30s either
+> op claim a seq=6 ttl=30000 client=t other=t how=exr
+90 < busy a fence=90 ttl=1s text=t first=1 second=3
+> op token a seq=7 ttl=30000 client=t how=qxr
+> op token b seq=8 ttl=30000 client=t how=qxr
+100 < value a fence=90 ttl=1s text=t first=1 second=3
+100 < value b fence=91 ttl=1s text=t first=1 second=3
+> op token a seq=9 ttl=30000 client=t how=exr
+110 < renewed a fence=90 ttl=30s text=t
+> op token b seq=10 ttl=30000 client=t how=exr
+120 < renewed b fence=91 ttl=30s text=t
+> 1 done 2 held own meant fence=90 left=30000 token=t
+
 == tokens: written again where Redis has forgotten them
 0 ready 1
 10 token 1 acquire a token=t1 px=1m
@@ -430,6 +464,34 @@ config quorum=3
 600 until
 > 530 op token a seq=1 client=t1 how=qa-
 610 < value a
+
+== tokens: the reply to an extension is lost that a lower locks.max_hold may have cut
+config max_hold=1m
+0 ready 1
+10 token 1 extend a token=t1 px=1m bound=add
+> op token a seq=1 ttl=60000 client=t1 how=exa
+20 < renewed a fence=90 ttl=1h text=t1
+> 1 done 1 held own meant fence=90 left=3600000 token=t1
+30 token 1 extend a token=t1 px=1m bound=add
+> op token a seq=2 ttl=60000 client=t1 how=exa
+40 < unknown a
+> 1 ERR unavailable Redis did not answer in time; try again
+> op retain a seq=1 ttl=59990 fence=90 client=t1
+
+== tokens: the reply to a forced release is lost
+0 ready 2
+10 token 1 acquire a token=t1 px=10s
+> op claim a seq=1 ttl=10000 client=t1 other=t1 how=e-r
+20 < granted a fence=90
+> 1 done 1 held own meant fence=90 left=10000 token=t1
+30 2 UNLOCK-FORCE a
+> log unlock-force name=a session=2 peer=peer
+> op force a by=1000002030
+# It may be another's by now: the broker asks, and does not write it again.
+1040 < unknown a
+> 2 ERR unavailable Redis did not answer in time; try again
+> op token a seq=1 client=t1 how=qa-
+1050 < value a
 
 == tokens: a hold that the client had is not ended where nobody answers
 0 ready 1
