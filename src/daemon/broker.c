@@ -222,7 +222,9 @@ set_alarm(struct broker *b)
 
 /*
  * Very many grants at once take some turns: meanwhile answers of Redis are
- * read, renewals leave, and losses are told.
+ * read, renewals leave, and losses are told.  What a client has asked behind the
+ * request that is granted, as libraries ask for `valid=`, is answered along with
+ * it.
  */
 static void
 tell_grants(struct broker *b)
@@ -230,13 +232,12 @@ tell_grants(struct broker *b)
 	int64_t until_us = now_awake_us() + GRANTS_US;
 	struct core_event flush = { .kind = CORE_FLUSH };
 
-	if (!core_has_grants(b->core)) {
-		bridge_catch_up(b);
-		return;
-	}
 	do {
-		bridge_step(b, &flush);
+		if (core_has_grants(b->core))
+			bridge_step(b, &flush);
 		front_hurry(b->front);
+		front_run_on(b->front);
+		bridge_catch_up(b);
 	} while (core_has_grants(b->core) && now_awake_us() < until_us);
 	if (core_has_grants(b->core))
 		front_wake(b->front);

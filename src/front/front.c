@@ -427,15 +427,14 @@ front_serve(struct conn *c)
 	conn_arm(c);
 }
 
-void
-front_run(struct front *f)
+/* Connections that get in line meanwhile have their turn next time. */
+static void
+front_serve_ready(struct front *f)
 {
 	int64_t until_us = now_awake_us() + TURN_US;
 	unsigned n = f->nready;
 	struct conn *c;
 
-	reload_go_on(f);
-	/* Connections that get in line meanwhile have their turn next time. */
 	while (n-- > 0 && now_awake_us() < until_us &&
 	       (c = TAILQ_FIRST(&f->ready)) != NULL) {
 		TAILQ_REMOVE(&f->ready, c, ready_link);
@@ -443,6 +442,20 @@ front_run(struct front *f)
 		c->ready = false;
 		front_serve(c);
 	}
+}
+
+void
+front_run(struct front *f)
+{
+	reload_go_on(f);
+	front_serve_ready(f);
+}
+
+void
+front_run_on(struct front *f)
+{
+	if (f->nready > 0)
+		front_serve_ready(f);
 }
 
 /*

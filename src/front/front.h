@@ -9,9 +9,9 @@
  * front_flush(), which writes: one read and one write for each connection and
  * turn.
  *
- * The handler is called from inside front_run() and from nowhere else.  A
- * connection stays valid during a call; between turns only its id is kept
- * (front_find), because connections die.
+ * The handler is called from inside front_run(), or front_run_on(), and from
+ * nowhere else.  A connection stays valid during a call; between turns only its
+ * id is kept (front_find), because connections die.
  *
  * The front knows requests, tags and their order.  It does not know sessions,
  * locks or what a verb means.
@@ -175,6 +175,9 @@ void front_stop_listening(struct front *f);
 
 /* End of a turn, 1: hands out lines, a bounded number for each connection. */
 void front_run(struct front *f);
+
+/* The same for those whose next line waited for an answer that has come since. */
+void front_run_on(struct front *f);
 
 /* At any time: writes once to each connection that is hurried. */
 void front_hurry(struct front *f);

@@ -48,6 +48,29 @@ START_TEST(who_is_read_first_is_served_first)
 }
 END_TEST
 
+/* One write is enough for both answers. */
+START_TEST(what_waited_for_an_answer_goes_along)
+{
+	struct client cl;
+	struct conn *c;
+	struct rig rig;
+
+	rig_init(&rig);
+	c = meet(&cl, &rig);
+	client_send(&cl, "LOCK a\nPING\n");
+	while (rig.ndeferred == 0)
+		rig_turn(&rig);
+	front_run_on(rig.front);
+	ck_assert_uint_eq(buf_len(conn_output(c)), 0);
+	rig_answer(&rig, STATUS_OK);
+	front_run_on(rig.front);
+	ck_assert_uint_eq(buf_len(conn_output(c)), 2 * strlen(OK));
+	client_expect(&cl, OK OK);
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
 START_TEST(a_loss_leaves_before_all_else)
 {
 	struct client loser, heir;
@@ -440,6 +463,7 @@ turns_cases(void)
 
 	tcase_set_timeout(tc, 20);
 	tcase_add_test(tc, who_is_read_first_is_served_first);
+	tcase_add_test(tc, what_waited_for_an_answer_goes_along);
 	tcase_add_test(tc, a_loss_leaves_before_all_else);
 	tcase_add_test(tc, room_for_those_who_read);
 	tcase_add_test(tc, a_loss_that_is_not_read_holds_up_nobody);
