@@ -450,9 +450,9 @@ end
 -- Looks whether a token hold is still this broker's: it is known by its fence,
 -- since the token in the key is new after each extension, also after one whose
 -- reply was lost.  Then the answer tells what the key says.  On a server that is
--- not blessed it writes the hold again over a key that is absent or older.  If
--- another broker has written the same hold again, the one that lasts longer
--- stays.
+-- not blessed it writes the hold again over a key that is absent or older, as
+-- is an older state of the hold itself.  If another broker has written the same
+-- hold again, the one that lasts longer stays.
 op.retain = { keys = 3, args = 4,
 run = function(key, _, shared, seq, ttl, held, client)
 	local value = redis.call("GET", key)
@@ -469,8 +469,8 @@ run = function(key, _, shared, seq, ttl, held, client)
 	end
 	stored = stored or phase(value) or value and held + 1 or 0
 	local rest = stored == held and lasts_yet(key) or -2
-	if blessed or stored > held or rest == -1
-		or rest >= 0 and tonumber(ttl) > 0 and rest >= tonumber(ttl) then
+	if blessed or stored > held or not n and (rest == -1
+		or rest >= 0 and tonumber(ttl) > 0 and rest >= tonumber(ttl)) then
 		return { "lost" }
 	end
 	raise(held)

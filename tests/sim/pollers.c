@@ -419,6 +419,8 @@ answered(struct broker *b, struct poller *p, const struct token_result *r)
 
 	if (p->thread && r->answer == TOKEN_DONE)
 		thread_counts(p, r);
+	else if (p->thread && world_now(b->w) >= p->sent_us + p->px_ms * 1000)
+		thread_unanswered(p); /* it was done, and over by then */
 	if (r->answer == TOKEN_DONE && p->op == TOKEN_RELEASE &&
 	    r->depth == 0) {
 		all->released++;

@@ -361,23 +361,35 @@ class Brokers(RespTest):
                     client = other
                 self.assertEqual(client(*words), answered, (killed, i))
 
+    @staticmethod
+    def again(call):
+        """Once more while it is answered TRYAGAIN, as Redisson does."""
+        try:
+            return call()
+        except RedisError as error:
+            if not str(error).startswith("TRYAGAIN "):
+                raise
+            return None
+
     def test_redis_forgets(self):
         one = self.resp()
         self.take(one)
         self.take(one)
         self.server.restart()
+        self.assertEqual(eventually(lambda: self.again(lambda: one("HGET", "a", ONE)), 20), "2")
+        self.assertTrue(eventually(lambda: self.again(lambda: self.unlock(one, number=1)) == 0, 20))
 
-        def again(call):
-            """Once more while it is answered TRYAGAIN, as Redisson does."""
-            try:
-                return call()
-            except RedisError as error:
-                if not str(error).startswith("TRYAGAIN "):
-                    raise
-                return None
-
-        self.assertEqual(eventually(lambda: again(lambda: one("HGET", "a", ONE)), 20), "2")
-        self.assertTrue(eventually(lambda: again(lambda: self.unlock(one, number=1)) == 0, 20))
+    def test_redis_goes_back(self):
+        """To data in which the thread has a level that it has given back since."""
+        one = self.resp()
+        self.take(one)
+        self.take(one)
+        self.assertEqual(self.server.cmd("SAVE"), "OK")
+        self.assertEqual(self.unlock(one, number=1), 0)
+        self.server.restart()
+        self.assertEqual(
+            eventually(lambda: self.again(lambda: [self.unlock(one, number=2)]), 20), [1])
+        self.assertEqual(one("EXISTS", "a"), 0)
 
     def test_redis_is_away(self):
         one = self.resp()

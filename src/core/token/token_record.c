@@ -8,12 +8,12 @@
  *
  * The key in Redis is the hold; a record is what this broker knows of it.  A
  * record that is wrong does no harm.  RETAIN writes a hold only on a server
- * that may not grant yet, over nothing, over what is older, or over the same
- * hold if that ends sooner.  If it finds anything else, the hold is not this
- * broker's any more.  If its client has given it back, or moved its bound, and
- * Redis has not answered that, others may have had the name since.  So from the
- * moment on at which it may have ended, the hold is not written again; the broker
- * asks whether it is still there.
+ * that may not grant yet, over nothing, over what is older, as is an older state
+ * of the hold, or over what another broker wrote of it if that ends sooner.  If
+ * it finds anything else, the hold is not this broker's any more.  If its client
+ * has given it back, or moved its bound, and Redis has not answered that, others
+ * may have had the name since.  So from the moment on at which it may have ended,
+ * the hold is not written again; the broker asks whether it is still there.
  *
  * The broker ends a hold at its bound, by its own clock: the key lives for a
  * pad longer, so no step of the server's clock that the guard does not notice
