@@ -255,6 +255,7 @@ static void
 check_order(struct world *w, const struct ask *ask)
 {
 	struct checker *k = &w->checker;
+	const uint64_t place = checker_place(k, ask);
 	const struct ask *other;
 	size_t i;
 
@@ -268,7 +269,7 @@ check_order(struct world *w, const struct ask *ask)
 		if (other->kind != ASK_LOCK || other->name != ask->name ||
 		    other->broker != ask->broker || other->gone ||
 		    other->cancelled || other->wait_ms == 0 ||
-		    other->nnames > 1 || other->order >= ask->order ||
+		    other->nnames > 1 || other->order >= place ||
 		    other->session == ask->session ||
 		    k->sittings[other->sitting - 1].draining)
 			continue;

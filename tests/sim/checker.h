@@ -413,4 +413,11 @@ bool checker_at_rest(struct world *w);
 
 void checker_end(struct world *w);
 
+/*
+ * The place of a request among those that wait.  It re-enters what an earlier
+ * request of its session for several names has been granted, also if the broker
+ * froze before it could tell that one, and then took it back.
+ */
+uint64_t checker_place(const struct checker *k, const struct ask *ask);
+
 #endif

@@ -140,3 +140,23 @@ checker_passes(struct world *w, const struct ask *ask)
 		    (long long)(world_now(w) - group->received_us) / 1000);
 	}
 }
+
+uint64_t
+checker_place(const struct checker *k, const struct ask *ask)
+{
+	uint64_t place = ask->order;
+	const struct ask *other;
+	unsigned n;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		other = &k->asks[k->open[i] - 1];
+		if (other->kind != ASK_LOCK || other->session != ask->session ||
+		    other->broker != ask->broker || other->order >= place)
+			continue;
+		for (n = 0; n < other->nnames; n++)
+			if (other->nnames > 1 && other->names[n] == ask->name)
+				place = other->order;
+	}
+	return place;
+}
