@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/times.h"
 #include "config/config.h"
 #include "redis/pool_state.h"
 #include "store/refusal.h"
@@ -147,14 +148,18 @@ send_on(struct lane *lane, struct call *call)
 	return true;
 }
 
-/* Loads the script, which may be gone (SCRIPT FLUSH), and tries once more. */
+/* Loads the script, which may be gone (SCRIPT FLUSH), and tries once more, with
+ * what is left of the time. */
 static bool
 resend(struct lane *lane, struct call *call)
 {
+	int64_t took_ms = io_now_ms(lane->pool->config.io) - call->sent_ms;
+
 	assert(call->script < SCRIPT_MAX);
 	if (call->resent > 0 || !load(lane, call->script))
 		return false;
 	call->resent++;
+	call->timeout_ms = max_ms(1, call->timeout_ms - took_ms);
 	lane->pool->config.stats->reloads++;
 	if (!send_on(lane, call))
 		return false;
