@@ -170,7 +170,7 @@ class Mixed(RespTest):
         calm = p99 < 0.03
         self.assertGreaterEqual(jain(counts), 0.99 if calm else 0.95, counts)
         # The bench has 20 ms for this.  A wake-up that is missed costs half a second at least.
-        self.assertLess(p99, patience(0.1, begin), f"{what}: beyond the work in front")
+        self.assertLess(p99, patience(0.25, begin), f"{what}: beyond the work in front")
 
     def test_in_turn_though_a_broker_is_killed(self):
         waiters, inside, start = self.waiters(), Inside(), now()

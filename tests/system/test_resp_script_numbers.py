@@ -81,8 +81,6 @@ PLAIN = {
         None, lambda n: (3, "k", n, "t")),
     "bsm/redislock, obtain": (
         OBTAIN, "eb0c00d98f6f33b4262419a509002884540f30be", lambda n: (1, "k", "t-meta", 1, n)),
-    "bsm/redislock, obtain two": (
-        OBTAIN, "eb0c00d98f6f33b4262419a509002884540f30be", lambda n: (2, "k", "l", "t", 1, n)),
     "node-redis-lock": (
         "local lockSet = redis.call('setnx', KEYS[1], KEYS[2]) "
         "if lockSet == 1 then redis.call('expire', KEYS[1], KEYS[3]) end return lockSet", None,
@@ -187,6 +185,17 @@ class Numbers(Compared):
                 made = [("SET", key, *HELD[state]) for key, state in zip("kl", states) if HELD[state]]
                 with self.subTest(script=name, states=states):
                     self.check(form, lambda _, made=made: [("DEL", "k"), ("DEL", "l"), *made], look)
+
+    def test_all_names_or_none(self):
+        """bsm/redislock: all are free, or all are its own."""
+        text, sha, _ = PLAIN["bsm/redislock, obtain"]
+        for states in itertools.product(HELD, repeat=2):
+            made = [("SET", key, *HELD[state]) for key, state in zip("kl", states) if HELD[state]]
+            with self.subTest(states=states):
+                self.check((text, sha, lambda n: (2, "k", "l", "t-meta", 1, n)),
+                           lambda _, made=made: [("DEL", "k"), ("DEL", "l"), *made],
+                           lambda _: [(word, key) for key in "kl" for word in ("GET", "PTTL")],
+                           numbers=(*(n for n in REFUSED if n != LEAST), "10000"))
 
     def test_how_much_of_a_token_counts(self):
         """bsm/redislock: Lua computes with that number, and only if the name is taken."""

@@ -127,6 +127,7 @@ class TwoBrokers(CommandTest):
         self.assertEqual(client.ok("LIST").body[0].split(" ")[1], "x")
         client.ok("UNLOCK x")
         self.granted()
+        self.end_of_first()
 
     def test_what_nobody_counts_on_is_free_at_once(self):
         client = self.client(self.first, tcp=True)
