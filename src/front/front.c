@@ -429,9 +429,9 @@ front_serve(struct conn *c)
 
 /* Connections that get in line meanwhile have their turn next time. */
 static void
-front_serve_ready(struct front *f)
+front_serve_ready(struct front *f, int64_t us)
 {
-	int64_t until_us = now_awake_us() + TURN_US;
+	int64_t until_us = now_awake_us() + us;
 	unsigned n = f->nready;
 	struct conn *c;
 
@@ -448,14 +448,14 @@ void
 front_run(struct front *f)
 {
 	reload_go_on(f);
-	front_serve_ready(f);
+	front_serve_ready(f, TURN_US);
 }
 
 void
 front_run_on(struct front *f)
 {
 	if (f->nready > 0)
-		front_serve_ready(f);
+		front_serve_ready(f, SHARE_US);
 }
 
 /*
