@@ -503,18 +503,22 @@ poller_had(const struct poller *p, uint64_t fence)
 }
 
 /* It counts from when it has asked, by its own clock; Redis does from when it
- * was asked, which is no later than now. */
+ * was asked, which is no later than now.  Returns that nobody has answered may end
+ * it yet, if they are as many as its levels. */
 static void
 believe(struct broker *b, struct poller *p, uint64_t fence)
 {
+	bool ends = p->thread && p->depth <= p->less;
+	int64_t stray_ms = ends ? 0 : p->stray_ms;
+
 	if (fence != p->fence)
 		p->earlier[p->nearlier++ % POLLER_EARLIER] = p->fence;
 	p->fence = fence;
 	p->until_us = p->sent_us + p->px_ms * 990;
 	p->ends_us = world_now(p->w) + p->px_ms * 1010;
 	if (p->stray_us > p->sent_us && p->stray_name == p->name &&
-	    p->stray_token == p->token && p->stray_ms < p->px_ms) {
-		p->until_us = p->sent_us + p->stray_ms * 990;
+	    p->stray_token == p->token && stray_ms < p->px_ms) {
+		p->until_us = p->sent_us + stray_ms * 990;
 		pollers_busy(p->w, p->name, world_now(p->w) + p->px_ms * 1010);
 	}
 	p->had = true;
