@@ -178,7 +178,7 @@ bool resp_is_latch(enum resp_id id, const struct request *r);
 void resp_del_latch(struct broker *b, struct conn *c, const struct request *r);
 
 /* Was the request carried out before, or is it?  Then the answer is written. */
-bool resp_latched(struct broker *b, struct conn *c, const struct ask *a);
+bool resp_latched(struct broker *b, struct conn *c, struct ask *a);
 
 /* A request on a lock of Redisson is about to be sent to the core. */
 void resp_redisson_asks(struct broker *b, struct conn *c, const struct ask *a);

@@ -7,7 +7,9 @@
  * there before it looks at the hold: a depth that was taken off once is not
  * taken off again.  While the first request is on its way, also if its
  * connection broke meanwhile, the answer to the next one is TRYAGAIN.  Other
- * brokers do not know of it.
+ * brokers do not know of it, but they find in the hold which request has taken
+ * off a depth last, and answer the same; once the hold has ended, they say that
+ * there is none.
  *
  * Parts.  One script renews the holds of many names, each of a token of its
  * own.  The core gets a request for each, and the answer is written when all
@@ -42,7 +44,8 @@ struct latch {
 	int64_t until_ms;
 	/* Of the request that is being carried out; 0: there is the answer. */
 	uint64_t session, ref;
-	bool one; /* the answer; else 0 */
+	bool one;     /* the answer; else 0 */
+	bool deleted; /* the name may be used for another request */
 	size_t len;
 	char name[];
 };
@@ -168,19 +171,30 @@ void
 resp_del_latch(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct latch *l = find(b->latches, r->words[1]);
+	bool there = l != NULL && !l->deleted;
 
-	resp_int(conn_output(c), l != NULL);
-	if (l != NULL)
+	resp_int(conn_output(c), there);
+	if (!there)
+		return;
+	/* A hold that is left has its name. */
+	if (l->session != 0 || l->one)
 		drop(b->latches, l);
+	else
+		l->deleted = true;
 }
 
 bool
-resp_latched(struct broker *b, struct conn *c, const struct ask *a)
+resp_latched(struct broker *b, struct conn *c, struct ask *a)
 {
 	struct latch *l = a->latch.n > 0 ? find(b->latches, a->latch) : NULL;
 
 	if (l == NULL)
 		return false;
+	if (l->deleted) {
+		drop(b->latches, l);
+		a->rq.latch[0] = '\0';
+		return false;
+	}
 	if (l->session != 0)
 		resp_fail(c, "TRYAGAIN this unlock is being carried out");
 	else

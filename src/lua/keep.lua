@@ -417,8 +417,10 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	end
 	local depth = match == "c" and depth_of(stored)
 	if depth and (what == "r" or client ~= "") then
-		depth = depth + (what == "r" and -1 or 1)
-		client = with_depth(stored, depth)
+		local latch = latch_of(asked)
+		local again = latch and latch == latch_of(stored)
+		depth = depth + (what ~= "r" and 1 or again and 0 or -1)
+		client = with_depth(stored, depth, latch)
 	end
 	if what == "e" or depth and depth > 0 then
 		local rest = lasts_yet(key)

@@ -39,10 +39,19 @@ local function depth_of(token)
 	return tonumber(depth), plain
 end
 
--- Returns a stored hold with that depth.
-local function with_depth(stored, depth)
-	local plain, user = string.match(stored, "^([^|]*)%%x%d+(.*)$")
-	return plain .. "%x" .. string.format(whole, depth) .. user
+-- Returns the latch of the request that has given back a level last (%yLATCH
+-- behind the depth), or nil.
+local function latch_of(stored)
+	return string.match(stored, "^[^|]*%%x%d+%%y(%x+)")
+end
+
+-- Returns a stored hold with that depth, and that latch; with the one that it has
+-- if that is nil.
+local function with_depth(stored, depth, latch)
+	local plain, was, user =
+		string.match(stored, "^([^|]*)%%x%d+([^|]*)(.*)$")
+	return plain .. "%x" .. string.format(whole, depth)
+		.. (latch and "%y" .. latch or was) .. user
 end
 
 -- Does a stored hold match the one asked for?  Its user must be the same, and

@@ -10,6 +10,7 @@
 
 #include "base/times.h"
 #include "resp/scripts.h"
+#include "resp/sha1.h"
 
 #define NUMBER_BYTES_MAX 64
 
@@ -366,13 +367,16 @@ args_needed(const struct script *s)
  * The broker remembers what it answered to such a request under its last key
  * for the time in its last argument: a client that has not heard the answer
  * sends the request again, and must not do twice what it asked for once.  If
- * that is no time to come, the script errs when it has done all else.
+ * that is no time to come, the script errs when it has done all else.  Other
+ * brokers know by the hold itself which request has given back a level last.
  */
 static bool
 take_latch(struct ask *a, const struct script *s, const struct span *keys,
     const struct args *args, int64_t clock_ms, struct buf *why)
 {
 	struct span last = args->v[-1], time = args->v[args_needed(s) - 1];
+	char hex[SHA1_HEX_SIZE];
+	struct sha1 sum;
 	int64_t ms;
 
 	if (&args->v[-1] == keys)
@@ -381,6 +385,9 @@ take_latch(struct ask *a, const struct script *s, const struct span *keys,
 		return ask_refuse(
 		    why, "the name of this latch has a wrong length");
 	a->latch = last;
+	sha1_of(&sum, last);
+	sha1_hex(&sum, hex);
+	memcpy(a->rq.latch, hex, TOKEN_LATCH_BYTES);
 	if (!ask_number(time, &ms))
 		a->wrong.behind = NOT_A_NUMBER;
 	else if (ms <= 0 || ms > INT64_MAX - clock_ms)

@@ -336,6 +336,24 @@ class Brokers(RespTest):
                 self.assertEqual(one("HGET", "a", ONE), "1")
                 self.assertEqual(one("DEL", "a"), 1)
 
+    def test_an_unlock_that_is_repeated_elsewhere(self):
+        """It gives back one level, whoever carries it out first; the next one another."""
+        one, other = (self.resp(broker) for broker in self.brokers)
+        for _ in range(3):
+            self.assertIsNone(self.take(one))
+        self.assertEqual(self.unlock(one, number=1), 0)
+        self.assertEqual(self.unlock(other, number=1), 0)
+        self.assertEqual(other("HGET", "a", ONE), "2")
+        self.brokers[0].kill()
+        self.assertIsNone(self.take(other))
+        self.assertEqual(self.unlock(other, number=2), 0)
+        again = self.resp(self.broker(self.server, trust_new=True, lease=1, resp={"park": 0}))
+        self.assertEqual(self.unlock(again, number=2), 0)
+        self.assertEqual(again("HGET", "a", ONE), "2")
+        self.assertEqual(self.unlock(again, number=3), 0)
+        self.assertEqual(self.unlock(again, number=4), 1)
+        self.assertIsNone(self.unlock(other, number=4))
+
     def test_killed_between_each_two_steps(self):
         """Another broker goes on at once, as if nothing had been."""
         def steps(name):

@@ -56,12 +56,14 @@ emit_holders(struct core *core, struct op *op, const struct token_call *c)
 	bool acquires = c->op == TOKEN_ACQUIRE;
 	const char *made = acquires ? c->holder : c->other;
 	const char *meant = acquires ? c->other : c->holder;
+	bool latched = c->latched != NULL && op->kind == OP_TOKEN;
 	bool same = c->how.match == HOW_EXACT && strcmp(made, meant) == 0;
 
 	if (op->kind == OP_CLAIM)
 		emit_op_holder(core, op, made[0] != '\0' ? made : meant, meant);
 	else
-		emit_op_holder(core, op, meant, same ? "" : made);
+		emit_op_holder(
+		    core, op, latched ? c->latched : meant, same ? "" : made);
 }
 
 /* The answer finds its name by its index in the call.  The outcome of a PASS is

@@ -68,7 +68,14 @@ set_how(struct token_call *c, const struct token_request *rq)
 		c->how.match = HOW_NO_HOLD;
 }
 
-typedef char *text_fn(const char *token, size_t token_len, const char *user);
+/* Returns the text of the token of a request, or of so much of it. */
+static char *
+text_of(const struct token_request *rq, size_t len, const char *user)
+{
+	return rq->match == TOKEN_COUNTED
+		   ? holder_counted(rq->token, len, user, "")
+		   : holder_text(rq->token, len, user);
+}
 
 /* Sets which holds the call means, and what they become.  The texts have the
  * user in them, so that a call never means the hold of another user. */
@@ -76,13 +83,11 @@ static void
 set_holders(struct token_call *c, const struct token_request *rq,
     const struct owner *asker)
 {
-	text_fn *text =
-	    rq->match == TOKEN_COUNTED ? holder_counted : holder_text;
 	char *token = rq->awaits ? holder_kept("", 0, asker->user)
-				 : text(rq->token, rq->token_len, asker->user);
-	char *meant = text(rq->token,
-	    rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len,
-	    asker->user);
+				 : text_of(rq, rq->token_len, asker->user);
+	char *meant =
+	    text_of(rq, rq->match == TOKEN_PREFIX ? rq->prefix : rq->token_len,
+		asker->user);
 
 	if (rq->op == TOKEN_ACQUIRE) {
 		c->holder = token;
@@ -94,6 +99,9 @@ set_holders(struct token_call *c, const struct token_request *rq,
 	}
 	free(token);
 	c->holder = meant;
+	if (rq->latch[0] != '\0')
+		c->latched = holder_counted(
+		    rq->token, rq->token_len, asker->user, rq->latch);
 	c->other = rq->new_token != NULL ? holder_text(rq->new_token,
 					       rq->new_token_len, asker->user)
 					 : xstrdup("");
@@ -216,6 +224,7 @@ call_remove(struct core *core, struct token_call *c)
 	}
 	free(c->holder);
 	free(c->other);
+	free(c->latched);
 	free(c->program);
 	free(c);
 }

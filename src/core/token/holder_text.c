@@ -6,11 +6,13 @@
  * two tokens never have one text, and the scripts compare texts.
  *
  * The depth of a hold that is counted stands behind its token, as %xDEPTH: no
- * byte of a token is written so.
+ * byte of a token is written so.  Behind that may stand %yLATCH, of the request
+ * that has given back a level last: if it comes again, the scripts know it.
  */
 #include "config.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@
 
 #define ESCAPED 3  /* %XX */
 #define DEPTH "%x" /* and its number */
+#define LATCH "%y"
 
 static bool
 is_plain(unsigned char c)
@@ -69,9 +72,15 @@ holder_text(const char *token, size_t token_len, const char *user)
 }
 
 char *
-holder_counted(const char *token, size_t token_len, const char *user)
+holder_counted(
+    const char *token, size_t token_len, const char *user, const char *latch)
 {
-	return text_of(token, token_len, DEPTH "1", user);
+	char depth[sizeof(DEPTH "1" LATCH) + TOKEN_LATCH_BYTES] = DEPTH "1";
+
+	if (latch[0] != '\0')
+		snprintf(depth, sizeof(depth), "%s%.*s", DEPTH "1" LATCH,
+		    TOKEN_LATCH_BYTES, latch);
+	return text_of(token, token_len, depth, user);
 }
 
 /* Behind the % of a token stand two digits, and behind that of a depth an x. */

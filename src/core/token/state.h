@@ -61,6 +61,7 @@ struct token_call {
 	bool broken;	 /* nobody has answered one of its operations */
 	char *holder;	 /* owned; which holds it means, ... */
 	char *other;	 /* owned; ... and what they become; "": the same */
+	char *latched;	 /* owned; holder with its latch; or NULL */
 	int64_t ttl_ms;	 /* 0: no bound */
 	int64_t most_ms; /* locks.max_hold when it came; 0: none */
 	int64_t park_ms; /* it may wait so long (poll.h); 0: not at all */
@@ -168,9 +169,11 @@ char *holder_text(const char *token, size_t token_len, const char *user);
  * The caller frees it. */
 char *holder_kept(const char *program, size_t program_len, const char *user);
 
-/* Returns the same of a hold that is counted, with a depth of 1.  The caller
- * frees it. */
-char *holder_counted(const char *token, size_t token_len, const char *user);
+/* Returns the same of a hold that is counted, with a depth of 1, and with the
+ * latch of who gave back a level last, if that is not empty.  The caller frees
+ * it. */
+char *holder_counted(
+    const char *token, size_t token_len, const char *user, const char *latch);
 
 /* Returns the depth of the hold; 0: it is not counted. */
 uint64_t holder_depth(const char *text);

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #define TOKEN_MAX_BYTES 512
+#define TOKEN_LATCH_BYTES 16
 
 /* No bound is later than that: what a number of the scripts holds. */
 #define TOKEN_MS_MAX ((INT64_C(1) << 53) - 1)
@@ -95,6 +96,10 @@ struct token_request {
 	 * (EXT-OR-ACQ). */
 	bool either;
 	bool all; /* RELEASE: all names or none */
+	/* RELEASE of COUNTED: which request it is, in hexadecimal digits.  One
+	 * that is sent twice, also to two brokers, gives back one level, unless
+	 * that was the last; empty: each does. */
+	char latch[TOKEN_LATCH_BYTES + 1];
 	/* ACQUIRE of one name: how long a token that comes back may wait; 0:
 	 * not at all.  A token that comes for the first time has its answer at
 	 * once, and so has one that extends its hold. */

@@ -3,7 +3,7 @@
  *
  *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
  *		[new=T] [px=D] [park=D] [either] [all] [awaits]
- *		[program=N] [listener=S] [told=REF]
+ *		[program=N] [listener=S] [told=REF] [latch=L]
  *		[match=exact|prefix|not|any|counted] [prefix=N]
  *		[bound=replace|add|bound|unbound|longer|shorter]
  */
@@ -89,6 +89,8 @@ story_token(struct story *st)
 	rq.program = (size_t)duration(st, "program");
 	rq.listener = (uint64_t)duration(st, "listener");
 	rq.listener_ref = (uint64_t)duration(st, "told");
+	if (story_option(st, "latch") != NULL)
+		strncpy(rq.latch, story_option(st, "latch"), TOKEN_LATCH_BYTES);
 	ev.u.token.session = (uint64_t)story_number(st, st->words[2]);
 	ev.u.token.request = &rq;
 	story_step(st, &ev);

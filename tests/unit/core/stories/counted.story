@@ -115,6 +115,23 @@
 120 guard pending id:1
 > log guard-pending node=0 cause=replica wait=13600
 
+== counted: a level is given back under a latch
+0 ready 1
+10 token 1 acquire a token=t px=30s either match=counted
+> op claim a seq=1 ttl=30000 client=t%x1 other=t%x1 how=ecr
+20 < busy a fence=100 ttl=30s text=t%x1 first=1 second=3
+> op token a seq=2 ttl=30000 client=t%x1 other=t%x1 how=ecr
+25 < renewed a fence=100 ttl=30s text=t%x2
+> 1 done 1 held own meant fence=100 left=30000 depth=2 token=t
+30 token 1 release a token=t px=30s match=counted latch=c0ffee
+> op token a seq=3 ttl=30000 client=t%x1%yc0ffee how=rcr
+40 < renewed a fence=100 ttl=30s text=t%x1%yc0ffee
+> 1 done 1 held own meant fence=100 left=30000 depth=1 token=t
+50 token 1 acquire a token=t px=30s either match=counted
+> op token a seq=4 ttl=30000 client=t%x1 other=t%x1 how=ecr
+60 < renewed a fence=100 ttl=30s text=t%x2%yc0ffee
+> 1 done 1 held own meant fence=100 left=30000 depth=2 token=t
+
 == counted: Redis is away, and surely nothing was done
 0 ready 1
 10 token 1 acquire a token=t px=30s either match=counted
