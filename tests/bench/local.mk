@@ -38,6 +38,7 @@ EXTRA_DIST += \
 	tests/bench/redispy.py \
 	tests/bench/redlock.js \
 	tests/bench/run \
+	tests/bench/Jvm.java \
 	tests/bench/redisson.py \
 	tests/bench/sizing.py \
 	tests/bench/replace.py \

@@ -1,15 +1,19 @@
 """Threads of five JVMs that want one lock, as Redisson's getLock() takes it: the
 broker against bare Redis.  `run` takes case_redisson as one of its own.
 
-By itself: redisson.py HOST:PORT THREADS SECONDS [text]: one JVM, by the test client
-that does what Redisson does; `text` loads its scripts first, for a Redis.  It
-waits for a line, and prints when each wait began, was over, and when the lock was
-given back."""
+Where there is a javac, these are JVMs (Jvm.java); else processes of the test client
+that does what Redisson does.
 
-import hashlib
+By itself: redisson.py HOST:PORT THREADS SECONDS TAKE UNLOCK: one such process, with
+the sha1 of its scripts.  It waits for a line, and prints when each wait began, was
+over, and when the lock was given back."""
+
+import contextlib
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -17,19 +21,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
 # pylint: disable=wrong-import-position
 from lib.fairness import beyond, jain
+from lib.redisson import SCRIPTS, Jvm
+from lib.resp import Resp
 
 JVMS, THREADS, WORK_S = 5, 4, 0.001
 
 
-def jvm(address, threads, seconds, text):
+def jvm(address, threads, seconds, *scripts):
     sys.setswitchinterval(0.0005)
-    from lib.redisson import SCRIPTS, Jvm
-    from lib.resp import Resp
-
-    client = Resp(address)
-    for name, (_, script) in SCRIPTS.items() if text else ():
-        client("SCRIPT", "LOAD", script)
-        SCRIPTS[name] = (hashlib.sha1(script.encode()).hexdigest(), script)
+    for name, sha in zip(("TAKE", "UNLOCK"), scripts):
+        SCRIPTS[name] = (sha, SCRIPTS[name][1])
     jvm = Jvm(lambda: Resp(address), pool=threads + 1)
     grants = []
 
@@ -58,9 +59,23 @@ def percentile(values, part):
     return sorted(values)[int(len(values) * part)] * 1000
 
 
-def measure(address, seconds, *text):
+@contextlib.contextmanager
+def program():
+    """How one JVM is started, but for its arguments."""
+    if not shutil.which("javac"):
+        yield lambda address: [sys.executable, __file__, address]
+        return
+    with tempfile.TemporaryDirectory() as classes:
+        source = Path(__file__).with_name("Jvm.java")
+        subprocess.run(["javac", "-d", classes, source], check=True)
+        # A server's compiler takes more of two processors than all the rest.
+        yield lambda address: ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+                               "-cp", classes, "Jvm", *address.rsplit(":", 1)]
+
+
+def measure(argv, seconds, scripts):
     """One run of all of them."""
-    argv = [sys.executable, __file__, address, str(THREADS), str(seconds), *text]
+    argv = [*argv, str(THREADS), str(seconds), *scripts]
     processes = [subprocess.Popen(argv, stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, text=True)
                  for _ in range(JVMS)]
@@ -89,9 +104,12 @@ def case_redisson(bench):
     """Redisson's getLock(): 20 threads of five JVMs, against bare Redis"""
     seconds = bench.options.seconds
     with bench.redis() as redis, bench.broker(redis) as broker, \
-            bench.redis() as bare:
-        a, b = bench.turns(lambda: measure(bench.node(broker), seconds),
-                           lambda: measure(bench.node(bare), seconds, "text"))
+            bench.redis() as bare, program() as argv:
+        load = Resp(bench.node(bare))
+        loaded = [load("SCRIPT", "LOAD", SCRIPTS[name][1]) for name in ("TAKE", "UNLOCK")]
+        known = [SCRIPTS[name][0] for name in ("TAKE", "UNLOCK")]
+        a, b = bench.turns(lambda: measure(argv(bench.node(broker)), seconds, known),
+                           lambda: measure(argv(bench.node(bare)), seconds, loaded))
     name = f"Redisson, {JVMS * THREADS} threads, 1 ms of work: "
     bench.against(name + "grants/s", a, b, "grants_per_s")
     bench.against(name + "wait p50", a, b, "p50_ms", unit=" ms")
@@ -107,4 +125,4 @@ def case_redisson(bench):
 
 
 if __name__ == "__main__":
-    jvm(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:] == ["text"])
+    jvm(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), *sys.argv[4:])
