@@ -510,6 +510,7 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 {
 	bool ends = p->thread && p->depth <= p->less;
 	int64_t stray_ms = ends ? 0 : p->stray_ms;
+	bool had = poller_has(p);
 
 	if (fence != p->fence)
 		p->earlier[p->nearlier++ % POLLER_EARLIER] = p->fence;
@@ -525,8 +526,11 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 	p->ward = b->index;
 	p->unsure = p->doubtful = false;
 	poller_hush(p->w, p->name, world_now(p->w) + p->px_ms * 1010);
-	if (p->until_us <= world_now(p->w))
+	if (p->until_us <= world_now(p->w)) {
+		if (had)
+			checker_plain(p->w, p->name, 0);
 		return;
+	}
 	checker_token_alone(p->w, p->name, p->sent_us);
 	checker_plain(p->w, p->name, p->until_us);
 }
