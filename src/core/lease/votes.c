@@ -451,7 +451,8 @@ fail(struct core *core, struct vote *v)
 	if (o.status == OUTCOME_LOST &&
 	    v->lost + quorum_majority(core) <= core->config.shards)
 		o.status = OUTCOME_UNKNOWN;
-	if (v->op.kind == OP_RAISE && v->asked == OP_ACQUIRE)
+	/* Somebody has taken the votes away before all had one fence. */
+	if (v->asked == OP_ACQUIRE && o.status == OUTCOME_LOST)
 		o.status = OUTCOME_BUSY;
 	o.rival = rival_of(core, v, &o.ttl_ms);
 	v->failed = o.rival == 0 && v->asked == OP_ACQUIRE;
