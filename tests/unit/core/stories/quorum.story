@@ -54,6 +54,36 @@ config quorum=3
 15 < lost a on=2
 > op end a seq=1 on=1
 
+== a write-back for which there are too few servers takes nothing for taken
+config quorum=3
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 on=0
+> op acquire a seq=1 ttl=13000 reserve=1 on=1
+> op acquire a seq=1 ttl=13000 reserve=1 on=2
+11 < granted a fence=100 on=0
+12 < granted a fence=105 on=1
+> op raise a seq=1 ttl=13000 fence=105 on=0
+> op raise a seq=1 ttl=13000 fence=105 on=1
+> op raise a seq=1 ttl=13000 fence=105 on=2
+13 < granted a fence=100 on=2
+14 < unsent a on=0
+15 < unsent a on=2
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2
+16 < renewed a on=1
+17 < ended a on=0
+17 < ended a on=1
+17 < gone a on=2
+65 until
+> 65 op acquire a seq=1 ttl=13000 reserve=1 on=0
+> 65 op acquire a seq=1 ttl=13000 reserve=1 on=1
+> 65 op acquire a seq=1 ttl=13000 reserve=1 on=2
+66 < granted a fence=106 on=0
+67 < granted a fence=106 on=2
+> 1 OK fence=106 depth=1
+
 == a majority says no: what a minority granted is ended
 config quorum=3
 0 ready 1
