@@ -178,7 +178,12 @@ run = function(key, queue, shared, seq, ttl, client, how, asked)
 				phase(value) and sharers(shared) or { owner },
 				what == "f")
 		end
-		return described("busy", key, value, asked, how)
+		-- Who waits looks when the key ends, whosever it is.
+		local answer = described("busy", key, value, asked, how)
+		if answer[3] < 0 then
+			answer[3] = redis.call("PTTL", key)
+		end
+		return answer
 	end
 	local first = draw(1)
 	redis.call("DEL", shared)

@@ -398,7 +398,8 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 			? OUTCOME_GRANTED
 			: o->status;
 	n->fence = o->fence;
-	n->left_ms = o->ttl_ms;
+	/* A lease is renewed, so the end of its key tells a client nothing. */
+	n->left_ms = o->key_kind == KEY_LEASE ? -1 : o->ttl_ms;
 	if (n->status == OUTCOME_GRANTED)
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 	n->waited_ms = core->now_ms - c->since_ms;
