@@ -25,7 +25,6 @@
 #include "core/turn/emit.h"
 #include "core/turn/slot.h"
 
-#define WHY_SIZE 256
 #define INSTANCE_BYTES 16
 
 /* So many leases without a call, and a broker counts as missing. */
@@ -229,16 +228,15 @@ fleet_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct fleet *f = core->fleet;
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 	uint32_t i;
 
 	for (i = 0; f->naskers == 0 && i < core->config.shards; i++)
 		if (fleet_ask(core, i) && !quorum_used(core))
 			break;
 	if (f->under_way == 0) {
-		guard_why(core, 0, why, sizeof(why));
-		emit_error(
-		    core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
+		emit_error(core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s",
+		    guard_excuse(core, 0, NULL, why));
 		return;
 	}
 	if (f->naskers == f->askers_size) {
@@ -272,7 +270,7 @@ fleet_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct fleet *f = core->fleet;
-	char why[WHY_SIZE] = "";
+	char why[GUARD_WHY_SIZE];
 
 	assert(f->under_way > 0);
 	f->under_way--;
@@ -288,13 +286,8 @@ fleet_outcome(
 		f->known = f->fresh;
 		f->fresh = (struct members){ NULL, 0, 0 };
 		f->told_ms = core->now_ms;
-	} else if (o->text_len > 0) {
-		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
-	} else {
-		guard_why(core, slot->shard, why, sizeof(why));
 	}
-	fleet_tell(core,
-	    why[0] != '\0' ? why : "Redis did not answer in time; try again");
+	fleet_tell(core, guard_excuse(core, slot->shard, o, why));
 }
 
 const struct member *

@@ -30,8 +30,6 @@
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
-#define WHY_SIZE 256
-
 static void
 emit_ms(struct core *core, enum field_id id, int64_t ms)
 {
@@ -223,11 +221,10 @@ void
 status_timer(struct core *core, struct timer *t)
 {
 	struct ask *ask = container_of(t, struct ask, deadline);
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
-	guard_why(core, ask->shard, why, sizeof(why));
-	emit_error(
-	    core, ask->session->owner.id, ask->ref, ERR_UNAVAILABLE, "%s", why);
+	emit_error(core, ask->session->owner.id, ask->ref, ERR_UNAVAILABLE,
+	    "%s", guard_excuse(core, ask->shard, NULL, why));
 	ask_free(core, ask);
 }
 
@@ -505,18 +502,14 @@ static void
 not_answered(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	char why[WHY_SIZE] = "";
+	uint32_t shard = guard_shard(core, slot->name, slot->name_len);
+	char why[GUARD_WHY_SIZE];
 
 	if (from_record(core, slot->session, slot->ref, slot->about, slot->name,
 		slot->name_len))
 		return;
-	if (o->text_len == 0)
-		guard_why(core, guard_shard(core, slot->name, slot->name_len),
-		    why, sizeof(why));
-	if (o->text_len > 0)
-		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
 	emit_error(core, slot->session, slot->ref, ERR_UNAVAILABLE, "%s",
-	    why[0] != '\0' ? why : "Redis did not answer in time; try again");
+	    guard_excuse(core, shard, o, why));
 }
 
 void

@@ -165,6 +165,8 @@ const char *guard_history(const struct core *core, uint32_t shard);
 /* The guard of a name; over a quorum, of a server that can be reached. */
 uint32_t guard_shard(const struct core *core, const char *name, size_t len);
 
+#define GUARD_WHY_SIZE 256 /* of the texts for clients */
+
 /* The guard grants nothing before somebody does something. */
 #define GUARD_FOR_GOOD (INT64_MAX / 2)
 
@@ -174,6 +176,14 @@ uint32_t guard_shard(const struct core *core, const char *name, size_t len);
  */
 int64_t guard_why(
     const struct core *core, uint32_t shard, char *why, size_t size);
+
+/*
+ * Writes why Redis did not do what a request needs, and returns that: in its own
+ * words (`o`; NULL: it said nothing), else why nothing is granted, else that it
+ * took too long.
+ */
+const char *guard_excuse(const struct core *core, uint32_t shard,
+    const struct outcome *o, char why[GUARD_WHY_SIZE]);
 
 /* It may grant, and has said so since it was reached. */
 static inline bool

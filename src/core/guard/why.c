@@ -162,3 +162,19 @@ guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 		return why_no_quorum(core, why, size);
 	return guard_why_one(core, shard, why, size);
 }
+
+const char *
+guard_excuse(const struct core *core, uint32_t shard, const struct outcome *o,
+    char why[GUARD_WHY_SIZE])
+{
+	if (o != NULL && o->text_len > 0) {
+		snprintf(
+		    why, GUARD_WHY_SIZE, "%.*s", (int)o->text_len, o->text);
+		return why;
+	}
+	guard_why(core, shard, why, GUARD_WHY_SIZE);
+	if (why[0] == '\0')
+		snprintf(why, GUARD_WHY_SIZE,
+		    "Redis did not answer in time; try again");
+	return why;
+}

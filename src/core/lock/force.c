@@ -32,7 +32,6 @@
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
-#define WHY_SIZE 256
 #define PAUSE_MS 10	 /* before the first look whether others have ended */
 #define PAUSE_MS_MAX 200 /* it doubles up to this */
 
@@ -194,7 +193,7 @@ force_request(
 	struct lock *l;
 	bool here;
 	struct force *f;
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
 	lock_recall(core, name->p, name->n);
 	l = lock_find(core, name->p, name->n);
@@ -202,9 +201,8 @@ force_request(
 		lock_look(core, l, owner);
 	here = is_here(core, l);
 	if (!here && !guard_up(core, shard)) {
-		guard_why(core, shard, why, sizeof(why));
-		emit_error(
-		    core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s", why);
+		emit_error(core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s",
+		    guard_excuse(core, shard, NULL, why));
 		return;
 	}
 	notify_force(core, owner, here ? TAILQ_FIRST(&l->holders) : NULL,
@@ -337,12 +335,11 @@ static bool
 is_told_all(struct core *core, struct force *f)
 {
 	uint32_t shard = guard_shard(core, f->name, f->name_len);
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
 	if (guard_ready(core, shard))
 		return true;
-	guard_why(core, shard, why, sizeof(why));
-	refuse(core, f, ERR_UNAVAILABLE, why);
+	refuse(core, f, ERR_UNAVAILABLE, guard_excuse(core, shard, NULL, why));
 	return false;
 }
 
@@ -408,7 +405,7 @@ static void
 on_force(
     struct core *core, struct force *f, uint32_t shard, const struct outcome *o)
 {
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
 	switch (o->status) {
 	case OUTCOME_VALUE:
@@ -421,13 +418,9 @@ on_force(
 		f->there = false;
 		finish_if_done(core, f);
 		return;
-	case OUTCOME_REFUSED:
-		snprintf(why, sizeof(why), "%.*s", (int)o->text_len, o->text);
-		refuse(core, f, ERR_UNAVAILABLE, why);
-		return;
 	default:
 		refuse(core, f, ERR_UNAVAILABLE,
-		    "Redis did not answer in time; try again");
+		    guard_excuse(core, shard, o, why));
 	}
 }
 

@@ -31,7 +31,6 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define WHY_SIZE 256
 #define LOOK_MAX 100  /* how far in a queue to look */
 #define SETTLE_MAX 50 /* impatient waiters of one queue looked at in a row */
 
@@ -448,14 +447,14 @@ void
 waiter_timer(struct core *core, struct timer *t)
 {
 	struct waiter *w = container_of(t, struct waiter, deadline);
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
 	assert(!w->granted);
 	if (why_waited(core, w, why, sizeof(why)))
 		waiter_error(core, w, ERR_UNAVAILABLE, why);
 	else if (w->try_only)
 		waiter_error(core, w, ERR_UNAVAILABLE,
-		    "Redis did not answer in time; try again");
+		    guard_excuse(core, w->lock->lease.term.shard, NULL, why));
 	else {
 		core->stats.timeouts++;
 		waiter_answer(core, w, STATUS_TIMEOUT);
@@ -470,7 +469,7 @@ static bool
 settle_unasked(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 	int64_t wait_ms;
 
 	if (w->owner->draining && !w->try_only) {

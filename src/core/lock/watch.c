@@ -24,7 +24,6 @@
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
-#define WHY_SIZE 256
 #define REACH_MS 50  /* between looks whether Redis can be reached */
 #define PASSED_MS 20 /* until another broker has taken up what it was given */
 
@@ -272,10 +271,9 @@ watch_run(struct core *core)
 static void
 refuse_all(struct core *core, struct watched *w, const struct outcome *o)
 {
-	static const char lost[] = "Redis did not answer in time; try again";
+	char why[GUARD_WHY_SIZE];
 
-	watchers_answer(core, w,
-	    o->text_len > 0 ? xstrndup(o->text, o->text_len) : xstrdup(lost));
+	watchers_answer(core, w, xstrdup(guard_excuse(core, w->shard, o, why)));
 }
 
 /*
@@ -288,7 +286,7 @@ wait_for_redis(struct core *core, struct watched *w)
 {
 	struct watch *one;
 	int64_t again_ms = core->now_ms;
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
 	guard_why(core, w->shard, why, sizeof(why));
 	plan_look(core, w);

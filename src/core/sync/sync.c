@@ -26,7 +26,6 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define WHY_SIZE 256
 #define LOOK_SLACK_MS 2 /* after the end of what others have */
 #define SETTLE_MAX 50	/* impatient claims of one object, at once */
 
@@ -468,19 +467,15 @@ void
 claim_give_up(struct core *core, struct claim *c, enum status status)
 {
 	const struct sync *y = c->sync;
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
-	if (!guard_ready(core, y->shard)) {
-		guard_why(core, y->shard, why, sizeof(why));
-		claim_error(core, c, ERR_UNAVAILABLE, why);
-	} else if (y->why != NULL) {
+	if (guard_ready(core, y->shard) && y->why != NULL)
 		claim_error(core, c, ERR_UNAVAILABLE, y->why);
-	} else if (status == STATUS_ERR) {
+	else if (!guard_ready(core, y->shard) || status == STATUS_ERR)
 		claim_error(core, c, ERR_UNAVAILABLE,
-		    "Redis did not answer in time; try again");
-	} else {
+		    guard_excuse(core, y->shard, NULL, why));
+	else
 		claim_answer(core, c, status);
-	}
 }
 
 bool
@@ -488,7 +483,7 @@ claim_settle_unasked(struct core *core, struct claim *c)
 {
 	struct sync *y = c->sync;
 	int64_t wait_ms;
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
 	/* The answer to an operation in flight may settle it. */
 	if (y->op != 0 || (y->why == NULL && guard_ready(core, y->shard)))

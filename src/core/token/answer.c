@@ -28,7 +28,6 @@
 #include "core/turn/emit.h"
 
 #define LEASE_TEXT (BROKER_MAX_BYTES + 48)
-#define WHY_SIZE 256
 
 /* What a script calls a key is what a protocol is told. */
 _Static_assert((int)TOKEN_FREE == (int)KEY_NONE &&
@@ -255,12 +254,10 @@ call_refuse(struct core *core, struct token_call *c, enum err_code code,
 void
 call_unavailable(struct core *core, struct token_call *c, uint32_t shard)
 {
-	char why[WHY_SIZE] = "";
+	char why[GUARD_WHY_SIZE];
 
-	if (!guard_ready(core, shard))
-		guard_why(core, shard, why, sizeof(why));
-	call_refuse(core, c, ERR_UNAVAILABLE,
-	    why[0] != '\0' ? why : "Redis did not answer in time; try again");
+	call_refuse(
+	    core, c, ERR_UNAVAILABLE, guard_excuse(core, shard, NULL, why));
 }
 
 /* From now on this broker looks after the hold. */
@@ -480,7 +477,7 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
     const struct outcome *o)
 {
 	uint32_t shard = guard_shard(core, n->name, n->len);
-	char why[WHY_SIZE];
+	char why[GUARD_WHY_SIZE];
 
 	/* Perhaps the name was taken for this call, and nobody knows.  If the
 	 * call is parked, its poll queue sees to that. */

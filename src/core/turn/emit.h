@@ -35,8 +35,6 @@ struct token_result *emit_token(struct core *core, uint64_t session,
 void emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms);
 void emit_close(struct core *core, uint64_t conn);
 
-/* A token hold, as it is from now on; or that it is over. */
-
 /* A line for the operator; its fields follow. */
 void emit_notice(struct core *core, enum notice_id id);
 
