@@ -367,6 +367,22 @@ class Others(RespTest):
         time.sleep(0.1)
         self.assertIsNone(program.take())
 
+    def test_the_broker_of_a_session_dies(self):
+        """Nobody says that the name is free: the other broker looks when the key ends."""
+        server = self.redis()
+        for _ in range(2):
+            self.broker(server, trust_new=True, lease=2)
+        self.client().lock("a")
+        # A look once a lease would come just before the end of the key.
+        eventually(lambda: server.pttl("a") > 2400, 10)
+        self.brokers[0].kill()
+        eventually(lambda: server.pttl("a") < 2200, 10)
+        program = Program(self, 1, broker=self.brokers[1])
+        program.listen()
+        program.wait()
+        self.assertLess(program.told(), 3)
+        self.assertIsNone(program.take())
+
 
 if __name__ == "__main__":
     unittest.main()

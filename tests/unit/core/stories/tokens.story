@@ -57,7 +57,7 @@ config debug
 > 1 busy 0 held own fence=100 left=5000 token=t2
 30 token 1 acquire a token=t1 px=30s
 > op claim a seq=2 ttl=30000 client=t1 other=t1 how=e-r
-40 < busy a fence=100 text=x.0123456789abcdef.4 first=2
+40 < busy a fence=100 ttl=5s text=x.0123456789abcdef.4 first=2
 > 1 busy 0 native fence=100 token=x.0123456789abcdef.4
 50 token 1 acquire a token=t1 px=30s
 > op claim a seq=3 ttl=30000 client=t1 other=t1 how=e-r
