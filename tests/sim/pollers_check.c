@@ -591,8 +591,21 @@ poller_late(struct broker *b, const struct poller *p)
 		    (long long)(world_now(w) - over_us) / 1000);
 }
 
-/* What came back with old data may be extended, too; and what was forced after
- * its broker had extended it. */
+/*
+ * Was the hold forced, and is there yet?  It may have been forced after its
+ * broker had extended it; and a broker that was away then, and so was told
+ * nothing, writes it again in the next grace period.
+ */
+static bool
+outlives_force(const struct world *w, const struct poller *p)
+{
+	int64_t force_us = w->checker.grounds[p->name].force_us;
+
+	return force_us >= p->sent_us ||
+	       (w->faults.on != 0 && force_us > p->since_us);
+}
+
+/* What came back with old data may be extended, too. */
 void
 poller_extended(struct broker *b, struct poller *p, uint64_t fence)
 {
@@ -601,7 +614,7 @@ poller_extended(struct broker *b, struct poller *p, uint64_t fence)
 
 	check_alone(b, p, fence);
 	if (fence < ground->fence && w->pollers.forgot_us < p->since_us &&
-	    ground->force_us < p->sent_us && checker_fences_rise(w) &&
+	    !outlives_force(w, p) && checker_fences_rise(w) &&
 	    !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: poller %d extends fence %llu after fence %llu",
