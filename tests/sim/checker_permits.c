@@ -125,9 +125,9 @@ is_mixed(const struct world *w, int semaphore, uint64_t limit)
 }
 
 /*
- * If two masters grant too many permits, or permits with several limits, that
- * stays so until some of them are given back, also after one of the masters has
- * gone: brokers write again what their clients use.
+ * If two masters grant too many permits, that stays so until some of them are
+ * given back, and permits with several limits until all are, also after one of the
+ * masters has gone: brokers write again what their clients use.
  */
 static void
 check_sum(struct world *w, const struct broker *b, const struct ask *ask)
@@ -521,7 +521,8 @@ look_at_semaphore(struct world *w, int semaphore)
 	if (facts->too_many &&
 	    permits_out(w, semaphore) <= w->permits[semaphore])
 		facts->too_many = false;
-	facts->mixed = facts->mixed && is_mixed(w, semaphore, 0);
+	/* Redis knows only the limit that was written last. */
+	facts->mixed = facts->mixed && permits_out(w, semaphore) > 0;
 	supply_count(w, semaphore, &s);
 	supply_want(w, semaphore, &s);
 	look_at_places(w, semaphore, &s);

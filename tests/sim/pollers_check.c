@@ -112,6 +112,17 @@ is_adopted(const struct poller *p)
 	return p->w->pollers.orphan == ORPHAN_ADOPTED && orphan_is_left(p);
 }
 
+/* Redis has forgotten its hold, and perhaps nobody writes it again. */
+static void
+forget(struct poller *p)
+{
+	struct world *w = p->w;
+
+	poller_give_up(p);
+	poller_hush(w, p->name,
+	    world_now(w) + (p->px_ms + NAMED_LEASES * w->lease_ms) * 1000);
+}
+
 void
 pollers_amnesia(struct world *w)
 {
@@ -121,14 +132,10 @@ pollers_amnesia(struct world *w)
 	w->pollers.forgot_us = world_now(w);
 	for (i = 0; i < w->pollers.n; i++) {
 		p = &w->pollers.v[i];
-		if (poller_has(p) && (is_kept(p) || is_adopted(p))) {
+		if (poller_has(p) && (is_kept(p) || is_adopted(p)))
 			p->doubtful = true;
-			continue;
-		}
-		poller_give_up(p);
-		poller_hush(w, p->name,
-		    world_now(w) +
-			(p->px_ms + NAMED_LEASES * w->lease_ms) * 1000);
+		else
+			forget(p);
 	}
 }
 
@@ -535,25 +542,33 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 	checker_plain(p->w, p->name, p->until_us);
 }
 
-/* Redis may have granted it the name, or a hold that was kept for it, before
- * the name was forced; others may have been told of their grants since. */
+/*
+ * Redis may have granted it the name, or a hold that was kept for it, before
+ * the name was forced; others may have been told of their grants since.  If the
+ * broker was stalled between its decision and its writing, and Redis has forgotten
+ * the hold by then, it is as if it had written before that.
+ */
 void
 poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 {
 	struct world *w = b->w;
 	struct ground *ground = &w->checker.grounds[p->name];
+	bool forgotten = w->pollers.forgot_us >= b->turn_us;
 
-	check_alone(b, p, fence);
+	if (!forgotten)
+		check_alone(b, p, fence);
 	check_order(b, p);
 	end_kept(p);
 	p->told_us = 0;
-	if (fence <= ground->fence && ground->force_us < p->sent_us &&
+	if (fence <= ground->fence && !forgotten &&
+	    ground->force_us < p->sent_us &&
 	    checker_fences_rise(w) && !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: fence %llu after fence %llu, by %s to poller %d",
 		    p->name, (unsigned long long)fence,
 		    (unsigned long long)ground->fence, b->name, p->index);
-	if (fence > ground->fence || ground->force_us < p->sent_us) {
+	if (fence > ground->fence ||
+	    (ground->force_us < p->sent_us && !forgotten)) {
 		ground->fence = fence;
 		ground->shared = false;
 	}
@@ -561,6 +576,10 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	pass_asks(w, p);
 	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
 	p->since_us = world_now(w);
+	if (forgotten) {
+		forget(p);
+		return;
+	}
 	believe(b, p, fence);
 	orphan_granted(b, p);
 }
