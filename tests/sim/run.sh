@@ -43,7 +43,7 @@ for topology in standalone embedded; do
 done
 
 {
-	run standalone 5000 1000
+	run standalone 3000 600
 	run embedded 1500 100
 	run sentinel 700 100
 	run replicated 300 100
