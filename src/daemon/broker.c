@@ -112,7 +112,7 @@ takes(struct broker *b, struct conn *c, uint64_t ref,
     const struct wire_reply *reply)
 {
 	return resp_mutex_woken(b, c, ref, NULL) ||
-	       resp_audience_told(b, c, ref, NULL, NULL) ||
+	       resp_turns_told(b, c, ref, NULL, NULL) ||
 	       resp_part_told(c, ref, NULL, reply);
 }
 

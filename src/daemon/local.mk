@@ -50,6 +50,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp.c \
 	src/daemon/resp.h \
 	src/daemon/resp_audience.c \
+	src/daemon/resp_audience.h \
 	src/daemon/resp_channels.c \
 	src/daemon/resp_conn.c \
 	src/daemon/resp_keys.c \
@@ -58,6 +59,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp_scripts.c \
 	src/daemon/resp_server.c \
 	src/daemon/resp_shared.c \
+	src/daemon/resp_turns.c \
 	src/daemon/resumption.c \
 	src/daemon/resumption.h \
 	src/daemon/settings.c \

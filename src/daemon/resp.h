@@ -70,8 +70,10 @@ struct resp {
 
 	/* resp_audience.c */
 	char *program; /* owned; which listens here; NULL: it is not known */
-	bool proven;   /* that is sure */
-	bool sure;     /* the request in hand is of the program that listens */
+
+	/* resp_turns.c */
+	bool proven; /* that is sure */
+	bool sure;   /* the request in hand is of the program that listens */
 	uint64_t listener,
 	    listener_conn;	  /* ids of its channel, and connection */
 	uint64_t heard, heard_by; /* ids of the channel that was told before it,
@@ -131,25 +133,26 @@ void resp_audience_leave(struct broker *b, struct channel *ch);
 /* It has been told so: those that waited before its connection broke look. */
 void resp_audience_joined(struct conn *c, struct channel *ch);
 
-/* Nobody waits for messages there any more. */
-void resp_audience_forget(
-    struct broker *b, struct conn *c, const struct channel *ch);
-
 /* Its connection is gone: those that may listen in its place look. */
 void resp_audience_lost(
     struct broker *b, struct conn *c, const struct channel *ch);
 
-/* A request is about to be sent to the core: who listens for its client? */
-void resp_audience_asks(struct broker *b, struct conn *c, struct ask *a);
+/* resp_turns.c: a request is about to be sent to the core: who listens for its
+ * client? */
+void resp_turns_ask(struct broker *b, struct conn *c, struct ask *a);
 
 /* The request has been answered. */
-void resp_audience_learns(struct broker *b, struct conn *c,
+void resp_turns_learn(struct broker *b, struct conn *c,
     const struct token_result *t, const char *text);
 
 /* Takes what the core tells the listener; NULL: an error.  Returns false if
  * `ref` is a client's. */
-bool resp_audience_told(struct broker *b, struct conn *c, uint64_t ref,
+bool resp_turns_told(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t, const char *text);
+
+/* Nobody waits for messages there any more. */
+void resp_turns_forget(
+    struct broker *b, struct conn *c, const struct channel *ch);
 
 /* resp_mutex.c: a request for a lock of simple-redis-mutex, and its answer. */
 void resp_mutex_asks(struct resp *rs, const struct ask *a);

@@ -1,7 +1,7 @@
 /*
  * Subscriptions.  Libraries make some when they connect, and wait for the
  * answer.  The broker publishes nothing but what simple-redis-mutex and
- * Redisson wait for (resp_mutex.c, resp_audience.c).
+ * Redisson wait for (resp_mutex.c, resp_turns.c).
  */
 #include "config.h"
 
@@ -35,7 +35,7 @@ resp_leave_channels(struct broker *b, struct conn *c)
 	const struct channel *ch;
 
 	LIST_FOREACH (ch, &resp_of(c)->channels, link)
-		resp_audience_forget(b, c, ch);
+		resp_turns_forget(b, c, ch);
 }
 
 void
@@ -160,7 +160,7 @@ drop(struct broker *b, struct conn *c, struct channel *ch)
 	assert(rs->nchannels > 0);
 	if (ch->kind == 'C' && resp_mutex_is_channel(name))
 		resp_mutex_listen(b, c, false);
-	resp_audience_forget(b, c, ch);
+	resp_turns_forget(b, c, ch);
 	resp_audience_leave(b, ch);
 	LIST_REMOVE(ch, link);
 	rs->nchannels--;

@@ -38,7 +38,7 @@ resp_ask(
 	else if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 && !a->mutex &&
 		 a->form != ASK_OLD_OR_NIL && a->wrong.where == 0)
 		a->rq.park_ms = b->config->resp.park_ms;
-	resp_audience_asks(b, c, a);
+	resp_turns_ask(b, c, a);
 	resp_mutex_asks(rs, a);
 	rs->form = a->form;
 	rs->wrong = a->wrong;
@@ -65,11 +65,11 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	struct span mine;
 
 	if (resp_mutex_woken(b, c, ref, t) ||
-	    resp_audience_told(b, c, ref, t, text) ||
+	    resp_turns_told(b, c, ref, t, text) ||
 	    resp_part_told(c, ref, t, NULL) ||
 	    !conn_answered(c, ref, mem, &reply))
 		return;
-	resp_audience_learns(b, c, t, text);
+	resp_turns_learn(b, c, t, text);
 	resp_mutex_told(b, c, t);
 	rs->then = NULL;
 	told.listed &= rs->sure;

@@ -1,0 +1,50 @@
+/*
+ * The audience of a lock of Redisson: all connections that have subscribed to
+ * its channel.  Only resp_audience.c and resp_turns.c include this.
+ */
+#ifndef LOCKBROKER_DAEMON_RESP_AUDIENCE_H
+#define LOCKBROKER_DAEMON_RESP_AUDIENCE_H
+
+#include <stdint.h>
+
+#include "base/span.h"
+#include "daemon/resp.h"
+
+#define CHANNEL_PREFIX "redisson_lock__channel:"
+#define CHANNEL_ROOM \
+	(sizeof(CHANNEL_PREFIX) + NAME_MAX_BYTES + TOKEN_MAX_BYTES + 3)
+
+/* Messages: one thread of those that wait, or all of them, try again. */
+#define WAKE_ONE "0"
+#define WAKE_ALL "1"
+
+/* All that have subscribed to one channel. */
+struct audience {
+	struct table_link by_name, by_id;
+	uint64_t id;
+	uint64_t turn; /* counts those whose programs were told; from 1 on */
+	TAILQ_HEAD(audience_list, channel) channels; /* told last: at the end */
+	size_t len;
+	char name[];
+};
+
+/* Both return NULL if nobody listens. */
+struct audience *resp_audience_find(const struct broker *b, struct span name);
+struct audience *resp_audience_find_by_id(const struct broker *b, uint64_t id);
+
+/* The connection listens for this program; of no bytes: it is not known for
+ * which. */
+void resp_audience_set_program(struct resp *rs, struct span program);
+
+/* Returns the connection if it is of the user of `c`, and alive. */
+struct conn *resp_audience_listener(
+    struct broker *b, const struct conn *c, const struct channel *ch);
+
+void resp_audience_wake(
+    struct conn *c, const struct channel *ch, const char *whom);
+
+/* Wakes all others that may listen for the program; NULL: for any. */
+void resp_audience_wake_others(struct broker *b, const struct conn *c,
+    const struct channel *ch, const char *program);
+
+#endif
