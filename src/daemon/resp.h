@@ -37,7 +37,8 @@ struct channel {
 	LIST_ENTRY(channel) link;
 	/* resp_audience.c: of a lock of Redisson, or NULL and nothing more. */
 	struct audience *audience;
-	TAILQ_ENTRY(channel) in_audience;
+	struct ears *ears; /* of the same program */
+	TAILQ_ENTRY(channel) in_audience, in_ears;
 	uint64_t id;
 	uint64_t conn;	 /* id */
 	int64_t told_ms; /* when the last message went out */

@@ -17,6 +17,18 @@
 #include "base/xmalloc.h"
 #include "daemon/resp_audience.h"
 
+/* The key of struct ears: the id of an audience, and a program. */
+#define KEY_ROOM (sizeof(uint64_t) + TOKEN_MAX_BYTES)
+
+/* Those of an audience who listen for one program; that of no bytes: those of
+ * whom it is not known for which. */
+struct ears {
+	struct table_link by_key;
+	struct channel_list channels; /* told last: at the end */
+	size_t len;
+	char key[];
+};
+
 static const char *
 name_of(const struct table_link *link, size_t *len)
 {
@@ -37,20 +49,31 @@ id_of(const struct table_link *link, size_t *len)
 	return (const char *)&au->id;
 }
 
+static const char *
+key_of(const struct table_link *link, size_t *len)
+{
+	const struct ears *e = container_of_const(link, struct ears, by_key);
+
+	*len = e->len;
+	return e->key;
+}
+
 void
 resp_audiences_init(struct broker *b)
 {
 	table_init(&b->audiences, name_of);
 	table_init(&b->audiences_by_id, id_of);
+	table_init(&b->ears, key_of);
 }
 
 /* Requires that nobody listens any more. */
 void
 resp_audiences_fini(struct broker *b)
 {
-	assert(b->audiences.n == 0);
+	assert(b->audiences.n == 0 && b->ears.n == 0);
 	table_fini(&b->audiences);
 	table_fini(&b->audiences_by_id);
+	table_fini(&b->ears);
 }
 
 struct audience *
@@ -69,6 +92,75 @@ resp_audience_find_by_id(const struct broker *b, uint64_t id)
 	    table_find(&b->audiences_by_id, (const char *)&id, sizeof(id));
 
 	return link == NULL ? NULL : container_of(link, struct audience, by_id);
+}
+
+/* Returns its length. */
+static size_t
+make_key(char *to, const struct audience *au, struct span program)
+{
+	assert(program.n <= TOKEN_MAX_BYTES);
+	memcpy(to, &au->id, sizeof(au->id));
+	if (program.n > 0)
+		memcpy(to + sizeof(au->id), program.p, program.n);
+	return sizeof(au->id) + program.n;
+}
+
+static struct ears *
+find_ears(
+    const struct broker *b, const struct audience *au, struct span program)
+{
+	char key[KEY_ROOM];
+	struct table_link *link =
+	    table_find(&b->ears, key, make_key(key, au, program));
+
+	return link == NULL ? NULL : container_of(link, struct ears, by_key);
+}
+
+struct channel *
+resp_audience_first(
+    const struct broker *b, const struct audience *au, struct span program)
+{
+	const struct ears *e = find_ears(b, au, program);
+
+	return e == NULL ? NULL : TAILQ_FIRST(&e->channels);
+}
+
+static struct ears *
+get_ears(struct broker *b, const struct audience *au, struct span program)
+{
+	struct ears *e = find_ears(b, au, program);
+
+	if (e != NULL)
+		return e;
+	e = xcalloc(1, sizeof(*e) + sizeof(au->id) + program.n);
+	TAILQ_INIT(&e->channels);
+	e->len = make_key(e->key, au, program);
+	table_add(&b->ears, &e->by_key);
+	return e;
+}
+
+static void
+join_ears(struct broker *b, struct channel *ch, const struct resp *rs)
+{
+	struct span program = { rs->program, 0 };
+
+	if (rs->program != NULL)
+		program = span_of(rs->program);
+	ch->ears = get_ears(b, ch->audience, program);
+	TAILQ_INSERT_HEAD(&ch->ears->channels, ch, in_ears);
+}
+
+static void
+leave_ears(struct broker *b, struct channel *ch)
+{
+	struct ears *e = ch->ears;
+
+	TAILQ_REMOVE(&e->channels, ch, in_ears);
+	ch->ears = NULL;
+	if (!TAILQ_EMPTY(&e->channels))
+		return;
+	table_remove(&b->ears, &e->by_key);
+	free(e);
 }
 
 void
@@ -97,6 +189,7 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 	ch->conn = conn_id(c);
 	ch->audience = au;
 	TAILQ_INSERT_HEAD(&au->channels, ch, in_audience);
+	join_ears(b, ch, resp_of(c));
 }
 
 void
@@ -106,6 +199,7 @@ resp_audience_leave(struct broker *b, struct channel *ch)
 
 	if (au == NULL)
 		return;
+	leave_ears(b, ch);
 	TAILQ_REMOVE(&au->channels, ch, in_audience);
 	ch->audience = NULL;
 	free(ch->told_for);
@@ -117,11 +211,34 @@ resp_audience_leave(struct broker *b, struct channel *ch)
 }
 
 void
-resp_audience_set_program(struct resp *rs, struct span program)
+resp_audience_put_last(struct channel *ch)
 {
+	struct audience *au = ch->audience;
+
+	TAILQ_REMOVE(&au->channels, ch, in_audience);
+	TAILQ_INSERT_TAIL(&au->channels, ch, in_audience);
+	TAILQ_REMOVE(&ch->ears->channels, ch, in_ears);
+	TAILQ_INSERT_TAIL(&ch->ears->channels, ch, in_ears);
+}
+
+/* Of whom nothing is known any more was told in vain: it comes last. */
+void
+resp_audience_set_program(
+    struct broker *b, struct resp *rs, struct span program)
+{
+	struct channel *ch;
+
 	free(rs->program);
 	rs->program = program.n > 0 ? xstrndup(program.p, program.n) : NULL;
 	rs->proven = false;
+	LIST_FOREACH (ch, &rs->channels, link) {
+		if (ch->audience == NULL)
+			continue;
+		leave_ears(b, ch);
+		join_ears(b, ch, rs);
+		if (program.n == 0)
+			resp_audience_put_last(ch);
+	}
 }
 
 struct conn *

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/list.h"
 #include "base/span.h"
 #include "daemon/resp.h"
 
@@ -14,16 +15,21 @@
 #define CHANNEL_ROOM \
 	(sizeof(CHANNEL_PREFIX) + NAME_MAX_BYTES + TOKEN_MAX_BYTES + 3)
 
+/* A request looks at so many of those who listen for a lock, at most. */
+#define LOOK_MAX 100
+
 /* Messages: one thread of those that wait, or all of them, try again. */
 #define WAKE_ONE "0"
 #define WAKE_ALL "1"
+
+TAILQ_HEAD(channel_list, channel);
 
 /* All that have subscribed to one channel. */
 struct audience {
 	struct table_link by_name, by_id;
 	uint64_t id;
 	uint64_t turn; /* counts those whose programs were told; from 1 on */
-	TAILQ_HEAD(audience_list, channel) channels; /* told last: at the end */
+	struct channel_list channels; /* told last: at the end */
 	size_t len;
 	char name[];
 };
@@ -32,9 +38,20 @@ struct audience {
 struct audience *resp_audience_find(const struct broker *b, struct span name);
 struct audience *resp_audience_find_by_id(const struct broker *b, uint64_t id);
 
+/*
+ * Returns the first of those who listen for the program; of no bytes: of whom it
+ * is not known for which.  The next one is TAILQ_NEXT(ch, in_ears).
+ */
+struct channel *resp_audience_first(
+    const struct broker *b, const struct audience *au, struct span program);
+
 /* The connection listens for this program; of no bytes: it is not known for
  * which. */
-void resp_audience_set_program(struct resp *rs, struct span program);
+void resp_audience_set_program(
+    struct broker *b, struct resp *rs, struct span program);
+
+/* It is the last one to be told again. */
+void resp_audience_put_last(struct channel *ch);
 
 /* Returns the connection if it is of the user of `c`, and alive. */
 struct conn *resp_audience_listener(

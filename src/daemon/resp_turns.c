@@ -42,6 +42,8 @@
 
 #define KEPT_MARK "%="
 
+static const struct span nobody = { NULL, 0 };
+
 /* The token wants the lock no more, or no token of that program does. */
 static void
 forget_one(struct broker *b, const struct conn *c, struct span name,
@@ -159,15 +161,14 @@ resp_turns_forget(struct broker *b, struct conn *c, const struct channel *ch)
 static void
 tell(struct conn *c, struct channel *ch, struct span program)
 {
-	struct audience *au = ch->audience;
+	char *was = ch->told_for;
 
 	resp_audience_wake(c, ch, WAKE_ONE);
 	ch->told_ms = now_ms();
-	ch->turn = au->turn;
-	free(ch->told_for);
+	ch->turn = ch->audience->turn;
 	ch->told_for = xstrndup(program.p, program.n);
-	TAILQ_REMOVE(&au->channels, ch, in_audience);
-	TAILQ_INSERT_TAIL(&au->channels, ch, in_audience);
+	free(was); /* it may be the program */
+	resp_audience_put_last(ch);
 }
 
 /* Is the program one thread, and the channel its own? */
@@ -180,6 +181,48 @@ is_of_thread(const struct audience *au, struct span program)
 	       memcmp(end - program.n, program.p, program.n) == 0;
 }
 
+/* Returns the channel of the connection that listens for the program. */
+static struct channel *
+known(struct broker *b, const struct conn *c, const struct audience *au,
+    struct span program)
+{
+	const bool thread = is_of_thread(au, program);
+	struct channel *ch;
+	unsigned looks = 0;
+
+	ch = thread ? TAILQ_FIRST(&au->channels)
+		    : resp_audience_first(b, au, program);
+	while (ch != NULL && looks++ < LOOK_MAX) {
+		if (resp_audience_listener(b, c, ch) != NULL)
+			return ch;
+		ch = thread ? TAILQ_NEXT(ch, in_audience)
+			    : TAILQ_NEXT(ch, in_ears);
+	}
+	return NULL;
+}
+
+/* Returns the channel of one that may listen for any program, rather of one from
+ * the address of the client; `untold`: and that was not told in this turn. */
+static struct channel *
+unknown(struct broker *b, const struct conn *c, const struct audience *au,
+    bool untold)
+{
+	struct channel *ch = resp_audience_first(b, au, nobody), *any = NULL;
+	const struct conn *lc;
+	unsigned looks = 0;
+
+	for (; ch != NULL && looks++ < LOOK_MAX; ch = TAILQ_NEXT(ch, in_ears)) {
+		lc = resp_audience_listener(b, c, ch);
+		if (lc == NULL || (untold && ch->turn == au->turn))
+			continue;
+		if (same_address(c, lc))
+			return ch;
+		if (any == NULL)
+			any = ch;
+	}
+	return any;
+}
+
 /*
  * Returns the channel of the connection that listens for the program, as far as
  * is known: else one that may do so, rather one from the address of the client;
@@ -190,25 +233,11 @@ static struct channel *
 choose(struct broker *b, const struct conn *c, const struct audience *au,
     struct span program, bool untold)
 {
-	struct channel *ch, *near = NULL, *any = NULL;
-	const bool thread = is_of_thread(au, program);
-	struct conn *lc;
+	struct channel *ch = known(b, c, au, program);
 
-	TAILQ_FOREACH (ch, &au->channels, in_audience) {
-		lc = resp_audience_listener(b, c, ch);
-		if (lc == NULL)
-			continue;
-		if (thread || is_of(resp_of(lc), program))
-			return ch;
-		if (resp_of(lc)->program != NULL ||
-		    (untold && ch->turn == au->turn))
-			continue;
-		if (near == NULL && same_address(c, lc))
-			near = ch;
-		if (any == NULL)
-			any = ch;
-	}
-	return near != NULL ? near : any;
+	if (ch != NULL || is_of_thread(au, program))
+		return ch;
+	return unknown(b, c, au, untold);
 }
 
 /* Returns the connection that was told a moment ago: of this turn, or, if it is
@@ -225,16 +254,17 @@ told_of(struct broker *b, const struct conn *c, const struct channel *ch)
 	return lc != NULL && (ch->turn != 0 || same_address(c, lc)) ? lc : NULL;
 }
 
-/* Does nobody else listen from its address? */
+/* Does surely nobody else listen from its address? */
 static bool
 is_alone(struct broker *b, const struct conn *lc, const struct channel *ch)
 {
 	const struct channel *other;
 	const struct conn *oc;
+	unsigned looks = 0;
 
 	TAILQ_FOREACH (other, &ch->audience->channels, in_audience) {
 		oc = other == ch ? NULL : front_find(b->front, other->conn);
-		if (oc != NULL && same_address(oc, lc))
+		if (looks++ == LOOK_MAX || (oc != NULL && same_address(oc, lc)))
 			return false;
 	}
 	return true;
@@ -339,14 +369,15 @@ static void
 forget_program(struct broker *b, const struct conn *c,
     const struct audience *au, struct span program)
 {
-	const struct channel *ch;
+	const struct channel *ch = resp_audience_first(b, au, program), *next;
 	struct conn *lc;
+	unsigned looks = 0;
 
-	TAILQ_FOREACH (ch, &au->channels, in_audience) {
+	for (; ch != NULL && looks++ < LOOK_MAX; ch = next) {
+		next = TAILQ_NEXT(ch, in_ears);
 		lc = resp_audience_listener(b, c, ch);
-		if (lc != NULL && is_of(resp_of(lc), program))
-			resp_audience_set_program(
-			    resp_of(lc), (struct span){ NULL, 0 });
+		if (lc != NULL)
+			resp_audience_set_program(b, resp_of(lc), nobody);
 	}
 }
 
@@ -438,7 +469,7 @@ resp_turns_learn(struct broker *b, struct conn *c, const struct token_result *t,
 		return;
 	}
 	forget_program(b, c, ch->audience, program);
-	resp_audience_set_program(resp_of(lc), program);
+	resp_audience_set_program(b, resp_of(lc), program);
 	resp_of(lc)->proven = same_address(c, lc) && is_alone(b, lc, ch);
 	/* Whoever was told is of another program than the one that has its
 	 * turn. */
