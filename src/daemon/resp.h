@@ -38,7 +38,7 @@ struct channel {
 	/* resp_audience.c: of a lock of Redisson, or NULL and nothing more. */
 	struct audience *audience;
 	struct ears *ears; /* of the same program */
-	TAILQ_ENTRY(channel) in_audience, in_ears;
+	TAILQ_ENTRY(channel) in_audience, in_ears, in_told;
 	uint64_t id;
 	uint64_t conn;	 /* id */
 	int64_t told_ms; /* when the last message went out */

@@ -178,6 +178,7 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 	if (au == NULL) {
 		au = xcalloc(1, sizeof(*au) + name.n);
 		TAILQ_INIT(&au->channels);
+		TAILQ_INIT(&au->told);
 		au->len = name.n;
 		au->turn = 1;
 		memcpy(au->name, name.p, name.n);
@@ -189,6 +190,7 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 	ch->conn = conn_id(c);
 	ch->audience = au;
 	TAILQ_INSERT_HEAD(&au->channels, ch, in_audience);
+	TAILQ_INSERT_TAIL(&au->told, ch, in_told);
 	join_ears(b, ch, resp_of(c));
 }
 
@@ -201,6 +203,7 @@ resp_audience_leave(struct broker *b, struct channel *ch)
 		return;
 	leave_ears(b, ch);
 	TAILQ_REMOVE(&au->channels, ch, in_audience);
+	TAILQ_REMOVE(&au->told, ch, in_told);
 	ch->audience = NULL;
 	free(ch->told_for);
 	if (!TAILQ_EMPTY(&au->channels))
@@ -266,6 +269,24 @@ resp_audience_wake(struct conn *c, const struct channel *ch, const char *whom)
 	resp_word(out, whom);
 }
 
+static void
+note_told(struct channel *ch)
+{
+	struct audience *au = ch->audience;
+
+	ch->told_ms = now_ms();
+	TAILQ_REMOVE(&au->told, ch, in_told);
+	TAILQ_INSERT_HEAD(&au->told, ch, in_told);
+}
+
+void
+resp_audience_tell(struct conn *c, struct channel *ch, const char *whom)
+{
+	resp_audience_wake(c, ch, whom);
+	note_told(ch);
+	ch->turn = ch->audience->turn;
+}
+
 /* Threads that wait here for the first time do so only after this message. */
 void
 resp_audience_joined(struct conn *c, struct channel *ch)
@@ -273,7 +294,7 @@ resp_audience_joined(struct conn *c, struct channel *ch)
 	if (ch->audience == NULL)
 		return;
 	resp_audience_wake(c, ch, WAKE_ALL);
-	ch->told_ms = now_ms();
+	note_told(ch);
 }
 
 /* May it listen for the program?  NULL: for any. */
@@ -302,9 +323,7 @@ resp_audience_wake_others(struct broker *b, const struct conn *c,
 		lc = other == ch ? NULL : resp_audience_listener(b, c, other);
 		if (lc == NULL || !may_be_of(resp_of(lc), program))
 			continue;
-		resp_audience_wake(lc, other, WAKE_ALL);
-		other->told_ms = now_ms();
-		other->turn = au->turn;
+		resp_audience_tell(lc, other, WAKE_ALL);
 	}
 }
 

@@ -29,7 +29,8 @@ struct audience {
 	struct table_link by_name, by_id;
 	uint64_t id;
 	uint64_t turn; /* counts those whose programs were told; from 1 on */
-	struct channel_list channels; /* told last: at the end */
+	struct channel_list channels; /* told last of a turn: at the end */
+	struct channel_list told;     /* the same; the latest told_ms first */
 	size_t len;
 	char name[];
 };
@@ -57,8 +58,10 @@ void resp_audience_put_last(struct channel *ch);
 struct conn *resp_audience_listener(
     struct broker *b, const struct conn *c, const struct channel *ch);
 
+/* Writes a message.  tell: whoever comes soon may have heard it. */
 void resp_audience_wake(
     struct conn *c, const struct channel *ch, const char *whom);
+void resp_audience_tell(struct conn *c, struct channel *ch, const char *whom);
 
 /* Wakes all others that may listen for the program; NULL: for any. */
 void resp_audience_wake_others(struct broker *b, const struct conn *c,

@@ -163,9 +163,7 @@ tell(struct conn *c, struct channel *ch, struct span program)
 {
 	char *was = ch->told_for;
 
-	resp_audience_wake(c, ch, WAKE_ONE);
-	ch->told_ms = now_ms();
-	ch->turn = ch->audience->turn;
+	resp_audience_tell(c, ch, WAKE_ONE);
 	ch->told_for = xstrndup(program.p, program.n);
 	free(was); /* it may be the program */
 	resp_audience_put_last(ch);
@@ -240,6 +238,12 @@ choose(struct broker *b, const struct conn *c, const struct audience *au,
 	return unknown(b, c, au, untold);
 }
 
+static bool
+lately(const struct channel *ch)
+{
+	return now_ms() < ch->told_ms + COMES_MS;
+}
+
 /* Returns the connection that was told a moment ago: of this turn, or, if it is
  * from the address of the client, that it has subscribed; NULL: it was not. */
 static struct conn *
@@ -247,8 +251,7 @@ told_of(struct broker *b, const struct conn *c, const struct channel *ch)
 {
 	struct conn *lc;
 
-	if (ch->told_ms + COMES_MS <= now_ms() ||
-	    (ch->turn != 0 && ch->turn != ch->audience->turn))
+	if (!lately(ch) || (ch->turn != 0 && ch->turn != ch->audience->turn))
 		return NULL;
 	lc = resp_audience_listener(b, c, ch);
 	return lc != NULL && (ch->turn != 0 || same_address(c, lc)) ? lc : NULL;
@@ -270,6 +273,50 @@ is_alone(struct broker *b, const struct conn *lc, const struct channel *ch)
 	return true;
 }
 
+/* Returns the channel of the program, if it was told a moment ago. */
+static const struct channel *
+heard_itself(struct broker *b, const struct conn *c, const struct audience *au,
+    struct span program)
+{
+	const struct channel *ch = resp_audience_first(b, au, program);
+	unsigned looks = 0;
+
+	for (; ch != NULL && looks++ < LOOK_MAX; ch = TAILQ_NEXT(ch, in_ears))
+		if (told_of(b, c, ch) != NULL)
+			return ch;
+	return NULL;
+}
+
+/* Returns the one that was told a moment ago, or of several the one of which
+ * nothing is known; NULL: nobody was told, or it is `unclear`. */
+static const struct channel *
+heard_by_another(struct broker *b, const struct conn *c,
+    const struct audience *au, bool *unclear)
+{
+	const struct channel *ch, *heard = NULL;
+	unsigned looks = 0, told = 0, unknown = 0;
+	const struct resp *rs;
+	struct conn *lc;
+
+	TAILQ_FOREACH (ch, &au->told, in_told) {
+		if (!lately(ch))
+			break;
+		*unclear = looks++ == LOOK_MAX || unknown > 1;
+		if (*unclear)
+			return NULL;
+		lc = told_of(b, c, ch);
+		if (lc == NULL)
+			continue;
+		rs = resp_of(lc);
+		told++;
+		unknown += rs->program == NULL;
+		if (heard == NULL || rs->program == NULL)
+			heard = ch;
+	}
+	*unclear = told > 1 && unknown != 1;
+	return *unclear ? NULL : heard;
+}
+
 /* Which message of a moment ago may have woken a thread of the program?  Notes
  * it if that is sure, and says something new. */
 static void
@@ -277,27 +324,11 @@ note_heard(struct broker *b, struct conn *c, const struct audience *au,
     struct span program)
 {
 	struct resp *rs = resp_of(c);
-	const struct channel *ch, *heard = NULL;
-	unsigned told = 0, unknown = 0;
-	struct conn *lc;
+	const struct channel *heard = heard_itself(b, c, au, program);
 
-	TAILQ_FOREACH (ch, &au->channels, in_audience) {
-		lc = told_of(b, c, ch);
-		if (lc == NULL)
-			continue;
-		if (is_of(resp_of(lc), program)) {
-			heard = ch;
-			told = 1;
-			unknown = 0;
-			break;
-		}
-		told++;
-		unknown += resp_of(lc)->program == NULL;
-		if (heard == NULL || resp_of(lc)->program == NULL)
-			heard = ch;
-	}
-	rs->unclear = told > 1 && unknown != 1;
-	if (told == 0 || rs->unclear)
+	if (heard == NULL)
+		heard = heard_by_another(b, c, au, &rs->unclear);
+	if (heard == NULL)
 		return;
 	rs->heard = heard->id;
 	rs->heard_by = heard->conn;
