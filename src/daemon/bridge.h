@@ -84,6 +84,7 @@ struct broker {
 	TAILQ_HEAD(, wanted) wanted;	   /* names to be awaited */
 	uint64_t last_wanted;
 	struct table audiences, audiences_by_id, ears; /* resp_audience.c */
+	TAILQ_HEAD(, audience) roused;
 	uint64_t last_channel;
 	struct buf rows;      /* scratch of the list verbs */
 	struct job_list jobs; /* lists that are being made */

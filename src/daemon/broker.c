@@ -257,6 +257,7 @@ broker_turn(struct broker *b)
 	front_run(b->front);
 	lists_run(b);
 	resp_mutex_run(b);
+	resp_audience_run(b);
 	monitor_run(b->monitor);
 	bridge_catch_up(b);
 	front_hurry(b->front);

@@ -138,6 +138,9 @@ void resp_audience_joined(struct conn *c, struct channel *ch);
 void resp_audience_lost(
     struct broker *b, struct conn *c, const struct channel *ch);
 
+/* Wakes some of those that are to look. */
+void resp_audience_run(struct broker *b);
+
 /* resp_turns.c: a request is about to be sent to the core: who listens for its
  * client? */
 void resp_turns_ask(struct broker *b, struct conn *c, struct ask *a);

@@ -5,7 +5,7 @@
  * turn (resp_turns.c).
  *
  * If a connection that listens breaks, threads may have lost their places with
- * it, so all others that listen look.
+ * it, so all others that listen look; see "Rousing" below.
  */
 #include "config.h"
 
@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/users.h"
+#include "base/hash.h"
 #include "base/now.h"
 #include "base/xmalloc.h"
 #include "daemon/resp_audience.h"
@@ -64,6 +66,7 @@ resp_audiences_init(struct broker *b)
 	table_init(&b->audiences, name_of);
 	table_init(&b->audiences_by_id, id_of);
 	table_init(&b->ears, key_of);
+	TAILQ_INIT(&b->roused);
 }
 
 /* Requires that nobody listens any more. */
@@ -71,6 +74,7 @@ void
 resp_audiences_fini(struct broker *b)
 {
 	assert(b->audiences.n == 0 && b->ears.n == 0);
+	assert(TAILQ_EMPTY(&b->roused));
 	table_fini(&b->audiences);
 	table_fini(&b->audiences_by_id);
 	table_fini(&b->ears);
@@ -155,7 +159,7 @@ leave_ears(struct broker *b, struct channel *ch)
 {
 	struct ears *e = ch->ears;
 
-	TAILQ_REMOVE(&e->channels, ch, in_ears);
+	CURSOR_REMOVE(&ch->audience->cursors, &e->channels, ch, in_ears);
 	ch->ears = NULL;
 	if (!TAILQ_EMPTY(&e->channels))
 		return;
@@ -194,6 +198,12 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 	join_ears(b, ch, resp_of(c));
 }
 
+static bool
+is_roused(const struct audience *au)
+{
+	return (au->lost | au->left | au->vain) != 0;
+}
+
 void
 resp_audience_leave(struct broker *b, struct channel *ch)
 {
@@ -202,29 +212,37 @@ resp_audience_leave(struct broker *b, struct channel *ch)
 	if (au == NULL)
 		return;
 	leave_ears(b, ch);
-	TAILQ_REMOVE(&au->channels, ch, in_audience);
+	CURSOR_REMOVE(&au->cursors, &au->channels, ch, in_audience);
 	TAILQ_REMOVE(&au->told, ch, in_told);
 	ch->audience = NULL;
 	free(ch->told_for);
 	if (!TAILQ_EMPTY(&au->channels))
 		return;
+	if (is_roused(au))
+		TAILQ_REMOVE(&b->roused, au, in_roused);
 	table_remove(&b->audiences, &au->by_name);
 	table_remove(&b->audiences_by_id, &au->by_id);
 	free(au);
 }
 
+/* A cursor that stands at the last one has yet to take it. */
 void
 resp_audience_put_last(struct channel *ch)
 {
 	struct audience *au = ch->audience;
+	struct ears *e = ch->ears;
 
-	TAILQ_REMOVE(&au->channels, ch, in_audience);
-	TAILQ_INSERT_TAIL(&au->channels, ch, in_audience);
-	TAILQ_REMOVE(&ch->ears->channels, ch, in_ears);
-	TAILQ_INSERT_TAIL(&ch->ears->channels, ch, in_ears);
+	if (TAILQ_NEXT(ch, in_audience) != NULL) {
+		CURSOR_REMOVE(&au->cursors, &au->channels, ch, in_audience);
+		TAILQ_INSERT_TAIL(&au->channels, ch, in_audience);
+	}
+	if (TAILQ_NEXT(ch, in_ears) != NULL) {
+		CURSOR_REMOVE(&au->cursors, &e->channels, ch, in_ears);
+		TAILQ_INSERT_TAIL(&e->channels, ch, in_ears);
+	}
 }
 
-/* Of whom nothing is known any more was told in vain: it comes last. */
+/* One of which nothing is known any more was told in vain, and comes last. */
 void
 resp_audience_set_program(
     struct broker *b, struct resp *rs, struct span program)
@@ -244,18 +262,25 @@ resp_audience_set_program(
 	}
 }
 
+/* Returns the connection if it is alive. */
+static struct conn *
+conn_of(const struct broker *b, const struct channel *ch)
+{
+	struct conn *c = front_find(b->front, ch->conn);
+	const struct client *client = c == NULL ? NULL : conn_data(c);
+
+	return client != NULL && client->session != 0 ? c : NULL;
+}
+
 struct conn *
 resp_audience_listener(
     struct broker *b, const struct conn *c, const struct channel *ch)
 {
 	const struct client *client = conn_data(c), *other;
-	struct conn *lc = front_find(b->front, ch->conn);
+	struct conn *lc = conn_of(b, ch);
 
 	other = lc == NULL ? NULL : conn_data(lc);
-	return other != NULL && other->user == client->user &&
-		       other->session != 0
-		   ? lc
-		   : NULL;
+	return other != NULL && other->user == client->user ? lc : NULL;
 }
 
 void
@@ -297,34 +322,35 @@ resp_audience_joined(struct conn *c, struct channel *ch)
 	note_told(ch);
 }
 
-/* May it listen for the program?  NULL: for any. */
-static bool
-may_be_of(const struct resp *rs, const char *program)
+/*
+ * Rousing.  Threads that sleep may have lost their places, or never be told, so
+ * those who listen look.  Many connections may break at once, and very many
+ * listen: each turn wakes some of them, and all that breaks meanwhile makes them
+ * look once more, and not once for each.  They count as told: which of them a
+ * thread has heard then is not clear.
+ */
+
+#define ROUSE_MAX 100 /* in a turn */
+
+/* A bit for the user of the client.  Seldom have two the same. */
+static uint64_t
+bit_of(const struct conn *c)
 {
-	return program == NULL || rs->program == NULL ||
-	       strcmp(rs->program, program) == 0;
+	const struct client *client = conn_data(c);
+	const char *name = client->user == NULL ? "" : user_name(client->user);
+
+	return UINT64_C(1) << hash_of(name, strlen(name)) % 64;
 }
 
-/*
- * Threads of the program may have lost their places with this connection; if it
- * does not listen for the program, or not alone, they sleep.  So all that may
- * listen for it look.  They count as told: which of them a thread has heard then
- * is not clear.
- */
 void
-resp_audience_wake_others(struct broker *b, const struct conn *c,
-    const struct channel *ch, const char *program)
+resp_audience_rouse(
+    struct broker *b, const struct conn *c, struct audience *au, uint64_t *why)
 {
-	struct audience *au = ch->audience;
-	struct channel *other;
-	struct conn *lc;
-
-	TAILQ_FOREACH (other, &au->channels, in_audience) {
-		lc = other == ch ? NULL : resp_audience_listener(b, c, other);
-		if (lc == NULL || !may_be_of(resp_of(lc), program))
-			continue;
-		resp_audience_tell(lc, other, WAKE_ALL);
-	}
+	if (!is_roused(au))
+		TAILQ_INSERT_TAIL(&b->roused, au, in_roused);
+	*why |= bit_of(c);
+	au->again = true;
+	front_wake(b->front);
 }
 
 /* It may have been taken for that of any program when a thread was refused. */
@@ -332,5 +358,64 @@ void
 resp_audience_lost(struct broker *b, struct conn *c, const struct channel *ch)
 {
 	if (ch->audience != NULL)
-		resp_audience_wake_others(b, c, ch, NULL);
+		resp_audience_rouse(b, c, ch->audience, &ch->audience->lost);
+}
+
+static void
+rouse_one(struct broker *b, const struct audience *au, struct channel *ch)
+{
+	struct conn *c = conn_of(b, ch);
+	uint64_t all = au->lost;
+
+	if (c == NULL)
+		return;
+	if (resp_of(c)->program == NULL)
+		all |= au->left;
+	if ((all & bit_of(c)) != 0)
+		resp_audience_tell(c, ch, WAKE_ALL);
+	else if ((au->vain & bit_of(c)) != 0)
+		resp_audience_wake(c, ch, WAKE_ONE);
+}
+
+static void
+begin_rousing(struct broker *b, struct audience *au)
+{
+	const bool every = (au->lost | au->vain) != 0;
+
+	au->again = false;
+	cursor_begin(&au->cursors, &au->next,
+	    every ? TAILQ_FIRST(&au->channels)
+		  : resp_audience_first(b, au, (struct span){ NULL, 0 }),
+	    every ? offsetof(struct channel, in_audience)
+		  : offsetof(struct channel, in_ears));
+	/* Others have their turn, whatever breaks meanwhile. */
+	TAILQ_REMOVE(&b->roused, au, in_roused);
+	TAILQ_INSERT_TAIL(&b->roused, au, in_roused);
+}
+
+static void
+end_rousing(struct broker *b, struct audience *au)
+{
+	TAILQ_REMOVE(&b->roused, au, in_roused);
+	au->lost = au->left = au->vain = 0;
+}
+
+void
+resp_audience_run(struct broker *b)
+{
+	struct audience *au;
+	struct channel *ch;
+	unsigned looks = 0;
+
+	while ((au = TAILQ_FIRST(&b->roused)) != NULL && looks++ < ROUSE_MAX) {
+		ch = cursor_take(&au->next);
+		if (ch != NULL)
+			rouse_one(b, au, ch);
+		else if (au->again)
+			begin_rousing(b, au);
+		else
+			end_rousing(b, au);
+	}
+	if (!TAILQ_EMPTY(&b->roused))
+		front_wake(b->front);
 }

@@ -5,9 +5,10 @@
 #ifndef LOCKBROKER_DAEMON_RESP_AUDIENCE_H
 #define LOCKBROKER_DAEMON_RESP_AUDIENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "base/list.h"
+#include "base/cursor.h"
 #include "base/span.h"
 #include "daemon/resp.h"
 
@@ -31,6 +32,16 @@ struct audience {
 	uint64_t turn; /* counts those whose programs were told; from 1 on */
 	struct channel_list channels; /* told last of a turn: at the end */
 	struct channel_list told;     /* the same; the latest told_ms first */
+
+	/* Who is being roused: those that listen, by their users (bit_of()). */
+	uint64_t lost; /* all of their threads: one that listened is gone */
+	uint64_t left; /* the same, where it is not known whose they are */
+	uint64_t vain; /* one thread of each: nobody has come */
+	TAILQ_ENTRY(audience) in_roused; /* unless these are 0 */
+	struct cursors cursors;
+	struct cursor next;
+	bool again; /* somebody else is to be roused since it began */
+
 	size_t len;
 	char name[];
 };
@@ -63,8 +74,11 @@ void resp_audience_wake(
     struct conn *c, const struct channel *ch, const char *whom);
 void resp_audience_tell(struct conn *c, struct channel *ch, const char *whom);
 
-/* Wakes all others that may listen for the program; NULL: for any. */
-void resp_audience_wake_others(struct broker *b, const struct conn *c,
-    const struct channel *ch, const char *program);
+/*
+ * Those that listen for the user of `c` are woken, a part of them in each turn of
+ * the loop.  `why` says whom: a field of the audience.
+ */
+void resp_audience_rouse(
+    struct broker *b, const struct conn *c, struct audience *au, uint64_t *why);
 
 #endif

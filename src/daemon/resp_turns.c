@@ -133,6 +133,26 @@ is_of(const struct resp *rs, struct span program)
 	return same(rs->program, program);
 }
 
+/* If it listens over others, too, its threads may have lost their places with
+ * this one, and sleep. */
+static void
+wake_others(struct broker *b, const struct conn *c, const struct channel *ch,
+    struct span program)
+{
+	struct audience *au = ch->audience;
+	struct channel *other = resp_audience_first(b, au, program);
+	struct conn *lc;
+	unsigned looks = 0;
+
+	for (; other != NULL && looks++ < LOOK_MAX;
+	     other = TAILQ_NEXT(other, in_ears)) {
+		lc = other == ch ? NULL : resp_audience_listener(b, c, other);
+		if (lc != NULL)
+			resp_audience_tell(lc, other, WAKE_ALL);
+	}
+	resp_audience_rouse(b, c, au, &au->left);
+}
+
 /* What stands behind the name may be a part of it, or a token. */
 void
 resp_turns_forget(struct broker *b, struct conn *c, const struct channel *ch)
@@ -147,7 +167,7 @@ resp_turns_forget(struct broker *b, struct conn *c, const struct channel *ch)
 	if (resp_of(c)->proven) {
 		program = xstrdup(resp_of(c)->program);
 		forget(b, c, name, span_of(program), TOKEN_EXACT);
-		resp_audience_wake_others(b, c, ch, program);
+		wake_others(b, c, ch, span_of(program));
 		free(program);
 	}
 	token = name;
@@ -511,18 +531,11 @@ resp_turns_learn(struct broker *b, struct conn *c, const struct token_result *t,
 /* Nobody of the program has come, so perhaps it listens elsewhere than it
  * seemed: whoever it is, it is woken now, and comes again. */
 static void
-tell_all(struct broker *b, const struct conn *c, const struct audience *au,
+tell_all(struct broker *b, const struct conn *c, struct audience *au,
     struct span program)
 {
-	const struct channel *ch;
-	struct conn *lc;
-
 	forget_program(b, c, au, program);
-	TAILQ_FOREACH (ch, &au->channels, in_audience) {
-		lc = resp_audience_listener(b, c, ch);
-		if (lc != NULL)
-			resp_audience_wake(lc, ch, WAKE_ONE);
-	}
+	resp_audience_rouse(b, c, au, &au->vain);
 }
 
 /* An error means nothing: a thread that tries hears of it. */
