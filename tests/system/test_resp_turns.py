@@ -6,6 +6,7 @@ import select
 import time
 import unittest
 
+from lib.case import note
 from lib.redisson import SCRIPTS, channel_of, latch_of
 from lib.resp import Resp
 from lib.wait import eventually, now, patience
@@ -82,7 +83,8 @@ class Program:
         return ms
 
 
-class Turns(RespTest):
+class Waiting(RespTest):
+    """A lock that somebody has."""
 
     def setUp(self):
         super().setUp()
@@ -104,6 +106,9 @@ class Turns(RespTest):
         self.assertIsNone(program.take())
         program.unlock()
         self.assertIsNone(self.holder.take())
+
+
+class Turns(Waiting):
 
     def test_only_the_one_whose_turn_it_is(self):
         programs = self.programs(3)
@@ -156,7 +161,7 @@ class Turns(RespTest):
         self.holder.unlock()
         program.told()
         self.assertGreater(program.take(2), 0)
-        program.told()
+        self.assertLess(program.told(), KEPT / 2)
         self.assertIsNone(program.take(1))
 
     def test_nobody_comes(self):
@@ -296,6 +301,101 @@ class Turns(RespTest):
         self.assertIsNone(program.take())
 
 
+class Crowds(Waiting):
+    """Very many JVMs listen for one lock."""
+
+    ALL = ["message", channel_of("a"), "1"]
+
+    def crowd(self, count):
+        """Those of which the broker knows nothing."""
+        crowd = [self.resp() for _ in range(count)]
+        for listener in crowd:
+            listener.send("SUBSCRIBE", channel_of("a"))
+        for listener in crowd:
+            self.assertEqual(listener.read()[0], "subscribe")
+            self.assertEqual(listener.read(), self.ALL)
+        return crowd
+
+    def messages(self, crowd):
+        """How many each has by now; all of them wake all threads."""
+        counts = []
+        for listener in crowd:
+            listener.send("PING")
+            counts.append(0)
+            while (reply := listener.read())[0] != "pong":
+                self.assertEqual(reply, self.ALL)
+                counts[-1] += 1
+        return counts
+
+    def test_the_one_whose_turn_it_is(self):
+        first, = self.programs(1)
+        self.introduce(first)
+        crowd = self.crowd(300)
+        self.assert_within(501, first.wait(), 10000)
+        self.holder.unlock()
+        self.assertLess(first.told(), KEPT / 2)
+        self.assertIsNone(first.take())
+        self.assertEqual(self.messages(crowd), [0] * len(crowd))
+
+    def test_who_has_heard_a_message(self):
+        """One that comes last; that all have been greeted is over."""
+        self.crowd(300)
+        time.sleep(0.15)
+        program, = self.programs(1)
+        for _ in range(2):  # whether others listen from its address is not looked up
+            self.introduce(program)
+        self.assert_within(501, program.wait(), 10000)
+
+    def test_one_breaks(self):
+        *crowd, one = self.crowd(601)
+        start = now()
+        one.close()
+        for listener in crowd:
+            self.assertEqual(listener.read(), self.ALL)
+        self.assertLess(now() - start, patience(0.5, start))
+        self.assertEqual(self.messages(crowd), [0] * len(crowd))
+
+    def test_very_many_break(self):
+        """At once: those that stay look a few times, and not once for each."""
+        crowd = self.crowd(400)
+        random.shuffle(crowd)
+        gone, stay = crowd[50:], crowd[:50]
+        self.brokers[0].freeze()
+        for listener in gone:
+            listener.close()
+        self.brokers[0].thaw()
+        for listener in stay:
+            self.assertEqual(listener.read(), self.ALL)
+        line = self.client()
+        eventually(lambda: line.stats()["clients"] == str(len(stay) + 3), 10)
+        counts = self.messages(stay)
+        note(f"{max(counts) + 1} messages at most")
+        self.assertLess(max(counts), len(gone) / 4)
+
+    def test_a_program_listens_no_more(self):
+        """Those look of which nothing is known: its threads may sleep there."""
+        one, other = self.programs(2)
+        self.introduce(one)
+        self.introduce(other)
+        crowd = self.crowd(300)
+        one.leave()
+        for listener in crowd:
+            self.assertEqual(listener.read(), self.ALL)
+        self.assertEqual(self.messages(crowd), [0] * len(crowd))
+        self.assertEqual(other.messages(), 0)
+
+    def test_nobody_comes(self):
+        """Who it was is woken, whoever it is."""
+        program, = self.programs(1)
+        program.wait()
+        crowd = self.crowd(300)
+        self.holder.unlock()
+        for listener in crowd[:-1]:  # one of them was told of the turn before
+            self.assertEqual(listener.read(), ["message", channel_of("a"), "0"])
+        program.told()
+        self.assertIsNone(program.take())
+
+
 class Others(RespTest):
 
     def test_never_parked_while_it_listens(self):
@@ -331,6 +431,20 @@ class Others(RespTest):
         self.assertGreater(stranger.take(), 0)
         self.assertEqual(program.unlock(), 1)
         self.assertEqual(stranger.messages(), 0)
+
+    def test_users_whose_connections_break(self):
+        """Those of another user are not woken, unless there are very many users."""
+        names = [f"j{i}" for i in range(8)]
+        self.broker(auth={"users": [{"name": name, "hash": HASH, "lock": ["*"]}
+                                    for name in names]}, ready=False)
+        eventually(lambda: self.brokers[0].log_lines("guard-ready"), 10)
+        one, two, *strangers = [Program(self, i, auth=(name, SECRET))
+                                for i, name in enumerate([names[0], *names])]
+        for program in one, two, *strangers:
+            program.listen()
+        one.listener.close()
+        self.assertEqual(two.next(), ["message", channel_of("a"), "1"])
+        self.assertIn(0, [stranger.messages() for stranger in strangers])
 
     def test_a_turn_is_taken_at_another_broker(self):
         """The connections of a program may go to several brokers."""
