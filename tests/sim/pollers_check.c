@@ -561,8 +561,8 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	end_kept(p);
 	p->told_us = 0;
 	if (fence <= ground->fence && !forgotten &&
-	    ground->force_us < p->sent_us &&
-	    checker_fences_rise(w) && !faults_excuse_fence(w))
+	    ground->force_us < p->sent_us && checker_fences_rise(w) &&
+	    !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: fence %llu after fence %llu, by %s to poller %d",
 		    p->name, (unsigned long long)fence,
