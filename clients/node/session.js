@@ -6,6 +6,7 @@
 
 const net = require('net');
 const os = require('os');
+const { StringDecoder } = require('string_decoder');
 const tls = require('tls');
 
 const TRY_AGAIN = 100; // between attempts to find a broker
@@ -13,6 +14,7 @@ const PATIENCE = 10000; // so long a broker is looked for, however long one may 
 const FROZEN = 5000; // a broker that says nothing for so long is given up
 const CONNECT = 3000; // for one address
 const BRIEF = 1000; // an answer is older than its arrival by less
+const ROOM = 16384; // so many bytes are read at once
 const QUIT = 1000; // so long an answer to QUIT is waited for
 const MOMENT = 1000; // so long a request waits for its session to come back
 const WARY = 8; // so often a lock is waited for at once after one was not free
@@ -271,19 +273,27 @@ class Session {
   }
 
   attach(place) {
-    const raw = place.path ? net.connect(place.path) :
-      net.connect({ port: place.port, host: place.host, noDelay: true });
-    const socket = place.secure ?
-      tls.connect({ ...this.broker.context(place), socket: raw }) : raw;
+    const { secure, path, host, port } = place;
+    const decoder = new StringDecoder();
+    const read = (bytes) => this.socket === socket && this.read(decoder.write(bytes));
+    // Without TLS all is read into one buffer, instead of a new one each time.
+    const onread = secure ? undefined : {
+      buffer: Buffer.allocUnsafeSlow(ROOM),
+      callback: (length, buffer) => {
+        read(buffer.subarray(0, length));
+        return true;
+      },
+    };
+    const raw = net.connect({ path, host, port, noDelay: true, onread });
+    const socket = secure ?
+      tls.connect({ ...this.broker.context(place), socket: raw }).on('data', read) : raw;
     let why = 'the connection is lost';
     const failed = (error) => { why = error.message; };
     raw.on('error', failed);
     socket.on('error', failed);
-    socket.setEncoding('utf8');
     this.out = this.partial = '';
     this.plain = [];
     this.rows = undefined;
-    socket.on('data', (text) => this.socket === socket && this.read(text));
     socket.on('close', () => this.socket === socket && this.cut(why));
     this.socket = socket;
     this.close = (how) => {
@@ -295,7 +305,7 @@ class Session {
         raw[this.broker.closed ? 'ref' : 'unref'](); // close() is waited for
         return new Promise((done) => socket.on('close', done));
       }
-      if (how === 'reset' && raw.resetAndDestroy && !place.path) {
+      if (how === 'reset' && raw.resetAndDestroy && !path) {
         raw.resetAndDestroy();
       } else {
         socket.destroy();
