@@ -313,7 +313,7 @@ class Broker {
       const reply = await said;
       for (const hold of [...session.holds])
         if (hold.want === what) hold.leave();
-      if (reply.status === 'OK' && what.undo) await this.undo(session, what);
+      if (reply.ok && what.undo) await this.undo(session, what);
       if (reply.error && reply.error[again]) session.shut();
     } catch (error) {
       if (!(error instanceof LockError)) throw error;
@@ -445,14 +445,13 @@ class Broker {
     const rows = await this.rows(pattern);
     const mine = new Set([...this.sessions].map((session) => session.id));
     for (const [name, row] of rows) {
-      const [role, ...words] = row.split(' ');
-      const known = field(words, 'session') === undefined ?
-        found.held.some((one) => one.name === name) :
-        mine.has(field(words, 'session'));
+      const session = field(row, 'session');
+      const known = session === undefined ?
+        found.held.some((one) => one.name === name) : mine.has(session);
       if (known) continue;
-      found[role === 'holder' ? 'held' : 'pending'].push({
-        name, mode: field(words, 'mode'), clientId: field(words, 'label') ||
-          field(words, 'peer') || field(words, 'broker') });
+      found[row.startsWith('holder ') ? 'held' : 'pending'].push({
+        name, mode: field(row, 'mode'), clientId: field(row, 'label') ||
+          field(row, 'peer') || field(row, 'broker') });
     }
     return found;
   }
@@ -462,8 +461,7 @@ class Broker {
     const list = async (line, key) => (await this.answer(
       want('query', key, () => line))).rows;
     const names = (await list(`NAMES ${word(pattern)} limit=1000`, 'names'))
-      .map((row) => row.split(' '))
-      .filter((words) => !field(words, 'kind')).map(([name]) => name);
+      .filter((row) => !field(row, 'kind')).map((row) => row.split(' ', 1)[0]);
     const queues = await Promise.all(names.map(async (name) =>
       (await list(`QUEUE ${name} limit=1000`, name)).map((row) => [name, row])));
     return queues.flat();

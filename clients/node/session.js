@@ -81,28 +81,27 @@ function durations(options, ...keys) {
 const UNITS = { ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5 };
 
 function milliseconds(text) {
-  const [, digits, unit] = /^(\d+)([a-z]*)$/.exec(text) || [];
-  return digits * (UNITS[unit] || 1) || 0;
+  const digits = parseInt(text, 10);
+  return digits * (UNITS[text.slice(String(digits).length)] || 1) || 0;
 }
 
-/* A reply, taken apart. */
+/* A reply, taken apart when it is asked for its parts. */
 class Reply {
   constructor(text) {
-    const at = text.indexOf(' ');
-    this.status = at < 0 ? text : text.slice(0, at);
-    this.text = at < 0 ? '' : text.slice(at + 1);
+    this.text = text;
+    this.ok = text.startsWith('OK');
     this.rows = [];
   }
 
   get(key) {
-    return field(this.text.split(' '), key);
+    return field(this.text, key);
   }
 
   /* undefined if it is OK, else the error that it is. */
   get error() {
-    switch (this.status) {
-      case 'OK':
-        return undefined;
+    if (this.ok) return undefined;
+    const [status, code] = this.text.split(' ', 2);
+    switch (status) {
       case 'BUSY':
         return new LockError('busy', 'held by another');
       case 'TIMEOUT':
@@ -110,9 +109,8 @@ class Reply {
       case 'CANCELLED':
         return new LockError('cancelled');
       default: {
-        const [code] = this.text.split(' ', 1);
         const error = new LockError(code || 'internal',
-          this.text.slice(code.length + 1));
+          this.text.slice(`${status} ${code} `.length));
         error[again] = code === 'shutdown';
         return error;
       }
@@ -127,10 +125,13 @@ class Reply {
   }
 }
 
-function field(words, key) {
-  for (const one of words)
-    if (one.startsWith(key + '=')) return one.slice(key.length + 1);
-  return undefined;
+/* The value of a word KEY=VALUE, but not of the first. */
+function field(text, key) {
+  const at = text.indexOf(` ${key}=`);
+  if (at < 0) return undefined;
+  const from = at + key.length + 2;
+  const end = text.indexOf(' ', from);
+  return end < 0 ? text.slice(from) : text.slice(from, end);
 }
 
 /* What a session has been granted: locks, or permits of a semaphore. */
@@ -138,7 +139,9 @@ class Hold {
   constructor(session, want, reply) {
     this.session = session;
     this.want = want;
-    this.fences = (reply.get('fence') || '').split(',').filter(Boolean).map(Number);
+    const fence = reply.get('fence'); // F, or F,F,... for several names
+    this.fences = want.names.length > 1 && fence ? fence.split(',').map(Number) :
+      fence ? [+fence] : [];
     this.ends = now() + (want.hold ?? Infinity); // by `hold=`, or earlier
     this.until = 0; // by now(); 0: no PING has covered it yet
     this.over = false; // lost, or given back
@@ -369,18 +372,17 @@ class Session {
    */
   async sort() {
     const { rows } = (await this.say('LIST')).check();
-    const listed = new Map(rows.map((row) => row.split(' '))
-      .map(([kind, name, ...words]) => [`${kind} ${name}`, words]));
+    const listed = new Map(rows.map((row) => [row.split(' ', 2).join(' '), row]));
     for (const hold of [...this.holds])
       if (hold.want.keys.every((key) => listed.has(key)))
         hold.want.keys.forEach((key) => listed.delete(key));
       else
         hold.lose('unreachable');
-    for (const [key, words] of listed) {
+    for (const [key, row] of listed) {
       const [kind, name] = key.split(' ');
       if (kind === 'lock') await this.say(`UNLOCK ${name}`);
       if (kind === 'semaphore')
-        await this.say(`RELEASE ${name} permits=${field(words, 'permits')}`);
+        await this.say(`RELEASE ${name} permits=${field(row, 'permits')}`);
     }
     await this.ping([...this.holds]);
     if (this.state === 'away') this.state = 'open';
@@ -416,47 +418,52 @@ class Session {
 
   read(text) {
     this.heard = now();
-    const lines = (this.partial + text).split('\n');
-    this.partial = lines.pop();
-    for (const line of lines) this.line(line.endsWith('\r') ? line.slice(0, -1) : line);
+    const all = this.partial + text;
+    let from = 0;
+    for (let end; (end = all.indexOf('\n', from)) >= 0; from = end + 1)
+      this.line(all.slice(from, all[end - 1] === '\r' ? end - 1 : end));
+    this.partial = all.slice(from);
   }
 
   line(line) {
     if (this.rows) {
-      this.rows.reply.rows.push(line);
-      if (--this.rows.left === 0) this.done();
+      const { reply, tag } = this.rows;
+      reply.rows.push(line);
+      if (--this.rows.left > 0) return;
+      this.rows = undefined;
+      this.done(reply, tag);
     } else if (line[0] === '!') {
-      this.event(line.slice(1).split(' '));
+      this.event(line);
     } else {
       const at = line[0] === '@' ? line.indexOf(' ') : -1;
       const reply = new Reply(line.slice(at + 1));
-      const left = reply.status === 'OK' ? +(reply.get('lines') || 0) : 0;
-      this.rows = { reply, left, tag: at < 0 ? this.plain.shift() : line.slice(1, at) };
-      if (!left) this.done();
+      const tag = at < 0 ? this.plain.shift() : +line.slice(1, at);
+      const left = reply.ok ? +(reply.get('lines') || 0) : 0;
+      if (left) this.rows = { reply, tag, left };
+      else this.done(reply, tag);
     }
   }
 
-  done() {
-    const { reply, tag } = this.rows;
+  done(reply, tag) {
     const call = this.calls.get(tag);
-    this.rows = undefined;
     this.calls.delete(tag);
     if (call) call.done(reply);
     else if (tag === undefined && reply.error) this.fail(reply.error); // to no request
   }
 
-  event([what, name, ...words]) {
-    if (what === 'LOST') {
-      const key = `${field(words, 'kind') || 'lock'} ${name}`;
-      const fence = +field(words, 'fence');
+  event(text) {
+    const [what, name] = text.split(' ', 2);
+    if (what === '!LOST') {
+      const key = `${field(text, 'kind') || 'lock'} ${name}`;
+      const fence = +field(text, 'fence');
       for (const hold of [...this.holds]) {
         const at = hold.want.keys.indexOf(key);
         if (at >= 0 && !(fence < hold.fences[at]))
-          hold.lose(field(words, 'reason'));
+          hold.lose(field(text, 'reason'));
       }
-    } else if (what === 'SHUTDOWN' || what === 'LEAVING') {
+    } else if (what === '!SHUTDOWN' || what === '!LEAVING') {
       this.shut();
-      if (what === 'SHUTDOWN')
+      if (what === '!SHUTDOWN')
         for (const hold of [...this.holds]) hold.lose('shutdown');
       this.settle();
     }
@@ -546,8 +553,7 @@ class Session {
 
   /* Is the answer to such a try the one to the request? */
   isFinal(reply, rest) {
-    if (rest === 0 || (reply.status !== 'BUSY' && !reply.text.startsWith('unavailable ')))
-      return true;
+    if (reply.ok || rest === 0 || !/^(BUSY|ERR unavailable )/.test(reply.text)) return true;
     this.wary = WARY;
     return false;
   }
@@ -561,7 +567,7 @@ class Session {
     const share = () => want.busy.includes(ALONE) || this.busy.delete(ALONE);
     const said = this.send(line, (reply) => {
       if (tries) share();
-      if (reply.status !== 'OK') return;
+      if (!reply.ok) return;
       holds.push(new Hold(this, want, reply));
       this.holds.add(holds[0]);
     }, tries);
@@ -580,7 +586,7 @@ class Session {
    * anything that the broker says later is looked at.  `plain`: without a tag.
    */
   say(line, at, plain = false) {
-    const tag = String(++this.tag);
+    const tag = ++this.tag;
     const promise = new Promise((done, fail) => {
       if (!this.socket) {
         fail(new Gone());
