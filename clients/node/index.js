@@ -23,7 +23,7 @@ const net = require('net');
 const os = require('os');
 const {
   ALONE, Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
-  again, duration, durations, field, now, sleep,
+  again, duration, field, now, optional, sleep,
 } = require('./session.js');
 
 const LOCAL_SOCKET = '/run/lockbrokerd/lockbrokerd.sock';
@@ -32,9 +32,13 @@ const IDLE = 8; // so many sessions without work are kept
 
 // Words of the protocol.
 
+const BAD = {
+  'bad-name': /[\x00-\x20\x7f=\p{Cs}]/u,
+  'bad-option': /[\x00-\x20\x7f\p{Cs}]/u,
+};
+
 function word(text, code = 'bad-name') {
-  const bad = code === 'bad-name' ? /[\x00-\x20\x7f=\p{Cs}]/u : /[\x00-\x20\x7f\p{Cs}]/u;
-  if (typeof text !== 'string' || text === '' || bad.test(text))
+  if (typeof text !== 'string' || text === '' || BAD[code].test(text))
     throw new LockError(code, `not a word: ${JSON.stringify(text)}`);
   return text;
 }
@@ -120,32 +124,30 @@ function abortable(promise, signal) {
 }
 
 /* What is asked for: its words, and those that give it back. */
-function want(kind, given, line, more = {}) {
-  const names = [].concat(given).map((name) => word(name));
+function want(kind, given, line, { mode, hold, undo, once } = {}) {
+  const names = (Array.isArray(given) ? given : [given]).map((name) => word(name));
   if (!names.length) throw new LockError('bad-request', 'a lock has a name');
+  const all = names.length > 1 ? names.join(' ') : names[0];
   const keys = names.map((name) => `${kind} ${name}`);
-  const text = line(names.join(' '));
-  const busy = text.includes(' hold=') ? [...keys, ALONE] : keys;
-  return { kind, names, keys, busy, line: text, ...more };
+  const busy = hold == null ? keys : [...keys, ALONE];
+  return { kind, names, all, keys, busy, line: line(all), mode, hold, undo, once };
 }
 
-const MODES = { exclusive: '', shared: ' mode=shared' };
+const MODES = new Map([['exclusive', ''], ['shared', ' mode=shared']]);
+const unlock = (all) => `UNLOCK ${all}`;
 
-function wantLock(names, options) {
-  const { mode = 'exclusive' } = options;
-  if (!Object.hasOwn(MODES, mode)) throw new LockError('bad-option', `no mode: ${mode}`);
-  const rest = MODES[mode] + durations(options, 'hold', 'keep', 'delay');
-  return want('lock', names, (all) => `LOCK ${all}${rest}`,
-    { mode, hold: options.hold, undo: (all) => `UNLOCK ${all}` });
+function wantLock(names, { mode = 'exclusive', hold, keep, delay }) {
+  if (!MODES.has(mode)) throw new LockError('bad-option', `no mode: ${mode}`);
+  const rest = MODES.get(mode) +
+    optional('hold', hold) + optional('keep', keep) + optional('delay', delay);
+  return want('lock', names, (all) => `LOCK ${all}${rest}`, { mode, hold, undo: unlock });
 }
 
-/* The arguments of a request, of which the options may be left out. */
-function split(options, fn) {
-  const [given, call] = fn === undefined ? [{}, options] : [options || {}, fn];
-  if (typeof call !== 'function') throw new TypeError('a lock needs a function');
-  if (given.steal) throw new LockError('unsupported', 'a lock can not be stolen');
-  if (given.wait != null && given.wait !== Infinity) duration(given.wait, 'wait');
-  return [given, call];
+function wantPermits(name, { limit, permits, hold }) {
+  const rest = ` permits=${count(permits ?? 1, 'permits')}`;
+  const words = ` limit=${count(limit, 'limit')}${rest}${optional('hold', hold)}`;
+  return want('semaphore', name, (all) => `ACQUIRE ${all}${words}`,
+    { hold, undo: (all) => `RELEASE ${all}${rest}` });
 }
 
 /* Sessions to whichever of the addresses answers first. */
@@ -265,15 +267,6 @@ class Broker {
   }
 
   /* What is held, and safe for some time. */
-  async hold(what, options) {
-    this.waiting.add(what);
-    try {
-      return await this.grant(what, options);
-    } finally {
-      this.waiting.delete(what);
-    }
-  }
-
   grant(what, options) {
     return this.ask(what, options, async (session, line, rest) => {
       let said, hold;
@@ -336,7 +329,7 @@ class Broker {
         throw hold.error;
       }
       hold.leave();
-      const { error } = await session.send(want.undo(want.names.join(' ')));
+      const { error } = await session.send(want.undo(want.all));
       if (!error) return;
       if (want.names.length > 1) await this.undo(session, want);
       throw error.code === 'not-held' ? new LockError('lost', error.message) : error;
@@ -349,16 +342,28 @@ class Broker {
     }
   }
 
-  /* Calls the function with what is held, and gives it back. */
-  async run(what, options, fn) {
-    const { ifAvailable } = options;
-    let hold;
+  /*
+   * Calls the function with what is held, and gives it back.  The options may be
+   * left out.
+   */
+  async run(make, names, given, call) {
+    const fn = call === undefined ? given : call;
+    const options = (call !== undefined && given) || {};
+    const { steal, wait, ifAvailable } = options;
+    if (typeof fn !== 'function') throw new TypeError('a lock needs a function');
+    if (steal) throw new LockError('unsupported', 'a lock can not be stolen');
+    if (wait != null && wait !== Infinity) duration(wait, 'wait');
+    const what = make(names, options);
+    let hold = null;
+    this.waiting.add(what);
     try {
-      hold = await this.hold(what, ifAvailable ? { ...options, wait: 0 } : options);
+      hold = await this.grant(what, ifAvailable ? { ...options, wait: 0 } : options);
     } catch (error) {
-      if (ifAvailable && error.code === 'busy') return fn(null);
-      throw error;
+      if (!ifAvailable || error.code !== 'busy') throw error;
+    } finally {
+      this.waiting.delete(what);
     }
+    if (!hold) return fn(null);
     let value, failure;
     try {
       value = await fn(new Lock(hold));
@@ -379,26 +384,18 @@ class Broker {
   // What there is.
 
   /* Calls fn with the lock of a name, or of several, all or none. */
-  async request(names, ...rest) {
-    const [options, fn] = split(...rest);
-    return this.run(wantLock(names, options), options, fn);
+  request(names, options, fn) {
+    return this.run(wantLock, names, options, fn);
   }
 
   /* Calls fn once it leads. */
-  async elect(name, ...rest) {
-    return this.request(name, ...rest);
+  elect(name, options, fn) {
+    return this.request(name, options, fn);
   }
 
   /* Calls fn with permits of a semaphore of which `limit` may be out. */
-  async semaphore(name, ...rest) {
-    const [options, fn] = split(...rest);
-    const permits = count(options.permits ?? 1, 'permits');
-    const words = ` limit=${count(options.limit, 'limit')} permits=${permits}` +
-      durations(options, 'hold');
-    return this.run(want('semaphore', name, (all) => `ACQUIRE ${all}${words}`, {
-      hold: options.hold,
-      undo: (all) => `RELEASE ${all} permits=${permits}`,
-    }), options, fn);
+  semaphore(name, options, fn) {
+    return this.run(wantPermits, name, options, fn);
   }
 
   /* Opens for all when it has been counted down to 0. */
@@ -407,7 +404,7 @@ class Broker {
       +(await this.answer(want('latch', name, line, more), options)).get('count');
     return {
       create: (number, options = {}) => ask((all) =>
-        `LATCH ${all} count=${count(number, 'count')}${durations(options, 'ttl')}`,
+        `LATCH ${all} count=${count(number, 'count')}${optional('ttl', options.ttl)}`,
       { once: true }),
       countDown: (by = 1) => ask((all) =>
         `COUNTDOWN ${all} by=${count(by, 'by')}`, { once: true }),

@@ -72,10 +72,9 @@ function duration(value, what) {
   return `${what}=${Math.ceil(value)}ms`;
 }
 
-/* The words of those of the options that are given. */
-function durations(options, ...keys) {
-  return keys.filter((key) => options[key] != null)
-    .map((key) => ' ' + duration(options[key], key)).join('');
+/* The word for an option, if it is given. */
+function optional(what, value) {
+  return value == null ? '' : ' ' + duration(value, what);
 }
 
 const UNITS = { ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5 };
@@ -139,7 +138,7 @@ class Hold {
   constructor(session, want, reply) {
     this.session = session;
     this.want = want;
-    const fence = reply.get('fence'); // F, or F,F,... for several names
+    const fence = reply.get('fence'); // of each name
     this.fences = want.names.length > 1 && fence ? fence.split(',').map(Number) :
       fence ? [+fence] : [];
     this.ends = now() + (want.hold ?? Infinity); // by `hold=`, or earlier
@@ -225,7 +224,7 @@ class Session {
     const why = [];
     const { label, grace } = this.broker.options;
     const hello = 'SESSION' + (label ? ` label=${label}` : '') +
-      durations({ grace: grace || undefined }, 'grace');
+      optional('grace', grace || undefined);
     for (const place of this.broker.places()) {
       try {
         const reply = await this.dial(place, hello, CONNECT);
@@ -621,5 +620,5 @@ class Session {
 
 module.exports = {
   ALONE, Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
-  again, duration, durations, field, now, sleep,
+  again, duration, field, now, optional, sleep,
 };
