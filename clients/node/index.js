@@ -189,14 +189,28 @@ class Broker {
 
   // Sessions.
 
-  /* One that has nothing to do with these keys, which are entered there. */
-  async session(keys, until, signal) {
-    for (;;) {
-      if (this.closed) throw new LockError('closed', 'this Broker is closed');
-      const session = this.free(keys) || new Session(this);
-      this.sessions.add(session);
-      for (const key of keys) session.busy.add(key);
-      session.refer(true);
+  /*
+   * One that has nothing to do with these keys, which are entered there.  It may
+   * have to be opened yet.
+   */
+  session(keys) {
+    if (this.closed) throw new LockError('closed', 'this Broker is closed');
+    let session = this.free(keys);
+    if (!session) this.sessions.add(session = new Session(this));
+    for (const key of keys) session.busy.add(key);
+    session.refer(true);
+    return session;
+  }
+
+  free(keys) {
+    for (const session of this.sessions)
+      if (session.isFree(keys)) return session;
+    return undefined;
+  }
+
+  /* That session once it is open, or another one. */
+  async opened(session, keys, until, signal) {
+    for (;; session = this.session(keys)) {
       try {
         await abortable(session.ready, signal);
         if (session.state === 'open') return session;
@@ -211,20 +225,11 @@ class Broker {
     }
   }
 
-  free(keys) {
-    const suits = ({ busy }) => (keys.includes(ALONE) ? !busy.size :
-      !busy.has(ALONE) && !keys.some((key) => busy.has(key)));
-    for (const session of this.sessions)
-      if ((session.state === 'open' || session.state === 'new') && suits(session))
-        return session;
-    return undefined;
-  }
-
   letGo(session, keys) {
     for (const key of keys) session.busy.delete(key);
     if (session.busy.size) return;
-    const idle = [...this.sessions].filter((one) => !one.busy.size);
-    if (idle.length > IDLE) session.shut();
+    if (this.sessions.size > IDLE &&
+        [...this.sessions].filter((one) => !one.busy.size).length > IDLE) session.shut();
     session.settle();
   }
 
@@ -241,12 +246,15 @@ class Broker {
     for (let tries = 1, last = what.once; ; tries++, last = now() >= end) {
       if (signal) signal.throwIfAborted();
       if (tries > 2) await abortable(sleep(TRY_AGAIN), signal);
-      const session = await this.session(
-        what.busy, Math.min(end, now() + PATIENCE), signal);
+      let session = this.session(what.busy);
+      await undefined; // who asks in the same turn shares it
+      if (session.state !== 'open')
+        session = await this.opened(session, what.busy, Math.min(end, now() + PATIENCE),
+          signal);
       try {
+        if (end === Infinity) return await one(session, what.line, end);
         const rest = options.wait === 0 ? 0 : Math.max(1, end - now());
-        return await one(session, what.line + (rest === Infinity ? '' :
-          ' ' + duration(rest, 'wait')), rest);
+        return await one(session, what.line + optional('wait', rest), rest);
       } catch (error) {
         if (last || !(error instanceof LockError && error[again])) throw error;
         await abortable(session.comesBack(), signal);

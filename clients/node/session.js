@@ -534,6 +534,13 @@ class Session {
 
   // Requests.
 
+  /* Can these keys be entered here? */
+  isFree(keys) {
+    if (this.state !== 'open' && this.state !== 'new') return false;
+    return !this.busy.size || !(this.busy.has(ALONE) || keys.includes(ALONE) ||
+      keys.some((key) => this.busy.has(key)));
+  }
+
   send(line, at, plain) {
     return this.state === 'away' ? Promise.reject(new Gone()) : this.say(line, at, plain);
   }
@@ -552,7 +559,8 @@ class Session {
 
   /* Is the answer to such a try the one to the request? */
   isFinal(reply, rest) {
-    if (reply.ok || rest === 0 || !/^(BUSY|ERR unavailable )/.test(reply.text)) return true;
+    if (reply.ok || rest === 0 || !/^(BUSY|ERR unavailable )/.test(reply.text))
+      return true;
     this.wary = WARY;
     return false;
   }
