@@ -277,25 +277,20 @@ class Broker {
   /* What is held, and safe for some time. */
   grant(what, options) {
     return this.ask(what, options, async (session, line, rest) => {
-      let said, hold;
+      let said;
       try {
         if (session.maybeFree(what.busy, rest)) {
-          const pong = (said = session.take(`${what.line} wait=0`, what, true)).pong;
+          said = session.try(what);
           const reply = await abortable(said, options.signal);
-          hold = said.holds[0];
-          if (session.isFinal(reply, rest)) {
-            reply.check();
-            await abortable(pong, options.signal);
-          } else {
-            said = undefined;
-          }
+          if (session.isFinal(reply, rest)) reply.check();
+          else said = undefined;
         }
         if (!said) {
-          said = session.take(line, what, false);
+          said = session.take(line, what);
           (await abortable(said, options.signal)).check();
-          hold = said.holds[0];
-          await abortable(session.ping(said.holds), options.signal);
+          await abortable(session.ping([said.hold]), options.signal);
         }
+        const { hold } = said;
         if (!hold.over && hold.until > now()) return hold;
         hold.lose('unreachable');
         hold.error[again] = hold.reason !== 'hold';
@@ -312,8 +307,7 @@ class Broker {
     try {
       if (session.calls.has(said.tag)) await session.send(`CANCEL ${said.tag}`);
       const reply = await said;
-      for (const hold of [...session.holds])
-        if (hold.want === what) hold.leave();
+      if (said.hold) said.hold.leave();
       if (reply.ok && what.undo) await this.undo(session, what);
       if (reply.error && reply.error[again]) session.shut();
     } catch (error) {

@@ -204,7 +204,7 @@ class Session {
     this.holds = new Set();
     this.calls = new Map(); // by tag
     this.tag = 0;
-    this.plain = []; // tags of what was asked without them, in order
+    this.plain = []; // tags of what was tried, which is said without them
     this.wary = 0; // so often a lock is not tried before it is waited for
     this.out = ''; // to be written at the end of this turn
     this.partial = ''; // of a line
@@ -492,13 +492,12 @@ class Session {
     return least - now();
   }
 
-  /* Has the timer come in so many ms at the latest. */
-  arm(pause) {
-    const at = now() + Math.max(Math.ceil(pause), 1);
+  /* Has the timer come at that time at the latest. */
+  arm(at) {
     if (this.timer && this.due <= at) return;
     clearTimeout(this.timer);
     this.due = at;
-    this.timer = setTimeout(() => this.tick(), Math.max(Math.ceil(pause), 1));
+    this.timer = setTimeout(() => this.tick(), Math.max(Math.ceil(at - now()), 1));
     this.timer.unref();
   }
 
@@ -518,31 +517,34 @@ class Session {
     }
     if (!this.holds.size && !this.calls.size) return;
     if (this.state !== 'away') this.ping([...this.holds]).catch(() => {});
-    this.arm(Math.min(Math.max(Math.min(left, FROZEN) / 3, 20), left));
+    this.arm(now() + Math.min(Math.max(Math.min(left, FROZEN) / 3, 20), left));
   }
 
   /* What was granted before this is safe for as long as the broker says. */
-  ping(holds, plain) {
+  ping(holds) {
     const sent = now();
-    return this.say('PING', (reply) => {
-      const valid = milliseconds(reply.get('valid') || '');
-      if (!valid) return;
-      for (const hold of holds) hold.until = Math.max(hold.until, sent + valid);
-      this.arm(sent + Math.min(valid, FROZEN) / 3 - now());
-    }, plain);
+    return this.say('PING', (reply) => this.covers(holds, sent, reply));
+  }
+
+  covers(holds, sent, reply) {
+    const valid = milliseconds(reply.get('valid') || '');
+    if (!valid) return;
+    for (const hold of holds) hold.until = Math.max(hold.until, sent + valid);
+    this.arm(sent + Math.min(valid, FROZEN) / 3);
   }
 
   // Requests.
 
   /* Can these keys be entered here? */
   isFree(keys) {
-    if (this.state !== 'open' && this.state !== 'new') return false;
+    if (this.plain.length || (this.state !== 'open' && this.state !== 'new'))
+      return false;
     return !this.busy.size || !(this.busy.has(ALONE) || keys.includes(ALONE) ||
       keys.some((key) => this.busy.has(key)));
   }
 
-  send(line, at, plain) {
-    return this.state === 'away' ? Promise.reject(new Gone()) : this.say(line, at, plain);
+  send(line, at) {
+    return this.state === 'away' ? Promise.reject(new Gone()) : this.say(line, at);
   }
 
   /*
@@ -565,49 +567,78 @@ class Session {
     return false;
   }
 
-  /*
-   * Asks for something to hold; what is granted is in `holds` of the promise.
-   * A try makes no others use this session until it is answered.
-   */
-  take(line, want, tries) {
-    const holds = [];
-    const share = () => want.busy.includes(ALONE) || this.busy.delete(ALONE);
+  /* Asks for something to hold; what is granted is the `hold` of the promise. */
+  take(line, want) {
     const said = this.send(line, (reply) => {
-      if (tries) share();
-      if (!reply.ok) return;
-      holds.push(new Hold(this, want, reply));
-      this.holds.add(holds[0]);
-    }, tries);
-    said.holds = holds;
-    if (tries) {
-      this.busy.add(ALONE);
-      said.catch(share);
-      said.pong = this.ping(holds, true);
-      said.pong.catch(() => {});
-    }
+      said.hold = this.granted(want, reply);
+    });
     return said;
   }
 
   /*
-   * Resolves with the reply, whatever it says.  `at` is called with it before
-   * anything that the broker says later is looked at.  `plain`: without a tag.
+   * The same at once or not at all, and what is granted is safe when the promise
+   * resolves.  No others use this session until it has been answered.
    */
-  say(line, at, plain = false) {
-    const tag = ++this.tag;
+  try(want) {
+    const sent = now();
+    let reply;
+    const said = new Promise((done, fail) => {
+      const grant = (answer) => {
+        reply = answer;
+        said.hold = this.granted(want, answer);
+        if (!said.hold) done(answer);
+      };
+      const pong = (answer) => {
+        if (!said.hold) return;
+        this.covers([said.hold], sent, answer);
+        done(reply);
+      };
+      const lost = (error) => {
+        if (said.hold) said.hold.leave();
+        fail(error);
+      };
+      if (this.socket) {
+        this.plain.push(this.enter(grant, lost), this.enter(pong, lost));
+        this.write(`${want.line} wait=0\r\nPING\r\n`);
+      } else {
+        fail(new Gone());
+      }
+    });
+    return said;
+  }
+
+  granted(want, reply) {
+    if (!reply.ok) return undefined;
+    const hold = new Hold(this, want, reply);
+    this.holds.add(hold);
+    return hold;
+  }
+
+  /*
+   * Resolves with the reply, whatever it says.  `at` is called with it before
+   * anything that the broker says later is looked at.
+   */
+  say(line, at) {
+    let tag;
     const promise = new Promise((done, fail) => {
       if (!this.socket) {
         fail(new Gone());
         return;
       }
-      this.calls.set(tag, { fail, done: (reply) => {
-        if (at) at(reply);
+      tag = this.enter(at ? (reply) => {
+        at(reply);
         done(reply);
-      } });
-      if (plain) this.plain.push(tag);
-      this.write(plain ? `${line}\r\n` : `@${tag} ${line}\r\n`);
+      } : done, fail);
+      this.write(`@${tag} ${line}\r\n`);
     });
-    promise.tag = plain ? undefined : tag;
+    promise.tag = tag;
     return promise;
+  }
+
+  /* The tag of a call, which is told its reply or that there is none. */
+  enter(done, fail) {
+    this.calls.set(++this.tag, { done, fail });
+    return this.tag;
   }
 
   /* All that is said in one turn is written at once. */
@@ -621,7 +652,7 @@ class Session {
     this.out += text;
     if (this.timer) return;
     this.heard = now();
-    this.arm(FROZEN / 3);
+    this.arm(this.heard + FROZEN / 3);
   }
 }
 
