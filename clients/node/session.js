@@ -204,7 +204,7 @@ class Session {
     this.holds = new Set();
     this.calls = new Map(); // by tag
     this.tag = 0;
-    this.plain = []; // tags of what was tried, which is said without them
+    this.tried = []; // without tags, so in order
     this.wary = 0; // so often a lock is not tried before it is waited for
     this.out = ''; // to be written at the end of this turn
     this.partial = ''; // of a line
@@ -294,7 +294,6 @@ class Session {
     raw.on('error', failed);
     socket.on('error', failed);
     this.out = this.partial = '';
-    this.plain = [];
     this.rows = undefined;
     socket.on('close', () => this.socket === socket && this.cut(why));
     this.socket = socket;
@@ -325,7 +324,7 @@ class Session {
     this.failed(new Error(why));
     if (this.state === 'new' || this.state === 'away') {
       this.fail();
-    } else if ((this.holds.size || this.calls.size) && this.key &&
+    } else if ((this.holds.size || this.asked) && this.key &&
         this.broker.options.grace && !this.broker.closed) {
       this.state = 'away';
       this.fail();
@@ -408,7 +407,8 @@ class Session {
 
   /* All calls fail. */
   fail(error) {
-    const calls = [...this.calls.values()];
+    const calls = [...this.tried, ...this.calls.values()];
+    this.tried = [];
     this.calls.clear();
     for (const call of calls) call.fail(error || new Gone());
   }
@@ -436,7 +436,7 @@ class Session {
     } else {
       const at = line[0] === '@' ? line.indexOf(' ') : -1;
       const reply = new Reply(line.slice(at + 1));
-      const tag = at < 0 ? this.plain.shift() : +line.slice(1, at);
+      const tag = at < 0 ? undefined : +line.slice(1, at);
       const left = reply.ok ? +(reply.get('lines') || 0) : 0;
       if (left) this.rows = { reply, tag, left };
       else this.done(reply, tag);
@@ -444,8 +444,8 @@ class Session {
   }
 
   done(reply, tag) {
-    const call = this.calls.get(tag);
-    this.calls.delete(tag);
+    const call = tag === undefined ? this.tried.shift() : this.calls.get(tag);
+    if (tag !== undefined) this.calls.delete(tag);
     if (call) call.done(reply);
     else if (tag === undefined && reply.error) this.fail(reply.error); // to no request
   }
@@ -477,7 +477,7 @@ class Session {
 
   /* Ends it if there is nothing left to do. */
   settle() {
-    if (this.busy.size || this.calls.size || this.state === 'away') return;
+    if (this.busy.size || this.asked || this.state === 'away') return;
     if (this.state === 'shut') this.drop();
     else this.refer(false);
   }
@@ -509,13 +509,13 @@ class Session {
     this.timer = undefined;
     const left = this.left();
     if (now() > this.due + FROZEN / 2) this.heard = now(); // it was this program
-    const frozen = this.calls.size && now() - this.heard > FROZEN;
+    const frozen = this.asked && now() - this.heard > FROZEN;
     if (left <= 0 || (frozen && !this.holds.size)) {
       const over = [...this.holds].find((hold) => hold.until && hold.until <= now());
       this.drop(over ? over.why() : 'unreachable');
       return;
     }
-    if (!this.holds.size && !this.calls.size) return;
+    if (!this.holds.size && !this.asked) return;
     if (this.state !== 'away') this.ping([...this.holds]).catch(() => {});
     this.arm(now() + Math.min(Math.max(Math.min(left, FROZEN) / 3, 20), left));
   }
@@ -537,7 +537,7 @@ class Session {
 
   /* Can these keys be entered here? */
   isFree(keys) {
-    if (this.plain.length || (this.state !== 'open' && this.state !== 'new'))
+    if (this.tried.length || (this.state !== 'open' && this.state !== 'new'))
       return false;
     return !this.busy.size || !(this.busy.has(ALONE) || keys.includes(ALONE) ||
       keys.some((key) => this.busy.has(key)));
@@ -553,7 +553,7 @@ class Session {
    * meanwhile.
    */
   maybeFree(keys, rest) {
-    if (this.busy.size > keys.length || this.holds.size || this.calls.size) return false;
+    if (this.busy.size > keys.length || this.holds.size || this.asked) return false;
     if (rest === 0 || this.wary === 0) return true;
     this.wary--;
     return false;
@@ -598,7 +598,7 @@ class Session {
         fail(error);
       };
       if (this.socket) {
-        this.plain.push(this.enter(grant, lost), this.enter(pong, lost));
+        this.tried.push({ done: grant, fail: lost }, { done: pong, fail: lost });
         this.write(`${want.line} wait=0\r\nPING\r\n`);
       } else {
         fail(new Gone());
@@ -619,26 +619,25 @@ class Session {
    * anything that the broker says later is looked at.
    */
   say(line, at) {
-    let tag;
+    const tag = ++this.tag;
     const promise = new Promise((done, fail) => {
       if (!this.socket) {
         fail(new Gone());
         return;
       }
-      tag = this.enter(at ? (reply) => {
+      this.calls.set(tag, { fail, done: at ? (reply) => {
         at(reply);
         done(reply);
-      } : done, fail);
+      } : done });
       this.write(`@${tag} ${line}\r\n`);
     });
     promise.tag = tag;
     return promise;
   }
 
-  /* The tag of a call, which is told its reply or that there is none. */
-  enter(done, fail) {
-    this.calls.set(++this.tag, { done, fail });
-    return this.tag;
+  /* So many replies are yet to come. */
+  get asked() {
+    return this.calls.size + this.tried.length;
   }
 
   /* All that is said in one turn is written at once. */
