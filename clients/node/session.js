@@ -6,6 +6,7 @@
 
 const net = require('net');
 const os = require('os');
+const { performance } = require('perf_hooks');
 const { StringDecoder } = require('string_decoder');
 const tls = require('tls');
 
