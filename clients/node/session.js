@@ -641,15 +641,22 @@ class Session {
     return this.calls.size + this.tried.length;
   }
 
-  /* All that is said in one turn is written at once. */
+  /*
+   * What is said in one turn is written together, but at once if nobody else here
+   * could say something.
+   */
   write(text) {
-    if (!this.out) {
-      process.nextTick(() => {
-        if (this.socket && this.out) this.socket.write(this.out);
-        this.out = '';
-      });
+    if (this.busy.size < 2 && !this.out) {
+      this.socket.write(text);
+    } else {
+      if (!this.out) {
+        process.nextTick(() => {
+          if (this.socket && this.out) this.socket.write(this.out);
+          this.out = '';
+        });
+      }
+      this.out += text;
     }
-    this.out += text;
     if (this.timer) return;
     this.heard = now();
     this.arm(this.heard + FROZEN / 3);
