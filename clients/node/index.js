@@ -236,13 +236,14 @@ class Broker {
   // Requests.
 
   /*
-   * Asks until there is an answer: `one` asks once, at a session.  What a
-   * broker that has gone did not answer is asked again, and so is what was lost
-   * before anybody had it, unless its bound was over.
+   * Asks until there is an answer, and resolves with it: with what is held, and
+   * safe for some time, or else with the reply.  What a broker that has gone did
+   * not answer is asked again, and so is what was lost before anybody had it,
+   * unless its bound was over.
    */
-  async ask(what, options, one) {
-    const { signal } = options;
-    const end = options.wait == null ? Infinity : now() + options.wait;
+  async ask(what, { wait, signal } = {}) {
+    if (wait != null && wait !== Infinity) duration(wait, 'wait');
+    const end = wait == null ? Infinity : now() + wait;
     for (let tries = 1, last = what.once; ; tries++, last = now() >= end) {
       if (signal) signal.throwIfAborted();
       if (tries > 2) await abortable(sleep(TRY_AGAIN), signal);
@@ -251,44 +252,24 @@ class Broker {
       if (session.state !== 'open')
         session = await this.opened(session, what.busy, Math.min(end, now() + PATIENCE),
           signal);
-      try {
-        if (end === Infinity) return await one(session, what.line, end);
-        const rest = options.wait === 0 ? 0 : Math.max(1, end - now());
-        return await one(session, what.line + optional('wait', rest), rest);
-      } catch (error) {
-        if (last || !(error instanceof LockError && error[again])) throw error;
-        await abortable(session.comesBack(), signal);
-      }
-    }
-  }
-
-  /* The reply to a request that gives nothing to hold. */
-  answer(what, options = {}) {
-    return this.ask(what, options, async (session, line) => {
-      const said = session.send(line);
-      try {
-        return (await abortable(said, options.signal)).check();
-      } finally {
-        this.takeBack(session, what, said);
-      }
-    });
-  }
-
-  /* What is held, and safe for some time. */
-  grant(what, options) {
-    return this.ask(what, options, async (session, line, rest) => {
+      const rest = end === Infinity ? end : Math.max(wait === 0 ? 0 : 1, end - now());
       let said;
       try {
-        if (session.maybeFree(what.busy, rest)) {
+        if (what.undo && session.maybeFree(what.busy, rest)) {
           said = session.try(what);
-          const reply = await abortable(said, options.signal);
+          const reply = await abortable(said, signal);
           if (session.isFinal(reply, rest)) reply.check();
           else said = undefined;
         }
         if (!said) {
-          said = session.take(line, what);
-          (await abortable(said, options.signal)).check();
-          await abortable(session.ping([said.hold]), options.signal);
+          said = session.take(what, rest);
+          const reply = await abortable(said, signal);
+          reply.check();
+          if (!what.undo) {
+            this.takeBack(session, what, said);
+            return reply;
+          }
+          await abortable(session.ping([said.hold]), signal);
         }
         const { hold } = said;
         if (!hold.over && hold.until > now()) return hold;
@@ -297,9 +278,10 @@ class Broker {
         throw hold.error;
       } catch (error) {
         this.takeBack(session, what, said);
-        throw error;
+        if (last || !(error instanceof LockError && error[again])) throw error;
+        await abortable(session.comesBack(), signal);
       }
-    });
+    }
   }
 
   /* Ends a request, and gives back what it was granted, or is granted yet. */
@@ -351,15 +333,14 @@ class Broker {
   async run(make, names, given, call) {
     const fn = call === undefined ? given : call;
     const options = (call !== undefined && given) || {};
-    const { steal, wait, ifAvailable } = options;
+    const { steal, ifAvailable } = options;
     if (typeof fn !== 'function') throw new TypeError('a lock needs a function');
     if (steal) throw new LockError('unsupported', 'a lock can not be stolen');
-    if (wait != null && wait !== Infinity) duration(wait, 'wait');
     const what = make(names, options);
     let hold = null;
     this.waiting.add(what);
     try {
-      hold = await this.grant(what, ifAvailable ? { ...options, wait: 0 } : options);
+      hold = await this.ask(what, ifAvailable ? { ...options, wait: 0 } : options);
     } catch (error) {
       if (!ifAvailable || error.code !== 'busy') throw error;
     } finally {
@@ -403,7 +384,7 @@ class Broker {
   /* Opens for all when it has been counted down to 0. */
   latch(name) {
     const ask = async (line, more, options) =>
-      +(await this.answer(want('latch', name, line, more), options)).get('count');
+      +(await this.ask(want('latch', name, line, more), options)).get('count');
     return {
       create: (number, options = {}) => ask((all) =>
         `LATCH ${all} count=${count(number, 'count')}${optional('ttl', options.ttl)}`,
@@ -420,7 +401,7 @@ class Broker {
   barrier(name, parties) {
     return {
       /* Resolves with how many were still to come: 0 to the last. */
-      wait: async (options) => +(await this.answer(want('barrier', name,
+      wait: async (options) => +(await this.ask(want('barrier', name,
         (all) => `BARRIER ${all} parties=${count(parties, 'parties')}`,
         { once: true }), options)).get('index'),
     };
@@ -457,7 +438,7 @@ class Broker {
 
   /* [name, row of QUEUE] of all locks. */
   async rows(pattern) {
-    const list = async (line, key) => (await this.answer(
+    const list = async (line, key) => (await this.ask(
       want('query', key, () => line))).rows;
     const names = (await list(`NAMES ${word(pattern)} limit=1000`, 'names'))
       .filter((row) => !field(row, 'kind')).map((row) => row.split(' ', 1)[0]);

@@ -568,8 +568,9 @@ class Session {
     return false;
   }
 
-  /* Asks for something to hold; what is granted is the `hold` of the promise. */
-  take(line, want) {
+  /* Asks, for so long; what is granted is the `hold` of the promise. */
+  take(want, rest) {
+    const line = rest === Infinity ? want.line : want.line + optional('wait', rest);
     const said = this.send(line, (reply) => {
       said.hold = this.granted(want, reply);
     });
@@ -609,7 +610,7 @@ class Session {
   }
 
   granted(want, reply) {
-    if (!reply.ok) return undefined;
+    if (!reply.ok || !want.undo) return undefined;
     const hold = new Hold(this, want, reply);
     this.holds.add(hold);
     return hold;
