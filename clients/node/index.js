@@ -124,13 +124,14 @@ function abortable(promise, signal) {
 }
 
 /* What is asked for: its words, and those that give it back. */
-function want(kind, given, line, { mode, hold, undo, once } = {}) {
-  const names = (Array.isArray(given) ? given : [given]).map((name) => word(name));
+function want(kind, given, verb, rest = '', { mode, hold, undo, once } = {}) {
+  const names = Array.isArray(given) ? given.map((name) => word(name)) : [word(given)];
   if (!names.length) throw new LockError('bad-request', 'a lock has a name');
   const all = names.length > 1 ? names.join(' ') : names[0];
   const keys = names.map((name) => `${kind} ${name}`);
   const busy = hold == null ? keys : [...keys, ALONE];
-  return { kind, names, all, keys, busy, line: line(all), mode, hold, undo, once };
+  const line = `${verb} ${all}${rest}`;
+  return { kind, names, all, keys, busy, line, mode, hold, undo, once };
 }
 
 const MODES = new Map([['exclusive', ''], ['shared', ' mode=shared']]);
@@ -140,14 +141,14 @@ function wantLock(names, { mode = 'exclusive', hold, keep, delay }) {
   if (!MODES.has(mode)) throw new LockError('bad-option', `no mode: ${mode}`);
   const rest = MODES.get(mode) +
     optional('hold', hold) + optional('keep', keep) + optional('delay', delay);
-  return want('lock', names, (all) => `LOCK ${all}${rest}`, { mode, hold, undo: unlock });
+  return want('lock', names, 'LOCK', rest, { mode, hold, undo: unlock });
 }
 
 function wantPermits(name, { limit, permits, hold }) {
-  const rest = ` permits=${count(permits ?? 1, 'permits')}`;
-  const words = ` limit=${count(limit, 'limit')}${rest}${optional('hold', hold)}`;
-  return want('semaphore', name, (all) => `ACQUIRE ${all}${words}`,
-    { hold, undo: (all) => `RELEASE ${all}${rest}` });
+  const many = ` permits=${count(permits ?? 1, 'permits')}`;
+  const rest = ` limit=${count(limit, 'limit')}${many}${optional('hold', hold)}`;
+  return want('semaphore', name, 'ACQUIRE', rest,
+    { hold, undo: (all) => `RELEASE ${all}${many}` });
 }
 
 /* Sessions to whichever of the addresses answers first. */
@@ -383,16 +384,15 @@ class Broker {
 
   /* Opens for all when it has been counted down to 0. */
   latch(name) {
-    const ask = async (line, more, options) =>
-      +(await this.ask(want('latch', name, line, more), options)).get('count');
+    const ask = async (verb, rest, more, options) =>
+      +(await this.ask(want('latch', name, verb, rest, more), options)).get('count');
     return {
-      create: (number, options = {}) => ask((all) =>
-        `LATCH ${all} count=${count(number, 'count')}${optional('ttl', options.ttl)}`,
-      { once: true }),
-      countDown: (by = 1) => ask((all) =>
-        `COUNTDOWN ${all} by=${count(by, 'by')}`, { once: true }),
+      create: async (number, { ttl } = {}) => ask('LATCH',
+        ` count=${count(number, 'count')}${optional('ttl', ttl)}`, { once: true }),
+      countDown: async (by = 1) => ask('COUNTDOWN',
+        ` by=${count(by, 'by')}`, { once: true }),
       wait: async (options) => {
-        await ask((all) => `AWAIT ${all}`, {}, options);
+        await ask('AWAIT', '', {}, options);
       },
     };
   }
@@ -401,9 +401,8 @@ class Broker {
   barrier(name, parties) {
     return {
       /* Resolves with how many were still to come: 0 to the last. */
-      wait: async (options) => +(await this.ask(want('barrier', name,
-        (all) => `BARRIER ${all} parties=${count(parties, 'parties')}`,
-        { once: true }), options)).get('index'),
+      wait: async (options) => +(await this.ask(want('barrier', name, 'BARRIER',
+        ` parties=${count(parties, 'parties')}`, { once: true }), options)).get('index'),
     };
   }
 
@@ -438,12 +437,12 @@ class Broker {
 
   /* [name, row of QUEUE] of all locks. */
   async rows(pattern) {
-    const list = async (line, key) => (await this.ask(
-      want('query', key, () => line))).rows;
-    const names = (await list(`NAMES ${word(pattern)} limit=1000`, 'names'))
+    const list = async (verb, name) =>
+      (await this.ask(want('query', name, verb, ' limit=1000'))).rows;
+    const names = (await list('NAMES', word(pattern)))
       .filter((row) => !field(row, 'kind')).map((row) => row.split(' ', 1)[0]);
     const queues = await Promise.all(names.map(async (name) =>
-      (await list(`QUEUE ${name} limit=1000`, name)).map((row) => [name, row])));
+      (await list('QUEUE', name)).map((row) => [name, row])));
     return queues.flat();
   }
 }
