@@ -81,8 +81,9 @@ function optional(what, value) {
 const UNITS = { ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5 };
 
 function milliseconds(text) {
-  const digits = parseInt(text, 10);
-  return digits * (UNITS[text.slice(String(digits).length)] || 1) || 0;
+  const number = parseInt(text, 10) || 0;
+  if (text.endsWith('ms')) return number; // as brokers say it
+  return number * (UNITS[text.slice(String(number).length)] || 1);
 }
 
 /* A reply, taken apart when it is asked for its parts. */
