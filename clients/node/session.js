@@ -7,7 +7,6 @@
 const net = require('net');
 const os = require('os');
 const { performance } = require('perf_hooks');
-const { StringDecoder } = require('string_decoder');
 const tls = require('tls');
 
 const TRY_AGAIN = 100; // between attempts to find a broker
@@ -86,6 +85,11 @@ function milliseconds(text) {
   return number * (UNITS[text.slice(String(number).length)] || 1);
 }
 
+/* What is read has a character for each byte until this has seen it. */
+function utf8(text) {
+  return Buffer.from(text, 'latin1').toString();
+}
+
 /* A reply, taken apart when it is asked for its parts. */
 class Reply {
   constructor(text) {
@@ -101,7 +105,8 @@ class Reply {
   /* undefined if it is OK, else the error that it is. */
   get error() {
     if (this.ok) return undefined;
-    const [status, code] = this.text.split(' ', 2);
+    const text = utf8(this.text);
+    const [status, code] = text.split(' ', 2);
     switch (status) {
       case 'BUSY':
         return new LockError('busy', 'held by another');
@@ -111,7 +116,7 @@ class Reply {
         return new LockError('cancelled');
       default: {
         const error = new LockError(code || 'internal',
-          this.text.slice(`${status} ${code} `.length));
+          text.slice(`${status} ${code} `.length));
         error[again] = code === 'shutdown';
         return error;
       }
@@ -278,19 +283,17 @@ class Session {
 
   attach(place) {
     const { secure, path, host, port } = place;
-    const decoder = new StringDecoder();
-    const read = (bytes) => this.socket === socket && this.read(decoder.write(bytes));
-    // Without TLS all is read into one buffer, instead of a new one each time.
-    const onread = secure ? undefined : {
-      buffer: Buffer.allocUnsafeSlow(ROOM),
-      callback: (length, buffer) => {
-        read(buffer.subarray(0, length));
-        return true;
-      },
+    const read = (length, bytes) => {
+      if (this.socket === socket) this.read(bytes.toString('latin1', 0, length));
+      return true;
     };
+    // Without TLS all is read into one buffer, instead of a new one each time.
+    const onread = secure ? undefined :
+      { buffer: Buffer.allocUnsafeSlow(ROOM), callback: read };
     const raw = net.connect({ path, host, port, noDelay: true, onread });
     const socket = secure ?
-      tls.connect({ ...this.broker.context(place), socket: raw }).on('data', read) : raw;
+      tls.connect({ ...this.broker.context(place), socket: raw }) : raw;
+    if (secure) socket.on('data', (bytes) => read(bytes.length, bytes));
     let why = 'the connection is lost';
     const failed = (error) => { why = error.message; };
     raw.on('error', failed);
@@ -429,12 +432,12 @@ class Session {
   line(line) {
     if (this.rows) {
       const { reply, tag } = this.rows;
-      reply.rows.push(line);
+      reply.rows.push(utf8(line));
       if (--this.rows.left > 0) return;
       this.rows = undefined;
       this.done(reply, tag);
     } else if (line[0] === '!') {
-      this.event(line);
+      this.event(utf8(line));
     } else {
       const at = line[0] === '@' ? line.indexOf(' ') : -1;
       const reply = new Reply(line.slice(at + 1));
