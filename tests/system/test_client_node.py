@@ -267,6 +267,43 @@ class Blocks(Client):
         self.assertEqual(program.next(), ["granted"])
         self.assertEqual(program.end(), "")
 
+    def test_names_in_pieces(self):
+        """Characters of several bytes, and each byte comes by itself."""
+        self.prepare()
+        net = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(net.stop)
+        net.split = True
+        program = self.start("""
+            const names = ['größe', '鍵', '𝄞'];
+            say(await code(broker.request(names, async (lock) => {
+              const { held } = await broker.query();
+              say(held.map((one) => one.name).sort(), lock.fences.length);
+              say(await aborted(lock), lock.signal.reason.message);
+            })));
+            const other = new Broker(given[0]);
+            await broker.request(names, async () => {
+              say((await other.query()).held.map((one) => one.name).sort());
+            });
+            await other.close();
+            say(await broker.request('é'.repeat(200), () => {}).catch((e) => e.message));""",
+                             net.address)
+        names = sorted(["größe", "鍵", "𝄞"])
+        self.assertEqual(program.next(), [names, 3])
+        self.control.ok("UNLOCK-FORCE 鍵")
+        self.assertEqual(program.next(), ["lost", "größe, 鍵, 𝄞 lost (forced)"])
+        self.assertEqual([program.next(), program.next()], [["lost"], [names]])
+        self.assertIn('"éééé', program.next()[0])
+        self.assertEqual(program.end(), "")
+
+    def test_what_is_asked_at_once_shares_a_session(self):
+        self.prepare()
+        self.assertEqual(self.story("""
+            for (let i = 0; i < 3; i++) {
+              await Promise.all(Array.from({ length: 50 }, (_, n) =>
+                broker.request(`n${n}`, () => {})));
+              say(broker.sessions.size);
+            }"""), [[1]] * 3)
+
     def test_users(self):
         secret = "s" * 43
         users = os.path.join(self.directory, "users")
