@@ -350,8 +350,7 @@ found(const struct token_result *t, const struct ask_wrong *w)
 		return t->done == 0 ? ASK_FREE : ASK_OTHERS;
 	if (t->answer == TOKEN_UNBOUND)
 		return ASK_MINE;
-	return t->answer == TOKEN_ABSENT && w->nnames == 1 ? ASK_FREE
-							   : ASK_OTHERS;
+	return t->all_free ? ASK_FREE : ASK_OTHERS;
 }
 
 const char *

@@ -195,7 +195,7 @@ class Numbers(Compared):
                 self.check((text, sha, lambda n: (2, "k", "l", "t-meta", 1, n)),
                            lambda _, made=made: [("DEL", "k"), ("DEL", "l"), *made],
                            lambda _: [(word, key) for key in "kl" for word in ("GET", "PTTL")],
-                           numbers=(*(n for n in REFUSED if n != LEAST), "10000"))
+                           numbers=(*NUMBERS, "10000"))
 
     def test_how_much_of_a_token_counts(self):
         """bsm/redislock: Lua computes with that number, and only if the name is taken."""

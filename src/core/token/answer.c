@@ -141,6 +141,17 @@ count_meant(const struct token_call *c)
 	return meant;
 }
 
+static bool
+all_absent(const struct token_call *c)
+{
+	const struct token_name *n;
+
+	for (n = c->names; n < c->names + c->n; n++)
+		if (!n->settled || result_of(c, n) != TOKEN_ABSENT)
+			return false;
+	return true;
+}
+
 /* Returns the least that is left of the bounds; -1 if there is none. */
 static int64_t
 least_ms(const struct token_call *c)
@@ -179,6 +190,7 @@ result_emit(
 	r->matches = holds_now(n) || (n->key_bits & KEY_IS_MEANT) != 0;
 	if (c->op == TOKEN_QUERY)
 		r->meant = count_meant(c);
+	r->all_free = how == TOKEN_ABSENT && all_absent(c);
 	r->listed = c->listed;
 	r->early = c->early;
 	r->depth = depth - (depth > 0 && n->status == OUTCOME_ENDED);

@@ -105,6 +105,8 @@ story_write_token(struct story *st, const struct effect *e)
 		buf_addf(st->out, " @%" PRIu64, e->ref);
 	buf_addf(
 	    st->out, " %s %u %s", answers[r->answer], r->done, kinds[r->kind]);
+	if (r->all_free)
+		buf_adds(st->out, " all");
 	if (r->own)
 		buf_adds(st->out, " own");
 	if (r->matches)

@@ -36,7 +36,7 @@ config debug
 40 token 1 extend a token=t1 px=-5s bound=add
 > op token a seq=3 ttl=-5000 client=t1 how=exa
 50 < gone a
-> 1 absent 0 free
+> 1 absent 0 free all
 
 == tokens: without a bound; a token of any bytes
 0 ready 1
@@ -70,7 +70,7 @@ config debug
 90 token 1 release a token=t1
 > op token a seq=5 client=t1 how=rxr
 100 < gone a
-> 1 absent 0 free
+> 1 absent 0 free all
 110 token 1 extend a token=t1 px=30s bound=add
 > op token a seq=6 ttl=30000 client=t1 how=exa
 120 < late a
@@ -131,6 +131,19 @@ config debug
 170 < ended a fence=110 ttl=20s text=t first=1 second=3
 180 < gone b
 > 1 done 1 free left=20000
+# One of them is free, or all are.
+190 token 1 extend b a token=t px=1m
+> op token b seq=13 ttl=60000 client=t how=qxr
+> op token a seq=14 ttl=60000 client=t how=qxr
+200 < value a fence=110 ttl=20s text=t first=1 second=3
+210 < value b
+> 1 absent 0 free
+220 token 1 extend b a token=t px=1m
+> op token b seq=15 ttl=60000 client=t how=qxr
+> op token a seq=16 ttl=60000 client=t how=qxr
+230 < value a
+240 < value b
+> 1 absent 0 free all
 
 == tokens: several names of which the token has some
 0 ready 1
@@ -371,7 +384,7 @@ config quorum=3
 > op token a seq=2 ttl=300 client=t1 how=exr
 # It was sent at 30, and 330 was its end: others may have the name since.
 330 < renewed a fence=90 ttl=300 text=t1
-> 1 absent 0 free
+> 1 absent 0 free all
 # By what the script says is left, whatever the request added.
 360 token 1 extend b token=t2 px=100 bound=add
 > op token b seq=3 ttl=100 client=t2 how=exa
@@ -380,7 +393,7 @@ config quorum=3
 810 token 1 extend b token=t2 px=100 bound=add
 > op token b seq=4 ttl=100 client=t2 how=exa
 1100 < renewed b fence=95 ttl=290 text=t2
-> 1 absent 0 free
+> 1 absent 0 free all
 # Neither is written again.
 1110 guard pending id:1
 > log guard-pending node=0 cause=replica wait=13600
@@ -1321,7 +1334,7 @@ config debug
 70 < granted a fence=110
 > 2 done 1 held own meant fence=110 left=20000 token=t2
 80 < gone a
-> 1 absent 0 free
+> 1 absent 0 free all
 
 == passing: a token that is away keeps no place in the queue
 0 ready 4
@@ -1399,7 +1412,7 @@ config debug
 100 token 1 release a token=t1
 > op pass a seq=5 ttl=20000 client=t1 other=t2 stand=3
 110 < gone a
-> 1 absent 0 free
+> 1 absent 0 free all
 > op claim a seq=3 ttl=20000 client=t2 how=q--
 120 < granted a fence=110
 > 2 done 1 held own meant fence=110 left=20000 token=t2
