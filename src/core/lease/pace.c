@@ -13,6 +13,8 @@
 #define A_THIRD (PACE_SLICES / 2) /* of a lease, in slices */
 #define ROOM 300		  /* renewals a millisecond, if many are due */
 #define PIGGYBACK_MAX 8		  /* renewals that one end takes along */
+#define TICK_NAMES 16		  /* renewals of one call, if they can wait */
+#define TICKS_MIN 32		  /* in a third of a lease */
 
 /* Operations of one lane can go in one call; see gather.c. */
 static uint32_t
@@ -56,14 +58,33 @@ find_room(struct core *core, int64_t at_ms, int64_t early_ms, uint32_t share)
 	return 0;
 }
 
+/*
+ * How far apart the ticks of a lane are, so that some TICK_NAMES renewals are due
+ * at one: a call for many names takes the store hardly longer than one for a
+ * single name.  Each length is twice the one below it, so that leases that were
+ * planned with another length are due at the same ticks.
+ */
+static int64_t
+tick_ms(const struct core *core)
+{
+	int64_t third_ms = core->config.lease_ms / 3;
+	int64_t many_ms =
+	    TICK_NAMES * core->config.lanes * third_ms / core->terms->n;
+	int64_t ms = PACE_TICK_MS;
+
+	while (ms < many_ms && 2 * ms <= third_ms / TICKS_MIN)
+		ms *= 2;
+	return ms;
+}
+
 /* The last tick of the lane up to that moment.  The ticks of the lanes
  * alternate: one tick, one call. */
 static int64_t
 to_tick(const struct core *core, uint32_t lane, int64_t at_ms)
 {
-	int64_t phase_ms = lane * PACE_TICK_MS / core->config.lanes;
+	int64_t ms = tick_ms(core), phase_ms = lane * ms / core->config.lanes;
 
-	return at_ms - (at_ms - phase_ms) % PACE_TICK_MS;
+	return at_ms - (at_ms - phase_ms) % ms;
 }
 
 void
@@ -86,6 +107,18 @@ pace_plan(struct core *core, struct term *t, bool first)
 	slice_at(core, plan_ms)->planned++;
 	t->wake_ms = to_tick(core, lane_of(core, t), plan_ms);
 	term_prove(core, t);
+}
+
+void
+pace_put_off(struct core *core, struct term *t)
+{
+	int64_t third_ms = core->config.lease_ms / 3;
+
+	assert(t->state == TERM_SAFE && !t->provisional);
+	if (t->wake_ms <= core->now_ms &&
+	    core->now_ms - t->confirmed_ms < third_ms + third_ms / 8)
+		t->wake_ms = to_tick(core, lane_of(core, t), core->now_ms) +
+			     tick_ms(core);
 }
 
 /* Does it lack the time to stand in line with others that are due? */

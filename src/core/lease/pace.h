@@ -16,7 +16,7 @@
 
 #include "core/lease/term.h"
 
-#define PACE_TICK_MS 16 /* renewals due within it go out together */
+#define PACE_TICK_MS 16 /* renewals due within it go out together, at least */
 
 /*
  * Plans the next renewal, and counts that: sets wake_ms.  It is due a third of
@@ -31,6 +31,10 @@ void pace_plan(struct core *core, struct term *t, bool first);
  * data, each is put off once and not over and over.
  */
 bool pace_room(struct core *core, struct term *t);
+
+/* Somebody has the name again, whose renewal was due while nobody had it: that
+ * goes out with those of the next tick, if it is not late by then. */
+void pace_put_off(struct core *core, struct term *t);
 
 struct lease;
 

@@ -29,6 +29,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/guard/quorum.h"
+#include "core/lease/pace.h"
 #include "core/lock/names.h"
 #include "core/lock/warm.h"
 
@@ -263,20 +264,6 @@ warm_cool(struct core *core, const char *name, size_t len)
 		set_cold(core, warm, hash_of(name, len));
 }
 
-void
-warm_granted(struct core *core, struct lock *l, bool shared)
-{
-	struct warm *warm = core->locks->warm;
-
-	if (warm_is(l)) {
-		warm_over(core, l);
-		core->stats.warm_grants++;
-		l->rare->regranted = true;
-	}
-	if (warm->most_ms > 0 && !shared)
-		note_taken(core, warm, l);
-}
-
 /*
  * Is the lease one that can stay without a holder?  Not if it is shared, at
  * risk, or good for a pad only; nor if its key outlives lease and pad, for then
@@ -304,6 +291,31 @@ is_calm(const struct core *core, const struct lock *l)
 	       !core->leaving && guard_ready(core, t->shard) &&
 	       t->epoch == guard_epoch(core, t->shard) &&
 	       guard_knows_warm(core, t->shard);
+}
+
+/* Else half of the renewals of names that change hands all the time would be
+ * due just then, and each go out alone. */
+static void
+put_off_renewal(struct core *core, struct lock *l)
+{
+	if (l->lease.pending == NULL && !l->lease.whole && !l->lease.paused &&
+	    is_sound(core, l) && is_calm(core, l))
+		pace_put_off(core, &l->lease.term);
+}
+
+void
+warm_granted(struct core *core, struct lock *l, bool shared)
+{
+	struct warm *warm = core->locks->warm;
+
+	if (warm_is(l)) {
+		warm_over(core, l);
+		core->stats.warm_grants++;
+		l->rare->regranted = true;
+		put_off_renewal(core, l);
+	}
+	if (warm->most_ms > 0 && !shared)
+		note_taken(core, warm, l);
 }
 
 static bool

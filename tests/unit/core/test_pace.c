@@ -134,6 +134,7 @@ START_TEST(a_tick_is_of_one_lane)
 	unsigned i, seen = 0;
 	struct lock *l;
 
+	core->terms->n = LEASES;
 	memset(lane_of, -1, sizeof(lane_of));
 	for (i = 0; i < 1000; i++) {
 		l = make_lock(i);
@@ -148,6 +149,38 @@ START_TEST(a_tick_is_of_one_lane)
 		free(l);
 	}
 	ck_assert_uint_eq(seen, 4); /* ticks of either, in this time */
+	core->terms->n = 0;
+	core_free(core);
+}
+END_TEST
+
+/* The fewer leases there are, the further apart are the ticks. */
+START_TEST(a_tick_has_several_renewals)
+{
+	static const struct {
+		uint64_t leases;
+		int64_t tick_ms;
+	} cases[] = {
+		{ 1, 256 },
+		{ 1000, 256 },
+		{ 5000, 32 },
+		{ LEASES, PACE_TICK_MS },
+	};
+	struct core *core = make_core(1);
+	unsigned i, odd = 0;
+	int64_t at_ms;
+	struct lock *l;
+
+	core->terms->n = cases[_i].leases;
+	for (i = 0; i < 100; i++) {
+		l = make_lock(i);
+		at_ms = plan(core, l, 100000, true);
+		ck_assert_int_eq(at_ms % cases[_i].tick_ms, 0);
+		odd += at_ms % (2 * cases[_i].tick_ms) != 0;
+		free(l);
+	}
+	ck_assert_uint_gt(odd, 0);
+	core->terms->n = 0;
 	core_free(core);
 }
 END_TEST
@@ -159,6 +192,7 @@ pace_cases(void)
 
 	tcase_add_test(tc, a_burst_becomes_flat);
 	tcase_add_test(tc, a_tick_is_of_one_lane);
+	tcase_add_loop_test(tc, a_tick_has_several_renewals, 0, 4);
 	return tc;
 }
 

@@ -24,7 +24,7 @@
 > 50 op renew a seq=1 ttl=13000 fence=100
 60 < renewed a
 4000 until
-> 3344 op renew a seq=1 ttl=13000 fence=100
+> 3328 op renew a seq=1 ttl=13000 fence=100
 
 == by way of another server: asked for
 # The script may not have counted this broker, and gone on to the next.

@@ -54,9 +54,9 @@
 30 < renewed b fence=110 sent=20
 3000 < renewed a fence=210 sent=3000
 9880 until
-> 3344 op renew b seq=1 ttl=13000 fence=110
+> 3328 op renew b seq=1 ttl=13000 fence=110
 > 5020 1 !ATRISK b fence=100 left=4898
-> 6304 op renew a seq=2 ttl=13000 fence=210
+> 6272 op renew a seq=2 ttl=13000 fence=210
 > 8000 2 !ATRISK a fence=200 left=4898
 9925 time
 > 1 !LOST b fence=100 reason=unreachable
@@ -74,42 +74,42 @@
 > op acquire c seq=4 ttl=13000 reserve=1 queue
 30 < queued c ttl=60s
 3500 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
-> 3280 op renew b seq=2 ttl=13000 fence=200
+> 2176 op renew a seq=1 ttl=13000 fence=100
+> 3264 op renew b seq=2 ttl=13000 fence=200
 3500 < renewed a
 3500 < renewed b
 6900 until
-> 5520 op renew a seq=1 ttl=13000 fence=100
-> 6576 op renew b seq=2 ttl=13000 fence=200
+> 5440 op renew a seq=1 ttl=13000 fence=100
+> 6528 op renew b seq=2 ttl=13000 fence=200
 6900 < renewed a
 6900 < renewed b
 10300 until
-> 8816 op renew a seq=1 ttl=13000 fence=100
-> 9888 op renew b seq=2 ttl=13000 fence=200
+> 8704 op renew a seq=1 ttl=13000 fence=100
+> 9792 op renew b seq=2 ttl=13000 fence=200
 > 10030 op acquire c seq=4 ttl=13000 reserve=1 queue
 10300 < renewed a
 10300 < renewed b
 10300 < queued c ttl=60s
 13700 until
-> 12144 op renew a seq=1 ttl=13000 fence=100
-> 13200 op renew b seq=2 ttl=13000 fence=200
+> 12032 op renew a seq=1 ttl=13000 fence=100
+> 13056 op renew b seq=2 ttl=13000 fence=200
 13700 < renewed a waiting
 13700 < renewed b waiting
 17100 until
-> 15440 op renew a seq=1 ttl=13000 fence=100
-> 16480 op renew b seq=2 ttl=13000 fence=200
+> 15296 op renew a seq=1 ttl=13000 fence=100
+> 16320 op renew b seq=2 ttl=13000 fence=200
 17100 < renewed a waiting
 17100 < renewed b waiting
 20500 until
-> 18736 op renew a seq=1 ttl=13000 fence=100
-> 19776 op renew b seq=2 ttl=13000 fence=200
+> 18560 op renew a seq=1 ttl=13000 fence=100
+> 19584 op renew b seq=2 ttl=13000 fence=200
 > 20300 op acquire c seq=4 ttl=13000 reserve=1 queue
 20500 < renewed a waiting
 20500 < renewed b waiting
 20500 < queued c ttl=60s
 23800 until
-> 22048 op renew a seq=1 ttl=13000 fence=100
-> 23088 op renew b seq=2 ttl=13000 fence=200
+> 21824 op renew a seq=1 ttl=13000 fence=100
+> 22848 op renew b seq=2 ttl=13000 fence=200
 23800 < renewed a waiting
 23800 < renewed b waiting
 23900 message grant 4 c
@@ -138,23 +138,23 @@
 50 < renewed a fence=110
 50 < renewed b fence=210
 3500 until
-> 2352 op renew c seq=3 ttl=13000 fence=300
-> 3248 op renew b seq=2 ttl=13000 fence=210
+> 2304 op renew c seq=3 ttl=13000 fence=300
+> 3200 op renew b seq=2 ttl=13000 fence=210
 > 3328 op renew a seq=1 ttl=13000 fence=110
 3500 < renewed a
 3500 < renewed b
 3500 < renewed c
 6900 until
-> 5648 op renew c seq=3 ttl=13000 fence=300
-> 6560 op renew b seq=2 ttl=13000 fence=210
+> 5568 op renew c seq=3 ttl=13000 fence=300
+> 6464 op renew b seq=2 ttl=13000 fence=210
 > 6656 op renew a seq=1 ttl=13000 fence=110
 6900 < renewed a
 6900 < renewed b
 6900 < renewed c
 10030 until
-> 8944 op renew c seq=3 ttl=13000 fence=300
-> 9856 op renew b seq=2 ttl=13000 fence=210
-> 9936 op renew a seq=1 ttl=13000 fence=110
+> 8832 op renew c seq=3 ttl=13000 fence=300
+> 9728 op renew b seq=2 ttl=13000 fence=210
+> 9920 op renew a seq=1 ttl=13000 fence=110
 10040 < renewed a
 10040 < renewed b
 10040 < renewed c
@@ -206,20 +206,20 @@
 > op acquire b seq=3 ttl=13000 reserve=1 queue
 30 < queued b ttl=60s
 3500 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3500 < renewed a
 6900 until
-> 5520 op renew a seq=1 ttl=13000 fence=100
+> 5440 op renew a seq=1 ttl=13000 fence=100
 6900 < renewed a
 10300 until
-> 8832 op renew a seq=1 ttl=13000 fence=100
+> 8704 op renew a seq=1 ttl=13000 fence=100
 > 10030 op acquire b seq=3 ttl=13000 reserve=1 queue
 10300 < renewed a
 10300 < queued b ttl=60s
 10320 2 TRYLOCK a
 > 2 BUSY
 13000 until
-> 12144 op renew a seq=1 ttl=13000 fence=100
+> 11968 op renew a seq=1 ttl=13000 fence=100
 
 == all are free
 0 ready 4
@@ -254,18 +254,18 @@
 > 3 OK depth=0
 70 < renewed a fence=300
 3400 until
-> 3296 op renew a seq=2 ttl=13000 fence=300
-> 3344 op renew b seq=1 ttl=13000 fence=110
+> 3264 op renew a seq=2 ttl=13000 fence=300
+> 3328 op renew b seq=1 ttl=13000 fence=110
 3400 < renewed b
 3410 < renewed a
 6800 until
-> 6560 op renew a seq=2 ttl=13000 fence=300
-> 6640 op renew b seq=1 ttl=13000 fence=110
+> 6528 op renew a seq=2 ttl=13000 fence=300
+> 6592 op renew b seq=1 ttl=13000 fence=110
 6800 < renewed b
 6800 < renewed a
 10030 until
-> 9872 op renew a seq=2 ttl=13000 fence=300
-> 9968 op renew b seq=1 ttl=13000 fence=110
+> 9792 op renew a seq=2 ttl=13000 fence=300
+> 9920 op renew b seq=1 ttl=13000 fence=110
 10040 < renewed b
 10040 < renewed a
 10050 3 LOCK a
@@ -466,18 +466,18 @@
 60 < renewed a fence=210
 60 < renewed b fence=110 waiting
 3400 until
-> 3248 op renew b seq=1 ttl=13000 fence=110
-> 3376 op renew a seq=2 ttl=13000 fence=210
+> 3200 op renew b seq=1 ttl=13000 fence=110
+> 3328 op renew a seq=2 ttl=13000 fence=210
 3400 < renewed a
 3400 < renewed b waiting
 6740 until
-> 6560 op renew b seq=1 ttl=13000 fence=110
-> 6672 op renew a seq=2 ttl=13000 fence=210
+> 6464 op renew b seq=1 ttl=13000 fence=110
+> 6592 op renew a seq=2 ttl=13000 fence=210
 6740 < renewed a
 6740 < renewed b waiting
 10070 until
-> 9872 op renew b seq=1 ttl=13000 fence=110
-> 10000 op renew a seq=2 ttl=13000 fence=210
+> 9728 op renew b seq=1 ttl=13000 fence=110
+> 9920 op renew a seq=2 ttl=13000 fence=210
 10070 < renewed a
 10075 2 UNLOCK b
 > 2 OK depth=0
@@ -505,18 +505,18 @@
 40 < renewed a fence=110
 40 < granted b fence=200
 3400 until
-> 1968 op renew b seq=2 ttl=13000 fence=200
-> 3344 op renew a seq=1 ttl=13000 fence=110
+> 1920 op renew b seq=2 ttl=13000 fence=200
+> 3328 op renew a seq=1 ttl=13000 fence=110
 3400 < renewed a
 3400 < renewed b
 6740 until
-> 5264 op renew b seq=2 ttl=13000 fence=200
-> 6640 op renew a seq=1 ttl=13000 fence=110
+> 5184 op renew b seq=2 ttl=13000 fence=200
+> 6592 op renew a seq=1 ttl=13000 fence=110
 6740 < renewed a
 6740 < renewed b
 10040 until
-> 8592 op renew b seq=2 ttl=13000 fence=200
-> 9952 op renew a seq=1 ttl=13000 fence=110
+> 8512 op renew b seq=2 ttl=13000 fence=200
+> 9856 op renew a seq=1 ttl=13000 fence=110
 10040 < renewed a
 10040 < renewed b
 10050 3 TRYLOCK b c
@@ -746,20 +746,20 @@ config lease=3s
 40 < granted b fence=200
 40 < renewed a fence=110
 5000 until
-> 3312 op renew b seq=2 ttl=13000 fence=200
-> 3344 op renew a seq=1 ttl=13000 fence=110
+> 3264 op renew b seq=2 ttl=13000 fence=200
+> 3328 op renew a seq=1 ttl=13000 fence=110
 5000 < renewed a
 5000 < renewed b
 9000 until
-> 6608 op renew b seq=2 ttl=13000 fence=200
-> 6640 op renew a seq=1 ttl=13000 fence=110
-> 8344 1 !ATRISK a fence=100 left=4898
+> 6528 op renew b seq=2 ttl=13000 fence=200
+> 6592 op renew a seq=1 ttl=13000 fence=110
+> 8328 1 !ATRISK a fence=100 left=4898
 9000 < renewed a
 > 1 !SAFE a fence=100
 9000 < renewed b
 10100 3 LOCK b
-> op renew b seq=2 ttl=13000 fence=200
 > op renew a seq=1 ttl=13000 fence=110
+> op renew b seq=2 ttl=13000 fence=200
 10105 message waits 2 b
 10110 < renewed a
 10110 < renewed b waiting

@@ -94,7 +94,7 @@ config trust_new
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3410 guard pending p1
 > log guard-pending node=0 cause=replica wait=13600
 3420 < renewed a

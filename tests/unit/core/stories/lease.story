@@ -199,10 +199,10 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3400 < renewed a
 6800 until
-> 5520 op renew a seq=1 ttl=13000 fence=100
+> 5440 op renew a seq=1 ttl=13000 fence=100
 6800 < renewed a
 
 == held: a renewal that needs more words than a row has goes by itself
@@ -212,7 +212,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3400 < again a
 > op renew a seq=1 ttl=13000 fence=100 whole
 3410 < lost a
@@ -284,7 +284,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 4000 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 4000 < unknown a
 4100 until
 > 4050 op renew a seq=1 ttl=13000 fence=100
@@ -294,7 +294,7 @@
 5020 < renewed a sent=4990
 > 1 !SAFE a fence=100
 8400 until
-> 8304 op renew a seq=1 ttl=13000 fence=100
+> 8256 op renew a seq=1 ttl=13000 fence=100
 
 == at risk and lost, to the millisecond
 0 ready 2
@@ -411,7 +411,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3410 1 UNLOCK a
 3420 < renewed a
 > op end a seq=1
@@ -425,7 +425,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3410 1 UNLOCK a
 3415 2 LOCK a
 > 1 OK depth=0
@@ -504,7 +504,7 @@
 31 3 LOCK a
 40 < renewed a fence=200
 3500 until
-> 3344 op renew a seq=1 ttl=13000 fence=200
+> 3328 op renew a seq=1 ttl=13000 fence=200
 3500 1 UNLOCK a
 > 1 OK depth=0
 > 2 OK fence=200 depth=1
@@ -527,14 +527,14 @@
 30 < granted b fence=200
 30 < granted c fence=300
 > 1 OK fence=200,300 depth=1,1
-2190 1 UNLOCK b
+2158 1 UNLOCK b
 > op end b seq=2
-2192 < ended b
+2160 < ended b
 > 1 OK depth=0
-2205 1 UNLOCK c
+2173 1 UNLOCK c
 > op end c seq=3
 > op renew a seq=1 ttl=13000 fence=100
-2210 until
+2178 until
 
 == of a session that waits twice, a keep= is told when the key lives for it
 0 ready 2

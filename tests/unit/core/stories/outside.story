@@ -128,7 +128,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3000 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3000 < renewed a
 3100 message force 2 1000003 90000 0123456789abcdef a
 3101 message force 1 1000003 90000 0123456789abcdef a

@@ -17,7 +17,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3400 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3400 1 UNLOCK a
 3500 down
 5000 < unknown a
@@ -671,7 +671,7 @@ config trust_new
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3500 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3501 message waits 1 a
 3502 < renewed a
 3503 1 UNLOCK a

@@ -110,9 +110,9 @@ config quorum=3
 13 < granted a fence=100 on=2
 3400 until
 > 1010 log guard-ready count=3 of=3
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=2
 3401 < lost a on=0
 3402 < renewed a on=1
 3403 < renewed a on=2
@@ -130,9 +130,9 @@ config quorum=3
 13 < granted a fence=100 on=2
 3400 until
 > 1010 log guard-ready count=3 of=3
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=2
 3401 < again a on=0
 > op renew a seq=1 ttl=13000 fence=100 whole on=0
 3402 < renewed a on=1
@@ -154,9 +154,9 @@ config quorum=3
 13 < granted a fence=100 on=2
 3400 until
 > 1010 log guard-ready count=3 of=3
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=2
 3401 < lost a on=0
 3402 < lost a on=1
 > 1 !LOST a fence=100 reason=taken
@@ -556,9 +556,9 @@ config quorum=3
 13 < granted a fence=100 on=2
 3400 until
 > 1010 log guard-ready count=3 of=3
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=2
 3401 < renewed a on=0
 3402 < lost a on=1
 3440 until
@@ -570,7 +570,7 @@ config quorum=3
 3504 < renewed a on=1
 3600 until
 3601 ping 1
-> valid 8504
+> valid 8472
 
 == who did not wait is not told: another who does tries at once
 config quorum=3
@@ -603,9 +603,9 @@ config quorum=3
 12 < unknown a on=2
 3000 until
 > 1010 log guard-ready count=3 of=3
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=0
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=1
-> 2208 op renew a seq=1 ttl=13000 fence=100 on=2
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=0
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=1
+> 2176 op renew a seq=1 ttl=13000 fence=100 on=2
 3000 < renewed a on=0
 3000 < renewed a on=1
 3010 1 UNLOCK a

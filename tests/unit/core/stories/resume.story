@@ -61,7 +61,7 @@
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 60 < renewed a fence=110
 3400 until
-> 3360 op renew a seq=1 ttl=13000 fence=110
+> 3328 op renew a seq=1 ttl=13000 fence=110
 3410 < renewed a
 5039 until
 5040 until
@@ -342,7 +342,7 @@ config work=1
 1040 < ended a
 1050 gone 1
 8100 until
-> 3296 op renew b seq=2 ttl=13000 fence=200
+> 3264 op renew b seq=2 ttl=13000 fence=200
 > 5020 1 !ATRISK b fence=200 left=4898
 8200 < renewed b sent=8190
 > 1 !SAFE b fence=200

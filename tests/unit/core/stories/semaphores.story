@@ -145,13 +145,13 @@ config handovers=4 holds=8 waiters=8
 10 message permit-wanted 0 s
 10 2 @1 ACQUIRE s limit=2
 3343 until
-> 2208 op hold s seq=2 have=2 by=1000009908 limit=2
+> 2176 op hold s seq=2 have=2 by=1000009908 limit=2
 3343 < kept s first=2 waiting
 6676 until
-> 5520 op hold s seq=3 have=2 by=1000012106 limit=2
+> 5440 op hold s seq=3 have=2 by=1000012074 limit=2
 6676 < kept s first=2 waiting
 10009 until
-> 8832 op hold s seq=4 have=2 by=1000015418 limit=2
+> 8704 op hold s seq=4 have=2 by=1000015338 limit=2
 10009 < kept s first=2 waiting
 10010 until
 10010 1 @2 RELEASE s n=2
@@ -196,7 +196,7 @@ config handovers=4 holds=8 waiters=8
 10 < taken s first=2
 > 1 @1 OK permits=2 free=0
 3343 until
-> 2208 op hold s seq=2 have=2 by=1000009908 limit=2
+> 2176 op hold s seq=2 have=2 by=1000009908 limit=2
 5010 until
 > 5010 1 !ATRISK s kind=semaphore permits=2 left=4898
 5010 < unknown s
@@ -236,7 +236,7 @@ config handovers=4 holds=8 waiters=8
 2000 < busy s first=1 alone
 > 2 @1 BUSY
 2209 until
-> 2208 op hold s seq=3 have=1 by=1000009908 limit=2
+> 2176 op hold s seq=3 have=1 by=1000009908 limit=2
 2209 < unknown s
 9908 until
 > 2259 op hold s seq=4 have=1 by=1000009908 limit=2
@@ -264,7 +264,7 @@ config handovers=4 holds=8 waiters=8
 10 < taken s first=2
 > 1 @1 OK permits=2 free=0
 3343 until
-> 2208 op hold s seq=2 have=2 by=1000009908 limit=2
+> 2176 op hold s seq=2 have=2 by=1000009908 limit=2
 3343 < lost s
 > 1 !LOST s kind=semaphore permits=2 reason=taken
 > op hold s seq=3 limit=2
@@ -423,24 +423,24 @@ config handovers=4 holds=8 waiters=8
 1120 1 @4 ACQUIRE s limit=3 wait=0
 > 1 @4 BUSY
 4500 until
-> 4384 op hold s seq=4 have=3 by=1003610998 limit=3
+> 4352 op hold s seq=4 have=3 by=1003610998 limit=3
 4500 < kept s first=3
 4600 1 @5 RELEASE s
 > 1 @5 OK permits=0
 > 1 @3 OK permits=1 free=0
 4700 1 @6 ACQUIRE s limit=3 n=2
 7700 until
-> 7696 op hold s seq=5 have=3 by=1003614282 limit=3
+> 7616 op hold s seq=5 have=3 by=1003614250 limit=3
 7700 < kept s first=3
 12907 until
-> 10992 op hold s seq=6 have=3 by=1003617594 limit=3
-> 12696 1 !ATRISK s kind=semaphore permits=1 left=4898
+> 10880 op hold s seq=6 have=3 by=1003617514 limit=3
+> 12616 1 !ATRISK s kind=semaphore permits=1 left=4898
 # The operation in flight said that they stay.
 12910 cancel 1 6
 > 1 @6 CANCELLED
 12920 < kept s first=3
 > 1 !SAFE s kind=semaphore permits=1
-> op hold s seq=7 have=1 by=1003620890 limit=3
+> op hold s seq=7 have=1 by=1003620778 limit=3
 12925 < kept s first=1 second=2
 12930 1 @7 ACQUIRE s limit=3 n=2
 > op take s seq=8 have=1 need=2 want=2 limit=3 queue

@@ -14,11 +14,11 @@
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 60 < renewed a fence=110
 3500 until
-> 3360 op renew a seq=1 ttl=13000 fence=110
+> 3328 op renew a seq=1 ttl=13000 fence=110
 3510 < renewed a
 9920 until
-> 6672 op renew a seq=1 ttl=13000 fence=110
-> 8360 2 !ATRISK a fence=100 left=4898
+> 6592 op renew a seq=1 ttl=13000 fence=110
+> 8328 2 !ATRISK a fence=100 left=4898
 > 9908 1 OK fence=110 depth=1
 
 == an orderly end is an end
@@ -123,7 +123,7 @@
 2160 2 STATUS b
 2170 up
 > op look b
-2180 < value b
+2175 < value b
 > 2 OK state=free waiters=0
 
 == STATUS: until when, and where

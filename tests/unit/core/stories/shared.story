@@ -160,7 +160,7 @@
 > 1 OK fence=100 depth=1
 > 2 OK fence=100 depth=1
 5010 until
-> 2208 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
+> 2176 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 > 5010 2 !ATRISK a fence=100 left=4898
 > 5010 1 !ATRISK a fence=100 left=4898
 5020 < renewed a sent=5000
@@ -224,7 +224,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 3000 until
-> 2208 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
+> 2176 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 3000 < late a
 3100 until
 > 3050 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared

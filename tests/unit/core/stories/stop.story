@@ -69,7 +69,7 @@
 30 ping 1
 > valid 9877
 3360 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 3370 < renewed a
 3400 stop
 > 1 !SHUTDOWN

@@ -177,7 +177,7 @@ config fences=8
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 4000 until
-> 2208 op renew a seq=1 ttl=13000 fence=107
+> 2176 op renew a seq=1 ttl=13000 fence=107
 4000 1 @1 LOCK a ...
 4025 2 LOCK a ...
 > 1 !LOST a fence=100 reason=hold
@@ -193,7 +193,7 @@ config fences=8
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 4000 until
-> 2208 op renew a seq=1 ttl=13000 fence=107
+> 2176 op renew a seq=1 ttl=13000 fence=107
 4000 2 LOCK a
 4000 1 @1 LOCK a keep=5s ...
 4025 3 LOCK a ...
@@ -210,7 +210,7 @@ config fences=8
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 4000 until
-> 2208 op renew a seq=1 ttl=13000 fence=107
+> 2176 op renew a seq=1 ttl=13000 fence=107
 4000 1 @1 LOCK a ...
 4000 1 @2 LOCK a ...
 4025 time ...
@@ -326,15 +326,15 @@ config max_hold=2s default_hold=1s
 40 < taken s first=1
 > 1 OK permits=1 free=0
 3500 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
-> 3312 op hold s seq=3 have=1 by=1000009928 limit=2
+> 2176 op renew a seq=1 ttl=13000 fence=100
+> 3264 op hold s seq=3 have=1 by=1000009928 limit=2
 3500 < kept s first=1
 8000 until
 > 5010 1 !ATRISK a fence=100 left=4898
-> 6624 op hold s seq=4 have=1 by=1000013210 limit=2
+> 6528 op hold s seq=4 have=1 by=1000013162 limit=2
 10000 time
 > 1 !LOST a fence=100 reason=unreachable
-> 1 !ATRISK s kind=semaphore permits=1 left=3210
+> 1 !ATRISK s kind=semaphore permits=1 left=3162
 
 == hold: a new bound that is not told is none
 0 ready 1
@@ -470,7 +470,7 @@ config fences=2
 > 2 BUSY
 1500 up
 5000 until
-> 2208 op renew a seq=1 ttl=13000 fence=101
+> 2176 op renew a seq=1 ttl=13000 fence=101
 
 == the server's clock gains: what is held is confirmed at once
 0 ready 2

@@ -39,13 +39,13 @@ config handovers=2
 31 3 LOCK a
 40 < renewed a fence=200 waiting
 3400 until
-> 3344 op renew a seq=1 ttl=13000 fence=200
+> 3328 op renew a seq=1 ttl=13000 fence=200
 3400 < renewed a waiting
 6800 until
-> 6656 op renew a seq=1 ttl=13000 fence=200
+> 6592 op renew a seq=1 ttl=13000 fence=200
 6800 < renewed a waiting
 10000 until
-> 9968 op renew a seq=1 ttl=13000 fence=200
+> 9856 op renew a seq=1 ttl=13000 fence=200
 10010 < renewed a waiting
 10039 1 UNLOCK a
 > op renew a seq=1 ttl=13000 fence=200 reserve=1
@@ -115,13 +115,13 @@ config handovers=1
 30 2 LOCK a mode=shared
 > 2 OK fence=100 depth=1
 3400 until
-> 2208 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
+> 2176 op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 3400 < renewed a waiting
 6800 until
-> 5520 op renew a seq=1 ttl=13000 fence=100 by=1000012106 shared
+> 5440 op renew a seq=1 ttl=13000 fence=100 by=1000012074 shared
 6800 < renewed a waiting
 10030 3 LOCK a mode=shared
-> op renew a seq=1 ttl=13000 fence=100 by=1000015418 shared
+> op renew a seq=1 ttl=13000 fence=100 by=1000015338 shared
 10040 1 UNLOCK a
 > 1 OK depth=0
 10050 2 UNLOCK a

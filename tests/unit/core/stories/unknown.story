@@ -114,12 +114,12 @@
 > op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 50 < renewed a
 3500 until
-> 3360 op renew a seq=1 ttl=13000 fence=100 by=1000009938 shared
+> 3328 op renew a seq=1 ttl=13000 fence=100 by=1000009938 shared
 3500 < renewed a
 13640 until
-> 6672 op renew a seq=1 ttl=13000 fence=100 by=1000013258 shared
-> 8360 1 !ATRISK a fence=100 left=4898
-> 13258 1 !LOST a fence=100 reason=unreachable
+> 6592 op renew a seq=1 ttl=13000 fence=100 by=1000013226 shared
+> 8328 1 !ATRISK a fence=100 left=4898
+> 13226 1 !LOST a fence=100 reason=unreachable
 > 13640 op bless pend=p1
 13641 < done @guard
 13641 guard blessed

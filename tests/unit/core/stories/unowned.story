@@ -203,9 +203,9 @@ config unowned=1
 130 < granted d fence=300
 > 1 OK fence=300 depth=1
 9910 until
-> 2208 op renew a seq=1 ttl=13000 fence=100
+> 2176 op renew a seq=1 ttl=13000 fence=100
 > 2432 op renew d seq=3 ttl=13000 fence=300
-> 3312 op renew b seq=2 ttl=13000 fence=200 by=1000009928 shared
+> 3264 op renew b seq=2 ttl=13000 fence=200 by=1000009928 shared
 > 5010 2 !ATRISK a fence=100 left=4898
 > 5030 2 !ATRISK b fence=200 left=4898
 > 5120 1 !ATRISK d fence=300 left=4898

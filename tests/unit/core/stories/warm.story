@@ -167,14 +167,75 @@ config lease=2s warm=200ms fences=8
 400 1 UNLOCK a
 > 1 OK depth=0
 590 until
+# It goes out with others, at the next tick.
 595 1 LOCK a
-> op renew a seq=2 ttl=2600 fence=207
 > 1 OK fence=201 depth=1
-600 < renewed a
-610 1 UNLOCK a
+610 until
+> 608 op renew a seq=2 ttl=2600 fence=207
+611 < renewed a
+612 1 UNLOCK a
 > 1 OK depth=0
-810 until
-> 810 op end a seq=2
+812 until
+> 812 op end a seq=2
+
+== a renewal that is late goes out at once with the next hold
+config warm=1s fences=16
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=16 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=16 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+60 1 UNLOCK a
+> 1 OK depth=0
+850 1 LOCK a
+> 1 OK fence=201 depth=1
+860 1 UNLOCK a
+> 1 OK depth=0
+1650 1 LOCK a
+> 1 OK fence=202 depth=1
+1660 1 UNLOCK a
+> 1 OK depth=0
+2450 1 LOCK a
+> 1 OK fence=203 depth=1
+2460 1 UNLOCK a
+> 1 OK depth=0
+3250 1 LOCK a
+> 1 OK fence=204 depth=1
+3330 until
+> 3328 op renew a seq=2 ttl=13000 fence=215
+3330 < renewed a
+3340 1 UNLOCK a
+> 1 OK depth=0
+4100 1 LOCK a
+> 1 OK fence=205 depth=1
+4110 1 UNLOCK a
+> 1 OK depth=0
+4900 1 LOCK a
+> 1 OK fence=206 depth=1
+4910 1 UNLOCK a
+> 1 OK depth=0
+5700 1 LOCK a
+> 1 OK fence=207 depth=1
+5702 1 UNLOCK a
+> 1 OK depth=0
+6450 1 LOCK a
+> 1 OK fence=208 depth=1
+6460 1 UNLOCK a
+> 1 OK depth=0
+7100 1 LOCK a
+> op renew a seq=2 ttl=13000 fence=215
+> 1 OK fence=209 depth=1
+7110 < renewed a
+7120 1 UNLOCK a
+> 1 OK depth=0
 
 == another broker that waits ends it at once, and it stays cold for a while
 config warm=1s fences=8
