@@ -509,6 +509,14 @@ poller_had(const struct poller *p, uint64_t fence)
 	return p->fence == fence;
 }
 
+static void
+was_told(struct poller *p, uint64_t fence)
+{
+	if (fence != p->fence)
+		p->earlier[p->nearlier++ % POLLER_EARLIER] = p->fence;
+	p->fence = fence;
+}
+
 /* It counts from when it has asked, by its own clock; Redis does from when it
  * was asked, which is no later than now.  Returns that nobody has answered may end
  * it yet, if they are as many as its levels. */
@@ -519,9 +527,7 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 	int64_t stray_ms = ends ? 0 : p->stray_ms;
 	bool had = poller_has(p);
 
-	if (fence != p->fence)
-		p->earlier[p->nearlier++ % POLLER_EARLIER] = p->fence;
-	p->fence = fence;
+	was_told(p, fence);
 	p->until_us = p->sent_us + p->px_ms * 990;
 	p->ends_us = world_now(p->w) + p->px_ms * 1010;
 	if (p->stray_us > p->sent_us && p->stray_name == p->name &&
@@ -577,6 +583,8 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
 	p->since_us = world_now(w);
 	if (forgotten) {
+		/* Its broker may write it again. */
+		was_told(p, fence);
 		forget(p);
 		return;
 	}
