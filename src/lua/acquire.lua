@@ -5,45 +5,23 @@
 
 -- include guard.lua
 
-local define_leases, define_holds, define_others
+-- include values.lua
 
+while a <= words do
+	local word, odd = ARGV[a], nil
+	if word == "grab" then
+-- include grab.lua
+	elseif word == "drop" then
 -- include drop.lua
-
--- Acquires exclusive leases in a row: nearly all find their names free.  Grants
--- that follow each other have one answer: their first fence, their number, and
--- the n fences of each.  `acquire` carries out any other by itself.
-op.grab = { many = true, run = function(k, a)
-	local ttl, n, how = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
-	local count, keys, queues = row(k, a + 3)
-	local mine, format, pcall = me .. ".", string.format, redis.pcall
-	local whole = "|" .. whole
-	local free = blessed and not quorum
-		and pcall("EXISTS", unpack(queues)) == 0
-	local fence = free and draw(count * n)
-	local grants
-	for i = 1, count do
-		local seq = ARGV[a + 2 + i]
-		local done = free and pcall("SET", keys[i],
-			mine .. seq .. format(whole, fence), "PX", ttl, "NX")
-		if done and done.ok then
-			if not grants then
-				grants = { "grants", fence, 0, n }
-				out[#out + 1] = grants
-			end
-			grants[3] = grants[3] + 1
-		else
-			grants = nil
-			out[#out + 1] = attempt(need("acquire").run, keys[i],
-				queues[i], KEYS[k + 3 * i - 1], seq, ttl, n, how, "x")
-		end
-		fence = free and fence + n
-	end
-	return k + 3 * count, a + 3 + count
-end }
-
+	elseif word == "claim" then
 -- include claim.lua
+	else
+		odd = true
+	end
+	if odd and not op then
+-- include define.lua
 
--- Defines the other operations on leases.
+-- Defines the operations on leases.
 function define_leases()
 
 -- include lease.lua
@@ -144,8 +122,7 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 		owner or "" }
 end }
 
--- Defines the operation on token holds, as far as claim.lua does not carry it
--- out.
+-- Defines the operation on token holds.
 function define_holds()
 
 -- include token.lua
@@ -153,7 +130,7 @@ function define_holds()
 -- Takes a free name for a token hold.  Those in the queue before it come first;
 -- with a q it gets in line itself.  If the name is not free, the answer says
 -- whether it has the hold asked for.  Idempotent for one token and one client.
-op.claim_odd = { keys = 3, args = 5,
+op.claim = { keys = 3, args = 5,
 run = function(key, queue, shared, seq, ttl, client, how, asked)
 	if not blessed then
 		return { "pending" }
@@ -209,4 +186,8 @@ end
 
 end
 
--- include run.lua
+	end
+-- include odd.lua
+end
+
+-- include answer.lua

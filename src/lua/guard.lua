@@ -34,17 +34,16 @@
 
 local guard, fence = KEYS[1], KEYS[2]
 -- The nonce, followed by the history in which the guard is known to have noted
--- this broker; the highest fence that the broker has seen.
-local nonce, seen = string.sub(ARGV[1], 1, 16), tonumber(ARGV[2])
+-- this broker.  ARGV[2] is the highest fence that the broker has seen; 6 and 8
+-- to 10 are read where they are needed: numbers take long to read.
+local nonce = string.sub(ARGV[1], 1, 16)
 local cfg, me = ARGV[3], ARGV[4]
-local lease_ms, pad_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
-local stall_ms, grace_ms = tonumber(ARGV[7]), tonumber(ARGV[8])
-local prefix, cut = ARGV[9], tonumber(ARGV[10])
+local lease_ms, stall_ms = tonumber(ARGV[5]), tonumber(ARGV[7])
 -- In a quorum of several independent servers: q, then the id that the broker
 -- expects here and the set that it goes by, `ID SET`.  Of a server that its only
 -- broker has just started: w if it has all that was ever written to it, n if
 -- nothing ever was.
-local quorum = string.sub(ARGV[11], 1, 1) == "q"
+local quorum = string.byte(ARGV[11]) == 113
 
 local info = redis.call("INFO", "replication")
 if not string.find(info, "role:master", 1, true) then
@@ -59,9 +58,12 @@ local now_us = clock[1] * 1000000 + clock[2]
 if now_us >= 9007199254740992 then
 	return { { "clock", clock[1] } }
 end
-local now_ms = math.floor(now_us / 1000)
+local now_ms = (now_us - now_us % 1000) / 1000
 
-local top = tonumber(redis.call("GET", fence) or "0") or 0
+-- With one broker nearly all fences are the ones that it has seen.
+local stored = redis.call("GET", fence) or "0"
+local top = tonumber(stored) or 0
+local seen = ARGV[2] == stored and top or tonumber(ARGV[2])
 
 local g = redis.call("HMGET", guard, "id", "at", "cfg", "idle", "b:" .. me)
 local at, idle, beat = tonumber(g[2] or "0"), g[4], g[5]
@@ -89,7 +91,7 @@ end
 
 if g[3] ~= cfg then
 	local before_ms = redis.call("HGET", guard, "grace") or "0"
-	local quiet_ms = math.max(grace_ms, tonumber(before_ms))
+	local quiet_ms = math.max(tonumber(ARGV[8]), tonumber(before_ms))
 	if g[3] and not idle and math.abs(now_ms - at) <= quiet_ms then
 		return { { "config", g[3], 0, top } }
 	end
@@ -103,7 +105,7 @@ if g[3] ~= cfg then
 		redis.call("HSET", guard, "new", 1)
 		new = "1"
 	end
-	redis.call("HSET", guard, "cfg", cfg, "grace", grace_ms)
+	redis.call("HSET", guard, "cfg", cfg, "grace", ARGV[8])
 end
 
 -- Who votes in a quorum.  A server does not vote for a broker that goes by
@@ -113,7 +115,7 @@ local node, set, open, quiet
 if quorum then
 	local v = redis.call("HMGET", guard, "node", "set", "open")
 	node, set, open = v[1] or nonce, v[2] or "", v[3] or ""
-	quiet = (idle or math.abs(now_ms - at) > grace_ms) and 1 or 0
+	quiet = (idle or math.abs(now_ms - at) > tonumber(ARGV[8])) and 1 or 0
 	local id, to, from, settled, places
 	if ARGV[12] == "enlist" then
 		id, to, from, settled, places = string.match(ARGV[13],
@@ -147,9 +149,13 @@ if quorum then
 	end
 end
 
-local function not_agreed()
-	return { { "nodes", redis.call("HGET", guard, "places") or "", set == "" and 1 or 0, top, now_ms, history,
-		node, set, open, quiet } }
+local not_agreed
+if quorum then
+	function not_agreed()
+		return { { "nodes", redis.call("HGET", guard, "places") or "",
+			set == "" and 1 or 0, top, now_ms, history, node, set,
+			open, quiet } }
+	end
 end
 
 if quorum and string.sub(ARGV[11], 2) ~= node .. " " .. set then
@@ -187,7 +193,8 @@ if not blessed
 	redis.call("HDEL", guard, "id")
 end
 -- Not with every call, but often enough that no heartbeat is missed.
-if math.abs(now_ms - at) >= math.min(250, stall_ms / 6) then
+local quiet_ms = math.abs(now_ms - at)
+if quiet_ms >= 250 or quiet_ms >= stall_ms / 6 then
 	redis.call("HSET", guard, "at", now_ms)
 end
 if math.abs(now_ms - tonumber(beat or "0")) >= lease_ms / 3 then
@@ -195,64 +202,33 @@ if math.abs(now_ms - tonumber(beat or "0")) >= lease_ms / 3 then
 end
 
 -- Fences.  The counter makes each higher than the last; the clock and what the
--- brokers have seen keep them rising even if the counter was lost.  run.lua
--- writes the counter once, at the end of the call.
+-- brokers have seen keep them rising even if the counter was lost.  In a quorum
+-- the broker's hint, `seen`, replaces the clock, so that the servers agree.
+-- answer.lua writes the counter once, at the end of the call.
 local stored_top = top
+local lowest = math.max(quorum and 0 or now_us, seen + 1)
+
+if not quorum and seen > top then
+	top = seen
+end
 
 -- The format of a fence.  %d takes a quarter of the time, but can only be used
 -- if it has 64 bits.
 local whole = string.format("%d", 4294967296) == "4294967296"
 	and "%d" or "%.0f"
 
-local function raise(n)
-	if n > top then
-		top = n
-	end
-end
-
--- Draws n fences that nobody else gets, and returns the first.  In a quorum
--- the broker's hint, `seen`, replaces the clock, so that the servers agree.
-local function draw(n)
-	local first = math.max(top + 1, quorum and 0 or now_us, seen + 1)
-	raise(first + n - 1)
-	return first
-end
-
-if not quorum then
-	raise(seen)
-end
-
 -- The answer to the call: the report of the guard, then one of each operation.
 local out = { false }
 
--- Runs one operation, protected: if it fails, its own answer says so, and the
--- others are unaffected.
-local function attempt(...)
-	local ok, result = pcall(...)
-	if not ok then
-		result = { "refused", 0, 0, 0,
-			type(result) == "table" and result.err or tostring(result) }
-	end
-	return result
-end
+-- Where keys and arguments of the next operation begin.  Nearly all calls
+-- consist of rows of one operation that finds its names as usual.  What a script
+-- does with them stands in its loop, since making functions takes longer than
+-- running such a call.  A row has one word, the arguments that its names have in
+-- common, and a number for each, its seq; a name has three keys: its own, its
+-- queue's, and its sharers'.
+local k, a, words = 3, 12, #ARGV
 
--- The operations, by their words.  The rows, of which nearly all calls consist,
--- and the heartbeat are defined at once.  need() defines the rest on demand,
--- because making functions takes longer than running such a call.
-local op, need = {}, nil
-
--- A row of operations has one word, the arguments that they have in common, and
--- a number for each, its seq.  Returns how many operations there are, the keys
--- of their names, and those of their queues.  Each operation has three keys:
--- its name, its queue, and its sharers.
-local function row(k, a)
-	local keys, queues, n = {}, {}, 0
-	local all, argv, byte = KEYS, ARGV, string.byte
-	local arg = argv[a]
-	while arg and byte(arg) <= 57 do -- a digit
-		n = n + 1
-		keys[n], queues[n] = all[k], all[k + 1]
-		k, arg = k + 3, argv[a + n]
-	end
-	return n, keys, queues
-end
+-- Everything else is an operation of the table `op`.  The functions for it are
+-- made when there is one.  A row leaves in `odd` what it could not do: the place
+-- of the answer, the word of the operation that can, and its arguments.
+local op, need, attempt

@@ -4,50 +4,19 @@
 
 -- include guard.lua
 
-local define_leases, define_holds, define_others
+-- include values.lua
 
+while a <= words do
+	local word, odd = ARGV[a], nil
+	if word == "keep" then
+-- include renew.lua
+	elseif word == "drop" then
 -- include drop.lua
-
--- Renews leases in a row: exclusive ones, with one ttl in common, that draw no
--- fences.  Each has only its seq, and two keys: its name and its queue.  One
--- command reads all values, and one asks whether anybody waits for any of the
--- names.  A number in the answer stands for that many renewals that went as
--- nearly all do.  A renewal that needs more than this is answered `again`, and
--- the broker sends it by itself.
-
-op.keep = { many = true, run = function(k, a)
-	local argv, find, pcall = ARGV, string.find, redis.pcall
-	local keys, queues, n, ttl = {}, {}, 0, argv[a]
-	while tonumber(argv[a + n + 1]) do
-		n = n + 1
-		keys[n], queues[n] = KEYS[k], KEYS[k + 1]
-		k = k + 2
+	else
+		odd = true
 	end
-	local values, mine, kept = look(keys), me .. ".", 0
-	local waiting = redis.call("EXISTS", unpack(queues)) > 0
-	for i = 1, n do
-		local value, answer = values[i], nil
-		if not value
-			or find(value, mine .. argv[a + i] .. "|", 1, true) ~= 1
-			or pcall("PEXPIRE", keys[i], ttl) ~= 1 then
-			answer = { "again" }
-		elseif waiting and redis.call("EXISTS", queues[i]) == 1 then
-			answer = { "renewed", 0, 0, 1 }
-		else
-			kept = kept + 1
-		end
-		if answer and kept > 0 then
-			out[#out + 1], kept = kept, 0
-		end
-		if answer then
-			out[#out + 1] = answer
-		end
-	end
-	if kept > 0 then
-		out[#out + 1] = kept
-	end
-	return k, a + n + 1
-end }
+	if odd and not op then
+-- include define.lua
 
 -- Was a broker last heard of so long ago that it has gone?  One that stays away
 -- is marked ahead, by at most four times as long.
@@ -700,4 +669,8 @@ end
 
 end
 
--- include run.lua
+	end
+-- include odd.lua
+end
+
+-- include answer.lua

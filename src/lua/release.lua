@@ -2,7 +2,7 @@
 -- this broker looks after, and no other waits for it in Redis.  That needs none
 -- of the functions that any other operation on a token hold needs.
 
-local function define_usual()
+function define_usual()
 
 -- Returns an operation that carries out whatever the usual one does not.
 local function odd(word)

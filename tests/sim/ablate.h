@@ -46,7 +46,7 @@ enum ablation_switch {
 	ABLATE_TOLD
 };
 
-#define ABLATION_EDITS_MAX 3
+#define ABLATION_EDITS_MAX 4
 
 /* One row: edits to the text of both scripts, or a switch. */
 struct ablation {
