@@ -135,6 +135,9 @@ checker_vouched(struct world *w, const struct grant *g)
 		return false;
 	if (g->depth - g->parting <= 0)
 		return false;
+	/* The broker may have been handed another lease since. */
+	if (g->deluded && broker_unaware(b, world_now(w)))
+		return false;
 	/* A broker that is frozen can't say that its lease is over, and one
 	 * whose clock stood still does not know it. */
 	if ((checker_is_mute(w, b) || broker_unaware(b, world_now(w))) &&
@@ -326,7 +329,8 @@ set_terms(struct world *w, struct grant *g, const struct ask *ask)
 		g->delay_ms = ask->delay_ms;
 	if (ask->keep_ms > 0 || ask->delay_ms > 0)
 		w->checker.sittings[ask->session - 1].kept |= 1u << ask->name;
-	if (is_deluded(w, &w->brokers[g->broker], g->name))
+	g->deluded = is_deluded(w, &w->brokers[g->broker], g->name);
+	if (g->deluded)
 		g->keep_us = g->delay_ms = 0;
 }
 

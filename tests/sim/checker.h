@@ -158,6 +158,8 @@ struct grant {
 	int64_t depth;
 	int parting;	  /* UNLOCKs received, not answered */
 	bool doubted;	  /* excused: its broker could not say that it ended */
+	bool deluded;	  /* granted by a lease that was over, of which its
+			     broker could not know */
 	bool detached;	  /* its client is gone, but was told a valid= */
 	bool away;	  /* its client is gone, and may come back */
 	bool either;	  /* shared, or alone for a keep= that goes on */
