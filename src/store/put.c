@@ -246,7 +246,7 @@ goes_on(const struct call *call, enum call_row row, const struct op *op)
 				       call->row_flags == op->flags));
 }
 
-/* See op.keep in keep.lua, op.drop in drop.lua, op.grab in acquire.lua. */
+/* See renew.lua, drop.lua and grab.lua. */
 static void
 row_begin(struct call *call, enum call_row row, const struct op *op)
 {
