@@ -411,11 +411,6 @@ const struct ablation ablations[] = {
 	{ "cluster/wait", "one replica need not confirm", 2000, ABLATE_WAIT,
 	    FAULT_PAUSE | FAULT_LAG | FAULT_FAILOVER | FAULT_PARTITION, 0,
 	    { { NULL, NULL } } },
-	{ "cluster/phase-late", "a phase is written again when it is over",
-	    8000, ABLATE_SCRIPT,
-	    FAULT_CUT | FAULT_PARTITION | FAULT_FLUSH | FAULT_MOVE, 0,
-	    { { "local function renew_shared|by > 0 and now_ms > by",
-		"false" } } },
 	{ NULL, NULL, 0, ABLATE_SCRIPT, 0, 0, { { NULL, NULL } } },
 };
 

@@ -134,6 +134,30 @@ class Restarts(SystemTest):
         self.assertGreater(shared, newer)
         self.assertEqual(self.other.ok("LOCK past mode=shared").fence, shared)
 
+    def test_a_share_is_written_again_too_late(self):
+        """A renewal comes when its broker vouches no more for what is shared, and others have had
+        the name: nobody may join that."""
+        self.prepare(via_proxy=True)
+        second = self.client(self.broker(self.server, lease=1))
+        old = self.holder.ok("LOCK past mode=shared", timeout=self.grace + 10).fence
+        self.server.cmd("CONFIG", "SET", "slowlog-log-slower-than", "0")
+        self.through.stalled = True
+        while self.holder.event(timeout=5, kind="LOST").words[1] != "past":
+            pass
+        self.brokers[0].freeze()  # it would end what it is said to have
+        newer = second.lock("past", timeout=10)
+        self.assertGreater(newer, old)
+        second.ok("UNLOCK past")
+        self.server.cmd("FLUSHALL")
+        self.server.cmd("SLOWLOG", "RESET")
+        self.through.stalled = False
+        eventually(self.renewed_past, 5, "the renewal is carried out")
+        self.assertIsNone(self.server.get("past"))
+
+    def renewed_past(self):
+        return any("renew" in words and "lock:past" in words
+                   for *_, words in (entry[:4] for entry in self.server.cmd("SLOWLOG", "GET", "100")))
+
     def test_emptied_while_a_broker_that_shares_can_not_tell(self):
         """The other one leaves a keep= behind, and sees nobody else who shares the name."""
         self.prepare(lease=3)
