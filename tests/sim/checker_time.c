@@ -456,16 +456,17 @@ look_at_names(struct world *w)
  * How long Redis may take for a request.  Each call has the reply timeout, and
  * so has the WAIT behind a call that was answered in time.  A name that another
  * broker keeps warm is asked for again in the time that is left of the first
- * call, and that has a WAIT of its own.  With a crowd many
- * operations are under way, and one that can wait is not sent before a call is
- * answered (store/gather.c).  A request that waits has a timer of its own.
+ * call, and that has a WAIT of its own.  Where many operations may be under way,
+ * one that can wait is not sent before a call is answered (GROUP_MIN in
+ * store/gather.c).  A request that waits has a timer of its own.
  */
 static int64_t
 redis_us(const struct world *w, const struct ask *ask)
 {
 	int64_t calls = checker_ask_is(ask, ASK_TWICE) ? 2 : 1;
 
-	if (w->crowd.n > 0 && !checker_ask_is(ask, ASK_WAITS))
+	if ((w->crowd.n > 0 || w->nclients + w->pollers.n >= 8) &&
+	    !checker_ask_is(ask, ASK_WAITS))
 		calls++;
 	if (w->replicas > 0)
 		calls = 2 * calls + (w->nbrokers > 1);
