@@ -26,6 +26,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "client/client.h"
+#include "client/reconnect.h"
 #include "clients/c/lockbroker.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -66,23 +67,20 @@ struct lockbroker {
 	struct tls_files files; /* its strings are ours */
 	char *login;
 	char *hello;
-	char *key;	   /* of the session, if it survives its connection */
-	bool away;	   /* it did, and is to be resumed */
-	uint64_t resuming; /* the tag of the RESUME under way, or 0 */
-	int64_t retry_ms;  /* when it is tried next */
-	int64_t gone_ms;   /* when the broker has ended it */
-	bool unanswered;   /* the last request was, when its connection ended */
-	int64_t grace_ms;
+	struct reconnect back; /* to the session that has what is held */
+	uint64_t resuming;     /* the tag of the RESUME under way, or 0 */
+	bool unanswered; /* the last request was, when its connection ended */
 	pid_t owner;
 	struct hold_list holds;
 	uint64_t tag;	 /* of the last request */
 	uint64_t wanted; /* the tag of the reply that is waited for, or 0 */
 	struct message reply; /* that reply, once it is there */
 	uint64_t ping;	      /* the tag of the PING under way, or 0 */
-	uint64_t plain[2];    /* tags of what was asked without them, in order */
+	uint64_t plain[2]; /* tags of what was asked without them, in order */
 	unsigned plain_n;
-	unsigned wary; /* so often a lock is not tried before it is waited for */
-	int64_t pinged_ms;    /* when the last one was sent */
+	unsigned
+	    wary; /* so often a lock is not tried before it is waited for */
+	int64_t pinged_ms; /* when the last one was sent */
 	int64_t heard_ms;
 	bool leaving; /* the broker wants us to go */
 	bool lost;    /* something was, and lockbroker_process() has to say */
@@ -253,9 +251,7 @@ drop(struct lockbroker *lb, const char *reason)
 	struct hold *h;
 
 	client_close(&lb->link);
-	free(lb->key);
-	lb->key = NULL;
-	lb->away = false;
+	reconnect_fini(&lb->back);
 	lb->ping = lb->plain_n = 0;
 	lb->leaving = false;
 	TAILQ_FOREACH (h, &lb->holds, link)
@@ -269,18 +265,13 @@ drop(struct lockbroker *lb, const char *reason)
 static void
 part(struct lockbroker *lb)
 {
-	const int64_t now = now_ms();
+	const bool idle = !lb->back.away && lb->wanted == 0 && !holds_any(lb);
 
-	if (lb->key == NULL ||
-	    (!lb->away && lb->wanted == 0 && !holds_any(lb))) {
+	if (idle || !reconnect_cut(&lb->back, now_ms())) {
 		drop(lb, "unreachable");
 		return;
 	}
 	client_close(&lb->link);
-	lb->retry_ms = now + (lb->away ? AGAIN_MS : 0);
-	if (!lb->away)
-		lb->gone_ms = now + lb->grace_ms;
-	lb->away = true;
 	lb->resuming = lb->ping = lb->plain_n = 0;
 }
 
@@ -288,26 +279,12 @@ part(struct lockbroker *lb)
 static void
 resume(struct lockbroker *lb)
 {
-	lb->retry_ms = now_ms() + AGAIN_MS;
+	char tag[24];
+
+	snprintf(tag, sizeof(tag), "%" PRIu64, ++lb->tag);
 	lb->resuming = 0;
-	if (!client_open_like(&lb->link, &lb->link))
-		return;
-	lb->retry_ms = now_ms() + CLIENT_ANSWER_MS;
-	lb->resuming = ++lb->tag;
-	client_send(&lb->link, "@%" PRIu64 " RESUME key=%s", lb->resuming,
-	    lb->key);
-}
-
-/* Keeps the key of the session that a reply to SESSION tells. */
-static void
-take_key(struct lockbroker *lb, const struct message *reply)
-{
-	struct pair key;
-
-	free(lb->key);
-	lb->key = NULL;
-	if (lb->grace_ms > 0 && pair_find(reply->text, "key", &key))
-		lb->key = xstrndup(key.value, key.value_len);
+	if (reconnect_try(&lb->back, &lb->link, tag, now_ms()))
+		lb->resuming = lb->tag;
 }
 
 static void go_on(struct lockbroker *lb, int64_t deadline_ms);
@@ -316,11 +293,11 @@ static void go_on(struct lockbroker *lb, int64_t deadline_ms);
 static int
 come_back(struct lockbroker *lb, int64_t deadline_ms)
 {
-	while (lb->away && now_ms() < deadline_ms)
+	while (lb->back.away && now_ms() < deadline_ms)
 		go_on(lb, deadline_ms);
-	return lb->away ? fail(lb, LOCKBROKER_UNAVAILABLE,
-			      "the connection is lost")
-			: LOCKBROKER_OK;
+	return lb->back.away
+		   ? fail(lb, LOCKBROKER_UNAVAILABLE, "the connection is lost")
+		   : LOCKBROKER_OK;
 }
 
 /* Connects, unless there is a connection that takes requests. */
@@ -343,7 +320,7 @@ connect_by(struct lockbroker *lb, int64_t deadline_ms)
 	got = client_open(&lb->link, &lb->places, &probe, &reply, &why);
 	if (got == CLIENT_MESSAGE) {
 		code = judge(lb, &reply);
-		take_key(lb, &reply);
+		reconnect_begin(&lb->back, &reply);
 		message_fini(&reply);
 	} else {
 		buf_addc(&why, '\0');
@@ -434,7 +411,7 @@ take_resumed(struct lockbroker *lb, const struct message *m)
 		return;
 	}
 	/* What was lost meanwhile, the broker says after this. */
-	lb->away = false;
+	reconnect_done(&lb->back);
 	ping(lb);
 }
 
@@ -523,8 +500,9 @@ next_due(const struct lockbroker *lb)
 {
 	int64_t due = safe_until(lb);
 
-	if (lb->away)
-		return min_ms(due, min_ms(lb->retry_ms, lb->gone_ms));
+	if (lb->back.away)
+		return min_ms(
+		    due, min_ms(lb->back.try_ms, reconnect_over_ms(&lb->back)));
 	if (lb->ping == 0)
 		return min_ms(due, ping_due(lb));
 	return min_ms(due, lb->pinged_ms + FROZEN_MS);
@@ -536,15 +514,16 @@ tick(struct lockbroker *lb)
 {
 	const int64_t now = now_ms();
 
-	if (lb->link.fd < 0 && !lb->away)
+	if (lb->link.fd < 0 && !lb->back.away)
 		return;
-	if (safe_until(lb) <= now || (lb->away && lb->gone_ms <= now)) {
+	if (safe_until(lb) <= now ||
+	    (lb->back.away && reconnect_over_ms(&lb->back) <= now)) {
 		drop(lb, "unreachable");
-	} else if (lb->away) {
-		if (now >= lb->retry_ms)
+	} else if (lb->back.away) {
+		if (now >= lb->back.try_ms)
 			resume(lb);
 	} else if (lb->ping != 0 && now >= lb->pinged_ms + FROZEN_MS &&
-		 lb->heard_ms < lb->pinged_ms) {
+		   lb->heard_ms < lb->pinged_ms) {
 		drop(lb, "unreachable");
 	} else if (lb->ping == 0 && now >= ping_due(lb)) {
 		ping(lb);
@@ -589,7 +568,7 @@ go_on(struct lockbroker *lb, int64_t deadline_ms)
 	const uint64_t wanted = lb->wanted;
 	bool open = true;
 
-	if (!take_all(lb) && (lb->link.fd >= 0 || lb->away)) {
+	if (!take_all(lb) && (lb->link.fd >= 0 || lb->back.away)) {
 		(void)poll(&fd, 1, until > now ? (int)(until - now) : 0);
 		if (fd.revents != 0)
 			open = client_pump(&lb->link);
@@ -597,7 +576,7 @@ go_on(struct lockbroker *lb, int64_t deadline_ms)
 	}
 	if (lb->wanted != wanted)
 		return; /* the next turn sees the end again */
-	if (!open || (lb->link.fd < 0 && !lb->away))
+	if (!open || (lb->link.fd < 0 && !lb->back.away))
 		part(lb);
 	tick(lb);
 }
@@ -619,7 +598,7 @@ begin_request(struct lockbroker *lb)
 static int
 await_reply(struct lockbroker *lb, struct message *reply)
 {
-	while (lb->wanted != 0 && lb->link.fd >= 0 && !lb->away)
+	while (lb->wanted != 0 && lb->link.fd >= 0 && !lb->back.away)
 		go_on(lb, NEVER_MS);
 	if (lb->wanted != 0) {
 		lb->wanted = 0;
@@ -739,7 +718,7 @@ ask_anew(struct lockbroker *lb)
 	/* The one under way was sent before the grant. */
 	while (lb->ping != 0 && lb->link.fd >= 0)
 		go_on(lb, NEVER_MS);
-	if (lb->link.fd >= 0 && !lb->away)
+	if (lb->link.fd >= 0 && !lb->back.away)
 		ping(lb);
 }
 
@@ -774,7 +753,7 @@ give_one(struct lockbroker *lb, const char *name, size_t n)
 	(void)ask(lb, line, &reply);
 	free(line);
 	message_fini(&reply);
-	return lb->link.fd >= 0 && !lb->away;
+	return lb->link.fd >= 0 && !lb->back.away;
 }
 
 /* Gives names back.  What was lost is forgotten, and tells on the code. */
@@ -798,7 +777,7 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 		    message_error_is(&reply, "not-held"))
 			code = LOCKBROKER_OK;
 		message_fini(&reply);
-		if (!lb->away)
+		if (!lb->back.away)
 			break;
 	}
 	if (code == LOCKBROKER_LOST && strchr(names, ' ') != NULL)
@@ -836,7 +815,7 @@ take_back(struct lockbroker *lb, const char *undo)
 			return;
 		(void)ask(lb, undo, &reply);
 		message_fini(&reply);
-	} while (lb->away);
+	} while (lb->back.away);
 }
 
 /* Is it perhaps free, and nothing else to be said here meanwhile? */
@@ -908,7 +887,7 @@ try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 	}
 	if (!tried)
 		code = ask_for(lb, w, end_ms, &reply);
-	lb->unanswered = lb->away && reply.text == NULL;
+	lb->unanswered = lb->back.away && reply.text == NULL;
 	if (lb->unanswered)
 		take_back(lb, w->undo);
 	else if (code == LOCKBROKER_OK)
@@ -1129,7 +1108,7 @@ lockbroker_timeout_ms(const struct lockbroker *lb)
 	const int64_t due = next_due(lb);
 	const int64_t left = due - now_ms();
 
-	if ((lb->link.fd < 0 && !lb->away) || due == NEVER_MS)
+	if ((lb->link.fd < 0 && !lb->back.away) || due == NEVER_MS)
 		return -1;
 	if (left <= 0)
 		return 0;
@@ -1141,13 +1120,13 @@ lockbroker_process(struct lockbroker *lb)
 {
 	if (lb->owner != getpid())
 		return fail(lb, LOCKBROKER_FORKED, NULL);
-	if (lb->link.fd >= 0 || lb->away)
+	if (lb->link.fd >= 0 || lb->back.away)
 		go_on(lb, 0);
 	if (lb->lost) {
 		lb->lost = false;
 		return fail(lb, LOCKBROKER_LOST, NULL);
 	}
-	return lb->link.fd >= 0 || lb->away
+	return lb->link.fd >= 0 || lb->back.away
 		   ? LOCKBROKER_OK
 		   : fail(lb, LOCKBROKER_UNAVAILABLE, NULL);
 }
@@ -1209,7 +1188,7 @@ set_up(struct lockbroker *lb, const char *addresses,
 		free(login);
 		lb->link.login = lb->login;
 	}
-	lb->grace_ms = o->grace_ms;
+	lb->back.grace_ms = o->grace_ms;
 	buf_init(&hello);
 	buf_adds(&hello, "SESSION");
 	if (o->label != NULL)
@@ -1249,7 +1228,7 @@ lockbroker_close(struct lockbroker *lb)
 
 	if (lb == NULL)
 		return;
-	if (lb->owner == getpid() && lb->key != NULL) {
+	if (lb->owner == getpid() && lb->back.grace_ms > 0) {
 		/* It may be lost already. */
 		go_on(lb, 0);
 		(void)come_back(lb, now_ms() + CLOSE_MS);
@@ -1267,6 +1246,6 @@ lockbroker_close(struct lockbroker *lb)
 		explicit_bzero(lb->login, strlen(lb->login));
 	free(lb->login);
 	free(lb->hello);
-	free(lb->key);
+	reconnect_fini(&lb->back);
 	free(lb);
 }

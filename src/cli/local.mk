@@ -51,12 +51,14 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/top.h \
 	src/cli/top_lines.c \
 	src/cli/users.c \
+	src/cli/validity.c \
+	src/cli/validity.h \
 	src/cli/verb_words.c \
 	src/cli/verb_words.h \
 	src/client/addresses.h \
 	src/client/client.h \
 	src/client/message.h \
-	src/client/validity.h
+	src/client/reconnect.h
 
 bin_PROGRAMS += lockbroker
 lockbroker_SOURCES = src/cli/main.c

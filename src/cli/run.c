@@ -188,11 +188,8 @@ session_read(struct run *run, const struct message *reply)
 {
 	struct pair p;
 
-	free(run->key);
-	run->key = NULL;
-	if (pair_find(reply->text, "key", &p))
-		run->key = xstrndup(p.value, p.value_len);
-	run->grace_ms = 0;
+	reconnect_begin(&run->reconnect, reply);
+	run->reconnect.grace_ms = 0;
 	run->session = 0;
 	if (!pair_find(reply->text, "id", &p) ||
 	    !parse_number(p.value, p.value_len, UINT64_MAX, &run->session))
@@ -416,13 +413,13 @@ run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
 	}
 	progress_fini(&run.progress);
 	client_fini(&run.client);
+	reconnect_fini(&run.reconnect);
 	child_fini(&run.child);
 	signals_fini(&run.signals);
 	if (run.timer_fd >= 0)
 		(void)close(run.timer_fd);
 	free(run.fence);
 	free(run.names);
-	free(run.key);
 	return status;
 }
 

@@ -13,7 +13,8 @@
 #include "cli/progress.h"
 #include "cli/run_options.h"
 #include "cli/signals.h"
-#include "client/validity.h"
+#include "cli/validity.h"
+#include "client/reconnect.h"
 
 struct run_state;
 
@@ -24,6 +25,7 @@ struct run {
 	struct client client;
 	struct signals signals;
 	struct validity validity;
+	struct reconnect reconnect;
 	struct child child;
 	struct progress progress;
 	int timer_fd;		       /* on CLOCK_BOOTTIME, like deadlines */
@@ -35,10 +37,6 @@ struct run {
 	uint64_t session;	       /* at the broker */
 	char *fence;		       /* owned */
 	char *names;		       /* owned; all of them, as text */
-	char *key;		       /* owned; of the session, or NULL */
-	int64_t grace_ms;	       /* asked for, or granted; 0: none */
-	int64_t cut_ms;		       /* when the connection was lost */
-	int64_t try_ms;		       /* when to connect again, or give up */
 	int status;		       /* to exit with */
 	int stopped_by;		       /* last signal that asks to end, or 0 */
 	bool foreign_told;	       /* that it can't end another user's */

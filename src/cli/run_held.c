@@ -19,9 +19,6 @@
 
 /* The broker counts a hold from a little before we learn of the grant. */
 #define HOLD_ROUND_MS 100
-/* Pause between attempts to connect again, and the time for one. */
-#define TRY_PAUSE_MS 100
-#define TRY_MS 2000
 /* A KILL is repeated, because it may have missed processes forked meanwhile. */
 #define KILL_AGAIN_MS 20
 /* Those that it can't reach end by themselves, if at all. */
@@ -64,7 +61,7 @@ running_message(struct run *run, const struct message *m)
 	if (m->event)
 		running_event(run, m);
 	else if (message_answers(m, TAG_GRACE))
-		run->grace_ms = granted_grace(m);
+		run->reconnect.grace_ms = granted_grace(m);
 	else if (message_answers(m, TAG_PING) && !run_told(run, m))
 		run_lost(run, "the broker does not confirm it any more");
 }
@@ -72,12 +69,8 @@ running_message(struct run *run, const struct message *m)
 static void
 resuming_try(struct run *run, int64_t now)
 {
-	run->try_ms = now + TRY_PAUSE_MS;
-	if (!client_open_like(&run->client, &run->client))
-		return;
-	child_spare(&run->child, run->client.tls);
-	run->try_ms = now + TRY_MS;
-	client_send(&run->client, "@" TAG_RESUME " RESUME key=%s", run->key);
+	if (reconnect_try(&run->reconnect, &run->client, TAG_RESUME, now))
+		child_spare(&run->child, run->client.tls);
 }
 
 /*
@@ -87,17 +80,18 @@ resuming_try(struct run *run, int64_t now)
 static void
 running_closed(struct run *run, const char *why)
 {
+	const int64_t now = now_ms();
+
 	client_close(&run->client);
-	if (run->grace_ms == 0 || run->key == NULL) {
+	if (!reconnect_cut(&run->reconnect, now)) {
 		run_lost(run, why);
 		return;
 	}
 	if (run->options->verbose)
 		say("%s: %s; connecting again", run->names, why);
 	validity_forget(&run->validity);
-	run->cut_ms = now_ms();
 	run->state = &run_resuming;
-	resuming_try(run, run->cut_ms);
+	resuming_try(run, now);
 }
 
 /*
@@ -175,7 +169,7 @@ static int64_t
 resuming_act_at(const struct run *run)
 {
 	const int64_t act = running_act_at(run);
-	const int64_t over = run->cut_ms + run->grace_ms;
+	const int64_t over = reconnect_over_ms(&run->reconnect);
 
 	if (run->child.ended && run->deadline_ms < act)
 		return run->deadline_ms;
@@ -193,6 +187,7 @@ resuming_message(struct run *run, const struct message *m)
 	}
 	if (run->options->verbose)
 		say("%s: resumed", run->names);
+	reconnect_done(&run->reconnect);
 	run->state = &run_running;
 	if (run->child.ended)
 		running_reaped(run);
@@ -205,7 +200,7 @@ resuming_closed(struct run *run, const char *why)
 {
 	(void)why;
 	client_close(&run->client);
-	run->try_ms = now_ms() + TRY_PAUSE_MS;
+	(void)reconnect_cut(&run->reconnect, now_ms());
 }
 
 /* The command has ended; we only have to give back the lock. */
@@ -227,10 +222,8 @@ resuming_time(struct run *run, int64_t now)
 			run_lost(run, "no connection to the broker");
 		return;
 	}
-	if (now < run->try_ms)
-		return;
-	client_close(&run->client);
-	resuming_try(run, now);
+	if (now >= run->reconnect.try_ms)
+		resuming_try(run, now);
 }
 
 static int64_t
@@ -238,7 +231,7 @@ resuming_deadline(const struct run *run)
 {
 	const int64_t act = resuming_act_at(run);
 
-	return min_ms(run->try_ms, act);
+	return min_ms(run->reconnect.try_ms, act);
 }
 
 const struct run_state run_resuming = {

@@ -260,7 +260,7 @@ checking_start(struct run *run)
 	 * refuses that, and goes by our close. */
 	client_send(&run->client, "@" TAG_END " SESSION end=quit");
 	if (o->grace_ms > 0) {
-		run->grace_ms = o->grace_ms;
+		run->reconnect.grace_ms = o->grace_ms;
 		client_send(&run->client,
 		    "@" TAG_GRACE " SESSION grace=%" PRId64 "ms", o->grace_ms);
 	}

@@ -7,5 +7,5 @@ src_client_libclient_a_SOURCES = \
 	src/client/client.h \
 	src/client/message.c \
 	src/client/message.h \
-	src/client/validity.c \
-	src/client/validity.h
+	src/client/reconnect.c \
+	src/client/reconnect.h

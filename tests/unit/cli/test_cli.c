@@ -15,9 +15,9 @@
 #include "cli/json_reply.h"
 #include "cli/run_request.h"
 #include "cli/timespan.h"
+#include "cli/validity.h"
 #include "client/addresses.h"
 #include "client/message.h"
-#include "client/validity.h"
 #include "suite.h"
 
 /* Durations. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/now.h"
-#include "client/validity.h"
+#include "cli/validity.h"
 
 /* Pings don't come closer together, however little is left. */
 #define ASK_MIN_MS 50

@@ -7,8 +7,8 @@
  *	 |---------------|----------------------|----------------|
  *	 PING            next PING              TERM           KILL
  */
-#ifndef LOCKBROKER_CLIENT_VALIDITY_H
-#define LOCKBROKER_CLIENT_VALIDITY_H
+#ifndef LOCKBROKER_CLI_VALIDITY_H
+#define LOCKBROKER_CLI_VALIDITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
