@@ -57,6 +57,7 @@ struct poller {
 	int64_t slept_us; /* when it fell asleep */
 	bool renews;	/* that is what it has asked for, and no other level */
 	int depth;	/* as it was told last */
+	int deepest;	/* ... and at most since the hold was granted */
 	int more, less; /* levels asked for, or given back, without an answer */
 	int64_t held_us;  /* it had the name till then, when it asked last */
 	unsigned passed;  /* others were granted the name since it waits */

@@ -101,7 +101,7 @@ thread_asks(const struct broker *b, const struct poller *p,
 void
 thread_begins(struct poller *p)
 {
-	p->depth = p->more = p->less = 0;
+	p->depth = p->deepest = p->more = p->less = 0;
 	p->passed = 0;
 }
 
@@ -130,6 +130,10 @@ thread_counts(struct poller *p, const struct token_result *r)
 	if (p->held_us <= world_now(w) ||
 	    w->checker.grounds[p->name].force_us > p->sent_us)
 		least = p->op == TOKEN_RELEASE ? 0 : 1;
+	/* Data went back, perhaps to when it was deeper. */
+	if (w->pollers.forgot_us > p->since_us && r->fence == p->fence &&
+	    most < p->deepest + step)
+		most = p->deepest + step;
 
 	TRACE(p->w, "poller %d has depth %d, of %d to %d", p->index, depth,
 	    least, most);
@@ -138,6 +142,8 @@ thread_counts(struct poller *p, const struct token_result *r)
 		world_fail(p->w, "depth",
 		    "n%d: poller %d has depth %d, and not %d to %d", p->name,
 		    p->index, depth, least, most);
+	if (r->fence != p->fence || depth > p->deepest)
+		p->deepest = depth;
 	p->depth = depth;
 	p->passed = 0;
 }
