@@ -78,8 +78,7 @@ struct lockbroker {
 	uint64_t ping;	      /* the tag of the PING under way, or 0 */
 	uint64_t plain[2]; /* tags of what was asked without them, in order */
 	unsigned plain_n;
-	unsigned
-	    wary; /* so often a lock is not tried before it is waited for */
+	unsigned wary; /* so often a lock is waited for without a try */
 	int64_t pinged_ms; /* when the last one was sent */
 	int64_t heard_ms;
 	bool leaving; /* the broker wants us to go */
