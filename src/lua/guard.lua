@@ -28,8 +28,9 @@
 --   old   set while a broker without that is there: then no name is kept warm
 --   node, set, places, open  in a quorum: the random id of this server; who
 --         votes, as VERSION:ID,ID,...; where those servers were found
---         (core/guard/voters.c); and while the set is not agreed on yet, k if
---         this server voted in the set before, n if it did not
+--         (core/guard/voters.c); and while the set is not settled, kN if this
+--         server voted before, in a set of N, pN if it has also pledged to stay
+--         in this one, n if it did not vote
 -- KEYS[2] is the highest fence given out or reserved.
 
 local guard, fence = KEYS[1], KEYS[2]
@@ -116,13 +117,18 @@ if quorum then
 	local v = redis.call("HMGET", guard, "node", "set", "open")
 	node, set, open = v[1] or nonce, v[2] or "", v[3] or ""
 	quiet = (idle or math.abs(now_ms - at) > tonumber(ARGV[8])) and 1 or 0
-	local id, to, from, settled, places
+	-- How: m moves it, and u does unless it is pledged.
+	local id, to, from, how, places
 	if ARGV[12] == "enlist" then
-		id, to, from, settled, places = string.match(ARGV[13],
-			"^(%x+) (%S+) (%S*) ([msf]) (%x*)$")
+		id, to, from, how, places = string.match(ARGV[13],
+			"^(%x+) (%S+) (%S*) ([mupsf]) (%x*)$")
 	end
-	if id == node and from == set and settled == "m" and to ~= set then
-		open = (set == "" or open == "n") and "n" or "k"
+	local free = set == "" or string.find(open, "^[kn]")
+	if id == node and from == set and to ~= set
+		and (how == "m" or how == "u" and free) then
+		local _, commas = string.gsub(set, ",", "")
+		open = (set == "" or open == "n") and "n"
+			or "k" .. (string.match(open, "%d+") or commas + 1)
 		set = to
 		redis.call("HSET", guard, "set", set, "open", open,
 			"places", places)
@@ -130,15 +136,19 @@ if quorum then
 			redis.call("HDEL", guard, "id", "pend", "idle")
 			blessed, pend, idle = false, false, false
 		end
-	elseif id == node and to == set and settled == "s" and open ~= "" then
-		-- The set is agreed on: the grace period may begin.
+	elseif id == node and to == set and how == "p"
+		and string.byte(open) == 107 then
+		open = "p" .. string.sub(open, 2)
+		redis.call("HSET", guard, "open", open)
+	elseif id == node and to == set and how == "s" and open ~= "" then
+		-- The set is settled: the grace period may begin.
 		redis.call("HDEL", guard, "open")
 		if open == "n" then
 			redis.call("HDEL", guard, "pend")
 			pend = false
 		end
 		open = ""
-	elseif id == node and from == set and settled == "f" then
+	elseif id == node and from == set and how == "f" then
 		-- Its data went back to a time before it was replaced.
 		redis.call("HDEL", guard, "set", "open", "id", "pend", "idle")
 		v[1], node, set, open = nil, nonce, "", ""

@@ -66,12 +66,8 @@ set_has(const struct set *s, const char *id)
 	return false;
 }
 
-/* Servers move up only.  Two brokers may draw one version at once, so texts are
- * compared, too.  No set is the lowest. */
-int
-set_order(const char *a, const char *b)
+uint64_t
+set_version(const char *text)
 {
-	uint64_t x = strtoul(a, NULL, 10), y = strtoul(b, NULL, 10);
-
-	return x != y ? (x > y) - (x < y) : strcmp(a, b);
+	return strtoul(text, NULL, 10);
 }

@@ -25,8 +25,8 @@ void set_write(struct set *s, char *text, size_t size);
 
 bool set_has(const struct set *s, const char *id);
 
-/* Which of two texts is the higher set: < 0, 0 or > 0, as strcmp(). */
-int set_order(const char *a, const char *b);
+/* 0: there is no set. */
+uint64_t set_version(const char *text);
 
 /* Copies as much of `from` as there is room for, and ends it. */
 void voter_copy(char *to, size_t size, const char *from, size_t n);

@@ -19,9 +19,12 @@
  * Before a set is changed, brokers move those of its servers that lag behind to
  * it, even brokers that do not go by it.
  *
- * A new set is *open* until so many servers of the old one have moved to it
- * that the rest is no majority there.  Until then, and for a grace period after
- * that, servers that had no say in the old set have none in the new one.
+ * A new set is *open* until a majority of the old one has moved to it and has
+ * pledged to stay.  Until then, and for a grace period after that, servers that
+ * had no say in the old set have none in the new one.  Brokers with different
+ * lists may draw two sets of one version at once: a server that has moved to one
+ * of them may still move to the other, one that has pledged may not, unless the
+ * other is settled.
  */
 #include "config.h"
 
@@ -77,6 +80,12 @@ blocking(unsigned n)
 	return n - n / 2;
 }
 
+static unsigned
+majority(unsigned n)
+{
+	return n / 2 + 1;
+}
+
 /* Has it told who it is since it could be reached again?  Another server may
  * have taken its address meanwhile. */
 static bool
@@ -102,20 +111,105 @@ count_known(const struct core *core)
 	return n;
 }
 
-/* The highest set that any server has told. */
+/* May it not leave its set for another one of that version? */
+static bool
+is_pledged(const struct guard *g)
+{
+	return g->set[0] != '\0' && (g->open == '\0' || g->open == 'p');
+}
+
+/*
+ * Is the set that a tells higher than that of b?  Of two sets of one version the
+ * one that is settled, or else has a pledge, goes before the other: it may be
+ * the only one that can become settled.
+ */
+static bool
+is_higher(const struct guard *a, const struct guard *b)
+{
+	uint64_t x = set_version(a->set), y = set_version(b->set);
+
+	if (x != y)
+		return x > y;
+	if (is_pledged(a) != is_pledged(b))
+		return is_pledged(a);
+	if (is_pledged(a) && a->open != b->open)
+		return a->open == '\0';
+	return strcmp(a->set, b->set) > 0;
+}
+
+/* The highest set that any server has told; "": none has one. */
 static const char *
 highest(const struct core *core)
 {
-	const struct guard *g;
-	const char *best = "";
+	const struct guard *g, *best = NULL;
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (is_known(g) && set_order(g->set, best) > 0)
-			best = g->set;
+		if (is_known(g) && (best == NULL || is_higher(g, best)))
+			best = g;
 	}
-	return best;
+	return best != NULL ? best->set : "";
+}
+
+/* How far the servers are on their way to a set. */
+struct stage {
+	unsigned here; /* so many have moved to it */
+	unsigned kept; /* of those, had a say before, and have not pledged */
+	unsigned pledged;
+	unsigned need; /* a majority of the set before */
+	bool settled;
+};
+
+static struct stage
+stage_of(const struct core *core, const char *set, unsigned n)
+{
+	struct stage stage = { 0 };
+	const struct guard *g;
+	unsigned before = 0;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (strcmp(g->set, set) != 0)
+			continue;
+		stage.here++;
+		stage.kept += g->open == 'k';
+		stage.pledged += g->open == 'p';
+		stage.settled |= g->open == '\0';
+		before = g->before > before ? g->before : before;
+	}
+	stage.need = majority(before > 0 ? before : n);
+	return stage;
+}
+
+/*
+ * What is to be asked of a server that has moved to a set of n (the letters of
+ * lua/guard.lua); 0: nothing.  If so many servers have lost their data that no
+ * majority can pledge, all must have moved.
+ */
+static char
+next_step(const struct guard *g, const struct stage *stage, unsigned n)
+{
+	bool all = stage->here == n;
+
+	if (g->open == '\0')
+		return 0;
+	if (stage->settled || stage->pledged >= stage->need ||
+	    (all && stage->kept == 0))
+		return 's';
+	if (g->open == 'k' &&
+	    (all || stage->kept + stage->pledged >= stage->need))
+		return 'p';
+	return 0;
+}
+
+/* Must it stay where it is, rather than move to that set? */
+static bool
+is_tied(const struct guard *g, const char *set, const struct stage *stage)
+{
+	return is_pledged(g) && !stage->settled &&
+	       set_version(g->set) == set_version(set);
 }
 
 static const char *
@@ -344,11 +438,44 @@ mend(const struct core *core, struct set *s)
 	return true;
 }
 
+/* Has one of those that vote stood where that server is now? */
+static bool
+is_replaced(const struct core *core, const struct set *s, const struct guard *g)
+{
+	unsigned k;
+
+	for (k = 0; k < s->n; k++)
+		if (was_at(core, s->ids[k], g))
+			return true;
+	return false;
+}
+
+/* Is that set over, since too few of its servers are left there?  The others
+ * have moved to `best`, which is settled. */
+static bool
+is_over(const struct core *core, const char *set, const char *best)
+{
+	const struct guard *g;
+	unsigned gone = 0;
+	struct set s;
+	uint32_t i;
+
+	set_parse(&s, set);
+	if (!stage_of(core, best, s.n).settled)
+		return false;
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		gone += is_known(g) && strcmp(g->set, best) == 0 &&
+			set_has(&s, g->node);
+	}
+	return s.n > 0 && gone >= blocking(s.n);
+}
+
 /*
  * If a server's data went back to a time before it was emptied, its old id was
- * replaced since: the server becomes an empty one again.  Its set is lower than
- * `best`, perhaps of the same version: two brokers may have drawn two of those,
- * and servers have moved from one of them to the other.
+ * replaced since; and two brokers may have drawn two sets of one version, of
+ * which one came to nothing: a server that has no say for such a reason becomes
+ * an empty one again.
  */
 static void
 forget(struct core *core, const struct set *s, const char *best)
@@ -365,9 +492,7 @@ forget(struct core *core, const struct set *s, const char *best)
 		    core->now_ms < g->enlist_ms || set_has(s, g->node) ||
 		    strcmp(g->set, best) == 0)
 			continue;
-		for (k = 0; k < s->n && !was_at(core, s->ids[k], g); k++)
-			;
-		if (k == s->n)
+		if (!is_replaced(core, s, g) && !is_over(core, g->set, best))
 			continue;
 		k = (unsigned)snprintf(
 		    text, sizeof(text), "%s - %s f ", g->node, g->set);
@@ -377,34 +502,14 @@ forget(struct core *core, const struct set *s, const char *best)
 	}
 }
 
-/* Have all moved to the set, or so many that the old one has no majority? */
-static bool
-is_settled(const struct core *core, const char *set, unsigned n)
-{
-	const struct guard *g;
-	unsigned here = 0, old = 0;
-	uint32_t i;
-
-	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (strcmp(g->set, set) != 0)
-			continue;
-		if (g->open == '\0')
-			return true; /* some broker has settled it */
-		here++;
-		old += g->open == 'k';
-	}
-	return here == n || old >= blocking(n);
-}
-
 /*
- * Asks a server to move to the set from the one that it has told; or, with
- * `settle`, to note that the set is agreed on.  The script compares the id and
- * the present set, so a server that has changed meanwhile stays as it is.  The
+ * Asks a server to move to the set from the one that it has told, or what
+ * next_step() said.  The script compares the id and the present set, and whether
+ * it has pledged, so a server that has changed meanwhile stays as it is.  The
  * call also says to which id and set our calls there belong from then on.
  */
 static void
-enlist(struct core *core, struct guard *g, const char *set, bool settle)
+enlist(struct core *core, struct guard *g, const char *set, char how)
 {
 	char text[NODE_BYTES + 2 * SET_MAX_BYTES + 8 +
 		  QUORUM_SERVERS_MAX * 2 * NODE_BYTES];
@@ -412,11 +517,11 @@ enlist(struct core *core, struct guard *g, const char *set, bool settle)
 	int64_t since_ms;
 	struct set s;
 	unsigned i;
-	int n = snprintf(text, sizeof(text), "%s %s %s %c ", g->node, set,
-	    g->set, settle ? 's' : 'm');
+	int n = snprintf(
+	    text, sizeof(text), "%s %s %s %c ", g->node, set, g->set, how);
 
 	/* The script only checks what is equal, and leaves the order to us. */
-	assert(set_order(g->set, set) <= 0);
+	assert(set_version(g->set) <= set_version(set));
 	/* One server has one vote, whichever way it is reached. */
 	for (i = 0; i < core->config.shards; i++)
 		if (&core->guards[i] != g &&
@@ -435,16 +540,33 @@ enlist(struct core *core, struct guard *g, const char *set, bool settle)
 	g->busy = true;
 }
 
+/* Asks a server for its next step on the way to a set; false: there is none. */
+static bool
+advance(struct core *core, struct guard *g, const char *set, unsigned n)
+{
+	struct stage stage = stage_of(core, set, n);
+	char how = 0;
+
+	if (strcmp(g->set, set) == 0)
+		how = next_step(g, &stage, n);
+	else if (!is_tied(g, set, &stage))
+		how = stage.settled || set_version(g->set) < set_version(set)
+			  ? 'm'
+			  : 'u';
+	if (how == 0)
+		return false;
+	enlist(core, g, set, how);
+	return true;
+}
+
 /*
- * Moves servers that lag behind the highest set to it, and tells those that
- * have not heard that it is settled: brokers that go by it may be gone for
- * ever, and no other set can take its place before all have moved.  This broker
- * does not go by it, so its calls ask for no vote.
+ * Leads servers that lag behind on their way to the highest set: brokers that go
+ * by it may be gone for ever, and no other set can take its place before it is
+ * settled.  This broker does not go by it, so its calls ask for no vote.
  */
 static void
 help(struct core *core, const struct set *s, const char *best)
 {
-	bool settled = is_settled(core, best, s->n), lags;
 	struct guard *g;
 	uint32_t i;
 
@@ -453,12 +575,34 @@ help(struct core *core, const struct set *s, const char *best)
 		if (!is_known(g) || g->busy || core->now_ms < g->enlist_ms ||
 		    !set_has(s, g->node))
 			continue;
-		lags = strcmp(g->set, best) != 0;
-		if (!lags && (g->open == '\0' || !settled))
-			continue;
-		enlist(core, g, best, !lags);
-		withdraw(core, g);
+		if (advance(core, g, best, s->n))
+			withdraw(core, g);
 	}
+}
+
+/*
+ * May the next set take the place of this one, in which servers are missing?  It
+ * must be settled, or can't be: all servers can be reached, and too few of them
+ * have a say.  Each version has one settled set at most for that reason.
+ */
+static bool
+may_mend(const struct core *core, const struct set *s, const char *text)
+{
+	struct stage stage = stage_of(core, text, s->n);
+	const struct guard *g;
+	unsigned say = 0;
+	uint32_t i;
+
+	if (stage.settled)
+		return true;
+	if (count_known(core) < core->config.shards)
+		return false;
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		say += set_has(s, g->node) && !is_new(g) &&
+		       (strcmp(g->set, text) == 0 || !is_tied(g, text, &stage));
+	}
+	return say < stage.need;
 }
 
 /*
@@ -553,7 +697,8 @@ choose(struct core *core, char *text)
 		return true;
 	mended = s;
 	if (s.n == core->config.shards && mend(core, &mended)) {
-		set_write(&mended, text, SET_MAX_BYTES + 1);
+		if (may_mend(core, &s, best))
+			set_write(&mended, text, SET_MAX_BYTES + 1);
 		return true;
 	}
 	forget(core, &s, best);
@@ -597,7 +742,6 @@ voters_decide(struct core *core)
 	char text[SET_MAX_BYTES + 1];
 	struct guard *g;
 	struct set s;
-	bool settled;
 	uint32_t i;
 
 	if (!quorum_used(core) || core->stopping || !choose(core, text))
@@ -606,16 +750,15 @@ voters_decide(struct core *core)
 	core->voters->since_ms = 0;
 	strcpy(core->voters->set, text);
 	set_parse(&s, text);
-	settled = is_settled(core, text, s.n);
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
 		if (!is_known(g) || g->busy || core->now_ms < g->enlist_ms ||
 		    !set_has(&s, g->node))
 			continue;
-		if (!in_line(core, g))
-			enlist(core, g, text, false);
-		else if (g->open != '\0' && settled)
-			enlist(core, g, text, true);
+		if (strcmp(g->set, text) == 0 && !in_line(core, g))
+			enlist(core, g, text, 'm');
+		else
+			(void)advance(core, g, text, s.n);
 	}
 }
 
@@ -628,13 +771,16 @@ void
 voters_report(struct core *core, struct guard *g, int64_t sent_ms,
     const struct guard_report *report)
 {
-	char place[NODE_BYTES + 1];
+	char place[NODE_BYTES + 1], before[8];
 
 	if (!quorum_used(core) || report->node_len == 0)
 		return;
 	voter_copy(g->node, sizeof(g->node), report->node, report->node_len);
 	voter_copy(g->set, sizeof(g->set), report->set, report->set_len);
 	g->open = report->open_len > 0 ? report->open[0] : '\0';
+	voter_copy(before, sizeof(before), report->open, report->open_len);
+	g->before =
+	    g->open != '\0' ? (unsigned)strtoul(before + 1, NULL, 10) : 0;
 	g->quiet = report->quiet;
 	g->node_ms = core->now_ms;
 	g->node_asked_ms = sent_ms;

@@ -36,7 +36,7 @@ struct said {
 	char history[HISTORY_BYTES + 1];
 	char node[NODE_BYTES + 1];
 	char set[SET_MAX_BYTES + 1];
-	char open[2];
+	char open[8];
 };
 
 /* One story being told. */
