@@ -104,6 +104,8 @@ walk_table(struct core *core)
 	uint32_t head = at->head;
 	struct table_link *link = table_go_on(at);
 
+	/* If the table has shrunk, the walk has begun again. */
+	head = at->head < head ? 0 : head;
 	for (; link != NULL; link = table_next(at)) {
 		core_visit(core, 1 + (at->head - head) / BUCKETS_A_VISIT);
 		head = at->head;

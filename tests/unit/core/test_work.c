@@ -159,6 +159,33 @@ START_TEST(all_names_are_looked_at)
 }
 END_TEST
 
+/* Most of the names are gone, and the table shrinks while it is walked. */
+START_TEST(names_vanish_while_all_are_looked_at)
+{
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 3);
+	for (i = 0; i < WORK_MANY; i++)
+		work_lock_n(&r, 1, "n", i);
+	for (i = 0; i < 2047; i++)
+		work_lock_n(&r, 2, "few", i);
+	for (i = 0; i < 3; i++)
+		work_lock_n(&r, 3, "last", i);
+	work_settle(&r);
+	work_gone(&r, 1, true);
+	work_settle(&r);
+	work_forget(&r);
+	work_tick(&r, CORE_RESUBSCRIBED);
+	work_gone(&r, 3, true);
+	work_answer(&r);
+	work_lock(&r, 2, "more");
+	work_catch_up(&r);
+	ck_assert_uint_gt(r.steps, 2047 / CORE_WORK_MAX);
+	work_fini(&r);
+}
+END_TEST
+
 /* The time of all waiters is up in the same millisecond; renewals go first. */
 START_TEST(all_waiters_time_out_at_once)
 {
@@ -622,6 +649,7 @@ work_cases(void)
 	    tc, a_session_that_does_not_ping_is_looked_at_less_often);
 	tcase_add_test(tc, what_is_overdue_is_lost_first);
 	tcase_add_test(tc, all_names_are_looked_at);
+	tcase_add_test(tc, names_vanish_while_all_are_looked_at);
 	tcase_add_test(tc, all_waiters_time_out_at_once);
 	tcase_add_test(tc, tries_behind_a_long_queue);
 	tcase_add_test(tc, very_many_of_several_names);
