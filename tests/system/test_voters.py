@@ -1,5 +1,7 @@
 """Who votes in a quorum: brokers with other servers are refused, and servers are replaced."""
 
+import shlex
+import socket
 import unittest
 
 from lib.case import SystemTest, grace_of
@@ -7,6 +9,30 @@ from lib.history import Contender, check_history, granted, stop_contenders
 from lib.wait import eventually, let_time_pass, now
 
 LEASE = 1
+
+
+class Monitor:
+    """The calls that a server gets, word by word."""
+
+    def __init__(self, server):
+        self.sock = socket.create_connection(("127.0.0.1", server.port), 10)
+        self.sock.sendall(b"MONITOR\r\n")
+        self.lines = self.sock.makefile("r")
+        self.lines.readline()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.sock.close()
+
+    def call(self, operation):
+        """Waits for a call of the script that begins with an operation."""
+        for line in self.lines:
+            words = shlex.split(line)[3:]
+            if words[0].lower() == "evalsha" and operation in words:
+                return words
+        raise AssertionError("the connection broke")
 
 
 class Voters(SystemTest):
@@ -114,6 +140,48 @@ class Voters(SystemTest):
                    "the new server votes")
         stop_contenders(again, 10)
         check_history(crowd + again)
+
+    def guard(self, number, *fields):
+        return [value or "" for value in self.nodes[number - 1].cmd("HMGET", "lock:@guard", *fields)]
+
+    def ids(self, *numbers):
+        return ",".join(sorted(self.guard(number, "node")[0] for number in numbers))
+
+    def test_a_set_that_came_to_nothing(self):
+        """Two brokers with different lists drew two sets of one version. A server of the one that was
+        not agreed on is taken over as a new one."""
+        broker = self.start(1, 2, 3)
+        self.client(broker).lock("x")
+        self.restart(broker, 1, 2, 4)
+        self.client(broker).lock("x", timeout=grace_of(LEASE) + 10)
+        version = int(self.guard(1, "set")[0].split(":")[0])
+        broker.stop()
+        self.nodes[2].cmd("HSET", "lock:@guard", "set", f"{version}:{self.ids(1, 2, 3)}")
+        self.nodes[3].kill()
+        broker.settings["redis"].update(self.settings([1, 2, 3]))
+        broker.start()
+        self.client(broker).lock("x", timeout=2 * grace_of(LEASE) + 20)
+        eventually(lambda: self.guard(1, "set")[0] == f"{version + 1}:{self.ids(1, 2, 3)}", 10)
+
+    def test_who_has_pledged_stays(self):
+        """The script itself compares that when it runs: what the broker knows of it may be past."""
+        server = self.nodes[0]
+        with Monitor(server) as monitor:
+            self.start(1, 2, 3)
+            call = monitor.call("enlist")
+        this = f"7:{self.ids(1, 2, 3)}"
+        other = f"7:{self.ids(1, 2)},{'f' * 16}"
+        for how, mark, moved in (("u", "p3", False), ("u", "", False), ("u", "k3", True),
+                                 ("u", "n", True), ("m", "p3", True), ("m", "", True)):
+            with self.subTest(how=how, mark=mark):
+                server.cmd("HSET", "lock:@guard", "set", this)
+                server.cmd("HDEL", "lock:@guard", "open")
+                if mark:
+                    server.cmd("HSET", "lock:@guard", "open", mark)
+                server.cmd(*call[:-1], f"{self.ids(1)} {other} {this} {how} ")
+                left = "n" if mark == "n" else "k3"
+                self.assertEqual(self.guard(1, "set", "open"),
+                                 [other, left] if moved else [this, mark])
 
     def test_too_many_servers_at_once(self):
         broker = self.start(1, 2, 3)
