@@ -564,11 +564,15 @@ op.status = { keys = 3, args = 0, run = function(key, queue, shared)
 end }
 
 -- Asks the broker that has a name to give it back, if it keeps it for nobody,
--- and to say when it has (`recalled`).  Tells for how long that may take at most.
+-- and to say when it has (`recalled`).  Tells for how long that may take at most;
+-- `done`: no such broker has it by now; `gone`: that broker can't be told.
 op.recall = { keys = 3, args = 1, run = function(key, _, _, seq)
 	local owner, _, client = parse(redis.call("GET", key))
 	local ms = owner and not client and warm_of(owner) or 0
-	if ms == 0 or not tell(owner, "recall", key, me .. "." .. seq .. " ") then
+	if ms == 0 then
+		return { "done" }
+	end
+	if not tell(owner, "recall", key, me .. "." .. seq .. " ") then
 		return { "gone" }
 	end
 	return { "value", 0, ms }

@@ -240,7 +240,8 @@ enum outcome_status {
  *                                and how many of them have arrived
  *   GONE                         LOOK: there is none
  *   VALUE    ttl_ms              RECALL: asked; the name is kept no longer
- *   GONE                         RECALL: it is not kept, or nobody listens
+ *   DONE                         RECALL: no broker that keeps names has it
+ *   GONE                         RECALL: its broker does not listen
  *   VALUE    text                BROKERS: a line for each, `NAME MS ADDRESS
  *                                VERSION LEASE_MS URL`: seen so long ago; - in
  *                                place of what it has not told

@@ -214,6 +214,8 @@ find_recall(const struct core *core, uint64_t seq)
 	return NULL;
 }
 
+/* The operation is sent again.  until_ms: that long the owner is known not to
+ * keep the name for nobody; 0: it was not asked. */
 static void
 over(struct core *core, struct recall *r, int64_t until_ms)
 {
@@ -221,25 +223,32 @@ over(struct core *core, struct recall *r, int64_t until_ms)
 	int64_t left_ms = max_ms(left_of(core, r), least_ms);
 	struct slot slot = r->slot;
 
-	note_known(core, r, until_ms);
+	if (until_ms != 0)
+		note_known(core, r, until_ms);
 	r->slot.name = NULL;
 	recall_free(core, r);
-	core->slots->again = true;
+	core->slots->again = until_ms != 0;
 	core->above->slots[slot.kind].again(core, &slot, left_ms);
 	core->slots->again = false;
 	free(slot.name);
 }
 
-/* All operations that the question was asked for. */
+/* All operations that the question was asked for.  If the name had changed hands
+ * before, it may be another owner that keeps it now. */
 static void
-all_over(struct core *core, uint64_t seq, bool answered)
+all_over(struct core *core, uint64_t seq, enum outcome_status status)
 {
 	struct recall *r;
+	int64_t until_ms;
 
-	while ((r = find_recall(core, seq)) != NULL)
-		over(core, r,
-		    answered ? r->since_ms + KNOWN_MS
-			     : core->now_ms + SILENT_MS);
+	while ((r = find_recall(core, seq)) != NULL) {
+		until_ms = core->now_ms + SILENT_MS;
+		if (status == OUTCOME_VALUE)
+			until_ms = r->since_ms + KNOWN_MS;
+		else if (status == OUTCOME_DONE)
+			until_ms = 0;
+		over(core, r, until_ms);
+	}
 }
 
 /* The owner was asked: it answers, or its warmth is over by then.  The message
@@ -252,7 +261,7 @@ recall_outcome(
 	int64_t at_ms = core->now_ms + o->ttl_ms + SLACK_MS;
 
 	if (o->status != OUTCOME_VALUE) {
-		all_over(core, slot->ref, false);
+		all_over(core, slot->ref, o->status);
 		return;
 	}
 	LIST_FOREACH (r, &core->recalls->list, link)
@@ -271,7 +280,7 @@ recall_timer(struct core *core, struct timer *t)
 void
 recall_done(struct core *core, uint64_t seq)
 {
-	all_over(core, seq, true);
+	all_over(core, seq, OUTCOME_VALUE);
 }
 
 void
