@@ -68,7 +68,8 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	end
 	local token, shares = me .. "." .. seq, mode == "s"
 	local value = redis.call("GET", key)
-	local owner, waiting = parse(value), true
+	local owner, _, client = parse(value)
+	local waiting = true
 	local holders = phase(value) and sharers(shared) or {}
 	local claim, ends = quorum and not value and redis.call("GET", shared), key
 	if claim and claim ~= token then
@@ -80,7 +81,7 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 		local heir = pass_on(key, queue, shared, token)
 		if heir and heir ~= token then
 			value = redis.call("GET", key)
-			owner = parse(value)
+			owner, _, client = parse(value)
 			holders = phase(value) and sharers(shared) or {}
 		else
 			owner, waiting = token, heir
@@ -118,7 +119,8 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	end
 	return { how == "q" and "queued" or "busy", 0,
 		phase(value) and lasts(shared) or redis.call("PTTL", ends),
-		how ~= "q" and waiting == 0 and keeps_warm(owner) or 0,
+		how ~= "q" and waiting == 0 and not client
+			and keeps_warm(owner) or 0,
 		owner or "" }
 end }
 

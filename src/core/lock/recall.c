@@ -214,8 +214,8 @@ find_recall(const struct core *core, uint64_t seq)
 	return NULL;
 }
 
-/* The operation is sent again.  until_ms: that long the owner is known not to
- * keep the name for nobody; 0: it was not asked. */
+/* The operation is sent again.  until_ms: that long the owner counts as one that
+ * was asked; 0: it was not. */
 static void
 over(struct core *core, struct recall *r, int64_t until_ms)
 {
@@ -227,14 +227,15 @@ over(struct core *core, struct recall *r, int64_t until_ms)
 		note_known(core, r, until_ms);
 	r->slot.name = NULL;
 	recall_free(core, r);
-	core->slots->again = until_ms != 0;
+	core->slots->again = true;
 	core->above->slots[slot.kind].again(core, &slot, left_ms);
 	core->slots->again = false;
 	free(slot.name);
 }
 
-/* All operations that the question was asked for.  If the name had changed hands
- * before, it may be another owner that keeps it now. */
+/* All operations that the question was asked for.  DONE: the owner had let the
+ * name go before, and knows of no question; it may keep the name the next
+ * time. */
 static void
 all_over(struct core *core, uint64_t seq, enum outcome_status status)
 {

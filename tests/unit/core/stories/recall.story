@@ -41,7 +41,7 @@
 25110 < busy a ttl=9s waiting text=web-2.00000000000000bb.9
 > op recall a seq=7
 
-== a name that changed hands before its owner was asked: the next one is asked
+== an owner that had let the name go before it was asked is asked the next time
 0 ready 1
 10 1 TRYLOCK a
 > op acquire a seq=1 ttl=13000 reserve=1
@@ -50,12 +50,11 @@
 30 < done a
 > op acquire a seq=1 ttl=13000 reserve=1
 40 < busy a ttl=9s waiting text=web-2.00000000000000bb.8
-> op recall a seq=3
-50 < value a ttl=500
-60 message recalled 3 a
-> op acquire a seq=1 ttl=13000 reserve=1
-70 < busy a ttl=9s waiting text=web-2.00000000000000bb.8
 > 1 BUSY
+50 1 TRYLOCK a
+> op acquire a seq=3 ttl=13000 reserve=1
+60 < busy a ttl=9s waiting text=web-2.00000000000000bb.8
+> op recall a seq=4
 
 == an owner that does not answer: its warmth is over by then
 0 ready 1
