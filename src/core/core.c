@@ -70,12 +70,10 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_PERMITS] = { AGENDA_URGENT, permits_timer },
 	[TIMER_GUARD] = { AGENDA_URGENT, guard_timer },
 	[TIMER_VOTE] = { AGENDA_URGENT, votes_timer },
-	[TIMER_WAITER] = { AGENDA_PATIENT, waiter_timer },
 	[TIMER_CLAIM] = { AGENDA_PATIENT, claim_timer },
 	[TIMER_SESSION] = { AGENDA_PATIENT, session_timer },
 	[TIMER_WATCH] = { AGENDA_PATIENT, watch_timer },
 	[TIMER_FORCE] = { AGENDA_PATIENT, force_timer },
-	[TIMER_ASK] = { AGENDA_PATIENT, status_timer },
 	[TIMER_STOP] = { AGENDA_PATIENT, stop_timer },
 	[TIMER_LATCH_COUNT] = { AGENDA_PATIENT, latch_count_timer },
 	[TIMER_TOKEN] = { AGENDA_PATIENT, token_timer },
@@ -386,9 +384,7 @@ on_flush(struct core *core, const struct core_event *ev)
 		core->told_loss = false;
 		return;
 	}
-	lock_tell_granted(core);
-	if (!TAILQ_EMPTY(&core->syncs->granted))
-		sync_tell_granted(core);
+	claims_tell(core);
 }
 
 static void
@@ -484,18 +480,15 @@ on_cancel(struct core *core, const struct core_event *ev)
 {
 	struct session *s = session_find(core, ev->u.cancel.session);
 	uint64_t by = ev->u.cancel.by;
-	struct request_key *k;
+	struct claim *c;
 
 	assert(s != NULL);
-	k = requests_find(core, &s->owner, ev->u.cancel.ref);
-	if (k == NULL)
+	c = claim_find(core, &s->owner, ev->u.cancel.ref);
+	if (c == NULL)
 		emit_error(core, s->owner.id, by, ERR_NOT_FOUND,
 		    "no request with that tag is waiting");
-	else if (k->kind == REQUEST_CLAIM)
-		claim_end(core, container_of(k, struct claim, by_ref),
-		    STATUS_CANCELLED, by);
 	else
-		queue_cancel(core, container_of(k, struct waiter, by_ref), by);
+		c->class->cancel(core, c, by);
 }
 
 static void
@@ -689,7 +682,7 @@ core_left(const struct core *core)
 	return core->leaving && core->locks->nholds == 0 &&
 	       core->syncs->npermits == 0 &&
 	       (core->draining ||
-		   core->locks->nwaiting + core->syncs->nclaims == 0);
+		   core->locks->nwaiting + core->syncs->nentries == 0);
 }
 
 /*
@@ -713,6 +706,5 @@ core_asks(const struct core *core)
 bool
 core_has_grants(const struct core *core)
 {
-	return !TAILQ_EMPTY(&core->locks->granted) ||
-	       !TAILQ_EMPTY(&core->syncs->granted);
+	return !TAILQ_EMPTY(&core->owners->granted);
 }

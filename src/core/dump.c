@@ -150,7 +150,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->names = core->leases->n;
 	gauges->locks_held = core->locks->nholds + core->owners->ntokens;
 	gauges->permits_held = core->syncs->npermits;
-	gauges->waiters = core->locks->nwaiting + core->syncs->nclaims +
+	gauges->waiters = core->locks->nwaiting + core->syncs->nentries +
 			  core->owners->nparked;
 	gauges->locks_at_risk = core->terms->at_risk[TERM_LEASE];
 	gauges->permits_at_risk = core->terms->at_risk[TERM_PERMITS];

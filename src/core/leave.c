@@ -19,30 +19,14 @@
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/replay.h"
+#include "core/session/claim.h"
 #include "core/session/notify.h"
-#include "core/status.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
 /* Requests. */
-
-/* Withdraws a part of the session's requests: STATUS, claims, then locks;
- * grants first that were not told.  Returns true when none is left. */
-static bool
-withdraw_some(struct core *core, struct session *s)
-{
-	while (work_left(core) && status_cancel_one(core, s, false))
-		core_visit(core, 1);
-	sync_leave(core, &s->owner);
-	while (work_left(core) && !TAILQ_EMPTY(&s->owner.granted))
-		withdraw_request(core, TAILQ_FIRST(&s->owner.granted));
-	while (work_left(core) && !TAILQ_EMPTY(&s->owner.waiting))
-		withdraw_request(core, TAILQ_FIRST(&s->owner.waiting));
-	return TAILQ_EMPTY(&s->asks) && TAILQ_EMPTY(&s->owner.claims) &&
-	       TAILQ_EMPTY(&s->owner.granted) && TAILQ_EMPTY(&s->owner.waiting);
-}
 
 /* The session waits for nothing any more; what it holds may go. */
 static void
@@ -61,7 +45,7 @@ leave_withdraw_on(struct core *core)
 	struct session *s;
 
 	while ((s = TAILQ_FIRST(&core->sessions->withdrawing)) != NULL) {
-		if (!withdraw_some(core, s))
+		if (!claims_withdraw(core, &s->owner))
 			return true;
 		core_visit(core, 1);
 		withdrawn(core, s);
@@ -221,7 +205,7 @@ drop(struct core *core, struct session *s)
 	do {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);
-		done = withdraw_some(core, s);
+		done = claims_withdraw(core, &s->owner);
 	} while (!done);
 	while (!TAILQ_EMPTY(&s->owner.permits))
 		permits_end(core, TAILQ_FIRST(&s->owner.permits));

@@ -21,12 +21,11 @@
 #include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
-#include "core/lock/queue.h"
 #include "core/lock/unowned.h"
 #include "core/lock/watch.h"
 #include "core/replay.h"
+#include "core/session/claim.h"
 #include "core/session/notify.h"
-#include "core/status.h"
 #include "core/stop.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
@@ -68,9 +67,7 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 static void
 begin_hasten(struct owner *owner, struct cursor *at)
 {
-	cursor_begin(&owner->cursors, &at[0], TAILQ_FIRST(&owner->waiting),
-	    offsetof(struct waiter, in_owner));
-	cursor_begin(&owner->cursors, &at[1], TAILQ_FIRST(&owner->claims),
+	cursor_begin(&owner->cursors, at, TAILQ_FIRST(&owner->waiting),
 	    offsetof(struct claim, in_owner));
 }
 
@@ -78,16 +75,12 @@ begin_hasten(struct owner *owner, struct cursor *at)
 static bool
 hasten_one(struct core *core, struct owner *owner, struct cursor *at)
 {
-	struct waiter *w = cursor_take(&at[0]);
-	struct claim *c = w == NULL ? cursor_take(&at[1]) : NULL;
+	struct claim *c = cursor_take(at);
 
-	if (w != NULL)
-		queue_hasten(core, w);
-	else if (c != NULL)
-		claim_hasten(core, c);
-	else
-		return status_cancel_one(core, session_of(owner), true);
-	return true;
+	(void)owner;
+	if (c != NULL)
+		c->class->hasten(core, c);
+	return c != NULL;
 }
 
 bool

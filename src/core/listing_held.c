@@ -11,22 +11,24 @@
 #include "core/sync/line.h"
 #include "core/sync/semaphore.h"
 
-/* Lists places at barriers; other claims only wait, and are not listed. */
+/* Lists places at barriers; other requests only wait, and are not listed. */
 static void
-list_claim(struct core *core, struct listing *g)
+list_entry(struct core *core, struct listing *g)
 {
 	const struct claim *c = cursor_take(&g->next);
+	const struct entry *e;
 
 	(void)core;
 	if (c == NULL) {
 		g->stage = NULL;
 		return;
 	}
-	if (c->verb != VERB_BARRIER || c->leaving ||
-	    line_state(c) != CLAIM_PARKED)
+	e = entry_seen(c);
+	if (e == NULL || e->verb != VERB_BARRIER || e->leaving ||
+	    line_state(e) != ENTRY_PARKED)
 		return;
 	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, c->since_ms));
-	row_finish(&g->row, "barrier", c->sync->name, c->sync->name_len);
+	row_finish(&g->row, "barrier", e->sync->name, e->sync->name_len);
 }
 
 static void
@@ -36,11 +38,11 @@ list_permits(struct core *core, struct listing *g)
 	struct owner *owner;
 
 	if (p == NULL) {
-		g->stage = list_claim;
+		g->stage = list_entry;
 		owner = owner_find(core, g->session);
 		if (owner != NULL)
 			cursor_begin(&owner->cursors, &g->next,
-			    TAILQ_FIRST(&owner->claims),
+			    TAILQ_FIRST(&owner->waiting),
 			    offsetof(struct claim, in_owner));
 		return;
 	}

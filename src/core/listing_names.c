@@ -144,7 +144,7 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 		.state = state_of(core, l) };
 
 	if (l->queue != NULL)
-		one.since_ms = waiter_first(l)->since_ms;
+		one.since_ms = waiter_first(l)->claim.since_ms;
 	if (h != NULL) {
 		add_holder(&one, h->owner->label, h->owner->peer, h->since_ms);
 		one.lost_ms = risk_ms(core, &l->lease.term);
@@ -182,7 +182,7 @@ offer_sync(struct core *core, struct listing *g, const struct sync *y)
 		.state = p != NULL || y->queue.n > 0 ? "held" : "free" };
 
 	if (!TAILQ_EMPTY(&y->queue.list))
-		one.since_ms = TAILQ_FIRST(&y->queue.list)->since_ms;
+		one.since_ms = TAILQ_FIRST(&y->queue.list)->claim.since_ms;
 	if (p != NULL) {
 		add_holder(&one, p->owner->label, p->owner->peer, p->since_ms);
 		one.lost_ms = risk_ms(core, semaphore_term(y));

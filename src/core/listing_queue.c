@@ -99,8 +99,8 @@ queue_waiter(struct core *core, struct listing *g)
 	}
 	g->left--;
 	cursor_take(&g->next);
-	listing_session(core, g, w->owner, w->shared);
-	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, w->since_ms));
+	listing_session(core, g, w->claim.owner, w->shared);
+	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, w->claim.since_ms));
 	row_finish(&g->row, "waiter", NULL, 0);
 }
 
@@ -206,16 +206,17 @@ tell_line(
 static void
 line_waiter(struct core *core, struct listing *g)
 {
-	const struct claim *c = g->left > 0 ? cursor_take(&g->next) : NULL;
+	const struct entry *e = g->left > 0 ? cursor_take(&g->next) : NULL;
 
-	if (c == NULL) {
+	if (e == NULL) {
 		g->stage = NULL;
 		return;
 	}
-	if (c->leaving)
+	if (e->leaving)
 		return;
-	listing_owner(core, g, c->owner);
-	tell_line(g, "waiter", c->verb == VERB_ACQUIRE ? c->n : 0, c->since_ms);
+	listing_owner(core, g, e->claim.owner);
+	tell_line(
+	    g, "waiter", e->verb == VERB_ACQUIRE ? e->n : 0, e->claim.since_ms);
 }
 
 static void
@@ -226,7 +227,7 @@ line_begin(struct core *core, struct listing *g)
 	g->stage = line_waiter;
 	if (y != NULL)
 		cursor_begin(&y->cursors, &g->next, line_first(&y->queue),
-		    offsetof(struct claim, in_sync));
+		    offsetof(struct entry, in_sync));
 }
 
 static void

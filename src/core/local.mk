@@ -33,6 +33,8 @@ src_core_session_libsession_a_SOURCES = \
 	src/core/session/notify.h \
 	src/core/session/owner.c \
 	src/core/session/owner.h \
+	src/core/session/claim.c \
+	src/core/session/claim.h \
 	src/core/session/quota.c \
 	src/core/session/quota.h \
 	src/core/session/share.c \

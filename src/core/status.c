@@ -22,6 +22,7 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/stored.h"
+#include "core/session/quota.h"
 #include "core/status.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
@@ -153,11 +154,8 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
 /* A STATUS that waits until Redis can be reached.  Freed when the broker asks
  * Redis, or answers. */
 struct ask {
+	struct claim claim;
 	TAILQ_ENTRY(ask) link;
-	TAILQ_ENTRY(ask) in_session;
-	struct session *session;
-	struct timer deadline;
-	uint64_t ref;
 	uint32_t shard;
 	uint8_t kind; /* enum kind */
 	size_t name_len;
@@ -166,7 +164,7 @@ struct ask {
 
 /* All waiting requests. */
 struct asks {
-	struct ask_list list;
+	TAILQ_HEAD(, ask) list;
 	struct cursors cursors;
 	struct cursor next; /* of the walk of status_ask_on() */
 };
@@ -185,47 +183,90 @@ status_fini(struct core *core)
 	free(core->asks);
 }
 
+static struct ask *
+ask_of(struct claim *c)
+{
+	return container_of(c, struct ask, claim);
+}
+
+/* It counts for nothing in limits.holds. */
 static void
 ask_free(struct core *core, struct ask *ask)
 {
 	CURSOR_REMOVE(&core->asks->cursors, &core->asks->list, ask, link);
 	job_set(core, JOB_ASK, core->asks->next.at != NULL);
-	TAILQ_REMOVE(&ask->session->asks, ask, in_session);
-	core_disarm(core, &ask->deadline);
+	ask->claim.owner->nuncounted--;
+	claim_end(core, &ask->claim);
 	free(ask);
 }
 
-/* Redis can't be reached: the request waits as long as an answer may take. */
 static void
-ask_later(struct core *core, struct session *s, const struct core_request *rq)
+withdraw(struct core *core, struct claim *c)
 {
-	const struct core_name *name = &rq->names[0];
-	struct ask *ask = xcalloc(1, sizeof(*ask) + name->n);
+	core_visit(core, 1);
+	ask_free(core, ask_of(c));
+}
 
-	ask->session = s;
-	TAILQ_INSERT_TAIL(&s->asks, ask, in_session);
-	ask->ref = rq->ref;
-	ask->kind = (uint8_t)rq->kind;
-	ask->shard = guard_shard(core, name->p, name->n);
-	ask->name_len = name->n;
-	memcpy(ask->name, name->p, name->n);
-	ask->deadline.kind = TIMER_ASK;
-	TAILQ_INSERT_TAIL(&core->asks->list, ask, link);
-	core_arm(
-	    core, &ask->deadline, core->now_ms + core->config.reply_timeout_ms);
+static void
+refuse(struct core *core, struct claim *c)
+{
+	emit_error(core, c->owner->id, c->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	withdraw(core, c);
+}
+
+static void
+hasten(struct core *core, struct claim *c)
+{
+	emit_reply(core, c->owner->id, c->ref, STATUS_CANCELLED);
+	ask_free(core, ask_of(c));
+}
+
+static void
+cancel(struct core *core, struct claim *c, uint64_t by)
+{
+	uint64_t session = c->owner->id;
+
+	hasten(core, c);
+	emit_reply(core, session, by, STATUS_OK);
 }
 
 /* The guard says why, since it is the guard of a server that can't be
  * reached. */
-void
-status_timer(struct core *core, struct timer *t)
+static void
+time_up(struct core *core, struct claim *c)
 {
-	struct ask *ask = container_of(t, struct ask, deadline);
 	char why[GUARD_WHY_SIZE];
 
-	emit_error(core, ask->session->owner.id, ask->ref, ERR_UNAVAILABLE,
-	    "%s", guard_excuse(core, ask->shard, NULL, why));
-	ask_free(core, ask);
+	emit_error(core, c->owner->id, c->ref, ERR_UNAVAILABLE, "%s",
+	    guard_excuse(core, ask_of(c)->shard, NULL, why));
+	ask_free(core, ask_of(c));
+}
+
+static const struct claim_class ask_class = {
+	.time_up = time_up,
+	.cancel = cancel,
+	.hasten = hasten,
+	.withdraw = withdraw,
+	.refuse = refuse,
+};
+
+/* Redis can't be reached: the request waits as long as an answer may take. */
+static void
+ask_later(struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct ask *ask = xcalloc(1, sizeof(*ask) + name->n);
+
+	claim_begin(core, &ask->claim, &ask_class, owner, rq);
+	claim_list(core, &ask->claim);
+	owner->nuncounted++;
+	ask->kind = (uint8_t)rq->kind;
+	ask->shard = guard_shard(core, name->p, name->n);
+	ask->name_len = name->n;
+	memcpy(ask->name, name->p, name->n);
+	TAILQ_INSERT_TAIL(&core->asks->list, ask, link);
+	core_arm(core, &ask->claim.deadline,
+	    core->now_ms + core->config.reply_timeout_ms);
 }
 
 static void
@@ -233,11 +274,11 @@ ask_now(struct core *core, struct ask *ask)
 {
 	struct question q = { .verb = VERB_STATUS,
 		.kind = (enum kind)ask->kind,
-		.waited_ms =
-		    core->config.reply_timeout_ms -
-		    (core_armed_ms(core, &ask->deadline) - core->now_ms) };
+		.waited_ms = core->config.reply_timeout_ms -
+			     (core_armed_ms(core, &ask->claim.deadline) -
+				 core->now_ms) };
 
-	look(core, ask->session->owner.id, ask->ref, q, ask->name,
+	look(core, ask->claim.owner->id, ask->claim.ref, q, ask->name,
 	    ask->name_len);
 	ask_free(core, ask);
 }
@@ -269,19 +310,6 @@ status_link_up(struct core *core)
 	cursor_begin(&core->asks->cursors, &core->asks->next,
 	    TAILQ_FIRST(&core->asks->list), offsetof(struct ask, link));
 	job_run(core, JOB_ASK);
-}
-
-bool
-status_cancel_one(struct core *core, struct session *s, bool tell)
-{
-	struct ask *ask = TAILQ_FIRST(&s->asks);
-
-	if (ask == NULL)
-		return false;
-	if (tell)
-		emit_reply(core, s->owner.id, ask->ref, STATUS_CANCELLED);
-	ask_free(core, ask);
-	return true;
 }
 
 void
@@ -468,7 +496,7 @@ status_request(
 	else if (owner->draining)
 		emit_reply(core, owner->id, rq->ref, STATUS_CANCELLED);
 	else
-		ask_later(core, session_of(owner), rq);
+		ask_later(core, owner, rq);
 }
 
 /* A synchronizer.  Its waiters are those of this broker: the store knows which
@@ -494,7 +522,7 @@ object_outcome(
 	if (class->told[1] != FIELD_MAX)
 		emit_num(core, class->told[1], o->second);
 	if (class->tells_waiters)
-		emit_num(core, FIELD_WAITERS, y == NULL ? 0 : y->nclaims);
+		emit_num(core, FIELD_WAITERS, y == NULL ? 0 : y->nentries);
 }
 
 /* Redis refused, or was silent: says why, in its words or in the guard's. */

@@ -5,7 +5,6 @@
 #define LOCKBROKER_CORE_STATUS_H
 
 #include "core/lock/state.h"
-#include "core/session/record.h"
 
 void status_init(struct core *core);
 void status_fini(struct core *core);
@@ -13,9 +12,6 @@ void status_fini(struct core *core);
 /* A STATUS or a QUEUE of the owner.  The answer may come later. */
 void status_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
-
-/* The time of a request that waits for Redis is up. */
-void status_timer(struct core *core, struct timer *t);
 
 /* Redis can be reached again: asks for the waiting requests. */
 void status_link_up(struct core *core);
@@ -26,16 +22,10 @@ bool status_ask_on(struct core *core);
 /* Is it queued if it has to go on?  For tests; aborts if not. */
 void status_check(const struct core *core);
 
-/*
- * Cancels one waiting request of a session that does not wait any more, or is
- * gone (`tell` is false then).  Returns false if none waits.
- */
-bool status_cancel_one(struct core *core, struct session *s, bool tell);
-
-/* Redis has answered a LOOK, or has not. */
 /* The name was recalled: asks again. */
 void status_again(struct core *core, const struct slot *slot, int64_t left_ms);
 
+/* Redis has answered a LOOK, or has not. */
 void status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 

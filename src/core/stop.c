@@ -16,9 +16,8 @@
 #include "core/leave.h"
 #include "core/life.h"
 #include "core/lock/hold.h"
-#include "core/lock/queue.h"
+#include "core/session/claim.h"
 #include "core/stop.h"
-#include "core/sync/sync.h"
 #include "core/turn/emit.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
@@ -75,18 +74,6 @@ may_give_back(const struct core *core, const struct session *s)
 	       s->owner.nholds + s->owner.npermits > 0;
 }
 
-/* Returns true when the session waits for nothing any more. */
-static bool
-refuse_requests(struct core *core, struct session *s)
-{
-	while (work_left(core) && !TAILQ_EMPTY(&s->owner.granted))
-		withdraw_refuse(core, TAILQ_FIRST(&s->owner.granted));
-	while (work_left(core) && !TAILQ_EMPTY(&s->owner.waiting))
-		withdraw_refuse(core, TAILQ_FIRST(&s->owner.waiting));
-	return sync_shutdown(core, &s->owner) &&
-	       TAILQ_EMPTY(&s->owner.granted) && TAILQ_EMPTY(&s->owner.waiting);
-}
-
 /* Refuses the session's requests, so that no released name can go to one of
  * them.  Returns true when none is left. */
 static bool
@@ -97,7 +84,7 @@ refuse_waiting(struct core *core, struct session *s)
 	if (!s->refused)
 		emit_event(core, s->owner.id, EVENT_SHUTDOWN, "", 0);
 	s->refused = true;
-	return refuse_requests(core, s);
+	return claims_refuse(core, &s->owner);
 }
 
 static void
@@ -123,7 +110,7 @@ turn_away(struct core *core, struct session *s)
 		return true;
 	tell_leaving(core, s);
 	return !core->draining || s->owner.nholds + s->owner.npermits > 0 ||
-	       refuse_requests(core, s);
+	       claims_refuse(core, &s->owner);
 }
 
 static void
@@ -227,8 +214,7 @@ stop_opened(struct core *core, struct session *s)
 void
 stop_bare(struct core *core, const struct owner *owner)
 {
-	if (!core->stopping &&
-	    owner->nwaiting + owner->nclaims + owner->nuntold_waiters > 0) {
+	if (!core->stopping && owner->nwaiting > 0) {
 		core->stop->again = true;
 		job_set(core, JOB_STOP, stop_has_more(core));
 	}

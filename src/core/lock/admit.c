@@ -82,12 +82,14 @@ follow(struct core *core, struct walk *walk, struct owner *owner,
     const struct owner *start)
 {
 	const struct waiter *w;
+	const struct claim *c;
 
 	/* The names of one request: CORE_NAMES_MAX at most. */
-	TAILQ_FOREACH (w, &owner->waiting, in_owner) {
-		if (!w->untagged)
+	TAILQ_FOREACH (c, &owner->waiting, in_owner) {
+		if (!c->untagged)
 			break;
-		if (visit(core, walk, w->lock, owner, start))
+		w = waiter_seen(c);
+		if (w != NULL && visit(core, walk, w->lock, owner, start))
 			return true;
 	}
 	return false;
@@ -159,17 +161,20 @@ deadlock_find(struct core *core, struct owner *owner, struct lock *const *locks,
 void
 deadlock_check(struct core *core, struct owner *owner)
 {
-	struct waiter *w, *next;
+	struct claim *c, *next;
+	struct waiter *w;
 	struct buf text;
 
-	w = TAILQ_FIRST(&owner->waiting);
-	if (w == NULL || !w->untagged)
+	c = TAILQ_FIRST(&owner->waiting);
+	if (c == NULL || !c->untagged)
 		return;
 	buf_init(&text);
 	buf_adds(&text, "it would wait for itself: ");
-	for (; w != NULL && w->untagged; w = next) {
-		next = TAILQ_NEXT(w, in_owner);
-		if (!deadlock_find(core, owner, &w->lock, 1, &text))
+	for (; c != NULL && c->untagged; c = next) {
+		next = TAILQ_NEXT(c, in_owner);
+		w = waiter_of(c);
+		if (w == NULL ||
+		    !deadlock_find(core, owner, &w->lock, 1, &text))
 			continue;
 		buf_addc(&text, '\0');
 		waiter_error(core, w, ERR_DEADLOCK, buf_data(&text));

@@ -51,11 +51,11 @@ check_waiter(const struct waiter *w)
 {
 	const struct group *g = w->group;
 
-	assert(w->owner != NULL && !w->withdrawn);
+	assert(w->claim.owner != NULL && !w->withdrawn);
 	assert(g == NULL ? w->place == 0 : g->members[w->place] == w);
 	assert(g == NULL || (g->left > 0 && g->left <= g->n));
-	assert(
-	    timer_armed(&w->deadline) == (w->deadline_ms > 0 && w->place == 0));
+	assert(timer_armed(&w->claim.deadline) ==
+	       (w->deadline_ms > 0 && w->place == 0));
 }
 
 /* The last count is of impatient waiters: those of the queue and those of the
@@ -67,7 +67,7 @@ check_queue(const struct lock *l)
 	const struct waiter *w;
 
 	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {
-		assert(w->lock == l && !w->granted && w->hold == NULL);
+		assert(w->lock == l && !w->claim.granted && w->hold == NULL);
 		check_waiter(w);
 		n++;
 		ngroups += w->group != NULL;
@@ -103,18 +103,18 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 	sums->blocked += l->lease.blocked;
 }
 
-/* A request that was granted has no timer; its deadline counts again if the
- * grant is withdrawn. */
 static uint64_t
 count_granted(const struct core *core)
 {
 	const struct waiter *w;
+	const struct claim *c;
 	uint64_t n = 0;
 
-	TAILQ_FOREACH (w, &core->locks->granted, in_lock) {
-		assert(w->granted && !timer_armed(&w->deadline));
-		assert(w->hold == NULL || w->hold->owner == w->owner);
-		n++;
+	TAILQ_FOREACH (c, &core->owners->granted, in_granted) {
+		w = waiter_seen(c);
+		assert(
+		    w == NULL || w->hold == NULL || w->hold->owner == c->owner);
+		n += w != NULL;
 	}
 	return n;
 }
@@ -122,25 +122,14 @@ count_granted(const struct core *core)
 static void
 check_owner(const struct owner *owner)
 {
-	const struct waiter *w;
 	const struct hold *h;
-	unsigned nholds = 0, nwaiting = 0, nuntold = 0;
+	unsigned nholds = 0;
 
 	TAILQ_FOREACH (h, &owner->holds, in_owner) {
 		assert(h->owner == owner);
 		nholds++;
 	}
-	TAILQ_FOREACH (w, &owner->waiting, in_owner) {
-		assert(w->owner == owner && !w->granted);
-		nwaiting++;
-	}
-	TAILQ_FOREACH (w, &owner->granted, in_owner) {
-		assert(w->owner == owner && w->granted);
-		nwaiting++;
-		nuntold += w->hold != NULL;
-	}
-	assert(nholds == owner->nholds && nwaiting == owner->nwaiting);
-	assert(nuntold == owner->nuntold_waiters);
+	assert(nholds == owner->nholds);
 }
 
 static void

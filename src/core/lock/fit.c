@@ -22,7 +22,8 @@ lock_compatible(const struct lock *l, const struct waiter *w)
 {
 	if (TAILQ_EMPTY(&l->holders))
 		return true;
-	if (l->nholders == 1 && TAILQ_FIRST(&l->holders)->owner == w->owner)
+	if (l->nholders == 1 &&
+	    TAILQ_FIRST(&l->holders)->owner == w->claim.owner)
 		return true;
 	return l->shared_hold && w->shared;
 }
@@ -32,7 +33,7 @@ bool
 lock_reenters(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	return hold_find(core, l, w->owner) != NULL &&
+	return hold_find(core, l, w->claim.owner) != NULL &&
 	       (w->shared || !l->shared_hold);
 }
 
@@ -41,7 +42,7 @@ lock_lingers(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return lease_lingers(core, &l->lease) &&
-	       (w == NULL || !(lock_lingers_for(core, l, w->owner) ||
+	       (w == NULL || !(lock_lingers_for(core, l, w->claim.owner) ||
 				 lock_reenters(core, l, w)));
 }
 
@@ -51,7 +52,8 @@ lock_kept_for(
 {
 	return w->group != NULL && group_starving(core, w->group) &&
 	       (!lease_contended(&l->lease) ||
-		   w->since_ms <= lease_rare(&l->lease)->contention.since_ms);
+		   w->claim.since_ms <=
+		       lease_rare(&l->lease)->contention.since_ms);
 }
 
 /* Only for a plain request at the head of the queue.  One that jumped it has a
@@ -81,7 +83,7 @@ lock_free_for(
 	return term_vouched(core, &l->lease.term) &&
 	       ((!lease_must_yield(core, &l->lease) &&
 		    !lock_gives_way(core, l)) ||
-		   lock_lingers_for(core, l, w->owner) ||
+		   lock_lingers_for(core, l, w->claim.owner) ||
 		   lock_kept_for(core, l, w)) &&
 	       !lock_lingers(core, l, w);
 }
@@ -113,7 +115,7 @@ lock_keeps_alone(
 {
 	assert(l->shared_hold || l->nholders <= 1);
 	return w->shared && !l->lease.shared && TAILQ_EMPTY(&l->holders) &&
-	       lock_lingers_for(core, l, w->owner);
+	       lock_lingers_for(core, l, w->claim.owner);
 }
 
 /* If a convert may have been carried out, the mode is not known, and others may

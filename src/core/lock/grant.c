@@ -2,7 +2,7 @@
  * A name is granted to a waiter.
  *
  * The grant is made here, and told by the next FLUSH, if the lease is still
- * vouched for then (lock_tell_granted()).  Whether it may be made is decided
+ * vouched for then (lock.c).  Whether it may be made is decided
  * before, in lock.c and group.c.
  */
 #include "config.h"
@@ -66,11 +66,11 @@ void
 lock_grant(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
-	struct hold *h = hold_find(core, l, w->owner);
+	struct hold *h = hold_find(core, l, w->claim.owner);
 	bool upgrade = h != NULL && !w->shared && l->shared_hold;
 	bool shared = w->shared && !lock_keeps_alone(core, l, w);
 
-	assert(!w->granted && w->hold == NULL);
+	assert(!w->claim.granted && w->hold == NULL);
 	assert(lock_compatible(l, w));
 	assert(term_vouched(core, &l->lease.term));
 	waiter_granted(core, w);
@@ -136,7 +136,7 @@ look_in_queue(struct core *core, struct hold *h, unsigned left)
 		if (left-- == 0)
 			return;
 		core_visit(core, 1);
-		if (w->owner == h->owner)
+		if (w->claim.owner == h->owner)
 			reenter(core, h, w);
 	}
 }
@@ -144,11 +144,13 @@ look_in_queue(struct core *core, struct hold *h, unsigned left)
 static void
 look_in_session(struct core *core, struct hold *h)
 {
-	struct waiter *w, *next;
+	struct claim *c, *next;
+	struct waiter *w;
 
-	TAILQ_FOREACH_SAFE (w, &h->owner->waiting, in_owner, next) {
+	TAILQ_FOREACH_SAFE (c, &h->owner->waiting, in_owner, next) {
 		core_visit(core, 1);
-		if (w->lock == h->lock)
+		w = waiter_of(c);
+		if (w != NULL && w->lock == h->lock)
 			reenter(core, h, w);
 	}
 }
@@ -178,18 +180,19 @@ static void
 begin_reenter(struct owner *owner, struct cursor *at)
 {
 	cursor_begin(&owner->cursors, at, TAILQ_FIRST(&owner->waiting),
-	    offsetof(struct waiter, in_owner));
+	    offsetof(struct claim, in_owner));
 }
 
 /* Looks at what comes next.  Returns false if that was all. */
 static bool
 come_by(struct core *core, struct owner *owner, struct cursor *at)
 {
-	struct waiter *w = cursor_take(at);
+	struct claim *c = cursor_take(at);
+	struct waiter *w = c != NULL ? waiter_of(c) : NULL;
 	struct hold *h;
 
 	if (w == NULL)
-		return false;
+		return c != NULL;
 	h = hold_find(core, w->lock, owner);
 	if (h != NULL && term_vouched(core, &w->lock->lease.term))
 		reenter(core, h, w);

@@ -45,7 +45,7 @@ lingers_for(const struct core *core, const struct waiter *w)
 
 	return (l->lease.state == LEASE_LINGERING ||
 		   l->lease.state == LEASE_CONFIRMING) &&
-	       lock_lingers_for(core, l, w->owner);
+	       lock_lingers_for(core, l, w->claim.owner);
 }
 
 /* In its queue, may w pass everybody who stands before it? */

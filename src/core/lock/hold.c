@@ -33,14 +33,18 @@ bool
 hold_take_back(struct hold *h, const struct waiter *w)
 {
 	struct waiter *other;
+	struct claim *c;
 
-	assert(w->hold == h && w->granted);
+	assert(w->hold == h && w->claim.granted);
 	if (!hold_step_out(h))
 		return false;
 	hold_drop_upgrade(h, w);
-	TAILQ_FOREACH (other, &h->owner->granted, in_owner)
-		if (other->hold == h && other->depth > w->depth)
+	TAILQ_FOREACH (c, &h->owner->granted, in_owner) {
+		other = waiter_of(c);
+		if (other != NULL && other->hold == h &&
+		    other->depth > w->depth)
 			other->depth--;
+	}
 	return true;
 }
 
@@ -48,12 +52,16 @@ void
 hold_drop_upgrade(struct hold *h, const struct waiter *w)
 {
 	const struct waiter *other;
+	const struct claim *c;
 
 	if (hold_rare(h)->shared_fence == 0)
 		return;
-	TAILQ_FOREACH (other, &h->owner->granted, in_owner)
-		if (other != w && other->hold == h && other->fence == h->fence)
+	TAILQ_FOREACH (c, &h->owner->granted, in_owner) {
+		other = waiter_seen(c);
+		if (other != NULL && other != w && other->hold == h &&
+		    other->fence == h->fence)
 			return;
+	}
 	h->fence = h->rare->shared_fence;
 	h->rare->shared_fence = 0;
 	h->lock->shared_hold = true;
@@ -73,13 +81,15 @@ static uint32_t
 untold(const struct hold *h)
 {
 	const struct waiter *w;
+	const struct claim *c;
 	uint32_t n = 0;
 
 	if (h->lock->nuntold == 0)
 		return 0;
 	/* Each is one level of its depth; mostly the first one is all. */
-	TAILQ_FOREACH (w, &h->owner->granted, in_owner) {
-		n += w->hold == h;
+	TAILQ_FOREACH (c, &h->owner->granted, in_owner) {
+		w = waiter_seen(c);
+		n += w != NULL && w->hold == h;
 		if (n == hold_depth(h))
 			break;
 	}
@@ -147,7 +157,7 @@ to_be_told(struct hold *h, struct waiter *w)
 {
 	assert(w->hold == NULL);
 	w->hold = h;
-	w->owner->nuntold_waiters++;
+	w->claim.owner->nuncounted++;
 	w->fence = h->fence;
 	w->depth = hold_depth(h);
 }
@@ -164,7 +174,7 @@ struct hold *
 hold_new(struct core *core, struct waiter *w, uint64_t fence)
 {
 	struct hold *h = freelist_take(&core->locks->holds);
-	struct owner *owner = w->owner;
+	struct owner *owner = w->claim.owner;
 	struct lock *l = w->lock;
 
 	assert(term_vouched(core, &l->lease.term));
@@ -195,7 +205,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 void
 hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 {
-	assert(h->owner == w->owner && h->lock == w->lock);
+	assert(h->owner == w->claim.owner && h->lock == w->lock);
 	hold_need_rare(h)->reentries++;
 	lengthen(core, h, w);
 	to_be_told(h, w);
@@ -207,11 +217,11 @@ hold_told(struct core *core, struct waiter *w)
 	struct hold *h = w->hold;
 	struct lock *l = w->lock;
 
-	assert(w->granted && !w->withdrawn);
+	assert(w->claim.granted && !w->withdrawn);
 	notify_granted(core, w);
 	w->result = RESULT_GRANTED;
 	/* A name that is locked anew is not lost any more. */
-	owner_take_lost(w->owner, l->name, l->name_len);
+	owner_take_lost(w->claim.owner, l->name, l->name_len);
 	if (h != NULL)
 		promise(core, h, w);
 	if (h != NULL && w->depth > 1 && w->has_hold)
@@ -222,7 +232,7 @@ void
 hold_upgrade(
     struct core *core, struct hold *h, struct waiter *w, uint64_t fence)
 {
-	assert(!w->shared && h->owner == w->owner);
+	assert(!w->shared && h->owner == w->claim.owner);
 	assert(h->lock->nholders == 1 && fence > h->fence);
 	hold_need_rare(h)->shared_fence = h->fence;
 	h->fence = fence;
@@ -255,20 +265,22 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 static void
 forget_untold(struct hold *h, bool withdrawn)
 {
-	struct waiter_list *granted = &h->owner->granted;
+	struct claim_list *granted = &h->owner->granted;
 	uint32_t left = untold(h);
-	struct waiter *w, *next;
+	struct claim *c, *next;
+	struct waiter *w;
 
-	TAILQ_FOREACH_SAFE (w, granted, in_owner, next) {
+	TAILQ_FOREACH_SAFE (c, granted, in_owner, next) {
 		if (left == 0)
 			return;
-		if (w->hold != h)
+		w = waiter_of(c);
+		if (w == NULL || w->hold != h)
 			continue;
 		left--;
 		waiter_drop_hold(w);
 		w->withdrawn = withdrawn;
-		TAILQ_REMOVE(granted, w, in_owner);
-		TAILQ_INSERT_TAIL(granted, w, in_owner);
+		TAILQ_REMOVE(granted, c, in_owner);
+		TAILQ_INSERT_TAIL(granted, c, in_owner);
 	}
 }
 

@@ -158,7 +158,8 @@ try(const struct core *core, struct lease *l)
 			break;
 		core_visit(core, 1);
 		w->tried = true;
-		if (!w->try_only && w->queue_limit > 0 && !w->owner->draining &&
+		if (!w->claim.try_only && w->queue_limit > 0 &&
+		    !w->claim.owner->draining &&
 		    (w->group == NULL || group_in_turn(core, w)))
 			queue = true;
 	}
@@ -213,7 +214,7 @@ taken_up(const struct core *core, const struct lease *lease)
 	const struct lock *l = lock_seen(lease);
 	const struct waiter *w = waiter_first(l);
 
-	return w != NULL && lock_lingers_for(core, l, w->owner) &&
+	return w != NULL && lock_lingers_for(core, l, w->claim.owner) &&
 	       (w->group == NULL || group_takes_up(core, w));
 }
 

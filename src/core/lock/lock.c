@@ -141,7 +141,7 @@ is_hopeless(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
 	return !w->shared && l->shared_hold && l->nholders > 1 &&
-	       hold_find(core, l, w->owner) != NULL;
+	       hold_find(core, l, w->claim.owner) != NULL;
 }
 
 #define HOPELESS                                                          \
@@ -186,7 +186,7 @@ lock_upgrade_refused(struct core *core, struct lock *l)
 		if (looked++ == REFUSE_MAX)
 			return;
 		core_visit(core, 1);
-		if (!w->shared && hold_find(core, l, w->owner) != NULL)
+		if (!w->shared && hold_find(core, l, w->claim.owner) != NULL)
 			waiter_error(core, w, ERR_DEADLOCK, HOPELESS);
 	}
 }
@@ -197,35 +197,35 @@ lock_upgrade_refused(struct core *core, struct lock *l)
  * is found here is emitted at once, and ends the loop: no grant is told behind
  * it (core.h).
  */
-void
-lock_tell_granted(struct core *core)
+static void
+tell_granted(struct core *core, struct claim *c)
 {
-	struct waiter *w;
+	struct waiter *w = waiter_of(c);
 
-	while (work_left(core) && !core->told_loss &&
-	       !TAILQ_EMPTY(&core->locks->granted)) {
-		w = TAILQ_FIRST(&core->locks->granted);
-		core_visit(core, 1);
-		if (core->stopping) {
-			withdraw_refuse(core, w);
-			continue;
-		}
-		if (w->group != NULL) {
-			group_tell(core, w->group);
-			continue;
-		}
-		lock_look(core, w->lock, w->owner);
-		if (w->withdrawn) {
-			waiter_ungranted(core, w);
-			continue;
-		}
-		hold_told(core, w);
-		emit_reply(core, w->owner->id, w->ref, STATUS_OK);
-		emit_num(core, FIELD_FENCE, w->fence);
-		emit_num(core, FIELD_DEPTH, w->depth);
-		waiter_free(core, w);
+	if (w->group != NULL) {
+		group_tell(core, w->group);
+		return;
 	}
+	lock_look(core, w->lock, c->owner);
+	if (w->withdrawn) {
+		waiter_ungranted(core, w);
+		return;
+	}
+	hold_told(core, w);
+	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
+	emit_num(core, FIELD_FENCE, w->fence);
+	emit_num(core, FIELD_DEPTH, w->depth);
+	waiter_free(core, w);
 }
+
+const struct claim_class waiter_class = {
+	.time_up = queue_time_up,
+	.cancel = queue_cancel,
+	.hasten = queue_hasten,
+	.withdraw = withdraw_request,
+	.refuse = withdraw_refuse,
+	.tell = tell_granted,
+};
 
 /* What comes next. */
 

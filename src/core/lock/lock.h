@@ -48,10 +48,6 @@ bool lock_grant_next(struct core *core, struct lock *l);
 /* The store has refused a CONVERT: other brokers share the name, too. */
 void lock_upgrade_refused(struct core *core, struct lock *l);
 
-/* Tells the grants that are still good, and withdraws the others, as many as
- * the step has work left for. */
-void lock_tell_granted(struct core *core);
-
 /* UNLOCK and EXTEND; the time for which a hold was bounded is over. */
 void unlock_request(
     struct core *core, struct owner *owner, const struct core_request *rq);

@@ -77,7 +77,7 @@ measured_busy(struct core *core, struct lock *const *locks, unsigned n)
 void
 measured_begins(struct core *core, struct hold *h, const struct waiter *w)
 {
-	hold_set_waited(h, core->now_ms - w->since_ms);
+	hold_set_waited(h, core->now_ms - w->claim.since_ms);
 	measure_holds(core->measure, mark_of(core, h->lock));
 }
 

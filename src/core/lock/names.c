@@ -28,7 +28,6 @@ names_init(struct core *core, const struct lock_listener *above)
 
 	core->locks = locks;
 	locks->above = above;
-	TAILQ_INIT(&locks->granted);
 	freelist_init(&locks->holds, sizeof(struct hold));
 	freelist_init(&locks->waiters, sizeof(struct waiter));
 	freelist_init(&locks->queues, sizeof(struct queue));
@@ -44,7 +43,6 @@ names_fini(struct core *core)
 	uint32_t i;
 
 	assert(locks->nholds == 0 && locks->nwaiting == 0);
-	assert(TAILQ_EMPTY(&locks->granted));
 	for (i = 0; i < core->config.shards; i++)
 		table_fini(&locks->names[i]);
 	freelist_fini(&locks->holds);

@@ -27,8 +27,8 @@ notify_granted(struct core *core, const struct waiter *w)
 		return;
 	emit_lock(core, NOTICE_LOCK_GRANTED, w->lock);
 	emit_num(core, FIELD_FENCE, w->fence);
-	notify_who(core, w->owner);
-	emit_since(core, FIELD_WAITED, w->since_ms);
+	notify_who(core, w->claim.owner);
+	emit_since(core, FIELD_WAITED, w->claim.since_ms);
 }
 
 void

@@ -41,27 +41,11 @@ struct place {
 	bool sharers; /* all before it want to share */
 };
 
-/* Untagged waiters come first: a walk that looks for them ends behind them. */
-static void
-list_waiting(struct waiter *w)
-{
-	if (w->untagged)
-		TAILQ_INSERT_HEAD(&w->owner->waiting, w, in_owner);
-	else
-		TAILQ_INSERT_TAIL(&w->owner->waiting, w, in_owner);
-}
-
 /* Does the request want others kept away for longer than it holds the name? */
 static bool
 binds(const struct waiter *w)
 {
 	return w->keep_ms > 0 || w->delay_ms > 0;
-}
-
-static void
-unlist_waiting(struct waiter *w)
-{
-	CURSOR_REMOVE(&w->owner->cursors, &w->owner->waiting, w, in_owner);
 }
 
 /* Takes w out of its queue. */
@@ -72,14 +56,12 @@ unlist_queued(struct waiter *w)
 	    &lock_rare(w->lock)->cursors, &w->lock->queue->waiters, w, in_lock);
 }
 
-/* Only a tagged request can be cancelled; if it has several names, the first
- * waiter stands for all. */
+/* If it has several names, the first waiter stands for all. */
 static void
-list_by_ref(struct core *core, struct waiter *w)
+list_claim(struct core *core, struct waiter *w)
 {
-	if (!w->untagged && w->place == 0)
-		requests_add(
-		    core, &w->by_ref, REQUEST_WAITER, w->owner, w->ref);
+	if (w->place == 0)
+		claim_list(core, &w->claim);
 }
 
 /* The request counts from here on: for limits.holds, in the measurements, and,
@@ -90,11 +72,9 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 {
 	struct waiter *w = freelist_take(&core->locks->waiters);
 
-	w->owner = owner;
+	claim_begin(core, &w->claim, &waiter_class, owner, rq);
+	w->claim.try_only = rq->wait_ms == 0;
 	w->lock = l;
-	w->deadline.kind = TIMER_WAITER;
-	w->ref = rq->ref;
-	w->since_ms = core->now_ms;
 	w->came = ++core->last_come;
 	w->has_hold = rq->has_hold;
 	w->hold_ms = rq->hold_ms;
@@ -102,11 +82,7 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 	w->delay_ms = rq->delay_ms;
 	w->queue_limit = rq->queue_limit;
 	w->shared = rq->shared;
-	w->untagged = rq->untagged;
-	w->try_only = rq->wait_ms == 0;
 	measured_waits(core, w);
-	list_waiting(w);
-	owner->nwaiting++;
 	if (binds(w))
 		unowned_bind(core, l, owner);
 	return w;
@@ -117,7 +93,7 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 static void
 set_impatient(struct waiter *w)
 {
-	if (w->impatient || w->granted)
+	if (w->impatient || w->claim.granted)
 		return;
 	w->impatient = true;
 	TAILQ_INSERT_TAIL(&w->lock->queue->impatient, w, in_impatient);
@@ -139,8 +115,8 @@ goes_first(const struct core *core, const struct waiter *w)
 	const struct lock *l = w->lock;
 
 	return (lease_rare(&l->lease)->linger_ms > core->now_ms &&
-		   lock_rare(l)->linger_owner == w->owner->id) ||
-	       hold_find(core, l, w->owner) != NULL;
+		   lock_rare(l)->linger_owner == w->claim.owner->id) ||
+	       hold_find(core, l, w->claim.owner) != NULL;
 }
 
 /* TRYLOCK waits only for Redis to answer. */
@@ -148,7 +124,7 @@ int64_t
 waiter_deadline_ms(
     const struct core *core, const struct waiter *w, int64_t wait_ms)
 {
-	if (w->try_only)
+	if (w->claim.try_only)
 		wait_ms = core->config.reply_timeout_ms;
 	return wait_ms == CORE_WAIT_FOREVER ? 0 : core->now_ms + wait_ms;
 }
@@ -177,19 +153,20 @@ waiter_enqueue(struct core *core, struct waiter *w, int64_t wait_ms)
 	struct queue *q = enter_queue(core, w);
 	int64_t at_ms = waiter_deadline_ms(core, w, wait_ms);
 
-	assert(!w->granted && !w->impatient && w->by_ref.kind == REQUEST_NONE);
+	assert(!w->claim.granted && !w->impatient);
 	w->jumped = goes_first(core, w);
 	w->ahead = w->jumped ? 0 : q->n - 1;
 	if (w->jumped)
 		TAILQ_INSERT_HEAD(&q->waiters, w, in_lock);
 	else
 		TAILQ_INSERT_TAIL(&q->waiters, w, in_lock);
-	list_by_ref(core, w);
-	if (w->try_only || w->queue_limit != UINT64_MAX || w->owner->draining)
+	list_claim(core, w);
+	if (w->claim.try_only || w->queue_limit != UINT64_MAX ||
+	    w->claim.owner->draining)
 		set_impatient(w);
 	if (at_ms > 0 && w->place == 0) {
 		w->deadline_ms = at_ms;
-		core_arm(core, &w->deadline, at_ms);
+		core_arm(core, &w->claim.deadline, at_ms);
 	}
 }
 
@@ -198,7 +175,7 @@ waiter_jump(struct waiter *w)
 {
 	struct queue *q = w->lock->queue;
 
-	assert(q != NULL && !w->granted);
+	assert(q != NULL && !w->claim.granted);
 	w->jumped = true;
 	unlist_queued(w);
 	TAILQ_INSERT_HEAD(&q->waiters, w, in_lock);
@@ -213,7 +190,7 @@ leave_queue(struct core *core, struct waiter *w)
 	assert(w->group == NULL || q->ngroups > 0);
 	unlist_queued(w);
 	set_patient(w);
-	requests_remove(core, &w->by_ref);
+	claim_unlist(core, &w->claim);
 	core->locks->nwaiting--;
 	q->ngroups -= w->group != NULL;
 	if (--q->n > 0)
@@ -222,25 +199,19 @@ leave_queue(struct core *core, struct waiter *w)
 	freelist_give(&core->locks->queues, q);
 }
 
-/* What is granted has no deadline: its answer is on its way.  If the grant is
- * withdrawn, deadline_ms says when it is over. */
 void
 waiter_granted(struct core *core, struct waiter *w)
 {
 	leave_queue(core, w);
-	core_disarm(core, &w->deadline);
 	waiter_to_tell(core, w);
 }
 
 void
 waiter_to_tell(struct core *core, struct waiter *w)
 {
-	assert(!w->granted && !w->withdrawn && w->lock != NULL);
-	w->granted = true;
-	unlist_waiting(w);
-	TAILQ_INSERT_TAIL(&w->owner->granted, w, in_owner);
+	assert(!w->withdrawn && w->lock != NULL);
+	claim_grant(core, &w->claim);
 	w->lock->nuntold++;
-	TAILQ_INSERT_TAIL(&core->locks->granted, w, in_lock);
 }
 
 /* A lock is kept while a grant of it is untold; with the last, it may end. */
@@ -249,9 +220,7 @@ told(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
-	assert(w->granted);
-	TAILQ_REMOVE(&core->locks->granted, w, in_lock);
-	assert(l->nuntold > 0);
+	assert(w->claim.granted && l->nuntold > 0);
 	l->nuntold--;
 	if (l->nuntold == 0 && l->lease.state == LEASE_NONE)
 		lock_touch(core, l);
@@ -304,7 +273,8 @@ step_back(struct core *core, struct lock *l, const struct owner *owner)
 		if (looked++ == LOOK_MAX)
 			return; /* what has passed others stands at the head */
 		core_visit(core, 1);
-		if (w->owner != owner || !w->jumped || goes_first(core, w))
+		if (w->claim.owner != owner || !w->jumped ||
+		    goes_first(core, w))
 			continue;
 		unlist_queued(w);
 		w->jumped = false;
@@ -323,19 +293,18 @@ waiter_ungranted(struct core *core, struct waiter *w)
 {
 	struct lock *l = w->lock;
 
-	assert(w->granted);
-	step_back(core, l, w->owner);
+	step_back(core, l, w->claim.owner);
 	told(core, w);
-	TAILQ_REMOVE(&w->owner->granted, w, in_owner);
-	list_waiting(w);
-	w->granted = w->withdrawn = w->reentry = false;
+	claim_ungrant(core, &w->claim);
+	w->withdrawn = w->reentry = false;
 	waiter_drop_hold(w);
 	insert_by_arrival(core, enter_queue(core, w), w);
-	list_by_ref(core, w);
-	if (w->try_only || w->queue_limit != UINT64_MAX || w->owner->draining)
+	list_claim(core, w);
+	if (w->claim.try_only || w->queue_limit != UINT64_MAX ||
+	    w->claim.owner->draining)
 		set_impatient(w);
 	if (w->deadline_ms > 0)
-		core_arm(core, &w->deadline, w->deadline_ms);
+		core_arm(core, &w->claim.deadline, w->deadline_ms);
 	lock_touch(core, l);
 }
 
@@ -347,12 +316,10 @@ waiter_ungranted(struct core *core, struct waiter *w)
 void
 waiter_free(struct core *core, struct waiter *w)
 {
-	struct owner *owner = w->owner;
-
 	measured_waited(core, w);
 	if (binds(w))
 		unowned_unbind(core, w->lock);
-	if (w->granted) {
+	if (w->claim.granted) {
 		told(core, w);
 	} else {
 		leave_queue(core, w);
@@ -360,14 +327,8 @@ waiter_free(struct core *core, struct waiter *w)
 	}
 	if (w->group != NULL)
 		group_forget(w);
-	if (w->granted)
-		TAILQ_REMOVE(&owner->granted, w, in_owner);
-	else
-		unlist_waiting(w);
 	waiter_drop_hold(w);
-	assert(owner->nwaiting > 0 && w->by_ref.kind == REQUEST_NONE);
-	owner->nwaiting--;
-	core_disarm(core, &w->deadline);
+	claim_end(core, &w->claim);
 	freelist_give(&core->locks->waiters, w);
 }
 
@@ -384,8 +345,8 @@ answered(struct core *core, struct waiter *w, enum measure_result result)
 static void
 waiter_answer(struct core *core, struct waiter *w, enum status status)
 {
-	assert(!w->granted);
-	emit_reply(core, w->owner->id, w->ref, status);
+	assert(!w->claim.granted);
+	emit_reply(core, w->claim.owner->id, w->claim.ref, status);
 	answered(core, w, measured_result(status));
 }
 
@@ -393,7 +354,7 @@ void
 waiter_error(
     struct core *core, struct waiter *w, enum err_code code, const char *why)
 {
-	emit_error(core, w->owner->id, w->ref, code, "%s", why);
+	emit_error(core, w->claim.owner->id, w->claim.ref, code, "%s", why);
 	answered(core, w, RESULT_REFUSED);
 }
 
@@ -419,7 +380,8 @@ why_not_given(
     const struct core *core, const struct waiter *w, char *why, size_t size)
 {
 	const struct lock *l = w->lock;
-	unsigned others = l->nholders - (hold_find(core, l, w->owner) != NULL);
+	unsigned others =
+	    l->nholders - (hold_find(core, l, w->claim.owner) != NULL);
 
 	return others == 0 && why_unavailable(core, l, why, size);
 }
@@ -444,15 +406,14 @@ why_waited(
 /* TIMEOUT says that others had the name.  If Redis could not be asked, or has
  * refused, the client is told that instead, as waiting longer may be no use. */
 void
-waiter_timer(struct core *core, struct timer *t)
+queue_time_up(struct core *core, struct claim *c)
 {
-	struct waiter *w = container_of(t, struct waiter, deadline);
+	struct waiter *w = waiter_of(c);
 	char why[GUARD_WHY_SIZE];
 
-	assert(!w->granted);
 	if (why_waited(core, w, why, sizeof(why)))
 		waiter_error(core, w, ERR_UNAVAILABLE, why);
-	else if (w->try_only)
+	else if (w->claim.try_only)
 		waiter_error(core, w, ERR_UNAVAILABLE,
 		    guard_excuse(core, w->lock->lease.term.shard, NULL, why));
 	else {
@@ -472,16 +433,16 @@ settle_unasked(struct core *core, struct waiter *w)
 	char why[GUARD_WHY_SIZE];
 	int64_t wait_ms;
 
-	if (w->owner->draining && !w->try_only) {
+	if (w->claim.owner->draining && !w->claim.try_only) {
 		waiter_answer(core, w, STATUS_CANCELLED);
 		return true;
 	}
-	if (!w->try_only)
+	if (!w->claim.try_only)
 		return false;
 	wait_ms = guard_why(core, l->lease.term.shard, why, sizeof(why));
 	if (lease_rare(&l->lease)->why == NULL &&
-	    wait_ms <
-		w->since_ms + core->config.reply_timeout_ms - core->now_ms)
+	    wait_ms < w->claim.since_ms + core->config.reply_timeout_ms -
+			  core->now_ms)
 		return false;
 	if (!why_unavailable(core, l, why, sizeof(why)))
 		return false;
@@ -518,13 +479,13 @@ settle_waiter(struct core *core, struct waiter *w, uint64_t position,
 
 	if (lock_lingers(core, l, w) || is_kept(core, l, w, starving))
 		taken = true;
-	if (hold_find(core, l, w->owner) != NULL)
+	if (hold_find(core, l, w->claim.owner) != NULL)
 		taken = false;
-	if (taken && (w->try_only || w->queue_limit <= position)) {
+	if (taken && (w->claim.try_only || w->queue_limit <= position)) {
 		waiter_answer(core, w, STATUS_BUSY);
 		return true;
 	}
-	if (taken && w->owner->draining) {
+	if (taken && w->claim.owner->draining) {
 		waiter_answer(core, w, STATUS_CANCELLED);
 		return true;
 	}
@@ -563,7 +524,7 @@ place_of(const struct core *core, const struct waiter *w)
 	struct place place = { .position = w->ahead, .sharers = true };
 	uint64_t n = 0;
 
-	assert(!w->granted && l->queue != NULL && l->queue->n > 0);
+	assert(!w->claim.granted && l->queue != NULL && l->queue->n > 0);
 	if (place.position >= l->queue->n)
 		place.position = l->queue->n - 1;
 	if (l->queue->ngroups == 0)
@@ -606,18 +567,20 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 }
 
 void
-queue_hasten(struct core *core, struct waiter *w)
+queue_cancel(struct core *core, struct claim *c, uint64_t by)
 {
-	assert(w->owner->draining);
-	set_impatient(w);
-	lock_touch(core, w->lock);
+	uint64_t session = c->owner->id;
+
+	waiter_answer(core, waiter_of(c), STATUS_CANCELLED);
+	emit_reply(core, session, by, STATUS_OK);
 }
 
 void
-queue_cancel(struct core *core, struct waiter *w, uint64_t by)
+queue_hasten(struct core *core, struct claim *c)
 {
-	uint64_t session = w->owner->id;
+	struct waiter *w = waiter_of(c);
 
-	waiter_answer(core, w, STATUS_CANCELLED);
-	emit_reply(core, session, by, STATUS_OK);
+	assert(c->owner->draining);
+	set_impatient(w);
+	lock_touch(core, w->lock);
 }

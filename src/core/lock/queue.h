@@ -40,7 +40,6 @@ void waiter_error(
 /* Frees one waiter without a reply.  A hold that it was granted stays: the
  * caller sees to that. */
 void waiter_free(struct core *core, struct waiter *w);
-void waiter_timer(struct core *core, struct timer *t);
 
 /*
  * Answers the requests that do not wait (wait=0, queue=, a client that has shut
@@ -49,19 +48,13 @@ void waiter_timer(struct core *core, struct timer *t);
  */
 void queue_settle(struct core *core, struct lock *l, bool taken);
 
-/* The waiter's session is draining, so the request no longer waits. */
-void queue_hasten(struct core *core, struct waiter *w);
+/* Of waiter_class (session/claim.h). */
+void queue_time_up(struct core *core, struct claim *c);
+void queue_cancel(struct core *core, struct claim *c, uint64_t by);
+void queue_hasten(struct core *core, struct claim *c);
 
-/* Ends a waiting request for the CANCEL `by`. */
-void queue_cancel(struct core *core, struct waiter *w, uint64_t by);
-
-/* withdraw.c: ends a request because its client is gone or the broker stops; a
- * grant that was not told yet is undone. */
-
-/* Without a reply: the request has one, or nobody is there to read it. */
-void withdraw_request(struct core *core, struct waiter *w);
-
-/* With the reply that the broker stops. */
-void withdraw_refuse(struct core *core, struct waiter *w);
+/* The same, withdraw.c: a grant that was not told yet is undone. */
+void withdraw_request(struct core *core, struct claim *c);
+void withdraw_refuse(struct core *core, struct claim *c);
 
 #endif

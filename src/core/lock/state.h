@@ -17,10 +17,11 @@
 #include "base/table.h"
 #include "core/lease/lease.h"
 #include "core/measure/count.h"
-#include "core/session/owner.h"
+#include "core/session/claim.h"
 #include "core/turn/slot.h"
 
-TAILQ_HEAD(holder_list, hold);	  /* of a lock; the latest comes first */
+TAILQ_HEAD(holder_list, hold); /* of a lock; the latest comes first */
+TAILQ_HEAD(waiter_list, waiter);
 TAILQ_HEAD(force_list, force);	  /* force.c */
 TAILQ_HEAD(warm_list, lock_rare); /* warm.c */
 
@@ -65,23 +66,20 @@ struct hold {
  * granted and waiting for the FLUSH that tells it.
  */
 struct waiter {
-	TAILQ_ENTRY(waiter) in_owner;	  /* waiting or granted there */
-	TAILQ_ENTRY(waiter) in_lock;	  /* in locks.granted once granted */
+	/* Of several names only the claim of the first can be cancelled, and has
+	 * a deadline. */
+	struct claim claim;
+	TAILQ_ENTRY(waiter) in_lock; /* in its queue, until it is granted */
 	TAILQ_ENTRY(waiter) in_impatient; /* of the queue, if impatient */
-	struct request_key by_ref;	  /* tagged, in a queue */
 	uint64_t ahead;			  /* waiters before it when it came */
-	struct owner *owner;
 	struct lock *lock;
-	struct hold *hold;     /* granted; NULL again once the hold is gone */
-	struct group *group;   /* of a LOCK of several names; else NULL */
-	unsigned place;	       /* in the group */
-	struct timer deadline; /* disarmed while the waiter is granted ... */
-	int64_t deadline_ms;   /* ... then armed for this again; 0: for ever */
+	struct hold *hold;   /* granted; NULL again once the hold is gone */
+	struct group *group; /* of a LOCK of several names; else NULL */
+	unsigned place;	     /* in the group */
+	int64_t deadline_ms; /* if the grant is taken back; 0: none */
 	struct measure_wait wait; /* in the measurements, while it exists */
-	uint64_t ref;
 	uint64_t queue_limit;
 	uint64_t came; /* core.last_come, then */
-	int64_t since_ms;
 	int64_t hold_ms;
 	int64_t keep_ms;
 	int64_t delay_ms;
@@ -89,12 +87,9 @@ struct waiter {
 	uint32_t depth; /* granted */
 	bool has_hold : 1;
 	bool shared : 1;
-	bool untagged : 1;
-	bool try_only : 1;  /* wait=0 */
-	bool jumped : 1;    /* to the head: it had a right to the name */
-	bool impatient : 1; /* in queue.impatient */
-	bool tried : 1;	    /* the lease was asked for while it waited */
-	bool granted : 1;
+	bool jumped : 1;     /* to the head: it had a right to the name */
+	bool impatient : 1;  /* in queue.impatient */
+	bool tried : 1;	     /* the lease was asked for while it waited */
 	bool withdrawn : 1;  /* the hold was lost before the grant was told */
 	bool reentry : 1;    /* granted to an owner that has the name */
 	unsigned result : 3; /* enum measure_result: how it ends */
@@ -220,6 +215,25 @@ waiter_first(const struct lock *l)
 	return TAILQ_FIRST(&queue_of(l)->waiters);
 }
 
+/* What the end of its claim means for a waiter (lock.c). */
+extern const struct claim_class waiter_class;
+
+/* NULL: the claim is none on a name. */
+static inline struct waiter *
+waiter_of(struct claim *c)
+{
+	return c->class == &waiter_class ? container_of(c, struct waiter, claim)
+					 : NULL;
+}
+
+static inline const struct waiter *
+waiter_seen(const struct claim *c)
+{
+	return c->class == &waiter_class
+		   ? container_of_const(c, struct waiter, claim)
+		   : NULL;
+}
+
 /* Compares the order of arrival, which is not always that of the queue. */
 static inline bool
 waiter_came_before(const struct waiter *w, const struct waiter *other)
@@ -232,7 +246,7 @@ waiter_came_before(const struct waiter *w, const struct waiter *other)
 static inline void
 waiter_drop_hold(struct waiter *w)
 {
-	w->owner->nuntold_waiters -= w->hold != NULL;
+	w->claim.owner->nuncounted -= w->hold != NULL;
 	w->hold = NULL;
 }
 
@@ -263,9 +277,8 @@ struct locks {
 	/* Names, one table for each guard; over a quorum the first has all of
 	 * them.  Owned. */
 	struct table *names;
-	uint64_t nwaiting;	    /* waiters in all queues */
-	uint64_t nholds;	    /* holds of all names */
-	struct waiter_list granted; /* that wait to be told */
+	uint64_t nwaiting; /* waiters in all queues */
+	uint64_t nholds;   /* holds of all names */
 	struct freelist holds, waiters, queues;
 	struct warm *warm; /* owned; warm.c */
 	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */

@@ -139,11 +139,14 @@ static void
 wait_on(struct core *core, const struct lock *l, const struct owner *owner)
 {
 	/* Those of the hold are the last of the list (forget_untold()). */
-	struct waiter *w = TAILQ_LAST(&owner->granted, waiter_list), *before;
+	struct claim *c = TAILQ_LAST(&owner->granted, claim_list);
+	struct waiter *w = c != NULL ? waiter_of(c) : NULL;
+	const struct waiter *before;
 
 	if (w == NULL || w->lock != l || !w->withdrawn || w->group != NULL)
 		return;
-	before = TAILQ_PREV(w, waiter_list, in_owner);
+	c = TAILQ_PREV(c, claim_list, in_owner);
+	before = c != NULL ? waiter_seen(c) : NULL;
 	if (before == NULL || before->lock != l || !before->withdrawn)
 		waiter_ungranted(core, w);
 }

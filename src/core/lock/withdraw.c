@@ -35,8 +35,10 @@ withdraw_one(struct core *core, struct waiter *w)
 
 /* Withdraws a group as a whole. */
 void
-withdraw_request(struct core *core, struct waiter *w)
+withdraw_request(struct core *core, struct claim *c)
 {
+	struct waiter *w = waiter_of(c);
+
 	if (w->group != NULL)
 		group_free(core, w->group, withdraw_one);
 	else
@@ -44,9 +46,9 @@ withdraw_request(struct core *core, struct waiter *w)
 }
 
 void
-withdraw_refuse(struct core *core, struct waiter *w)
+withdraw_refuse(struct core *core, struct claim *c)
 {
-	emit_error(core, w->owner->id, w->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
-	measured_answer(w, RESULT_REFUSED);
-	withdraw_request(core, w);
+	emit_error(core, c->owner->id, c->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	measured_answer(waiter_of(c), RESULT_REFUSED);
+	withdraw_request(core, c);
 }

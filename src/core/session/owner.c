@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "core/session/claim.h"
 #include "core/session/owner.h"
 #include "core/session/share.h"
 #include "core/turn/job.h"
@@ -26,17 +27,6 @@ id_of(const struct table_link *link, size_t *len)
 	return (const char *)&owner->id;
 }
 
-/* The table hashes and compares the bytes of the key: it has no padding. */
-static const char *
-request_key(const struct table_link *link, size_t *len)
-{
-	const struct request_key *k =
-	    container_of_const(link, struct request_key, link);
-
-	*len = sizeof(k->key);
-	return (const char *)&k->key;
-}
-
 void
 owners_init(struct core *core)
 {
@@ -44,7 +34,7 @@ owners_init(struct core *core)
 
 	core->owners = xcalloc(1, sizeof(*core->owners));
 	table_init(&core->owners->by_id, id_of);
-	table_init(&core->owners->by_ref, request_key);
+	claims_init(core);
 	for (i = 0; i < OWNER_WALKS; i++)
 		TAILQ_INIT(&core->owners->walks[i].owners);
 	shares_init(core);
@@ -55,6 +45,7 @@ void
 owners_fini(struct core *core)
 {
 	assert(core->owners->by_id.n == 0);
+	assert(TAILQ_EMPTY(&core->owners->granted));
 	shares_fini(core);
 	table_fini(&core->owners->by_ref);
 	table_fini(&core->owners->by_id);
@@ -84,7 +75,6 @@ owner_init(
 	TAILQ_INIT(&owner->granted);
 	TAILQ_INIT(&owner->lost);
 	table_init(&owner->lost_names, lost_name);
-	TAILQ_INIT(&owner->claims);
 	TAILQ_INIT(&owner->permits);
 	TAILQ_INIT(&owner->watches);
 	table_add(&core->owners->by_id, &owner->by_id);
@@ -128,7 +118,7 @@ owner_fini(struct core *core, struct owner *owner)
 	unsigned i;
 
 	assert(TAILQ_EMPTY(&owner->holds) && owner->nwaiting == 0);
-	assert(TAILQ_EMPTY(&owner->permits) && TAILQ_EMPTY(&owner->claims));
+	assert(TAILQ_EMPTY(&owner->permits) && TAILQ_EMPTY(&owner->waiting));
 	assert(TAILQ_EMPTY(&owner->lost) && TAILQ_EMPTY(&owner->watches));
 	assert(TAILQ_EMPTY(&owner->granted) && owner->nlost == 0);
 	assert(owner->valid == NULL && LIST_EMPTY(&owner->cursors));
@@ -166,16 +156,14 @@ owners_next(struct table_walk *walk)
 	return owner_at(table_next(walk));
 }
 
-/* A request that was granted stays in nwaiting, or in nclaims, until its client
- * has been told, while its hold or its permits are in their counter already. */
+/* A request that was granted stays in nwaiting until its client has been told,
+ * while its hold or its permits are in their counter already. */
 unsigned
 owner_load(const struct owner *owner)
 {
-	assert(owner->nwaiting >= owner->nuntold_waiters);
-	assert(owner->nclaims >= owner->nuntold_claims);
-	return owner->nholds + owner->nwaiting - owner->nuntold_waiters +
-	       owner->npermits + owner->nclaims - owner->nuntold_claims +
-	       owner->nwatches;
+	assert(owner->nwaiting >= owner->nuncounted);
+	return owner->nholds + owner->npermits + owner->nwaiting -
+	       owner->nuncounted + owner->nwatches;
 }
 
 static struct lost *
@@ -307,44 +295,6 @@ owner_check(const struct core *core, const struct owner *owner)
 	TAILQ_FOREACH (lost, &owner->lost, link)
 		nlost++;
 	assert(nlost == owner->nlost && nlost == owner->lost_names.n);
-	assert(
-	    owner->nwaiting + owner->nclaims + owner->nholds < UINT32_MAX / 2);
-}
-
-/*
- * Requests by owner and reference.
- *
- * The owner is part of the key, so that no session can cancel a request of
- * another.  Only requests that wait are in the table: what is granted can't be
- * cancelled any more, and comes back only if the grant is taken back.
- */
-
-void
-requests_add(struct core *core, struct request_key *k, enum request_kind kind,
-    const struct owner *owner, uint64_t ref)
-{
-	assert(k->kind == REQUEST_NONE && kind != REQUEST_NONE);
-	k->key.owner = owner;
-	k->key.ref = ref;
-	k->kind = kind;
-	table_add(&core->owners->by_ref, &k->link);
-}
-
-void
-requests_remove(struct core *core, struct request_key *k)
-{
-	if (k->kind != REQUEST_NONE)
-		table_remove(&core->owners->by_ref, &k->link);
-	k->kind = REQUEST_NONE;
-}
-
-struct request_key *
-requests_find(const struct core *core, const struct owner *owner, uint64_t ref)
-{
-	struct request_key k = { .key = { owner, ref } };
-	struct table_link *link = table_find(
-	    &core->owners->by_ref, (const char *)&k.key, sizeof(k.key));
-
-	return link == NULL ? NULL
-			    : container_of(link, struct request_key, link);
+	assert(owner->nwaiting + owner->nholds < UINT32_MAX / 2);
+	claims_check(owner);
 }

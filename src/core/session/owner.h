@@ -14,7 +14,6 @@
 #include "core/turn/turn.h"
 
 TAILQ_HEAD(hold_list, hold);
-TAILQ_HEAD(waiter_list, waiter);
 TAILQ_HEAD(claim_list, claim);
 TAILQ_HEAD(permits_list, permits);
 TAILQ_HEAD(watch_list, watch);
@@ -46,18 +45,18 @@ struct owner {
 	char *user;		 /* owned; NULL: nobody */
 	int64_t uid;		 /* of the peer; -1: not known */
 	struct hold_list holds;
-	struct waiter_list waiting; /* untagged ones first */
-	struct waiter_list granted; /* that wait to be told */
+	struct claim_list waiting; /* untagged ones first: claim.h */
+	struct claim_list granted; /* that wait to be told */
 	struct lost_list lost;
 	struct table lost_names;
-	struct claim_list claims;    /* requests on syncs, unanswered */
 	struct permits_list permits; /* of semaphores */
 	struct watch_list watches;
 	struct valid *valid; /* valid.h; NULL: it has few things */
-	unsigned nholds, nwaiting, nlost, nclaims, npermits, nwatches;
-	/* So many of nwaiting and of nclaims were granted, and are not told
-	 * yet: they count as what they were granted. */
-	unsigned nuntold_waiters, nuntold_claims;
+	unsigned nholds, nwaiting, nlost, npermits, nwatches;
+	/* So many of nwaiting are no load (owner_load()): those that were granted
+	 * and are not told yet count as what they were granted, a STATUS as
+	 * nothing. */
+	unsigned nuncounted;
 	bool draining; /* its client sends nothing more: it does not wait */
 	bool gone;     /* nobody is there; it lives for a valid= alone */
 	/* Nobody is there, but may count on a valid= until then; 0: no. */
@@ -97,7 +96,8 @@ struct owners_walk {
 struct owners {
 	const struct owner_listener *above;
 	struct table by_id;
-	struct table by_ref; /* requests that wait, for CANCEL */
+	struct table by_ref;	   /* requests that wait, for CANCEL */
+	struct claim_list granted; /* the FLUSH tells them */
 	struct owners_walk walks[OWNER_WALKS];
 	/* Kept for nobody (quota.h): names, and these with those that may come
 	 * to be; latches that are made, or being made; token holds. */
@@ -167,33 +167,5 @@ bool owner_walk_on(struct core *core, enum owner_walk which,
  * abort if not. */
 void owners_check(const struct core *core);
 void owner_check(const struct core *core, const struct owner *owner);
-
-/*
- * Finding the waiting request that a CANCEL means, by owner and reference.
- */
-
-/* What embeds it; NONE: it is not in the table. */
-enum request_kind { REQUEST_NONE, REQUEST_WAITER, REQUEST_CLAIM };
-
-/* Embedded in each request that may be cancelled.  Requires that the request is
- * zeroed at first, and removed before it or its owner is freed. */
-struct request_key {
-	struct table_link link; /* in owners.by_ref */
-	struct {
-		const struct owner *owner;
-		uint64_t ref;
-	} key;
-	enum request_kind kind;
-};
-
-/* Requires that the request is not in the table, and that its owner has no
- * other with this reference there. */
-void requests_add(struct core *core, struct request_key *k,
-    enum request_kind kind, const struct owner *owner, uint64_t ref);
-void requests_remove(
-    struct core *core, struct request_key *k); /* if it is there */
-/* Returns NULL if there is none. */
-struct request_key *requests_find(
-    const struct core *core, const struct owner *owner, uint64_t ref);
 
 #endif

@@ -40,7 +40,6 @@ session_new(struct core *core, uint64_t id, const char *peer)
 	s->conn = id;
 	s->end.kind = TIMER_SESSION;
 	TAILQ_INIT(&s->kept);
-	TAILQ_INIT(&s->asks);
 	TAILQ_INSERT_TAIL(&core->sessions->all, s, in_all);
 	return s;
 }
@@ -51,7 +50,6 @@ session_delete(struct core *core, struct session *s)
 	assert(core->sessions->nkeepers >= (s->grace_ms > 0));
 	assert(core->sessions->ndetached >= s->detached);
 	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
-	assert(TAILQ_EMPTY(&s->asks));
 	core_disarm(core, &s->end);
 	core->sessions->nkeepers -= s->grace_ms > 0;
 	core->sessions->ndetached -= s->detached;

@@ -13,7 +13,6 @@
 
 TAILQ_HEAD(session_list, session);
 TAILQ_HEAD(kept_list, kept);
-TAILQ_HEAD(ask_list, ask);
 
 /* One client, or what is left of it while its holds live on. */
 struct session {
@@ -44,7 +43,6 @@ struct session {
 	/* The last event that was kept, and that was written, by the time when
 	 * the client last said something. */
 	uint64_t heard, heard_written;
-	struct ask_list asks; /* STATUS, while Redis is away */
 };
 
 /* All sessions. */

@@ -30,7 +30,7 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-/* What all parked claims are told. */
+/* What all parked entries are told. */
 enum verdict { VERDICT_NONE, VERDICT_TRIPPED, VERDICT_BROKEN };
 
 /* A barrier as this broker knows it. */
@@ -38,7 +38,7 @@ struct barrier {
 	struct sync y;
 	enum verdict verdict;
 	uint64_t tripped; /* TRIPPED: the generation */
-	uint64_t parties; /* parties=, as the waiting claims have it */
+	uint64_t parties; /* parties=, as the waiting entries have it */
 	uint64_t gen;	  /* the generation with places of ours; 0: none */
 	uint64_t seq;	  /* of the batch */
 	uint64_t placed;  /* of the latest batch of which some have places */
@@ -117,7 +117,7 @@ send_batch(struct core *core, struct barrier *b)
 static void
 ask_arrive(struct core *core, struct barrier *b)
 {
-	struct claim *c;
+	struct entry *e;
 
 	b->seq = ++core->last_seq;
 	b->epoch = guard_epoch(core, b->y.shard);
@@ -132,9 +132,9 @@ ask_arrive(struct core *core, struct barrier *b)
 		b->places = 0;
 		b->denied = false;
 	}
-	while ((c = b->y.queue.fresh) != NULL && b->asked < b->parties &&
+	while ((e = b->y.queue.fresh) != NULL && b->asked < b->parties &&
 	       b->asked < SYNC_BATCH_MAX) {
-		c->place = b->asked++;
+		e->place = b->asked++;
 		line_ask_one(&b->y.queue);
 	}
 	core_visit(core, b->asked);
@@ -151,17 +151,17 @@ ask_leave(struct core *core, struct barrier *b, bool note)
 
 /* Decisions. */
 
-/* Answers an impatient claim if its answer is known. */
+/* Answers an impatient entry if its answer is known. */
 static bool
-settle_party(struct core *core, struct claim *c)
+settle_party(struct core *core, struct entry *e)
 {
-	enum claim_state state = line_state(c);
+	enum entry_state state = line_state(e);
 
-	if (state == CLAIM_PARKED)
-		claim_end(core, c,
-		    c->try_only ? STATUS_TIMEOUT : STATUS_CANCELLED, 0);
-	return state == CLAIM_PARKED ||
-	       (state == CLAIM_NEW && claim_settle_unasked(core, c));
+	if (state == ENTRY_PARKED)
+		entry_end(core, e,
+		    e->claim.try_only ? STATUS_TIMEOUT : STATUS_CANCELLED, 0);
+	return state == ENTRY_PARKED ||
+	       (state == ENTRY_NEW && entry_settle_unasked(core, e));
 }
 
 /*
@@ -193,7 +193,7 @@ decide(struct core *core, struct barrier *b)
 	}
 }
 
-/* Without claims, the broker drops what it need not tell the store: a note
+/* Without entries, the broker drops what it need not tell the store: a note
  * while the store can't be reached, and all the rest once the store has
  * forgotten. */
 static void
@@ -210,40 +210,40 @@ forget(struct core *core, struct barrier *b)
 }
 
 static void
-answer_leaving(struct core *core, struct claim *c)
+answer_leaving(struct core *core, struct entry *e)
 {
-	uint64_t session = c->owner->id, by = c->by;
+	uint64_t session = e->claim.owner->id, by = e->by;
 
-	claim_answer(core, c, c->ending);
+	entry_answer(core, e, e->ending);
 	if (by != 0)
 		emit_reply(core, session, by, STATUS_OK);
 }
 
-/* Answers a parked claim whose generation is complete, or broken. */
+/* Answers a parked entry whose generation is complete, or broken. */
 static void
-conclude(struct core *core, struct barrier *b, struct claim *c)
+conclude(struct core *core, struct barrier *b, struct entry *e)
 {
-	if (b->verdict == VERDICT_BROKEN && c->leaving) {
-		answer_leaving(core, c);
+	if (b->verdict == VERDICT_BROKEN && e->leaving) {
+		answer_leaving(core, e);
 		return;
 	}
 	if (b->verdict == VERDICT_BROKEN) {
-		claim_error(core, c, ERR_BROKEN,
+		entry_error(core, e, ERR_BROKEN,
 		    "another party has left the barrier, or Redis"
 		    " has lost it");
 		return;
 	}
-	assert(c->place < b->parties);
-	if (c->by != 0)
-		emit_error(core, c->owner->id, c->by, ERR_NOT_FOUND,
+	assert(e->place < b->parties);
+	if (e->by != 0)
+		emit_error(core, e->claim.owner->id, e->by, ERR_NOT_FOUND,
 		    "the barrier had tripped before");
-	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
-	emit_num(core, FIELD_INDEX, b->parties - 1 - c->place);
+	emit_reply(core, e->claim.owner->id, e->claim.ref, STATUS_OK);
+	emit_num(core, FIELD_INDEX, b->parties - 1 - e->place);
 	emit_num(core, FIELD_GENERATION, b->tripped);
-	claim_free(core, c);
+	entry_free(core, e);
 }
 
-/* Tells the verdict to a part of the parked claims.  Returns true if all have
+/* Tells the verdict to a part of the parked entries.  Returns true if all have
  * been told. */
 static bool
 tell_verdict(struct core *core, struct barrier *b)
@@ -283,24 +283,24 @@ barrier_next(struct core *core, struct sync *y)
 
 /* Outcomes. */
 
-/* The claim has no place: it did not arrive, or the store has forgotten that it
+/* The entry has no place: it did not arrive, or the store has forgotten that it
  * did. */
 static void
-unseat(struct core *core, struct barrier *b, struct claim *c)
+unseat(struct core *core, struct barrier *b, struct entry *e)
 {
-	if (c->leaving)
-		answer_leaving(core, c);
+	if (e->leaving)
+		answer_leaving(core, e);
 	else if (b->doubt)
-		claim_error(core, c, ERR_BROKEN,
+		entry_error(core, e, ERR_BROKEN,
 		    "Redis has lost the barrier while this party arrived");
 }
 
-/* The first `took` claims of the batch have places, from `first` on. */
+/* The first `took` entries of the batch have places, from `first` on. */
 static void
 seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 {
-	struct claim_line *line = &b->y.queue;
-	struct claim *c, *end, *next;
+	struct line *line = &b->y.queue;
+	struct entry *e, *end, *next;
 
 	b->places += took;
 	if (took > 0)
@@ -312,17 +312,17 @@ seat(struct core *core, struct barrier *b, uint64_t first, uint64_t took)
 	b->unsure = false;
 	core_visit(core, line->nasked);
 	while (line->nasked > 0 && line->asked->place < took) {
-		c = line->asked;
-		c->place += first;
-		b->left = b->left || c->leaving;
+		e = line->asked;
+		e->place += first;
+		b->left = b->left || e->leaving;
 		line_park_one(line);
 	}
 	/* The rest of the batch has none. */
 	end = line->fresh;
 	line_unask(line);
-	for (c = line->fresh; c != end; c = next) {
-		next = TAILQ_NEXT(c, in_sync);
-		unseat(core, b, c);
+	for (e = line->fresh; e != end; e = next) {
+		next = TAILQ_NEXT(e, in_sync);
+		unseat(core, b, e);
 	}
 	b->doubt = false;
 }
@@ -364,14 +364,14 @@ on_verdict(struct core *core, struct barrier *b, const struct outcome *o)
 static void
 on_mismatch(struct core *core, struct barrier *b)
 {
-	struct claim *c, *next;
+	struct entry *e, *next;
 
 	core_visit(core, b->y.queue.nasked);
-	for (c = b->y.queue.asked; c != b->y.queue.fresh; c = next) {
-		next = TAILQ_NEXT(c, in_sync);
+	for (e = b->y.queue.asked; e != b->y.queue.fresh; e = next) {
+		next = TAILQ_NEXT(e, in_sync);
 		/* A party that leaves has its own answer (unseat()). */
-		if (!c->leaving)
-			claim_error(core, c, ERR_MISMATCH,
+		if (!e->leaving)
+			entry_error(core, e, ERR_MISMATCH,
 			    "others wait at this barrier with another"
 			    " parties=");
 	}
@@ -417,36 +417,36 @@ barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
 	b->verdict = VERDICT_BROKEN;
 }
 
-/* Claims. */
+/* Entries. */
 
-/* Does the broker know what became of the claim, and only has to tell it? */
+/* Does the broker know what became of the entry, and only has to tell it? */
 static bool
-is_concluded(const struct claim *c)
+is_concluded(const struct entry *e)
 {
-	return of(c->sync)->verdict != VERDICT_NONE &&
-	       line_state(c) == CLAIM_PARKED;
+	return of(e->sync)->verdict != VERDICT_NONE &&
+	       line_state(e) == ENTRY_PARKED;
 }
 
 static void
-barrier_dropped(struct core *core, struct claim *c)
+barrier_dropped(struct core *core, struct entry *e)
 {
-	struct barrier *b = of(c->sync);
+	struct barrier *b = of(e->sync);
 
 	(void)core;
-	if (is_concluded(c))
+	if (is_concluded(e))
 		return;
-	if (line_state(c) == CLAIM_ASKED && c->place < b->dropped)
-		b->dropped = c->place;
-	else if (line_state(c) == CLAIM_PARKED)
+	if (line_state(e) == ENTRY_ASKED && e->place < b->dropped)
+		b->dropped = e->place;
+	else if (line_state(e) == ENTRY_PARKED)
 		b->left = true;
 }
 
 /* The broker answers that the party has left, before it can tell the store. */
 static void
-deny(struct core *core, struct claim *c)
+deny(struct core *core, struct entry *e)
 {
-	barrier_dropped(core, c);
-	of(c->sync)->denied = true;
+	barrier_dropped(core, e);
+	of(e->sync)->denied = true;
 }
 
 /*
@@ -456,35 +456,35 @@ deny(struct core *core, struct claim *c)
  * it is the other way round.
  */
 static bool
-barrier_leave(struct core *core, struct claim *c)
+barrier_leave(struct core *core, struct entry *e)
 {
-	if (line_state(c) == CLAIM_NEW)
+	if (line_state(e) == ENTRY_NEW)
 		return false;
-	if (is_concluded(c))
+	if (is_concluded(e))
 		return true;
-	if (!guard_up(core, c->sync->shard)) {
-		deny(core, c);
+	if (!guard_up(core, e->sync->shard)) {
+		deny(core, e);
 		return false;
 	}
-	barrier_dropped(core, c);
+	barrier_dropped(core, e);
 	return true;
 }
 
 /* The time of a party is up, or the time in which the store should have heard
  * that it leaves. */
 static void
-barrier_expired(struct core *core, struct claim *c)
+barrier_expired(struct core *core, struct entry *e)
 {
-	if (is_concluded(c)) {
-		conclude(core, of(c->sync), c);
-	} else if (c->leaving) {
-		deny(core, c);
-		answer_leaving(core, c);
-	} else if (line_state(c) == CLAIM_NEW) {
-		claim_give_up(
-		    core, c, c->try_only ? STATUS_ERR : STATUS_TIMEOUT);
+	if (is_concluded(e)) {
+		conclude(core, of(e->sync), e);
+	} else if (e->leaving) {
+		deny(core, e);
+		answer_leaving(core, e);
+	} else if (line_state(e) == ENTRY_NEW) {
+		entry_give_up(
+		    core, e, e->claim.try_only ? STATUS_ERR : STATUS_TIMEOUT);
 	} else {
-		claim_end(core, c, STATUS_TIMEOUT, 0);
+		entry_end(core, e, STATUS_TIMEOUT, 0);
 	}
 }
 
@@ -511,7 +511,7 @@ barrier_request(
 {
 	struct sync *y =
 	    sync_find(core, KIND_BARRIER, rq->names[0].p, rq->names[0].n);
-	struct claim *c;
+	struct entry *e;
 
 	if (y != NULL && of(y)->parties != rq->limit &&
 	    (!line_empty(&y->queue) || of(y)->unsure)) {
@@ -520,7 +520,7 @@ barrier_request(
 		    (unsigned long long)of(y)->parties);
 		return;
 	}
-	c = claim_new(core, owner, KIND_BARRIER, rq, rq->wait_ms);
-	if (c != NULL)
-		of(c->sync)->parties = rq->limit;
+	e = entry_new(core, owner, KIND_BARRIER, rq, rq->wait_ms);
+	if (e != NULL)
+		of(e->sync)->parties = rq->limit;
 }

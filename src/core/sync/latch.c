@@ -6,10 +6,10 @@
  * If the outcome of a batch is unknown, the broker sends the batch again as it
  * was, under the same number; the store counts each number once.
  *
- * Claims that wait (AWAIT) are in the line `queue`, all others in the line
+ * Entries that wait (AWAIT) are in the line `queue`, all others in the line
  * `counts`.  Once the store has said that the latch is open, or gone, the
- * broker answers all waiting claims for which it had asked, in parts.
- * Meanwhile it does nothing else about the latch; for claims that come then it
+ * broker answers all waiting entries for which it had asked, in parts.
+ * Meanwhile it does nothing else about the latch; for entries that come then it
  * asks anew.
  */
 #include "config.h"
@@ -25,7 +25,7 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-/* What the waiting claims are told, one after the other. */
+/* What the waiting entries are told, one after the other. */
 enum verdict { VERDICT_NONE, VERDICT_OPEN, VERDICT_GONE };
 
 /* A latch as this broker knows it. */
@@ -104,7 +104,7 @@ latch_count_fini(struct core *core)
 		latch_count_free(core, LIST_FIRST(&core->syncs->latch_counts));
 }
 
-/* Claims. */
+/* Entries. */
 
 static struct latch *
 of(struct sync *y)
@@ -128,7 +128,7 @@ static const enum op_kind ops[] = {
 /* Sends the batch, perhaps for another time. */
 static void
 send(struct core *core, struct latch *la, enum op_kind kind,
-    const struct claim *first)
+    const struct entry *first)
 {
 	struct op *op = sync_submit(core, &la->y, kind);
 
@@ -144,31 +144,31 @@ latch_counts(enum verb_id verb)
 }
 
 /*
- * Returns the number of the first new LATCH, or of a claim before it; the
- * largest number if there is none.  A claim that came after a LATCH is about
+ * Returns the number of the first new LATCH, or of an entry before it; the
+ * largest number if there is none.  An entry that came after a LATCH is about
  * the latch that it makes, and must not be asked for before it.
  */
 static uint64_t
 wall(const struct core *core, const struct latch *la)
 {
-	const struct claim *c = la->y.counts.fresh;
+	const struct entry *e = la->y.counts.fresh;
 	unsigned looked = 0;
 
-	if (la->y.nmaking == 0 || c == NULL)
+	if (la->y.nmaking == 0 || e == NULL)
 		return UINT64_MAX;
-	while (c->verb != VERB_LATCH && TAILQ_NEXT(c, in_sync) != NULL &&
+	while (e->verb != VERB_LATCH && TAILQ_NEXT(e, in_sync) != NULL &&
 	       looked++ < SYNC_BATCH_MAX)
-		c = TAILQ_NEXT(c, in_sync);
+		e = TAILQ_NEXT(e, in_sync);
 	core_visit(core, looked);
-	return c->verb == VERB_LATCH || looked > SYNC_BATCH_MAX ? c->number
+	return e->verb == VERB_LATCH || looked > SYNC_BATCH_MAX ? e->number
 								: UINT64_MAX;
 }
 
-/* Asks for all waiting claims but those that came after a new LATCH. */
+/* Asks for all waiting entries but those that came after a new LATCH. */
 static void
 take_waiting(const struct core *core, struct latch *la)
 {
-	struct claim_line *line = &la->y.queue;
+	struct line *line = &la->y.queue;
 	uint64_t end = wall(core, la);
 	unsigned taken = 0;
 
@@ -186,25 +186,25 @@ take_waiting(const struct core *core, struct latch *la)
 static void
 take_counts(const struct core *core, struct latch *la)
 {
-	struct claim_line *line = &la->y.counts;
+	struct line *line = &la->y.counts;
 	bool makes = line->fresh->verb == VERB_LATCH;
 	unsigned taken = 0;
-	struct claim *c;
+	struct entry *e;
 
-	while ((c = line->fresh) != NULL && taken < SYNC_BATCH_MAX &&
-	       la->asked_by + c->n <= BATCH_MAX &&
-	       (taken == 0 || (!makes && c->verb != VERB_LATCH))) {
+	while ((e = line->fresh) != NULL && taken < SYNC_BATCH_MAX &&
+	       la->asked_by + e->n <= BATCH_MAX &&
+	       (taken == 0 || (!makes && e->verb != VERB_LATCH))) {
 		line_ask_one(line);
-		la->asked_by += c->n;
-		c->place = la->asked_by;
+		la->asked_by += e->n;
+		e->place = la->asked_by;
 		taken++;
 	}
 	core_visit(core, taken);
 }
 
-/* Asks for the first new claim and for all that can go with it. */
+/* Asks for the first new entry and for all that can go with it. */
 static void
-ask_store(struct core *core, struct latch *la, struct claim *first)
+ask_store(struct core *core, struct latch *la, struct entry *first)
 {
 	la->seq = ++core->last_seq;
 	la->asked_by = 0;
@@ -216,49 +216,49 @@ ask_store(struct core *core, struct latch *la, struct claim *first)
 	send(core, la, ops[first->verb], first);
 }
 
-/* Returns the oldest new claim of both lines, or NULL. */
-static struct claim *
+/* Returns the oldest new entry of both lines, or NULL. */
+static struct entry *
 find_new(const struct latch *la)
 {
-	struct claim *waits = la->y.queue.fresh, *counts = la->y.counts.fresh;
+	struct entry *waits = la->y.queue.fresh, *counts = la->y.counts.fresh;
 
 	if (waits == NULL || counts == NULL)
 		return waits != NULL ? waits : counts;
 	return waits->number < counts->number ? waits : counts;
 }
 
-/* Answers an impatient claim if its answer is known. */
+/* Answers an impatient entry if its answer is known. */
 static bool
-settle_latch_claim(struct core *core, struct claim *c)
+settle_latch_entry(struct core *core, struct entry *e)
 {
-	if (line_state(c) == CLAIM_PARKED) {
-		claim_answer(
-		    core, c, c->try_only ? STATUS_TIMEOUT : STATUS_CANCELLED);
+	if (line_state(e) == ENTRY_PARKED) {
+		entry_answer(core, e,
+		    e->claim.try_only ? STATUS_TIMEOUT : STATUS_CANCELLED);
 		return true;
 	}
-	return line_state(c) == CLAIM_NEW && claim_settle_unasked(core, c);
+	return line_state(e) == ENTRY_NEW && entry_settle_unasked(core, e);
 }
 
-/* Tells the verdict to a part of the waiting claims.  Returns true if all have
+/* Tells the verdict to a part of the waiting entries.  Returns true if all have
  * been told. */
 static bool
 tell_verdict(struct core *core, struct latch *la)
 {
-	struct claim_line *line = &la->y.queue;
+	struct line *line = &la->y.queue;
 	unsigned n = 0;
-	struct claim *c;
+	struct entry *e;
 
 	while (la->verdict != VERDICT_NONE &&
-	       (c = line_first(line)) != line->fresh) {
+	       (e = line_first(line)) != line->fresh) {
 		if (n++ > 0 && !work_left(core)) {
 			sync_touch(core, &la->y);
 			return false;
 		}
 		core_visit(core, 1);
 		if (la->verdict == VERDICT_OPEN)
-			claim_answer(core, c, STATUS_OK);
+			entry_answer(core, e, STATUS_OK);
 		else
-			claim_error(core, c, ERR_NOT_FOUND, NOT_FOUND);
+			entry_error(core, e, ERR_NOT_FOUND, NOT_FOUND);
 	}
 	la->verdict = VERDICT_NONE;
 	return true;
@@ -273,13 +273,13 @@ static bool
 latch_next(struct core *core, struct sync *y)
 {
 	struct latch *la = of(y);
-	struct claim *first;
+	struct entry *first;
 	bool ready = guard_ready(core, y->shard);
 
 	if (!tell_verdict(core, la))
 		return true;
-	sync_settle_impatient(core, y, settle_latch_claim);
-	if (y->nclaims == 0 || y->op != 0)
+	sync_settle_impatient(core, y, settle_latch_entry);
+	if (y->nentries == 0 || y->op != 0)
 		return y->op != 0;
 	first = find_new(la);
 	if (y->counts.nasked > 0) {
@@ -299,22 +299,22 @@ latch_next(struct core *core, struct sync *y)
 /* Outcomes. */
 
 /* Returns the first LATCH or COUNTDOWN of the last operation, or NULL. */
-static struct claim *
+static struct entry *
 first_counted(const struct latch *la)
 {
 	return la->y.counts.nasked > 0 ? line_first(&la->y.counts) : NULL;
 }
 
 /* The latch was never there, or Redis has lost it with its data.  A batch is
- * answered here and now: it has no more claims than a step can answer. */
+ * answered here and now: it has no more entries than a step can answer. */
 static void
 on_gone(struct core *core, struct latch *la)
 {
-	struct claim *c;
+	struct entry *e;
 
-	while ((c = first_counted(la)) != NULL) {
+	while ((e = first_counted(la)) != NULL) {
 		core_visit(core, 1);
-		claim_error(core, c, ERR_NOT_FOUND, NOT_FOUND);
+		entry_error(core, e, ERR_NOT_FOUND, NOT_FOUND);
 	}
 	la->verdict = VERDICT_GONE;
 }
@@ -327,45 +327,45 @@ on_shut(struct core *core, struct latch *la)
 	la->y.look_ms = sync_look_ms(core, -1);
 }
 
-/* The `place` of a claim is the sum of the batch up to the claim, inclusive. */
+/* The `place` of an entry is the sum of the batch up to the entry, inclusive. */
 static void
 on_counted(struct core *core, struct latch *la, const struct outcome *o)
 {
-	struct claim *c;
+	struct entry *e;
 
-	while ((c = first_counted(la)) != NULL) {
+	while ((e = first_counted(la)) != NULL) {
 		core_visit(core, 1);
-		emit_reply(core, c->owner->id, c->ref, STATUS_OK);
+		emit_reply(core, e->claim.owner->id, e->claim.ref, STATUS_OK);
 		emit_num(core, FIELD_COUNT,
-		    o->before > c->place ? o->before - c->place : 0);
-		claim_free(core, c);
+		    o->before > e->place ? o->before - e->place : 0);
+		entry_free(core, e);
 	}
 	if (o->left == 0)
 		la->verdict = VERDICT_OPEN;
 }
 
-/* The claim may be gone: its client has left, or its time was up. */
+/* The entry may be gone: its client has left, or its time was up. */
 static void
 on_made(struct core *core, struct latch *la, bool exists)
 {
-	struct claim *c = first_counted(la);
+	struct entry *e = first_counted(la);
 
-	if (c == NULL)
+	if (e == NULL)
 		return;
 	if (exists) {
-		claim_error(core, c, ERR_EXISTS,
+		entry_error(core, e, ERR_EXISTS,
 		    "there is a latch of this name already");
 		return;
 	}
-	latch_count_new(core, c->owner, c->ttl_ms);
-	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
-	emit_num(core, FIELD_COUNT, c->n);
-	claim_free(core, c);
+	latch_count_new(core, e->claim.owner, e->ttl_ms);
+	emit_reply(core, e->claim.owner->id, e->claim.ref, STATUS_OK);
+	emit_num(core, FIELD_COUNT, e->n);
+	entry_free(core, e);
 }
 
 /*
  * The outcome says nothing.  If Redis has certainly not carried out the batch,
- * now or before, its claims are new again; else the broker sends the batch
+ * now or before, its entries are new again; else the broker sends the batch
  * again as it was.
  */
 static void
@@ -407,25 +407,25 @@ latch_outcome(struct core *core, struct sync *y, enum op_kind op,
 		on_made(core, la, o->status == OUTCOME_EXISTS);
 }
 
-/* Claims. */
+/* Entries. */
 
 /*
- * If the outcome is under way, the claim gets as much time again, once: a
+ * If the outcome is under way, the entry gets as much time again, once: a
  * client that is told "unavailable" might count down again.
  */
 static void
-latch_expired(struct core *core, struct claim *c)
+latch_expired(struct core *core, struct entry *e)
 {
-	if (c->verb == VERB_AWAIT) {
-		claim_give_up(core, c, STATUS_TIMEOUT);
-	} else if (line_state(c) == CLAIM_NEW) {
-		claim_give_up(core, c, STATUS_ERR);
-	} else if (!c->extended) {
-		c->extended = true;
-		core_arm(core, &c->deadline,
+	if (e->verb == VERB_AWAIT) {
+		entry_give_up(core, e, STATUS_TIMEOUT);
+	} else if (line_state(e) == ENTRY_NEW) {
+		entry_give_up(core, e, STATUS_ERR);
+	} else if (!e->extended) {
+		e->extended = true;
+		core_arm(core, &e->claim.deadline,
 		    core->now_ms + core->config.reply_timeout_ms);
 	} else {
-		claim_error(core, c, ERR_UNAVAILABLE,
+		entry_error(core, e, ERR_UNAVAILABLE,
 		    "Redis did not answer in time; it may have been carried"
 		    " out");
 	}
@@ -458,5 +458,5 @@ latch_request(
 		return;
 	if (rq->verb != VERB_AWAIT)
 		wait_ms = core->config.reply_timeout_ms;
-	claim_new(core, owner, KIND_LATCH, rq, wait_ms);
+	entry_new(core, owner, KIND_LATCH, rq, wait_ms);
 }

@@ -1,13 +1,13 @@
 /*
- * Lines of claims: their marks and counters.
+ * Lines of entries: their marks and counters.
  *
  *	parked   before line.asked
  *	asked    from line.asked on, before line.fresh
  *	new      from line.fresh on
  *
- * A mark points to the first claim at which its part may begin, so two marks
+ * A mark points to the first entry at which its part may begin, so two marks
  * are the same if nothing is between them, and NULL at the end of the line.
- * Numbers rise along a line: a claim compares its own with those of the marks,
+ * Numbers rise along a line: an entry compares its own with those of the marks,
  * and knows its state without a walk.
  */
 #include "config.h"
@@ -15,7 +15,7 @@
 #include "core/sync/line.h"
 
 void
-line_init(struct claim_line *line)
+line_init(struct line *line)
 {
 	TAILQ_INIT(&line->list);
 }
@@ -23,51 +23,51 @@ line_init(struct claim_line *line)
 /* A newcomer is new.  A mark at the end of the line points to it from
  * now on. */
 void
-line_join(struct claim *c)
+line_join(struct entry *e)
 {
-	struct claim_line *line = c->line;
+	struct line *line = e->line;
 
-	c->number = ++c->sync->last_number;
-	TAILQ_INSERT_TAIL(&line->list, c, in_sync);
+	e->number = ++e->sync->last_number;
+	TAILQ_INSERT_TAIL(&line->list, e, in_sync);
 	line->n++;
 	if (line->fresh == NULL)
-		line->fresh = c;
+		line->fresh = e;
 	if (line->asked == NULL)
-		line->asked = c;
+		line->asked = e;
 }
 
-enum claim_state
-line_state(const struct claim *c)
+enum entry_state
+line_state(const struct entry *e)
 {
-	const struct claim_line *line = c->line;
+	const struct line *line = e->line;
 
-	if (line->fresh != NULL && c->number >= line->fresh->number)
-		return CLAIM_NEW;
-	if (line->asked != NULL && c->number >= line->asked->number)
-		return CLAIM_ASKED;
-	return CLAIM_PARKED;
+	if (line->fresh != NULL && e->number >= line->fresh->number)
+		return ENTRY_NEW;
+	if (line->asked != NULL && e->number >= line->asked->number)
+		return ENTRY_ASKED;
+	return ENTRY_PARKED;
 }
 
-/* The counters go by the state that the claim has while the marks stand as they
+/* The counters go by the state that the entry has while the marks stand as they
  * did. */
 void
-line_leave(struct claim *c)
+line_leave(struct entry *e)
 {
-	struct claim_line *line = c->line;
+	struct line *line = e->line;
 
 	assert(line->n > 0);
 	line->n--;
-	line->nparked -= line_state(c) == CLAIM_PARKED;
-	line->nasked -= line_state(c) == CLAIM_ASKED;
-	if (line->fresh == c)
-		line->fresh = TAILQ_NEXT(c, in_sync);
-	if (line->asked == c)
-		line->asked = TAILQ_NEXT(c, in_sync);
-	CURSOR_REMOVE(&c->sync->cursors, &line->list, c, in_sync);
+	line->nparked -= line_state(e) == ENTRY_PARKED;
+	line->nasked -= line_state(e) == ENTRY_ASKED;
+	if (line->fresh == e)
+		line->fresh = TAILQ_NEXT(e, in_sync);
+	if (line->asked == e)
+		line->asked = TAILQ_NEXT(e, in_sync);
+	CURSOR_REMOVE(&e->sync->cursors, &line->list, e, in_sync);
 }
 
 void
-line_ask_one(struct claim_line *line)
+line_ask_one(struct line *line)
 {
 	assert(line->fresh != NULL);
 	line->nasked++;
@@ -75,7 +75,7 @@ line_ask_one(struct claim_line *line)
 }
 
 void
-line_ask_all(struct claim_line *line)
+line_ask_all(struct line *line)
 {
 	assert(line->n >= line->nparked);
 	line->nasked = line->n - line->nparked;
@@ -83,7 +83,7 @@ line_ask_all(struct claim_line *line)
 }
 
 void
-line_park_one(struct claim_line *line)
+line_park_one(struct line *line)
 {
 	assert(line->nasked > 0);
 	line->nasked--;
@@ -92,7 +92,7 @@ line_park_one(struct claim_line *line)
 }
 
 void
-line_park_all(struct claim_line *line)
+line_park_all(struct line *line)
 {
 	assert(line->nparked + line->nasked <= line->n);
 	line->nparked += line->nasked;
@@ -101,14 +101,14 @@ line_park_all(struct claim_line *line)
 }
 
 void
-line_unask(struct claim_line *line)
+line_unask(struct line *line)
 {
 	line->nasked = 0;
 	line->fresh = line->asked;
 }
 
 void
-line_forget(struct claim_line *line)
+line_forget(struct line *line)
 {
 	line->nasked = line->nparked = 0;
 	line->asked = line->fresh = TAILQ_FIRST(&line->list);

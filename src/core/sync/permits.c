@@ -97,43 +97,39 @@ permits_new(struct core *core, struct sync *y, struct owner *owner)
  * bound of the first one as it is.
  */
 void
-permits_grant(struct core *core, struct claim *c)
+permits_grant(struct core *core, struct entry *e)
 {
-	struct permits *p = permits_find(core, c->sync, c->owner);
-	struct semaphore *m = semaphore_of(c->sync);
+	struct permits *p = permits_find(core, e->sync, e->claim.owner);
+	struct semaphore *m = semaphore_of(e->sync);
 	bool first;
 
-	assert(!c->granted && c->permits == NULL);
-	assert(m->used <= m->owned && c->n <= m->owned - m->used);
+	assert(!e->claim.granted && e->permits == NULL);
+	assert(m->used <= m->owned && e->n <= m->owned - m->used);
 	if (p != NULL && permits_are_lost(p)) {
 		permits_lose(core, p, NULL);
 		p = NULL;
 	}
 	first = p == NULL;
-	claim_leave_line(core, c);
-	c->sync->ngranted++;
-	core_disarm(core, &c->deadline);
-	c->granted = true;
-	TAILQ_INSERT_TAIL(&core->syncs->granted, c, in_sync);
+	entry_grant(core, e);
 	if (first) {
-		p = permits_new(core, c->sync, c->owner);
+		p = permits_new(core, e->sync, e->claim.owner);
 		p->since_ms = core->now_ms;
 	}
-	if (c->has_hold)
-		bind(core, p, c->hold_ms);
+	if (e->has_hold)
+		bind(core, p, e->hold_ms);
 	else if (first)
 		bind(core, p, core->config.locks.default_hold_ms);
-	p->n += c->n;
-	p->untold += c->n;
+	p->n += e->n;
+	p->untold += e->n;
 	p->nuntold++;
 	term_prove(core, &m->term);
-	semaphore_use(core, m, (int64_t)c->n);
+	semaphore_use(core, m, (int64_t)e->n);
 	valid_note(core, p->owner, permits_valid_ms(core, p));
-	c->permits = p;
-	c->owner->nuntold_claims++;
-	notify_permits(core, NOTICE_PERMITS_GRANTED, p, c->n);
-	c->held = p->n;
-	c->free = m->free + m->owned - m->used;
+	e->permits = p;
+	e->claim.owner->nuncounted++;
+	notify_permits(core, NOTICE_PERMITS_GRANTED, p, e->n);
+	e->held = p->n;
+	e->free = m->free + m->owned - m->used;
 	core->stats.grants++;
 }
 
@@ -159,7 +155,7 @@ permits_reduce(struct core *core, struct permits *p, uint64_t n)
 }
 
 /*
- * The session no longer has them.  Granted claims that are not told yet point
+ * The session no longer has them.  Granted entries that are not told yet point
  * to the struct and keep it: the last of them frees it.
  */
 static void
@@ -265,30 +261,30 @@ keep_promise(struct core *core, struct permits *p)
 }
 
 void
-permits_take_back(struct core *core, struct claim *c)
+permits_take_back(struct core *core, struct entry *e)
 {
-	struct permits *p = c->permits;
+	struct permits *p = e->permits;
 
-	/* They were lost or given back since: the claim only keeps the
+	/* They were lost or given back since: the entry only keeps the
 	 * struct. */
 	if (p->over)
 		return;
-	assert(p->untold >= c->n && p->nuntold > 0);
-	c->permits = NULL;
-	c->owner->nuntold_claims--;
-	p->untold -= c->n;
+	assert(p->untold >= e->n && p->nuntold > 0);
+	e->permits = NULL;
+	e->claim.owner->nuncounted--;
+	p->untold -= e->n;
 	p->nuntold--;
-	if (p->n > c->n)
-		permits_reduce(core, p, c->n);
+	if (p->n > e->n)
+		permits_reduce(core, p, e->n);
 	else
 		permits_end(core, p);
 }
 
 bool
-permits_withdrawn(struct core *core, const struct claim *c)
+permits_withdrawn(struct core *core, const struct entry *e)
 {
-	struct term *t = &semaphore_of(c->sync)->term;
-	struct permits *p = c->permits;
+	struct term *t = &semaphore_of(e->sync)->term;
+	struct permits *p = e->permits;
 
 	/* The time of this very step counts, before any timer has run. */
 	if (term_overdue(core, t))
@@ -301,13 +297,13 @@ permits_withdrawn(struct core *core, const struct claim *c)
 }
 
 bool
-permits_untold(struct claim *c)
+permits_untold(struct entry *e)
 {
-	struct permits *p = c->permits;
+	struct permits *p = e->permits;
 	bool over = p->over;
 
-	assert(p->untold >= c->n && p->nuntold > 0);
-	p->untold -= c->n;
+	assert(p->untold >= e->n && p->nuntold > 0);
+	p->untold -= e->n;
 	p->nuntold--;
 	if (over && p->nuntold == 0)
 		free(p);

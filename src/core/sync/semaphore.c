@@ -29,7 +29,7 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define WANT_MAX 200 /* claims whose needs one TAKE adds up */
+#define WANT_MAX 200 /* entries whose needs one TAKE adds up */
 
 static void
 semaphore_init(struct core *core, struct sync *y)
@@ -90,11 +90,11 @@ must_yield(const struct core *core, const struct semaphore *m)
 /* A grant of permits that the store has just given for our own line is part of
  * no turn; a grant of permits that another client here has released is. */
 static void
-grant(struct core *core, struct semaphore *m, struct claim *c)
+grant(struct core *core, struct semaphore *m, struct entry *e)
 {
-	uint64_t n = c->n;
+	uint64_t n = e->n;
 
-	permits_grant(core, c);
+	permits_grant(core, e);
 	if (m->fresh >= n) {
 		m->fresh -= n;
 		return;
@@ -113,46 +113,47 @@ static void
 serve(struct core *core, struct semaphore *m)
 {
 	unsigned granted = 0;
-	struct claim *c;
+	struct entry *e;
 
 	m->serving = false;
 	if (m->taken_limit != m->limit)
 		return;
-	while ((c = line_first(&m->y.queue)) != NULL &&
-	       term_vouched(core, &m->term) && c->n <= m->owned - m->used &&
+	while ((e = line_first(&m->y.queue)) != NULL &&
+	       term_vouched(core, &m->term) && e->n <= m->owned - m->used &&
 	       !must_yield(core, m)) {
 		m->serving = granted++ > 0 && !work_left(core);
 		if (m->serving)
 			return;
 		core_visit(core, 1);
-		grant(core, m, c);
+		grant(core, m, e);
 	}
 }
 
 /*
- * The answer is known if the store knows that the claim waits, or that the head
+ * The answer is known if the store knows that the entry waits, or that the head
  * of the line does, which nobody passes; or if the permits in use here leave no
  * room.
  */
 static bool
-settle_permits_claim(struct core *core, struct claim *c)
+settle_permits_entry(struct core *core, struct entry *e)
 {
-	const struct semaphore *m = semaphore_of(c->sync);
-	const struct claim *head = line_first(&m->y.queue);
+	const struct semaphore *m = semaphore_of(e->sync);
+	const struct entry *head = line_first(&m->y.queue);
 
-	if (line_state(c) != CLAIM_PARKED &&
-	    in_use_or_owed(m) + c->n <= m->limit &&
-	    (c == head || line_state(head) != CLAIM_PARKED))
-		return claim_settle_unasked(core, c);
-	claim_answer(core, c, c->try_only ? STATUS_BUSY : STATUS_CANCELLED);
+	if (line_state(e) != ENTRY_PARKED &&
+	    in_use_or_owed(m) + e->n <= m->limit &&
+	    (e == head || line_state(head) != ENTRY_PARKED))
+		return entry_settle_unasked(core, e);
+	entry_answer(
+	    core, e, e->claim.try_only ? STATUS_BUSY : STATUS_CANCELLED);
 	return true;
 }
 
-/* Answers the impatient claims whose answer is known by now. */
+/* Answers the impatient entries whose answer is known by now. */
 static void
 settle(struct core *core, struct semaphore *m)
 {
-	sync_settle_impatient(core, &m->y, settle_permits_claim);
+	sync_settle_impatient(core, &m->y, settle_permits_entry);
 }
 
 /* Answers the RELEASEs of the list, a part of them a step. */
@@ -214,19 +215,19 @@ ask_take(struct core *core, struct semaphore *m)
 	struct op *op = submit_semaphore(core, m, OP_TAKE);
 	uint64_t most =
 	    m->limit > in_use_or_owed(m) ? m->limit - in_use_or_owed(m) : 0;
-	const struct claim *c = line_first(&m->y.queue);
+	const struct entry *e = line_first(&m->y.queue);
 	unsigned looked;
 
-	assert(c != NULL && m->limit > 0);
-	op->need = c->n;
+	assert(e != NULL && m->limit > 0);
+	op->need = e->n;
 	m->asked_need = op->need;
-	m->asked_queue = m->y.nimpatient < m->y.nclaims;
+	m->asked_queue = m->y.nimpatient < m->y.nentries;
 	line_forget(&m->y.queue);
 	line_ask_all(&m->y.queue);
-	for (looked = 0; c != NULL && op->want < most && looked < WANT_MAX;
+	for (looked = 0; e != NULL && op->want < most && looked < WANT_MAX;
 	     looked++) {
-		op->want += c->n < most ? c->n : most;
-		c = TAILQ_NEXT(c, in_sync);
+		op->want += e->n < most ? e->n : most;
+		e = TAILQ_NEXT(e, in_sync);
 	}
 	core_visit(core, looked);
 	if (op->want > most)
@@ -266,12 +267,12 @@ renewal_due(const struct core *core, const struct semaphore *m)
  * sessions use what it needs.
  */
 static bool
-need_not_ask(const struct semaphore *m, const struct claim *head)
+need_not_ask(const struct semaphore *m, const struct entry *head)
 {
 	if (m->y.hint || m->unsure || m->owned > m->used)
 		return false;
 	return in_use_or_owed(m) + head->n > m->limit ||
-	       (m->told_need == head->n && !claim_impatient(head));
+	       (m->told_need == head->n && !entry_impatient(head));
 }
 
 /*
@@ -287,9 +288,9 @@ must_tell(const struct semaphore *m)
 		   (m->used == 0 || m->contention.since_ms != 0 || m->y.hint));
 }
 
-/* Parks the first claim: the store need not hear any more of it. */
+/* Parks the first entry: the store need not hear any more of it. */
 static void
-park_head(struct claim_line *line)
+park_head(struct line *line)
 {
 	if (line->nparked > 0)
 		return;
@@ -306,7 +307,7 @@ static void
 decide(struct core *core, struct semaphore *m)
 {
 	struct sync *y = &m->y;
-	const struct claim *head = line_first(&y->queue);
+	const struct entry *head = line_first(&y->queue);
 	bool up = guard_up(core, y->shard);
 
 	if (renewal_due(core, m)) {
@@ -356,12 +357,12 @@ plan_wake(const struct core *core, struct semaphore *m)
 		want_later(core, y, m->end_ms);
 }
 
-/* Refuses the claims that were asked for, a part of them.  Returns false if
+/* Refuses the entries that were asked for, a part of them.  Returns false if
  * more are left. */
 static bool
 refuse_some(struct core *core, struct semaphore *m)
 {
-	struct claim_line *line = &m->y.queue;
+	struct line *line = &m->y.queue;
 	unsigned refused = 0;
 
 	while (m->refuse != NULL && !line_empty(line) &&
@@ -369,13 +370,13 @@ refuse_some(struct core *core, struct semaphore *m)
 		if (refused++ > 0 && !work_left(core))
 			return false;
 		core_visit(core, 1);
-		claim_error(core, line_first(line), ERR_MISMATCH, m->refuse);
+		entry_error(core, line_first(line), ERR_MISMATCH, m->refuse);
 	}
 	m->refuse = NULL;
 	return true;
 }
 
-/* Does what comes next for waiting claims and in the store. */
+/* Does what comes next for waiting entries and in the store. */
 static void
 go_on_semaphore(struct core *core, struct semaphore *m)
 {
@@ -549,19 +550,19 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 	line_unask(&y->queue);
 }
 
-/* Claims. */
+/* Entries. */
 
 static void
-semaphore_expired(struct core *core, struct claim *c)
+semaphore_expired(struct core *core, struct entry *e)
 {
-	const struct semaphore *m = semaphore_of(c->sync);
+	const struct semaphore *m = semaphore_of(e->sync);
 
-	if (c->try_only)
-		claim_give_up(core, c, STATUS_ERR);
-	else if (in_use_or_owed(m) + c->n > m->limit)
-		claim_answer(core, c, STATUS_TIMEOUT);
+	if (e->claim.try_only)
+		entry_give_up(core, e, STATUS_ERR);
+	else if (in_use_or_owed(m) + e->n > m->limit)
+		entry_answer(core, e, STATUS_TIMEOUT);
 	else
-		claim_give_up(core, c, STATUS_TIMEOUT);
+		entry_give_up(core, e, STATUS_TIMEOUT);
 }
 
 static void
@@ -644,7 +645,7 @@ const struct sync_class semaphore_class = {
 
 /* Requests. */
 
-/* Claims and holders of one semaphore here have the same limit=.  If other
+/* Entries and holders of one semaphore here have the same limit=.  If other
  * brokers go by another one, the store says so. */
 void
 semaphore_acquire(
@@ -653,7 +654,7 @@ semaphore_acquire(
 	struct sync *y =
 	    sync_find(core, KIND_SEMAPHORE, rq->names[0].p, rq->names[0].n);
 	struct semaphore *m = y == NULL ? NULL : semaphore_of(y);
-	struct claim *c;
+	struct entry *e;
 
 	if (m != NULL && m->limit != rq->limit &&
 	    (in_use_or_owed(m) > 0 || !line_empty(&y->queue))) {
@@ -662,9 +663,9 @@ semaphore_acquire(
 		    (unsigned long long)m->limit);
 		return;
 	}
-	c = claim_new(core, owner, KIND_SEMAPHORE, rq, rq->wait_ms);
-	if (c != NULL)
-		semaphore_of(c->sync)->limit = rq->limit;
+	e = entry_new(core, owner, KIND_SEMAPHORE, rq, rq->wait_ms);
+	if (e != NULL)
+		semaphore_of(e->sync)->limit = rq->limit;
 }
 
 /* The permits are free for the next client here at once; the answer waits until

@@ -22,7 +22,7 @@ struct permits {
 	struct timer bound; /* armed if the time of holding is bounded */
 	uint64_t n;
 	uint64_t untold;  /* so many of them wait for a FLUSH */
-	unsigned nuntold; /* claims not told yet; they keep this struct */
+	unsigned nuntold; /* entries not told yet; they keep this struct */
 	uint32_t losses;  /* the semaphore's, when they were granted */
 	bool over;	  /* the owner no longer has them, ... */
 	bool withdrawn;	  /* ... because it lost them */
@@ -60,17 +60,17 @@ void permits_give_back(struct core *core, struct permits *p);
  * their client may count on a valid= of that time. */
 void permits_outlive(struct core *core, struct permits *p, int64_t valid_ms);
 
-/* Undoes the grant of a claim that will not be told. */
-void permits_take_back(struct core *core, struct claim *c);
+/* Undoes the grant of an entry that will not be told. */
+void permits_take_back(struct core *core, struct entry *e);
 
-/* Were the permits of a granted claim lost before it was told, or are they by
+/* Were the permits of a granted entry lost before it was told, or are they by
  * now?  If they were lost with all of the semaphore, this tells the owner of
  * the loss first. */
-bool permits_withdrawn(struct core *core, const struct claim *c);
+bool permits_withdrawn(struct core *core, const struct entry *e);
 
-/* Counts the permits of a claim as told.  Returns false if the owner no
+/* Counts the permits of an entry as told.  Returns false if the owner no
  * longer has them. */
-bool permits_untold(struct claim *c);
+bool permits_untold(struct entry *e);
 
 /* The time for which the owner may hold them is over. */
 void permits_timer(struct core *core, struct timer *t);

@@ -58,7 +58,8 @@ struct semaphore {
 	bool asked_queue;
 	bool gone;    /* the store had none when the holders lost theirs */
 	bool serving; /* it goes on granting before all else */
-	const char *refuse; /* why claims asked for are refused; static; NULL */
+	const char
+	    *refuse; /* why entries asked for are refused; static; NULL */
 };
 
 static inline struct semaphore *
@@ -84,8 +85,8 @@ void semaphore_own(struct core *core, struct semaphore *m, uint64_t n);
 void semaphore_lose(
     struct core *core, struct semaphore *m, const char *reason, bool gone);
 
-/* Grants a claim; the FLUSH tells its client. */
-void permits_grant(struct core *core, struct claim *c);
+/* Grants an entry; the FLUSH tells its client. */
+void permits_grant(struct core *core, struct entry *e);
 
 /* The session gives back n of its permits, but not all. */
 void permits_reduce(struct core *core, struct permits *p, uint64_t n);

@@ -1,8 +1,8 @@
 /*
- * What semaphores, latches and barriers have in common: names, claims, one
+ * What semaphores, latches and barriers have in common: names, entries, one
  * operation at a time.
  *
- *	request --> claim, in a line of its object --+
+ *	request --> entry, in a line of its object --+
  *	outcome, message, timer ---------------------+--> the object is touched
  *	                                                       |
  *	an operation, answers <-- next() of its kind <-- sync_settle()
@@ -11,9 +11,9 @@
  * several things happen looks at all of them together, and sends one operation
  * for them.
  *
- * A claim is answered once, and freed by that.  Only a claim for permits lives
- * longer than its decision: it waits in syncs.granted for the FLUSH, which
- * looks once more whether the permits are still vouched for.
+ * An entry is answered once, and freed by that.  Only an entry for permits lives
+ * longer than its decision: its claim waits for the FLUSH, which looks once more
+ * whether the permits are still vouched for.
  */
 #include "config.h"
 
@@ -27,7 +27,9 @@
 #include "core/turn/work.h"
 
 #define LOOK_SLACK_MS 2 /* after the end of what others have */
-#define SETTLE_MAX 50	/* impatient claims of one object, at once */
+#define SETTLE_MAX 50	/* impatient entries of one object, at once */
+
+static const struct claim_class entry_class;
 
 static const char *
 name_of(const struct table_link *link, size_t *len)
@@ -50,7 +52,6 @@ sync_init(struct core *core, const struct sync_class *const *classes)
 		table_init(&syncs->by_name[i], name_of);
 	}
 	TAILQ_INIT(&syncs->touched);
-	TAILQ_INIT(&syncs->granted);
 	LIST_INIT(&syncs->latch_counts);
 }
 
@@ -90,12 +91,12 @@ sync_get(struct core *core, enum kind kind, const char *name, size_t len)
 	return y;
 }
 
-/* Requires that no claim is left. */
+/* Requires that no entry is left. */
 static void
 sync_free(struct core *core, struct sync *y)
 {
 	assert(TAILQ_EMPTY(&y->impatient) && y->nimpatient == 0);
-	assert(y->nclaims == 0 && y->ngranted == 0);
+	assert(y->nentries == 0 && y->ngranted == 0);
 	if (y->class->fini != NULL)
 		y->class->fini(core, y);
 	if (y->touched)
@@ -124,7 +125,7 @@ sync_fini(struct core *core)
 			sync_free(core, sync_of(link));
 		table_fini(t);
 	}
-	assert(core->syncs->npermits == 0 && core->syncs->nclaims == 0);
+	assert(core->syncs->npermits == 0 && core->syncs->nentries == 0);
 	table_fini(&core->syncs->permits);
 	free(core->syncs);
 }
@@ -227,7 +228,7 @@ sync_submit(struct core *core, struct sync *y, enum op_kind kind)
 	return op;
 }
 
-/* The object is looked at in any case: claims may have come while the operation
+/* The object is looked at in any case: entries may have come while the operation
  * was in flight. */
 void
 sync_outcome(
@@ -248,7 +249,7 @@ sync_says_nothing(const struct outcome *o)
 	       o->status == OUTCOME_PENDING || o->status == OUTCOME_REFUSED;
 }
 
-/* A refusal is kept in words, for the claims whose time is up before the next
+/* A refusal is kept in words, for the entries whose time is up before the next
  * answer. */
 void
 sync_retry(struct core *core, struct sync *y, const struct outcome *o)
@@ -279,329 +280,332 @@ sync_all_over(const struct core *core)
 	return true;
 }
 
-/* Claims. */
+/* Entries. */
 
-/* A claim that is granted counts for its session as what it was granted, and
+/* An entry that is granted counts for its session as what it was granted, and
  * for the object no more. */
 static bool
-claim_allowed(struct core *core, struct owner *owner, const struct sync *y,
+entry_allowed(struct core *core, struct owner *owner, const struct sync *y,
     const struct core_request *rq)
 {
 	if (!quota_admits(core, owner, rq->ref, 1) ||
 	    (rq->verb != VERB_COUNTDOWN && !quota_grants(core, owner, rq->ref)))
 		return false;
-	if (y != NULL && y->nclaims >= core->config.limits.waiters) {
+	if (y != NULL && y->nentries >= core->config.limits.waiters) {
 		emit_error(core, owner->id, rq->ref, ERR_LIMIT,
 		    "%u requests wait for this name already (limits.waiters)",
-		    y->nclaims);
+		    y->nentries);
 		return false;
 	}
 	return true;
 }
 
 /*
- * A claim with wait=0 does not wait for other clients, but it does for Redis:
+ * An entry with wait=0 does not wait for other clients, but it does for Redis:
  * its deadline is the reply timeout.  LATCH and COUNTDOWN wait for nobody
- * either, so the object may answer them early, like claims with wait=0.
+ * either, so the object may answer them early, like entries with wait=0.
  */
-struct claim *
-claim_new(struct core *core, struct owner *owner, enum kind kind,
+struct entry *
+entry_new(struct core *core, struct owner *owner, enum kind kind,
     const struct core_request *rq, int64_t wait_ms)
 {
 	struct sync *y = sync_find(core, kind, rq->names[0].p, rq->names[0].n);
-	struct claim *c;
+	struct entry *e;
 
 	assert(rq->nnames == 1);
-	if (!claim_allowed(core, owner, y, rq))
+	if (!entry_allowed(core, owner, y, rq))
 		return NULL;
-	c = xcalloc(1, sizeof(*c));
-	c->owner = owner;
-	c->sync = sync_get(core, kind, rq->names[0].p, rq->names[0].n);
-	c->deadline.kind = TIMER_CLAIM;
-	c->verb = rq->verb;
-	c->ref = rq->ref;
-	c->since_ms = core->now_ms;
-	c->has_hold = rq->has_hold;
-	c->hold_ms = rq->hold_ms;
-	c->n = rq->number;
-	c->ttl_ms = rq->ttl_ms;
-	c->try_only = wait_ms == 0;
-	if (c->try_only)
+	e = xcalloc(1, sizeof(*e));
+	claim_begin(core, &e->claim, &entry_class, owner, rq);
+	e->sync = sync_get(core, kind, rq->names[0].p, rq->names[0].n);
+	e->verb = rq->verb;
+	e->has_hold = rq->has_hold;
+	e->hold_ms = rq->hold_ms;
+	e->n = rq->number;
+	e->ttl_ms = rq->ttl_ms;
+	e->claim.try_only = wait_ms == 0;
+	if (e->claim.try_only)
 		wait_ms = core->config.reply_timeout_ms;
 	if (wait_ms != CORE_WAIT_FOREVER)
-		core_arm(core, &c->deadline, core->now_ms + wait_ms);
-	core->owners->nmaking += c->verb == VERB_LATCH;
-	c->sync->nmaking += c->verb == VERB_LATCH;
-	TAILQ_INSERT_TAIL(&owner->claims, c, in_owner);
-	owner->nclaims++;
-	core->syncs->nclaims++;
-	c->line = &c->sync->queue;
-	if (c->sync->class->counts != NULL && c->sync->class->counts(c->verb))
-		c->line = &c->sync->counts;
-	line_join(c);
-	if (!rq->untagged)
-		requests_add(core, &c->by_ref, REQUEST_CLAIM, owner, c->ref);
-	c->sync->nclaims++;
-	if (claim_impatient(c) || c->line == &c->sync->counts)
-		claim_hasten(core, c);
-	sync_touch(core, c->sync);
-	return c;
+		core_arm(core, &e->claim.deadline, core->now_ms + wait_ms);
+	core->owners->nmaking += e->verb == VERB_LATCH;
+	e->sync->nmaking += e->verb == VERB_LATCH;
+	core->syncs->nentries++;
+	e->line = &e->sync->queue;
+	if (e->sync->class->counts != NULL && e->sync->class->counts(e->verb))
+		e->line = &e->sync->counts;
+	line_join(e);
+	claim_list(core, &e->claim);
+	e->sync->nentries++;
+	if (entry_impatient(e) || e->line == &e->sync->counts)
+		entry_hasten(core, e);
+	sync_touch(core, e->sync);
+	return e;
 }
 
 void
-claim_hasten(struct core *core, struct claim *c)
+entry_hasten(struct core *core, struct entry *e)
 {
-	if (c->granted || c->leaving)
+	if (e->claim.granted || e->leaving)
 		return;
-	sync_touch(core, c->sync);
-	if (c->impatient)
+	sync_touch(core, e->sync);
+	if (e->impatient)
 		return;
-	c->impatient = true;
-	c->sync->nimpatient++;
-	TAILQ_INSERT_TAIL(&c->sync->impatient, c, in_impatient);
+	e->impatient = true;
+	e->sync->nimpatient++;
+	TAILQ_INSERT_TAIL(&e->sync->impatient, e, in_impatient);
 }
 
 static void
-set_patient(struct claim *c)
+set_patient(struct entry *e)
 {
-	if (!c->impatient)
+	if (!e->impatient)
 		return;
-	assert(c->sync->nimpatient > 0);
-	c->impatient = false;
-	c->sync->nimpatient--;
-	TAILQ_REMOVE(&c->sync->impatient, c, in_impatient);
+	assert(e->sync->nimpatient > 0);
+	e->impatient = false;
+	e->sync->nimpatient--;
+	TAILQ_REMOVE(&e->sync->impatient, e, in_impatient);
 }
 
-/* Requires that the claim is in a line.  A CANCEL does not find it any more. */
-void
-claim_leave_line(struct core *core, struct claim *c)
+static void
+leave_line(struct entry *e)
 {
-	assert(!c->granted && c->sync->nclaims > 0);
-	requests_remove(core, &c->by_ref);
-	set_patient(c);
-	line_leave(c);
-	c->sync->nclaims--;
+	assert(!e->claim.granted && e->sync->nentries > 0);
+	set_patient(e);
+	line_leave(e);
+	e->sync->nentries--;
+}
+
+void
+entry_grant(struct core *core, struct entry *e)
+{
+	leave_line(e);
+	claim_grant(core, &e->claim);
+	e->sync->ngranted++;
 }
 
 void
 sync_settle_impatient(struct core *core, struct sync *y,
-    bool (*settle)(struct core *core, struct claim *c))
+    bool (*settle)(struct core *core, struct entry *e))
 {
-	struct claim *c, *next;
+	struct entry *e, *next;
 	unsigned looked = 0, answered = 0;
 
-	TAILQ_FOREACH_SAFE (c, &y->impatient, in_impatient, next) {
+	TAILQ_FOREACH_SAFE (e, &y->impatient, in_impatient, next) {
 		if (looked++ == SETTLE_MAX)
 			break;
 		core_visit(core, 1);
-		answered += settle(core, c);
+		answered += settle(core, e);
 	}
 	if (answered > 0)
 		sync_touch(core, y);
 }
 
 void
-claim_free(struct core *core, struct claim *c)
+entry_free(struct core *core, struct entry *e)
 {
-	assert(c->owner->nclaims > 0 && core->syncs->nclaims > 0);
-	assert(!c->granted || c->sync->ngranted > 0);
-	if (c->granted) {
+	assert(core->syncs->nentries > 0);
+	assert(!e->claim.granted || e->sync->ngranted > 0);
+	if (e->claim.granted) {
 		/* Told or not, it keeps the object no longer.  If the owner has
 		 * the permits, they do; else the object may be idle. */
-		TAILQ_REMOVE(&core->syncs->granted, c, in_sync);
-		c->sync->ngranted--;
-		if (c->permits == NULL || !c->sync->class->untold(c))
-			sync_touch(core, c->sync);
+		e->sync->ngranted--;
+		if (e->permits == NULL || !e->sync->class->untold(e))
+			sync_touch(core, e->sync);
 	} else {
-		claim_leave_line(core, c);
-		sync_touch(core, c->sync);
+		leave_line(e);
+		sync_touch(core, e->sync);
 	}
-	core->owners->nmaking -= c->verb == VERB_LATCH;
-	c->sync->nmaking -= c->verb == VERB_LATCH;
-	CURSOR_REMOVE(&c->owner->cursors, &c->owner->claims, c, in_owner);
-	c->owner->nclaims--;
-	c->owner->nuntold_claims -= c->permits != NULL;
-	core->syncs->nclaims--;
-	core_disarm(core, &c->deadline);
-	free(c);
+	core->owners->nmaking -= e->verb == VERB_LATCH;
+	e->sync->nmaking -= e->verb == VERB_LATCH;
+	e->claim.owner->nuncounted -= e->permits != NULL;
+	core->syncs->nentries--;
+	claim_end(core, &e->claim);
+	free(e);
 }
 
 void
-claim_answer(struct core *core, struct claim *c, enum status status)
+entry_answer(struct core *core, struct entry *e, enum status status)
 {
 	if (status == STATUS_TIMEOUT)
 		core->stats.timeouts++;
-	emit_reply(core, c->owner->id, c->ref, status);
-	claim_free(core, c);
+	emit_reply(core, e->claim.owner->id, e->claim.ref, status);
+	entry_free(core, e);
 }
 
 /* A CANCEL that asked for its end, and waits for that, is told that it came too
  * late. */
 void
-claim_error(
-    struct core *core, struct claim *c, enum err_code code, const char *why)
+entry_error(
+    struct core *core, struct entry *e, enum err_code code, const char *why)
 {
-	emit_error(core, c->owner->id, c->ref, code, "%s", why);
-	if (c->by != 0)
-		emit_error(core, c->owner->id, c->by, ERR_NOT_FOUND,
+	emit_error(core, e->claim.owner->id, e->claim.ref, code, "%s", why);
+	if (e->by != 0)
+		emit_error(core, e->claim.owner->id, e->by, ERR_NOT_FOUND,
 		    "that request has failed before");
-	claim_free(core, c);
+	entry_free(core, e);
 }
 
 bool
-claim_impatient(const struct claim *c)
+entry_impatient(const struct entry *e)
 {
-	return c->try_only || c->owner->draining;
+	return e->claim.try_only || e->claim.owner->draining;
 }
 
 void
-claim_timer(struct core *core, struct timer *t)
+entry_give_up(struct core *core, struct entry *e, enum status status)
 {
-	struct claim *c = container_of(t, struct claim, deadline);
-
-	assert(!c->granted);
-	c->sync->class->expired(core, c);
-}
-
-void
-claim_give_up(struct core *core, struct claim *c, enum status status)
-{
-	const struct sync *y = c->sync;
+	const struct sync *y = e->sync;
 	char why[GUARD_WHY_SIZE];
 
 	if (guard_ready(core, y->shard) && y->why != NULL)
-		claim_error(core, c, ERR_UNAVAILABLE, y->why);
+		entry_error(core, e, ERR_UNAVAILABLE, y->why);
 	else if (!guard_ready(core, y->shard) || status == STATUS_ERR)
-		claim_error(core, c, ERR_UNAVAILABLE,
+		entry_error(core, e, ERR_UNAVAILABLE,
 		    guard_excuse(core, y->shard, NULL, why));
 	else
-		claim_answer(core, c, status);
+		entry_answer(core, e, status);
 }
 
 bool
-claim_settle_unasked(struct core *core, struct claim *c)
+entry_settle_unasked(struct core *core, struct entry *e)
 {
-	struct sync *y = c->sync;
+	struct sync *y = e->sync;
 	int64_t wait_ms;
 	char why[GUARD_WHY_SIZE];
 
 	/* The answer to an operation in flight may settle it. */
 	if (y->op != 0 || (y->why == NULL && guard_ready(core, y->shard)))
 		return false;
-	if (c->owner->draining && !c->try_only) {
-		claim_answer(core, c, STATUS_CANCELLED);
+	if (e->claim.owner->draining && !e->claim.try_only) {
+		entry_answer(core, e, STATUS_CANCELLED);
 		return true;
 	}
 	wait_ms = guard_why(core, y->shard, why, sizeof(why));
-	/* An impatient claim has a deadline. */
+	/* An impatient entry has a deadline. */
 	if (y->why == NULL &&
-	    core->now_ms + wait_ms < core_armed_ms(core, &c->deadline))
+	    core->now_ms + wait_ms < core_armed_ms(core, &e->claim.deadline))
 		return false;
-	claim_give_up(core, c, STATUS_ERR);
+	entry_give_up(core, e, STATUS_ERR);
 	return true;
 }
 
 /* Sessions. */
 
 void
-claim_end(struct core *core, struct claim *c, enum status status, uint64_t by)
+entry_end(struct core *core, struct entry *e, enum status status, uint64_t by)
 {
-	const struct sync_class *class = c->sync->class;
-	uint64_t session = c->owner->id;
+	const struct sync_class *class = e->sync->class;
+	uint64_t session = e->claim.owner->id;
 
-	assert(!c->granted && !c->leaving);
-	c->ending = status;
-	c->by = by;
+	assert(!e->claim.granted && !e->leaving);
+	e->ending = status;
+	e->by = by;
 	/* The store hears of it first.  If that takes longer than a reply
-	 * timeout, the kind's expired() answers the claim. */
-	if (class->leave != NULL && class->leave(core, c)) {
-		set_patient(c);
-		requests_remove(core, &c->by_ref);
-		c->leaving = true;
-		core_arm(core, &c->deadline,
+	 * timeout, the kind's expired() answers the entry. */
+	if (class->leave != NULL && class->leave(core, e)) {
+		set_patient(e);
+		claim_unlist(core, &e->claim);
+		e->leaving = true;
+		core_arm(core, &e->claim.deadline,
 		    core->now_ms + core->config.reply_timeout_ms);
-		sync_touch(core, c->sync);
+		sync_touch(core, e->sync);
 		return;
 	}
 	if (status == STATUS_TIMEOUT)
-		claim_give_up(core, c, status);
+		entry_give_up(core, e, status);
 	else
-		claim_answer(core, c, status);
+		entry_answer(core, e, status);
 	if (by != 0)
 		emit_reply(core, session, by, STATUS_OK);
 }
 
-/* Undoes what a claim has got, or has begun, that ends before it is told. */
+/* Undoes what an entry has got, or has begun, that ends before it is told. */
 static void
-drop(struct core *core, struct claim *c)
+drop(struct core *core, struct entry *e)
 {
-	const struct sync_class *class = c->sync->class;
+	const struct sync_class *class = e->sync->class;
 
-	if (c->permits != NULL)
-		class->take_back(core, c);
-	if (class->dropped != NULL && !c->granted)
-		class->dropped(core, c);
+	if (e->permits != NULL)
+		class->take_back(core, e);
+	if (class->dropped != NULL && !e->claim.granted)
+		class->dropped(core, e);
 }
 
-void
-sync_leave(struct core *core, struct owner *owner)
-{
-	struct claim *c;
+/* What its claim asks of an entry. */
 
-	while (work_left(core) && !TAILQ_EMPTY(&owner->claims)) {
-		core_visit(core, 1);
-		c = TAILQ_FIRST(&owner->claims);
-		drop(core, c);
-		claim_free(core, c);
-	}
+static void
+time_up(struct core *core, struct claim *c)
+{
+	struct entry *e = entry_with(c);
+
+	e->sync->class->expired(core, e);
+}
+
+static void
+cancel(struct core *core, struct claim *c, uint64_t by)
+{
+	entry_end(core, entry_with(c), STATUS_CANCELLED, by);
+}
+
+static void
+hasten(struct core *core, struct claim *c)
+{
+	entry_hasten(core, entry_with(c));
+}
+
+static void
+withdraw(struct core *core, struct claim *c)
+{
+	core_visit(core, 1);
+	drop(core, entry_with(c));
+	entry_free(core, entry_with(c));
 }
 
 static void
 refuse(struct core *core, struct claim *c)
 {
-	drop(core, c);
-	claim_error(core, c, ERR_SHUTDOWN, QUOTA_STOPPING);
-}
-
-bool
-sync_shutdown(struct core *core, struct owner *owner)
-{
-	while (work_left(core) && !TAILQ_EMPTY(&owner->claims)) {
-		core_visit(core, 1);
-		refuse(core, TAILQ_FIRST(&owner->claims));
-	}
-	return TAILQ_EMPTY(&owner->claims);
+	core_visit(core, 1);
+	drop(core, entry_with(c));
+	entry_error(core, entry_with(c), ERR_SHUTDOWN, QUOTA_STOPPING);
 }
 
 /*
  * Looking whether permits are still vouched for may find that they have run
- * out.  That is a loss, so the other grants wait for another FLUSH (core.h).  A
- * broker that stops refuses also what it has granted and not told.
+ * out.  That is a loss, so the other grants wait for another FLUSH (core.h).
  */
-void
-sync_tell_granted(struct core *core)
+static void
+tell(struct core *core, struct claim *c)
 {
-	struct claim *c;
+	struct entry *e = entry_with(c);
 
-	while (work_left(core) && !core->told_loss &&
-	       !TAILQ_EMPTY(&core->syncs->granted)) {
-		c = TAILQ_FIRST(&core->syncs->granted);
-		core_visit(core, 1);
-		if (core->stopping) {
-			refuse(core, c);
-			continue;
-		}
-		if (c->sync->class->withdrawn(core, c)) {
-			claim_error(core, c, ERR_UNAVAILABLE,
-			    "the lease ran out before the grant could be"
-			    " told; you do not hold it, ask again");
-			continue;
-		}
-		emit_reply(core, c->owner->id, c->ref, STATUS_OK);
-		emit_num(core, FIELD_PERMITS, c->held);
-		emit_num(core, FIELD_FREE, c->free);
-		claim_free(core, c);
+	if (e->sync->class->withdrawn(core, e)) {
+		entry_error(core, e, ERR_UNAVAILABLE,
+		    "the lease ran out before the grant could be"
+		    " told; you do not hold it, ask again");
+		return;
 	}
+	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
+	emit_num(core, FIELD_PERMITS, e->held);
+	emit_num(core, FIELD_FREE, e->free);
+	entry_free(core, e);
+}
+
+static const struct claim_class entry_class = {
+	.time_up = time_up,
+	.cancel = cancel,
+	.hasten = hasten,
+	.withdraw = withdraw,
+	.refuse = refuse,
+	.tell = tell,
+};
+
+const struct entry *
+entry_seen(const struct claim *c)
+{
+	return c->class == &entry_class
+		   ? container_of_const(c, struct entry, claim)
+		   : NULL;
 }
 
 /* Messages are hints: each may be lost, late, doubled or wrong. */

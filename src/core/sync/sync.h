@@ -3,10 +3,10 @@
  *
  *	owner --permits--> permits <--holders-- semaphore
  *	  |                                         |
- *	  +--claims--> claim <--queue-- sync -------+
+ *	  +--waiting--> entry <--queue-- sync ------+
  *
  * A sync is what this broker knows of one object; each kind has a namespace of
- * its own.  A claim is a request that has not been answered.  sync.c owns both
+ * its own.  An entry is a request that has not been answered.  sync.c owns both
  * and does not know what a kind means; the file of the kind does, behind its
  * struct sync_class.
  *
@@ -19,19 +19,20 @@
 #define LOCKBROKER_CORE_SYNC_SYNC_H
 
 #include "core/guard/guard.h"
-#include "core/session/owner.h"
+#include "core/session/claim.h"
 #include "core/turn/job.h"
 #include "core/turn/slot.h"
 
 struct sync_class;
+TAILQ_HEAD(entry_list, entry);
 TAILQ_HEAD(sync_list, sync);
 
-/* The claims of one object in the order of arrival, in three states: line.h. */
-struct claim_line {
-	struct claim_list list;
-	struct claim *asked;	  /* the first that is not parked */
-	struct claim *fresh;	  /* the first that is new */
-	unsigned n;		  /* claims in the line */
+/* The entries of one object in the order of arrival, in three states: line.h. */
+struct line {
+	struct entry_list list;
+	struct entry *asked;	  /* the first that is not parked */
+	struct entry *fresh;	  /* the first that is new */
+	unsigned n;		  /* entries in the line */
 	unsigned nparked, nasked; /* so many of them */
 };
 
@@ -40,16 +41,16 @@ struct sync {
 	struct table_link by_name;
 	TAILQ_ENTRY(sync) in_touched;
 	const struct sync_class *class;
-	struct claim_line queue;
-	struct claim_line
+	struct line queue;
+	struct line
 	    counts; /* of a latch: LATCH and COUNTDOWN, which do not wait */
-	struct claim_list impatient; /* of both lines: to be answered early */
+	struct entry_list impatient; /* of both lines: to be answered early */
 	struct cursors cursors;	     /* in its lines and holders */
 	unsigned nimpatient;
-	unsigned nclaims;     /* in both lines */
+	unsigned nentries;    /* in both lines */
 	unsigned nmaking;     /* so many of them are LATCH */
-	uint64_t last_number; /* of the latest claim */
-	unsigned ngranted;    /* claims not told yet; they keep the object */
+	uint64_t last_number; /* of the latest entry */
+	unsigned ngranted;    /* entries not told yet; they keep the object */
 	struct timer timer;   /* when the object wants attention next */
 	int64_t at_ms;	      /* the same, while next() collects it */
 	int64_t pause_ms;     /* no operation before then */
@@ -66,32 +67,27 @@ struct sync {
 	char *name; /* owned */
 };
 
-enum claim_state {
-	CLAIM_NEW,    /* the broker has not asked the store yet */
-	CLAIM_ASKED,  /* the operation in flight asks for it */
-	CLAIM_PARKED, /* the store knows that it waits */
+enum entry_state {
+	ENTRY_NEW,    /* the broker has not asked the store yet */
+	ENTRY_ASKED,  /* the operation in flight asks for it */
+	ENTRY_PARKED, /* the store knows that it waits */
 };
 
 /* At most so many requests go into a batch, or are skipped to find one. */
 #define SYNC_BATCH_MAX 250
 
-/* One request that has not been answered.  Freed by claim_free(). */
-struct claim {
-	TAILQ_ENTRY(claim) in_owner;
-	TAILQ_ENTRY(claim)
-	in_sync; /* in its line; syncs.granted once granted */
-	TAILQ_ENTRY(claim) in_impatient;
-	struct request_key by_ref; /* tagged, in a line, not leaving */
-	struct owner *owner;
+/* One request that has not been answered: its claim, and its place in a line of
+ * the object.  Freed by entry_free(). */
+struct entry {
+	struct claim claim;
+	TAILQ_ENTRY(entry) in_sync; /* in its line, until it is granted */
+	TAILQ_ENTRY(entry) in_impatient;
 	struct sync *sync;
-	struct claim_line *line; /* of the object */
+	struct line *line;	 /* of the object */
 	uint64_t number;	 /* rises in the order of arrival */
 	struct permits *permits; /* once granted */
-	struct timer deadline;
 	enum verb_id verb;
-	uint64_t ref;
 	uint64_t by; /* leaving: the CANCEL to answer with it; 0: none */
-	int64_t since_ms;
 	int64_t hold_ms;
 	int64_t ttl_ms;	     /* LATCH */
 	uint64_t n;	     /* ACQUIRE: permits; LATCH, COUNTDOWN: the count */
@@ -99,12 +95,16 @@ struct claim {
 	uint64_t held, free; /* granted: fields of the reply */
 	enum status ending;  /* leaving: the answer */
 	bool has_hold;
-	bool try_only;	/* wait=0 */
 	bool extended;	/* its time ran out once, with an outcome under way */
-	bool granted;	/* ACQUIRE: in syncs.granted, until the FLUSH */
 	bool leaving;	/* BARRIER: answered once its place is given up */
 	bool impatient; /* in sync.impatient */
 };
+
+static inline struct entry *
+entry_with(struct claim *c)
+{
+	return container_of(c, struct entry, claim);
+}
 
 /* What a kind does.  Static.  A function that a kind does not need is NULL. */
 struct sync_class {
@@ -121,26 +121,26 @@ struct sync_class {
 	 * there is no second one. */
 	enum field_id told[2];
 	bool tells_waiters; /* and whether it says how many wait here */
-	/* The time of a claim is up. */
-	void (*expired)(struct core *core, struct claim *c);
-	/* Do claims of that verb stand in the line `counts`? */
+	/* The time of an entry is up. */
+	void (*expired)(struct core *core, struct entry *e);
+	/* Do entries of that verb stand in the line `counts`? */
 	bool (*counts)(enum verb_id verb);
-	/* A claim shall end.  Returns true if the store must know before the
-	 * claim is answered. */
-	bool (*leave)(struct core *core, struct claim *c);
-	/* The owner of this claim has ended; the claim is freed next. */
-	void (*dropped)(struct core *core, struct claim *c);
+	/* An entry shall end.  Returns true if the store must know before the
+	 * entry is answered. */
+	bool (*leave)(struct core *core, struct entry *e);
+	/* The owner of this entry has ended; the entry is freed next. */
+	void (*dropped)(struct core *core, struct entry *e);
 	const char *const
 	    *words; /* of its messages, with a space; NULL ends them */
 	/* Takes a message; word NULL: the broker may have missed some. */
 	void (*message)(struct core *core, struct sync *y, const char *word);
-	/* Were the permits of a granted claim lost before it was told? */
-	bool (*withdrawn)(struct core *core, const struct claim *c);
-	/* Undoes the grant of a claim that will not be told. */
-	void (*take_back)(struct core *core, struct claim *c);
-	/* Counts the claim's permits as told, as the claim is freed.  Returns
+	/* Were the permits of a granted entry lost before it was told? */
+	bool (*withdrawn)(struct core *core, const struct entry *e);
+	/* Undoes the grant of an entry that will not be told. */
+	void (*take_back)(struct core *core, struct entry *e);
+	/* Counts the entry's permits as told, as the entry is freed.  Returns
 	 * false if the owner has lost or returned them meanwhile. */
-	bool (*untold)(struct claim *c);
+	bool (*untold)(struct entry *e);
 	/* Checks the kind's own rules.  For tests; aborts on a fault. */
 	void (*check)(const struct core *core, const struct sync *y);
 	/* The server's history has changed: plans to write again what the
@@ -153,10 +153,9 @@ struct syncs {
 	const struct sync_class *const *classes; /* by kind; static */
 	struct table by_name[KIND_MAX];
 	struct sync_list touched;
-	struct claim_list granted; /* the FLUSH tells them */
-	struct table permits;	   /* by owner and semaphore */
-	uint64_t nclaims;	   /* of all owners */
-	uint64_t npermits;	   /* that owners have */
+	struct table permits; /* by owner and semaphore */
+	uint64_t nentries;    /* of all owners */
+	uint64_t npermits;    /* that owners have */
 	LIST_HEAD(, latch_count) latch_counts;
 };
 
@@ -164,26 +163,13 @@ struct syncs {
 void sync_init(struct core *core, const struct sync_class *const *classes);
 void sync_fini(struct core *core);
 
-/* The owner ends: frees its claims without an answer, a part in each step. */
-void sync_leave(struct core *core, struct owner *owner);
-
-/* The broker stops: refuses the owner's claims, a part in each step.  Returns
- * true when none is left. */
-bool sync_shutdown(struct core *core, struct owner *owner);
-
 /* A job: calls next() of touched objects. */
 bool sync_settle(struct core *core);
-
-/* Tells the granted claims, at a FLUSH. */
-void sync_tell_granted(struct core *core);
 
 /* The object's operation has ended; its timer is due. */
 void sync_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void sync_timer(struct core *core, struct timer *t);
-
-/* The time of a claim is up. */
-void claim_timer(struct core *core, struct timer *t);
 
 /* Takes the message `WORD 0 NAME`.  Returns false if no kind has the word. */
 bool sync_message(struct core *core, const char *text, size_t len);
@@ -217,49 +203,52 @@ sync_touch(struct core *core, struct sync *y)
 	job_set(core, JOB_TOUCHED_SYNCS, true);
 }
 
-/* Makes a claim at the end of a line of its object.  Returns NULL if it has
+/* Makes an entry at the end of a line of its object.  Returns NULL if it has
  * answered the request with an error instead. */
-struct claim *claim_new(struct core *core, struct owner *owner, enum kind kind,
+struct entry *entry_new(struct core *core, struct owner *owner, enum kind kind,
     const struct core_request *rq, int64_t wait_ms);
 
-/* Answer the request, and free the claim. */
-void claim_answer(struct core *core, struct claim *c, enum status status);
-void claim_error(
-    struct core *core, struct claim *c, enum err_code code, const char *why);
-void claim_free(struct core *core, struct claim *c);
+/* Answer the request, and free the entry. */
+void entry_answer(struct core *core, struct entry *e, enum status status);
+void entry_error(
+    struct core *core, struct entry *e, enum err_code code, const char *why);
+void entry_free(struct core *core, struct entry *e);
 
-/* Takes a claim out of its line because it is granted, or freed. */
-void claim_leave_line(struct core *core, struct claim *c);
+/* Takes an entry out of its line: the FLUSH tells that it was granted. */
+void entry_grant(struct core *core, struct entry *e);
 
-/* Ends a waiting claim with `status`; `by` is the CANCEL that asks for it, or
- * 0.  The claim may live on until the store knows. */
-void claim_end(
-    struct core *core, struct claim *c, enum status status, uint64_t by);
+/* Of a claim that is no waiter (lock/state.h); NULL: it is one. */
+const struct entry *entry_seen(const struct claim *c);
+
+/* Ends a waiting entry with `status`; `by` is the CANCEL that asks for it, or
+ * 0.  The entry may live on until the store knows. */
+void entry_end(
+    struct core *core, struct entry *e, enum status status, uint64_t by);
 
 /* Does its client want an answer without waiting for others? */
-bool claim_impatient(const struct claim *c);
+bool entry_impatient(const struct entry *e);
 
-/* Puts the claim on the list of those that may be answered at once. */
-void claim_hasten(struct core *core, struct claim *c);
+/* Puts the entry on the list of those that may be answered at once. */
+void entry_hasten(struct core *core, struct entry *e);
 
 /*
- * Calls `settle` for the first claims on that list; it returns whether it has
- * answered the claim.  If it answers any, the object is touched, so that the
+ * Calls `settle` for the first entries on that list; it returns whether it has
+ * answered the entry.  If it answers any, the object is touched, so that the
  * rest of the list has its turn.
  */
 void sync_settle_impatient(struct core *core, struct sync *y,
-    bool (*settle)(struct core *core, struct claim *c));
+    bool (*settle)(struct core *core, struct entry *e));
 
 /*
- * Answers a claim whose time is up, or that does not wait for Redis.  If the
+ * Answers an entry whose time is up, or that does not wait for Redis.  If the
  * guard or Redis stands in the way, the answer is an error that says why; else
  * it is `status` (ERR: Redis did not answer).
  */
-void claim_give_up(struct core *core, struct claim *c, enum status status);
+void entry_give_up(struct core *core, struct entry *e, enum status status);
 
-/* Answers the claim if the broker can't ask Redis within the claim's time.
+/* Answers the entry if the broker can't ask Redis within the entry's time.
  * Returns whether it has. */
-bool claim_settle_unasked(struct core *core, struct claim *c);
+bool entry_settle_unasked(struct core *core, struct entry *e);
 
 /* May the broker send an operation on the object now?  If not, the object waits
  * for the guard (`ready` is false) or for the end of its pause. */

@@ -22,16 +22,14 @@
 /* What kind of thing a struct timer is embedded in. */
 enum timer_kind {
 	TIMER_LEASE,
-	TIMER_WAITER,
+	TIMER_CLAIM,
 	TIMER_HOLD,
 	TIMER_SESSION,
 	TIMER_GUARD,
 	TIMER_SYNC,
-	TIMER_CLAIM,
 	TIMER_PERMITS,
 	TIMER_WATCH,
 	TIMER_FORCE,
-	TIMER_ASK,
 	TIMER_VOTE,
 	TIMER_STOP,
 	TIMER_LATCH_COUNT,

@@ -160,6 +160,24 @@ config address=host:5625
 2050 2 STATUS a
 > 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=7858 age=2030
 
+== STATUS: while Redis is away it waits, and ends as all that waits
+0 open 1
+1 open 2
+2 open 3
+10 1 @5 STATUS a
+20 cancel 1 5
+> 1 @5 CANCELLED
+> 1 OK
+30 2 STATUS a
+40 drain 2
+> 2 CANCELLED
+50 3 STATUS a
+60 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+> 3 !SHUTDOWN
+> 3 ERR shutdown the broker is stopping; try another one
+
 == STATUS: semaphores, latches, barriers
 0 ready 1
 10 1 STATUS a kind=semaphore
