@@ -29,8 +29,8 @@
 --   node, set, places, open  in a quorum: the random id of this server; who
 --         votes, as VERSION:ID,ID,...; where those servers were found
 --         (core/guard/voters.c); and while the set is not settled, kN if this
---         server voted before, in a set of N, pN if it has also pledged to stay
---         in this one, n if it did not vote
+--         server voted in the one before, of N servers, n if it is new there;
+--         pN and o if it has also pledged to stay
 -- KEYS[2] is the highest fence given out or reserved.
 
 local guard, fence = KEYS[1], KEYS[2]
@@ -126,9 +126,18 @@ if quorum then
 	local free = set == "" or string.find(open, "^[kn]")
 	if id == node and from == set and to ~= set
 		and (how == "m" or how == "u" and free) then
+		-- Only a settled set has one that follows it.
+		local was, is = tonumber(string.match(set, "^%d+") or "-1"),
+			tonumber(string.match(to, "^%d+"))
 		local _, commas = string.gsub(set, ",", "")
-		open = (set == "" or open == "n") and "n"
-			or "k" .. (string.match(open, "%d+") or commas + 1)
+		local before = string.match(open, "^[kp](%d*)$")
+		if was == is and before then
+			open = "k" .. before
+		elseif was + 1 == is and set ~= "" and open == "" then
+			open = "k" .. commas + 1
+		else
+			open = "n"
+		end
 		set = to
 		redis.call("HSET", guard, "set", set, "open", open,
 			"places", places)
@@ -137,13 +146,13 @@ if quorum then
 			blessed, pend, idle = false, false, false
 		end
 	elseif id == node and to == set and how == "p"
-		and string.byte(open) == 107 then
-		open = "p" .. string.sub(open, 2)
+		and string.find(open, "^[kn]") then
+		open = string.gsub(string.gsub(open, "k", "p"), "n", "o")
 		redis.call("HSET", guard, "open", open)
 	elseif id == node and to == set and how == "s" and open ~= "" then
 		-- The set is settled: the grace period may begin.
 		redis.call("HDEL", guard, "open")
-		if open == "n" then
+		if open == "n" or open == "o" then
 			redis.call("HDEL", guard, "pend")
 			pend = false
 		end
@@ -190,7 +199,7 @@ if not beat and (blessed or pend) and string.sub(ARGV[1], 17) == history then
 	redis.call("HDEL", guard, "id", "pend")
 	blessed, pend = false, false
 end
-if open == "n" then
+if open == "n" or open == "o" then
 	return not_agreed()
 end
 

@@ -83,7 +83,7 @@ struct guard {
 	char node[NODE_BYTES + 1];   /* its id */
 	char set[SET_MAX_BYTES + 1]; /* whom it votes with; "": none yet */
 	char sent[NODE_BYTES + 1 + SET_MAX_BYTES + 1]; /* what calls tell it */
-	char open;	 /* the set is not settled: k, p, n (lua/guard.lua) */
+	char open;	 /* the set is not settled: k, n, p, o (lua/guard.lua) */
 	unsigned before; /* with k and p: how many voted in the one before */
 	bool quiet;	 /* nobody has asked for its vote for long */
 	int64_t node_ms; /* when it told all that ... */

@@ -98,7 +98,7 @@ is_known(const struct guard *g)
 static bool
 is_new(const struct guard *g)
 {
-	return g->set[0] == '\0' || g->open == 'n';
+	return g->set[0] == '\0' || g->open == 'n' || g->open == 'o';
 }
 
 static unsigned
@@ -115,7 +115,7 @@ count_known(const struct core *core)
 static bool
 is_pledged(const struct guard *g)
 {
-	return g->set[0] != '\0' && (g->open == '\0' || g->open == 'p');
+	return g->set[0] != '\0' && g->open != 'k' && g->open != 'n';
 }
 
 /*
@@ -154,10 +154,11 @@ highest(const struct core *core)
 
 /* How far the servers are on their way to a set. */
 struct stage {
-	unsigned here; /* so many have moved to it */
-	unsigned kept; /* of those, had a say before, and have not pledged */
-	unsigned pledged;
-	unsigned need; /* a majority of the set before */
+	unsigned here;	  /* so many have moved to it */
+	unsigned free;	  /* of those, have not pledged to stay */
+	unsigned kept;	  /* had a say before */
+	unsigned pledged; /* had a say before, and have pledged */
+	unsigned need;	  /* a majority of the set before */
 	bool settled;
 };
 
@@ -171,10 +172,11 @@ stage_of(const struct core *core, const char *set, unsigned n)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (strcmp(g->set, set) != 0)
+		if (!is_known(g) || strcmp(g->set, set) != 0)
 			continue;
 		stage.here++;
-		stage.kept += g->open == 'k';
+		stage.free += !is_pledged(g);
+		stage.kept += g->open == 'k' || g->open == 'p';
 		stage.pledged += g->open == 'p';
 		stage.settled |= g->open == '\0';
 		before = g->before > before ? g->before : before;
@@ -185,23 +187,22 @@ stage_of(const struct core *core, const char *set, unsigned n)
 
 /*
  * What is to be asked of a server that has moved to a set of n (the letters of
- * lua/guard.lua); 0: nothing.  If so many servers have lost their data that no
- * majority can pledge, all must have moved.
+ * lua/guard.lua); 0: nothing.  If so many servers are new, or have lost their
+ * data, that no majority can pledge, all must have moved, and pledge.
  */
 static char
 next_step(const struct guard *g, const struct stage *stage, unsigned n)
 {
-	bool all = stage->here == n;
+	bool few = stage->kept < stage->need, all = stage->here == n;
 
 	if (g->open == '\0')
 		return 0;
 	if (stage->settled || stage->pledged >= stage->need ||
-	    (all && stage->kept == 0))
+	    (few && all && stage->free == 0))
 		return 's';
-	if (g->open == 'k' &&
-	    (all || stage->kept + stage->pledged >= stage->need))
-		return 'p';
-	return 0;
+	if (is_pledged(g) || (few ? !all : g->open != 'k'))
+		return 0;
+	return 'p';
 }
 
 /* Must it stay where it is, rather than move to that set? */
@@ -314,21 +315,15 @@ own_set(const struct core *core, uint64_t version, char *text)
 	set_write(&s, text, SET_MAX_BYTES + 1);
 }
 
-/*
- * No server has a set.  If this broker has proposed one before, it stays with
- * that; if the servers are others by now, it proposes the next version, which
- * is higher.
- */
+/* No server has a set.  Versions follow each other from settled sets only, so
+ * all first sets are of one version. */
 static bool
 found(struct core *core, char *text)
 {
 	uint32_t i;
 
 	if (count_known(core) == core->config.shards) {
-		own_set(core, strtoul(core->voters->set, NULL, 10), text);
-		if (strcmp(text, core->voters->set) != 0)
-			own_set(core, strtoul(core->voters->set, NULL, 10) + 1,
-			    text);
+		own_set(core, 1, text);
 		return true;
 	}
 	for (i = 0; is_known(&core->guards[i]); i++)
@@ -582,35 +577,39 @@ help(struct core *core, const struct set *s, const char *best)
 
 /*
  * May the next set take the place of this one, in which servers are missing?  It
- * must be settled, or can't be: all servers can be reached, and too few of them
- * have a say.  Each version has one settled set at most for that reason.
+ * must be settled, and a majority of it must know that, or they would be new in
+ * the next one.  Or it never can be so: all servers can be reached, and too few
+ * of them have a say.
  */
 static bool
 may_mend(const struct core *core, const struct set *s, const char *text)
 {
 	struct stage stage = stage_of(core, text, s->n);
+	unsigned settled = 0, say = 0;
 	const struct guard *g;
-	unsigned say = 0;
+	bool here, lags = false;
 	uint32_t i;
 
-	if (stage.settled)
-		return true;
-	if (count_known(core) < core->config.shards)
-		return false;
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		say += set_has(s, g->node) && !is_new(g) &&
-		       (strcmp(g->set, text) == 0 || !is_tied(g, text, &stage));
+		if (!is_known(g) || !set_has(s, g->node))
+			continue;
+		here = strcmp(g->set, text) == 0;
+		settled += here && g->open == '\0';
+		lags = lags || !here || g->open != '\0';
+		say += !is_new(g) && (here || !is_tied(g, text, &stage));
 	}
-	return say < stage.need;
+	if (stage.settled && lags)
+		return false;
+	return settled >= majority(s->n) ||
+	       (count_known(core) == core->config.shards && say < stage.need);
 }
 
 /*
  * May the set of redis.nodes take the place of this one?  All servers must be
  * known.  Those that are new to the set must have no say in any other.  Those
  * of the old set must have it settled, so that no change goes on already; must
- * be idle or quiet, so that no broker goes by it; and must be so many that the
- * rest of it is no majority.
+ * be idle or quiet, so that no broker goes by it; and must be a majority of it.
  */
 static bool
 may_change(const struct core *core, const struct set *s, const char *text)
@@ -632,7 +631,7 @@ may_change(const struct core *core, const struct set *s, const char *text)
 			return false;
 		old++;
 	}
-	return old >= blocking(s->n);
+	return old >= majority(s->n);
 }
 
 /*

@@ -463,13 +463,31 @@ fail(struct core *core, struct vote *v)
 	deliver(core, v, &o);
 }
 
+/*
+ * Was the answer so long on its way that the key of another broker may have
+ * ended meanwhile, although that one has the name?  It has renewed it at other
+ * servers then, perhaps at one that has lost our vote since.  Keys outlive what
+ * their broker counts on by a pad: if the call was sent less than that before it
+ * ran, the other broker counted on this server no more as we began.
+ */
+static bool
+is_late(const struct core *core, const struct vote *v, int64_t sent_ms)
+{
+	return v->op.kind == OP_ACQUIRE &&
+	       core->now_ms - sent_ms > core->pad_ms;
+}
+
 /* Notes what one server says.  A lease counts from the earliest sending of
  * those that said yes, because at worst it needs the keys of all of them. */
 static void
 count(struct core *core, struct vote *v, uint32_t shard, int64_t sent_ms,
     const struct outcome *o)
 {
-	if (yes_answers[v->op.kind] & (1u << o->status)) {
+	bool yes = (yes_answers[v->op.kind] & (1u << o->status)) != 0;
+
+	if (yes && is_late(core, v, sent_ms))
+		return;
+	if (yes) {
 		v->yes++;
 		v->waiting = v->waiting || o->waiting;
 		if (v->op.kind != OP_RAISE && sent_ms < v->sent_ms)

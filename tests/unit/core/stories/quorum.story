@@ -37,6 +37,21 @@ config quorum=3
 15 < renewed a on=2
 > 1 OK fence=105 depth=1
 
+== who says yes after a pad is not counted: the key of another may have ended meanwhile
+config quorum=3
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=0
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=1
+> op acquire a seq=1 ttl=13000 reserve=1 queue on=2
+11 < granted a fence=100 on=0
+3011 < granted a fence=100 on=1
+> log guard-ready count=3 of=3
+3012 < unknown a on=2
+> op end a seq=1 on=0
+> op end a seq=1 on=1
+> op end a seq=1 on=2
+
 == the write-back fails: nothing is granted, all is ended
 config quorum=3
 0 ready 1
