@@ -148,15 +148,16 @@ class Voters(SystemTest):
         return ",".join(sorted(self.guard(number, "node")[0] for number in numbers))
 
     def test_a_set_that_came_to_nothing(self):
-        """Two brokers with different lists drew two sets of one version. A server of the one that was
-        not agreed on is taken over as a new one."""
+        """Two brokers with different lists drew two sets of one version. A server that has pledged to
+        the one that was not agreed on is taken over as a new one."""
         broker = self.start(1, 2, 3)
         self.client(broker).lock("x")
         self.restart(broker, 1, 2, 4)
         self.client(broker).lock("x", timeout=grace_of(LEASE) + 10)
         version = int(self.guard(1, "set")[0].split(":")[0])
         broker.stop()
-        self.nodes[2].cmd("HSET", "lock:@guard", "set", f"{version}:{self.ids(1, 2, 3)}")
+        self.nodes[2].cmd("HSET", "lock:@guard", "set", f"{version}:{self.ids(1, 2, 3)}",
+                          "open", "p3")
         self.nodes[3].kill()
         broker.settings["redis"].update(self.settings([1, 2, 3]))
         broker.start()
@@ -164,24 +165,32 @@ class Voters(SystemTest):
         eventually(lambda: self.guard(1, "set")[0] == f"{version + 1}:{self.ids(1, 2, 3)}", 10)
 
     def test_who_has_pledged_stays(self):
-        """The script itself compares that when it runs: what the broker knows of it may be past."""
+        """The script itself compares that when it runs: what the broker knows of it may be past. And
+        only whoever was settled in the set before has a say in the next."""
         server = self.nodes[0]
         with Monitor(server) as monitor:
             self.start(1, 2, 3)
             call = monitor.call("enlist")
         this = f"7:{self.ids(1, 2, 3)}"
         other = f"7:{self.ids(1, 2)},{'f' * 16}"
-        for how, mark, moved in (("u", "p3", False), ("u", "", False), ("u", "k3", True),
-                                 ("u", "n", True), ("m", "p3", True), ("m", "", True)):
-            with self.subTest(how=how, mark=mark):
+        following = "8" + other[1:]
+        later = "9" + other[1:]
+        for to, how, mark, left in (
+                (other, "u", "p3", None), (other, "u", "o", None), (other, "u", "", None),
+                (other, "u", "k3", "k3"), (other, "u", "n", "n"),
+                (other, "m", "p3", "k3"), (other, "m", "o", "n"), (other, "m", "", "n"),
+                (following, "m", "", "k3"), (following, "m", "k3", "n"),
+                (following, "m", "p3", "n"), (following, "m", "n", "n"),
+                (later, "m", "", "n"),
+                (this, "p", "k3", "p3"), (this, "p", "n", "o"), (this, "p", "", "")):
+            with self.subTest(to=to[0], how=how, mark=mark):
                 server.cmd("HSET", "lock:@guard", "set", this)
                 server.cmd("HDEL", "lock:@guard", "open")
                 if mark:
                     server.cmd("HSET", "lock:@guard", "open", mark)
-                server.cmd(*call[:-1], f"{self.ids(1)} {other} {this} {how} ")
-                left = "n" if mark == "n" else "k3"
+                server.cmd(*call[:-1], f"{self.ids(1)} {to} {this} {how} ")
                 self.assertEqual(self.guard(1, "set", "open"),
-                                 [other, left] if moved else [this, mark])
+                                 [this, mark] if left is None else [to, left])
 
     def test_too_many_servers_at_once(self):
         broker = self.start(1, 2, 3)

@@ -13,18 +13,17 @@
  *	          new server stands where that one was, and replaces it
  *	changed   redis.nodes has other servers: if nobody has asked for the
  *	          old set for a grace period, or the last broker has signed off,
- *	          and so many of the old ones are in the new set that the rest
- *	          is no majority
+ *	          and a majority of the old ones is in the new set
  *
  * Before a set is changed, brokers move those of its servers that lag behind to
  * it, even brokers that do not go by it.
  *
  * A new set is *open* until a majority of the old one has moved to it and has
- * pledged to stay.  Until then, and for a grace period after that, servers that
- * had no say in the old set have none in the new one.  Brokers with different
- * lists may draw two sets of one version at once: a server that has moved to one
- * of them may still move to the other, one that has pledged may not, unless the
- * other is settled.
+ * pledged to stay, or, if there is no such majority, all of the new one.  Until
+ * then, and for a grace period after that, servers that had no say in the old
+ * set have none in the new one.  Brokers with different lists may draw two sets
+ * of one version at once: a server that has moved to one of them may still move
+ * to the other, one that has pledged may not, unless the other is settled.
  */
 #include "config.h"
 
