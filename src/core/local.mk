@@ -59,8 +59,12 @@ src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/skew.h \
 	src/core/guard/sweep.c \
 	src/core/guard/sweep.h \
+	src/core/guard/voter_place.c \
+	src/core/guard/voter_place.h \
 	src/core/guard/voter_set.c \
 	src/core/guard/voter_set.h \
+	src/core/guard/voter_stage.c \
+	src/core/guard/voter_stage.h \
 	src/core/guard/voters.c \
 	src/core/guard/voters.h \
 	src/core/guard/why.c

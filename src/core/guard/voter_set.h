@@ -23,6 +23,19 @@ void set_parse(struct set *s, const char *text);
 /* Puts the ids in order.  A text of SET_MAX_BYTES holds any set. */
 void set_write(struct set *s, char *text, size_t size);
 
+/* More than half of n; how many must leave n so that it is not left. */
+static inline unsigned
+set_majority(unsigned n)
+{
+	return n / 2 + 1;
+}
+
+static inline unsigned
+set_blocking(unsigned n)
+{
+	return n - n / 2;
+}
+
 bool set_has(const struct set *s, const char *id);
 
 /* 0: there is no set. */

@@ -36,7 +36,9 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/quorum.h"
+#include "core/guard/voter_place.h"
 #include "core/guard/voter_set.h"
+#include "core/guard/voter_stage.h"
 #include "core/guard/voters.h"
 #include "core/turn/emit.h"
 #include "core/turn/slot.h"
@@ -72,68 +74,14 @@ voters_fini(struct core *core)
 	free(v);
 }
 
-/* How many must leave a set of n so that no majority of it is left. */
-static unsigned
-blocking(unsigned n)
-{
-	return n - n / 2;
-}
-
-static unsigned
-majority(unsigned n)
-{
-	return n / 2 + 1;
-}
-
-/* Has it told who it is since it could be reached again?  Another server may
- * have taken its address meanwhile. */
-static bool
-is_known(const struct guard *g)
-{
-	return g->up && g->node[0] != '\0' && g->node_ms >= g->up_ms;
-}
-
-/* Has it no say in any set, and had it none before? */
-static bool
-is_new(const struct guard *g)
-{
-	return g->set[0] == '\0' || g->open == 'n' || g->open == 'o';
-}
-
 static unsigned
 count_known(const struct core *core)
 {
 	unsigned i, n = 0;
 
 	for (i = 0; i < core->config.shards; i++)
-		n += is_known(&core->guards[i]);
+		n += voter_is_known(&core->guards[i]);
 	return n;
-}
-
-/* May it not leave its set for another one of that version? */
-static bool
-is_pledged(const struct guard *g)
-{
-	return g->set[0] != '\0' && g->open != 'k' && g->open != 'n';
-}
-
-/*
- * Is the set that a tells higher than that of b?  Of two sets of one version the
- * one that is settled, or else has a pledge, goes before the other: it may be
- * the only one that can become settled.
- */
-static bool
-is_higher(const struct guard *a, const struct guard *b)
-{
-	uint64_t x = set_version(a->set), y = set_version(b->set);
-
-	if (x != y)
-		return x > y;
-	if (is_pledged(a) != is_pledged(b))
-		return is_pledged(a);
-	if (is_pledged(a) && a->open != b->open)
-		return a->open == '\0';
-	return strcmp(a->set, b->set) > 0;
 }
 
 /* The highest set that any server has told; "": none has one. */
@@ -145,71 +93,11 @@ highest(const struct core *core)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (is_known(g) && (best == NULL || is_higher(g, best)))
+		if (voter_is_known(g) &&
+		    (best == NULL || voter_is_higher(g, best)))
 			best = g;
 	}
 	return best != NULL ? best->set : "";
-}
-
-/* How far the servers are on their way to a set. */
-struct stage {
-	unsigned here;	  /* so many have moved to it */
-	unsigned free;	  /* of those, have not pledged to stay */
-	unsigned kept;	  /* had a say before */
-	unsigned pledged; /* had a say before, and have pledged */
-	unsigned need;	  /* a majority of the set before */
-	bool settled;
-};
-
-static struct stage
-stage_of(const struct core *core, const char *set, unsigned n)
-{
-	struct stage stage = { 0 };
-	const struct guard *g;
-	unsigned before = 0;
-	uint32_t i;
-
-	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (!is_known(g) || strcmp(g->set, set) != 0)
-			continue;
-		stage.here++;
-		stage.free += !is_pledged(g);
-		stage.kept += g->open == 'k' || g->open == 'p';
-		stage.pledged += g->open == 'p';
-		stage.settled |= g->open == '\0';
-		before = g->before > before ? g->before : before;
-	}
-	stage.need = majority(before > 0 ? before : n);
-	return stage;
-}
-
-/*
- * What is to be asked of a server that has moved to a set of n (the letters of
- * lua/guard.lua); 0: nothing.  If so many servers are new, or have lost their
- * data, that no majority can pledge, all must have moved, and pledge.
- */
-static char
-next_step(const struct guard *g, const struct stage *stage, unsigned n)
-{
-	bool few = stage->kept < stage->need, all = stage->here == n;
-
-	if (g->open == '\0')
-		return 0;
-	if (stage->settled || stage->pledged >= stage->need ||
-	    (few && all && stage->free == 0))
-		return 's';
-	if (is_pledged(g) || (few ? !all : g->open != 'k'))
-		return 0;
-	return 'p';
-}
-
-/* Must it stay where it is, rather than move to that set? */
-static bool
-is_tied(const struct guard *g, const char *set, const struct stage *stage)
-{
-	return is_pledged(g) && !stage->settled &&
-	       set_version(g->set) == set_version(set);
 }
 
 static const char *
@@ -289,7 +177,7 @@ is_twice(struct core *core)
 
 	for (i = 0; i < core->config.shards; i++)
 		for (j = 0; j < i; j++) {
-			if (!is_known(&g[i]) || !is_known(&g[j]) ||
+			if (!voter_is_known(&g[i]) || !voter_is_known(&g[j]) ||
 			    strcmp(g[i].node, g[j].node) != 0)
 				continue;
 			withdraw_all(core);
@@ -325,88 +213,13 @@ found(struct core *core, char *text)
 		own_set(core, 1, text);
 		return true;
 	}
-	for (i = 0; is_known(&core->guards[i]); i++)
+	for (i = 0; voter_is_known(&core->guards[i]); i++)
 		;
 	disagree(core,
 	    "a new quorum begins when all of its servers can be"
 	    " reached; %s can't",
 	    address(core, i));
 	return false;
-}
-
-/* An address in few bytes: its FNV-1a. */
-static void
-place_write(const struct core *core, uint32_t shard, char *out)
-{
-	uint64_t hash = UINT64_C(14695981039346656037);
-	const char *p = address(core, shard);
-
-	for (; *p != '\0'; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	snprintf(out, NODE_BYTES + 1, "%016" PRIx64, hash);
-}
-
-/* Returns the place of an id, and since when it is known; "": it is not. */
-static const char *
-place_of(const struct core *core, const char *id, int64_t *since_ms)
-{
-	unsigned i;
-
-	for (i = 0;
-	     i < sizeof(core->voters->places) / sizeof(core->voters->places[0]);
-	     i++) {
-		if (strncmp(core->voters->places[i], id, NODE_BYTES) != 0)
-			continue;
-		*since_ms = core->voters->places_ms[i];
-		return core->voters->places[i] + NODE_BYTES;
-	}
-	return "";
-}
-
-/*
- * Did the server with this id stand where that one is now?  That one must have
- * been asked since we know the place: else the id may be the newer of the two.
- */
-static bool
-was_at(const struct core *core, const char *id, const struct guard *g)
-{
-	char place[NODE_BYTES + 1];
-	int64_t since_ms = INT64_MAX;
-
-	place_write(core, guard_index(core, g), place);
-	return strcmp(place_of(core, id, &since_ms), place) == 0 &&
-	       g->node_asked_ms > since_ms;
-}
-
-static void
-place_note(struct core *core, const char *id, const char *place)
-{
-	unsigned n =
-	    sizeof(core->voters->places) / sizeof(core->voters->places[0]);
-	int64_t since_ms;
-
-	if (place_of(core, id, &since_ms)[0] != '\0')
-		return;
-	core->voters->places_ms[core->voters->next_place] = core->now_ms;
-	snprintf(core->voters->places[core->voters->next_place],
-	    sizeof(core->voters->places[0]), "%s%s", id, place);
-	core->voters->next_place = (core->voters->next_place + 1) % n;
-}
-
-/* Notes what another broker knew of places: `text` has ids and hashes, one pair
- * after the other, and may be of any length. */
-static void
-places_learn(struct core *core, const char *text, size_t len)
-{
-	char id[NODE_BYTES + 1], place[NODE_BYTES + 1];
-	size_t at;
-
-	for (at = 0; at + 2 * NODE_BYTES <= len; at += 2 * NODE_BYTES) {
-		voter_copy(id, sizeof(id), text + at, NODE_BYTES);
-		voter_copy(
-		    place, sizeof(place), text + at + NODE_BYTES, NODE_BYTES);
-		place_note(core, id, place);
-	}
 }
 
 /* New servers replace those of the set that stood where they are now.  False: a
@@ -420,11 +233,11 @@ mend(const struct core *core, struct set *s)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (!is_known(g) || set_has(s, g->node))
+		if (!voter_is_known(g) || set_has(s, g->node))
 			continue;
-		for (k = 0; k < s->n && !was_at(core, s->ids[k], g); k++)
+		for (k = 0; k < s->n && !place_was_at(core, s->ids[k], g); k++)
 			;
-		if (!is_new(g) || k == s->n)
+		if (!voter_is_new(g) || k == s->n)
 			return false;
 		strcpy(s->ids[k], g->node);
 	}
@@ -439,7 +252,7 @@ is_replaced(const struct core *core, const struct set *s, const struct guard *g)
 	unsigned k;
 
 	for (k = 0; k < s->n; k++)
-		if (was_at(core, s->ids[k], g))
+		if (place_was_at(core, s->ids[k], g))
 			return true;
 	return false;
 }
@@ -459,10 +272,10 @@ is_over(const struct core *core, const char *set, const char *best)
 		return false;
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		gone += is_known(g) && strcmp(g->set, best) == 0 &&
+		gone += voter_is_known(g) && strcmp(g->set, best) == 0 &&
 			set_has(&s, g->node);
 	}
-	return s.n > 0 && gone >= blocking(s.n);
+	return s.n > 0 && gone >= set_blocking(s.n);
 }
 
 /*
@@ -482,7 +295,7 @@ forget(struct core *core, const struct set *s, const char *best)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (!is_known(g) || is_new(g) || g->busy ||
+		if (!voter_is_known(g) || voter_is_new(g) || g->busy ||
 		    core->now_ms < g->enlist_ms || set_has(s, g->node) ||
 		    strcmp(g->set, best) == 0)
 			continue;
@@ -498,7 +311,7 @@ forget(struct core *core, const struct set *s, const char *best)
 
 /*
  * Asks a server to move to the set from the one that it has told, or what
- * next_step() said.  The script compares the id and the present set, and whether
+ * stage_step() said.  The script compares the id and the present set, and whether
  * it has pledged, so a server that has changed meanwhile stays as it is.  The
  * call also says to which id and set our calls there belong from then on.
  */
@@ -508,7 +321,6 @@ enlist(struct core *core, struct guard *g, const char *set, char how)
 	char text[NODE_BYTES + 2 * SET_MAX_BYTES + 8 +
 		  QUORUM_SERVERS_MAX * 2 * NODE_BYTES];
 	struct slot *slot;
-	int64_t since_ms;
 	struct set s;
 	unsigned i;
 	int n = snprintf(
@@ -524,10 +336,9 @@ enlist(struct core *core, struct guard *g, const char *set, char how)
 
 	set_parse(&s, set);
 	for (i = 0; i < s.n; i++)
-		if (place_of(core, s.ids[i], &since_ms)[0] != '\0')
-			n +=
-			    snprintf(text + n, sizeof(text) - (size_t)n, "%s%s",
-				s.ids[i], place_of(core, s.ids[i], &since_ms));
+		if (place_of(core, s.ids[i])[0] != '\0')
+			n += snprintf(text + n, sizeof(text) - (size_t)n,
+			    "%s%s", s.ids[i], place_of(core, s.ids[i]));
 	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
 	    text, (size_t)n);
 	snprintf(g->sent, sizeof(g->sent), "%s %s", g->node, set);
@@ -542,8 +353,8 @@ advance(struct core *core, struct guard *g, const char *set, unsigned n)
 	char how = 0;
 
 	if (strcmp(g->set, set) == 0)
-		how = next_step(g, &stage, n);
-	else if (!is_tied(g, set, &stage))
+		how = stage_step(g, &stage, n);
+	else if (!stage_ties(g, set, &stage))
 		how = stage.settled || set_version(g->set) < set_version(set)
 			  ? 'm'
 			  : 'u';
@@ -566,8 +377,8 @@ help(struct core *core, const struct set *s, const char *best)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (!is_known(g) || g->busy || core->now_ms < g->enlist_ms ||
-		    !set_has(s, g->node))
+		if (!voter_is_known(g) || g->busy ||
+		    core->now_ms < g->enlist_ms || !set_has(s, g->node))
 			continue;
 		if (advance(core, g, best, s->n))
 			withdraw(core, g);
@@ -591,16 +402,17 @@ may_mend(const struct core *core, const struct set *s, const char *text)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (!is_known(g) || !set_has(s, g->node))
+		if (!voter_is_known(g) || !set_has(s, g->node))
 			continue;
 		here = strcmp(g->set, text) == 0;
 		settled += here && g->open == '\0';
 		lags = lags || !here || g->open != '\0';
-		say += !is_new(g) && (here || !is_tied(g, text, &stage));
+		say +=
+		    !voter_is_new(g) && (here || !stage_ties(g, text, &stage));
 	}
 	if (stage.settled && lags)
 		return false;
-	return settled >= majority(s->n) ||
+	return settled >= set_majority(s->n) ||
 	       (count_known(core) == core->config.shards && say < stage.need);
 }
 
@@ -622,7 +434,7 @@ may_change(const struct core *core, const struct set *s, const char *text)
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
 		if (!set_has(s, g->node)) {
-			if (!is_new(g))
+			if (!voter_is_new(g))
 				return false;
 			continue;
 		}
@@ -630,7 +442,7 @@ may_change(const struct core *core, const struct set *s, const char *text)
 			return false;
 		old++;
 	}
-	return old >= majority(s->n);
+	return old >= set_majority(s->n);
 }
 
 /*
@@ -645,7 +457,7 @@ all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 
 	for (*stranger = 0; *stranger < core->config.shards; ++*stranger) {
 		g = &core->guards[*stranger];
-		if (is_known(g) && !set_has(s, g->node))
+		if (voter_is_known(g) && !set_has(s, g->node))
 			return false;
 	}
 	return s->n == core->config.shards;
@@ -750,8 +562,8 @@ voters_decide(struct core *core)
 	set_parse(&s, text);
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		if (!is_known(g) || g->busy || core->now_ms < g->enlist_ms ||
-		    !set_has(&s, g->node))
+		if (!voter_is_known(g) || g->busy ||
+		    core->now_ms < g->enlist_ms || !set_has(&s, g->node))
 			continue;
 		if (strcmp(g->set, text) == 0 && !in_line(core, g))
 			enlist(core, g, text, 'm');
@@ -769,7 +581,7 @@ void
 voters_report(struct core *core, struct guard *g, int64_t sent_ms,
     const struct guard_report *report)
 {
-	char place[NODE_BYTES + 1], before[8];
+	char before[8];
 
 	if (!quorum_used(core) || report->node_len == 0)
 		return;
@@ -782,8 +594,7 @@ voters_report(struct core *core, struct guard *g, int64_t sent_ms,
 	g->quiet = report->quiet;
 	g->node_ms = core->now_ms;
 	g->node_asked_ms = sent_ms;
-	place_write(core, guard_index(core, g), place);
-	place_note(core, g->node, place);
+	place_note(core, g);
 	if (report->state == GUARD_NODES)
 		places_learn(core, report->text, report->text_len);
 	voters_decide(core);
