@@ -49,7 +49,6 @@ claim_begin(struct core *core, struct claim *c, const struct claim_class *class,
 	c->class = class;
 	c->owner = owner;
 	c->ref = rq->ref;
-	c->key = (struct claim_key){ owner, rq->ref };
 	c->deadline.kind = TIMER_CLAIM;
 	c->since_ms = core->now_ms;
 	c->untagged = rq->untagged;

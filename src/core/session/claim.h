@@ -37,12 +37,16 @@ struct claim {
 	TAILQ_ENTRY(claim) in_owner;   /* owner.waiting or owner.granted */
 	TAILQ_ENTRY(claim) in_granted; /* owners.granted once granted */
 	struct table_link by_ref;      /* in owners.by_ref, if listed */
-	struct claim_key {
-		const struct owner *owner;
-		uint64_t ref;
-	} key; /* the next two, as bytes */
-	struct owner *owner;
-	uint64_t ref;
+	union {
+		struct {
+			struct owner *owner;
+			uint64_t ref;
+		};
+		struct claim_key {
+			const struct owner *owner;
+			uint64_t ref;
+		} key; /* the same two, as bytes */
+	};
 	const struct claim_class *class;
 	struct timer deadline; /* disarmed once it is granted */
 	int64_t since_ms;
