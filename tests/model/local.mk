@@ -3,4 +3,5 @@ EXTRA_DIST += \
 	tests/model/README.md \
 	tests/model/lease.pml \
 	tests/model/run \
-	tests/model/token.pml
+	tests/model/token.pml \
+	tests/model/voters.pml
