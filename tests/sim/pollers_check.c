@@ -282,8 +282,11 @@ poller_refused(struct broker *b, struct poller *p)
 		place->since = ++*order;
 		place->firm = UINT64_MAX;
 	}
+	/* One that is told at once may have no place, as there are too many. */
 	if (place->firm == UINT64_MAX) {
-		place->firm = *order == place->since ? *order : ++*order;
+		if (world_now(b->w) - p->sent_us >= b->w->pollers.park_ms * 500)
+			place->firm =
+			    *order == place->since ? *order : ++*order;
 		place->passed = 0;
 	}
 	place->heard_us = p->sent_us;

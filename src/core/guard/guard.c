@@ -470,12 +470,14 @@ guard_outcome(
 	voters_decide(core);
 	if (o->status != OUTCOME_DONE) {
 		g->pause_ms = core->now_ms + RETRY_MS;
-		/* Not for a heartbeat: the move may be what it lacks. */
-		if (op == OP_ENLIST)
+		/* Not for a heartbeat: the move may be what it lacks.  Nor if
+		 * it has moved: whoever has no say yet refuses all the same. */
+		if (op == OP_ENLIST && !g->moved)
 			g->enlist_ms = g->pause_ms;
 		if (g->seen_ms < core->now_ms)
 			g->seen_ms = core->now_ms;
 	}
+	g->moved = false;
 	plan_call(core, g);
 }
 

@@ -89,6 +89,7 @@ struct guard {
 	int64_t node_ms; /* when it told all that ... */
 	int64_t node_asked_ms; /* ... and when it was asked */
 	int64_t enlist_ms;     /* it is moved to no set before then */
+	bool moved; /* by the call that was answered last */
 	char down[128];	       /* why it can not be reached; "": unknown */
 };
 

@@ -572,6 +572,16 @@ voters_decide(struct core *core)
 	}
 }
 
+/* Has its set, or how it is there, changed? */
+static bool
+is_news(const struct guard *g, const struct guard_report *report)
+{
+	char open = report->open_len > 0 ? report->open[0] : '\0';
+
+	return open != g->open || report->set_len != strlen(g->set) ||
+	       memcmp(report->set, g->set, report->set_len) != 0;
+}
+
 /*
  * Every call to a server of a quorum tells its id and set, even one that is
  * refused because of them: so brokers hear of a change with whatever they ask
@@ -586,6 +596,7 @@ voters_report(struct core *core, struct guard *g, int64_t sent_ms,
 	if (!quorum_used(core) || report->node_len == 0)
 		return;
 	voter_copy(g->node, sizeof(g->node), report->node, report->node_len);
+	g->moved = is_news(g, report);
 	voter_copy(g->set, sizeof(g->set), report->set, report->set_len);
 	g->open = report->open_len > 0 ? report->open[0] : '\0';
 	voter_copy(before, sizeof(before), report->open, report->open_len);
