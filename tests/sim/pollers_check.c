@@ -551,18 +551,32 @@ believe(struct broker *b, struct poller *p, uint64_t fence)
 	checker_plain(p->w, p->name, p->until_us);
 }
 
+/* If the broker was stalled between its decision and its writing, and Redis has
+ * forgotten the hold by then, it is as if it had written before that.  It may
+ * write the hold again. */
+static bool
+is_forgotten(const struct broker *b)
+{
+	return b->w->pollers.forgot_us >= b->turn_us;
+}
+
+static void
+was_told_late(struct poller *p, uint64_t fence)
+{
+	was_told(p, fence);
+	forget(p);
+}
+
 /*
  * Redis may have granted it the name, or a hold that was kept for it, before
- * the name was forced; others may have been told of their grants since.  If the
- * broker was stalled between its decision and its writing, and Redis has forgotten
- * the hold by then, it is as if it had written before that.
+ * the name was forced; others may have been told of their grants since.
  */
 void
 poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 {
 	struct world *w = b->w;
 	struct ground *ground = &w->checker.grounds[p->name];
-	bool forgotten = w->pollers.forgot_us >= b->turn_us;
+	bool forgotten = is_forgotten(b);
 
 	if (!forgotten)
 		check_alone(b, p, fence);
@@ -586,9 +600,7 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
 	p->since_us = world_now(w);
 	if (forgotten) {
-		/* Its broker may write it again. */
-		was_told(p, fence);
-		forget(p);
+		was_told_late(p, fence);
 		return;
 	}
 	believe(b, p, fence);
@@ -641,8 +653,10 @@ poller_extended(struct broker *b, struct poller *p, uint64_t fence)
 {
 	struct world *w = b->w;
 	const struct ground *ground = &w->checker.grounds[p->name];
+	bool forgotten = is_forgotten(b);
 
-	check_alone(b, p, fence);
+	if (!forgotten)
+		check_alone(b, p, fence);
 	if (fence < ground->fence && w->pollers.forgot_us < p->since_us &&
 	    !outlives_force(w, p) && checker_fences_rise(w) &&
 	    !faults_excuse_fence(w))
@@ -651,5 +665,8 @@ poller_extended(struct broker *b, struct poller *p, uint64_t fence)
 		    p->name, p->index, (unsigned long long)fence,
 		    (unsigned long long)ground->fence);
 	memset(&p->places[b->index], 0, sizeof(p->places[b->index]));
-	believe(b, p, fence);
+	if (forgotten)
+		was_told_late(p, fence);
+	else
+		believe(b, p, fence);
 }
