@@ -289,7 +289,7 @@ core_new(const struct core_config *config)
 	if (config->metrics != NULL)
 		measure_configure(core->measure, config->metrics);
 	core->config.metrics = NULL; /* copied */
-	names_init(core, &of_locks);
+	names_init(core, &of_locks, &waiter_class);
 	warm_init(core);
 	warm_configure(core, &config->locks);
 	core->config.locks.warm_names.v = NULL; /* copied */

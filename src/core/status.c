@@ -243,6 +243,7 @@ time_up(struct core *core, struct claim *c)
 }
 
 static const struct claim_class ask_class = {
+	.kind = CLAIM_ASK,
 	.time_up = time_up,
 	.cancel = cancel,
 	.hasten = hasten,

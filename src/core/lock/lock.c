@@ -219,6 +219,7 @@ tell_granted(struct core *core, struct claim *c)
 }
 
 const struct claim_class waiter_class = {
+	.kind = CLAIM_WAITER,
 	.time_up = queue_time_up,
 	.cancel = queue_cancel,
 	.hasten = queue_hasten,

@@ -26,6 +26,9 @@ void lock_contended(struct core *core, const char *name, size_t len);
  * before anything that the caller asks the store for after this. */
 void lock_recall(struct core *core, const char *name, size_t len);
 
+/* What the end of its claim means for a waiter. */
+extern const struct claim_class waiter_class;
+
 /* LOCK and TRYLOCK ("Locks" in lockbroker-protocol(7)). */
 void lock_request(
     struct core *core, struct owner *owner, const struct core_request *rq);

@@ -72,7 +72,7 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 {
 	struct waiter *w = freelist_take(&core->locks->waiters);
 
-	claim_begin(core, &w->claim, &waiter_class, owner, rq);
+	claim_begin(core, &w->claim, core->locks->claims, owner, rq);
 	w->claim.try_only = rq->wait_ms == 0;
 	w->lock = l;
 	w->came = ++core->last_come;

@@ -215,21 +215,19 @@ waiter_first(const struct lock *l)
 	return TAILQ_FIRST(&queue_of(l)->waiters);
 }
 
-/* What the end of its claim means for a waiter (lock.c). */
-extern const struct claim_class waiter_class;
-
 /* NULL: the claim is none on a name. */
 static inline struct waiter *
 waiter_of(struct claim *c)
 {
-	return c->class == &waiter_class ? container_of(c, struct waiter, claim)
-					 : NULL;
+	return c->class->kind == CLAIM_WAITER
+		   ? container_of(c, struct waiter, claim)
+		   : NULL;
 }
 
 static inline const struct waiter *
 waiter_seen(const struct claim *c)
 {
-	return c->class == &waiter_class
+	return c->class->kind == CLAIM_WAITER
 		   ? container_of_const(c, struct waiter, claim)
 		   : NULL;
 }
@@ -274,6 +272,7 @@ struct lock_listener {
 /* All names of this broker. */
 struct locks {
 	const struct lock_listener *above; /* static */
+	const struct claim_class *claims;  /* of waiters; static */
 	/* Names, one table for each guard; over a quorum the first has all of
 	 * them.  Owned. */
 	struct table *names;

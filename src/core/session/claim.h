@@ -17,8 +17,12 @@
 
 #include "core/session/owner.h"
 
+/* What a claim may be embedded in. */
+enum claim_kind { CLAIM_WAITER, CLAIM_ENTRY, CLAIM_ASK };
+
 /* Each ends the request, or does what leads to its end.  Static. */
 struct claim_class {
+	enum claim_kind kind;
 	/* Its deadline has come. */
 	void (*time_up)(struct core *core, struct claim *c);
 	/* A CANCEL, `by`, asks for its end. */

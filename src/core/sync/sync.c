@@ -592,6 +592,7 @@ tell(struct core *core, struct claim *c)
 }
 
 static const struct claim_class entry_class = {
+	.kind = CLAIM_ENTRY,
 	.time_up = time_up,
 	.cancel = cancel,
 	.hasten = hasten,
@@ -599,14 +600,6 @@ static const struct claim_class entry_class = {
 	.refuse = refuse,
 	.tell = tell,
 };
-
-const struct entry *
-entry_seen(const struct claim *c)
-{
-	return c->class == &entry_class
-		   ? container_of_const(c, struct entry, claim)
-		   : NULL;
-}
 
 /* Messages are hints: each may be lost, late, doubled or wrong. */
 

@@ -106,6 +106,15 @@ entry_with(struct claim *c)
 	return container_of(c, struct entry, claim);
 }
 
+/* NULL: it is the claim of something else. */
+static inline const struct entry *
+entry_seen(const struct claim *c)
+{
+	return c->class->kind == CLAIM_ENTRY
+		   ? container_of_const(c, struct entry, claim)
+		   : NULL;
+}
+
 /* What a kind does.  Static.  A function that a kind does not need is NULL. */
 struct sync_class {
 	size_t size; /* of the kind's struct, which begins with struct sync */
@@ -216,9 +225,6 @@ void entry_free(struct core *core, struct entry *e);
 
 /* Takes an entry out of its line: the FLUSH tells that it was granted. */
 void entry_grant(struct core *core, struct entry *e);
-
-/* Of a claim that is no waiter (lock/state.h); NULL: it is one. */
-const struct entry *entry_seen(const struct claim *c);
 
 /* Ends a waiting entry with `status`; `by` is the CANCEL that asks for it, or
  * 0.  The entry may live on until the store knows. */
