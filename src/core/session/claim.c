@@ -1,5 +1,5 @@
 /*
- * Requests: their lists, and what is done with all of them.
+ * Claims: their lists, and what is done with all of them.
  */
 #include "config.h"
 

@@ -3,14 +3,15 @@
  * their answer.
  *
  *	claim_begin --> waits: owner.waiting --> granted: owner.granted
- *	                    |         ^               |         |
- *	                    |         |  taken back   |         | the FLUSH
- *	                    |         +---------------+         | tells it
+ *	                    |         ^               |       |
+ *	                    |         |  taken back   |       | the FLUSH
+ *	                    |         +---------------+       | tells it
  *	                    +--> answered, claim_end <--------+
  *
  * It is embedded in what waits: a waiter (lock/state.h), which stands for one
- * name of a LOCK, and a claim (sync/sync.h).  Whoever embeds it says by a class
- * what its end means there.  A tagged request can be cancelled while it waits.
+ * name of a LOCK, an entry in the line of a synchronizer (sync/sync.h), a STATUS
+ * while Redis is away (status.c).  Whoever embeds it says by a class what its
+ * end means there.  A tagged request can be cancelled while it waits.
  */
 #ifndef LOCKBROKER_CORE_SESSION_CLAIM_H
 #define LOCKBROKER_CORE_SESSION_CLAIM_H
