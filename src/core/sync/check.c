@@ -1,8 +1,8 @@
 /*
  * Checks the rules that all synchronizers keep between two steps:
  *
- * - an entry is in one line of its object until it is granted, and then in
- *   syncs.granted; so those of all owners are those of all objects;
+ * - an entry is in one line of its object until it is granted, and then its claim
+ *   waits for the FLUSH;
  * - along a line, entries are parked, then asked for, then new (line.h);
  * - a granted entry has no deadline: it was granted in time, and waits only to
  *   be told;

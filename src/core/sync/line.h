@@ -5,7 +5,7 @@
  *	parked ... parked   asked ... asked   new ... new   <- the latest
  *	                    ^ line.asked      ^ line.fresh
  *
- * An operation is always for the first of the new entries, without a gap.  So a
+ * An operation is always for the first of the new entries, without a gap.  So an
  * entry keeps no state of its own: two marks tell the state of all entries, and
  * the outcome of an operation for 100,000 of them just moves a mark.
  *
@@ -19,7 +19,7 @@
 
 void line_init(struct line *line);
 
-/* Put an entry at the end of its line, c->line; take it out. */
+/* Put an entry at the end of its line, e->line; take it out. */
 void line_join(struct entry *e);
 void line_leave(struct entry *e);
 
