@@ -45,6 +45,7 @@
 #include "core/measure/count.h"
 #include "core/replay.h"
 #include "core/session/notify.h"
+#include "core/session/valid.h"
 #include "core/status.h"
 #include "core/stop.h"
 #include "core/sync/semaphore.h"
@@ -57,7 +58,6 @@
 #include "core/turn/job.h"
 #include "core/turn/tally.h"
 #include "core/turn/work.h"
-#include "core/vouched.h"
 
 /* Tables of what a module tells those above it; calls downwards need none. */
 
@@ -81,7 +81,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_ADOPT] = { AGENDA_PATIENT, adopt_timer },
 	[TIMER_STAND] = { AGENDA_PATIENT, poll_timer },
 	[TIMER_RECALL] = { AGENDA_PATIENT, recall_timer },
-	[TIMER_VALID] = { AGENDA_PATIENT, vouched_timer },
+	[TIMER_VALID] = { AGENDA_PATIENT, valid_timer },
 };
 
 static bool (*const jobs[JOB_MAX])(struct core *core) = {
@@ -101,7 +101,7 @@ static bool (*const jobs[JOB_MAX])(struct core *core) = {
 	[JOB_CALLS] = token_run,
 	[JOB_TOKEN_RECORDS] = token_records_run,
 	[JOB_FORGET] = kept_free_over,
-	[JOB_VOUCH] = vouched_run_on,
+	[JOB_VOUCH] = valid_run_on,
 	[JOB_WARN] = tell_risks_on,
 	[JOB_WATCHED] = watch_run,
 	[JOB_WATCHERS] = watchers_tell_on,
@@ -163,7 +163,11 @@ static const struct turn_listener of_turn = {
 
 static const struct owner_listener of_owners = {
 	.bare = stop_bare,
-	.vouched_ms = vouched_look_up,
+};
+
+static const struct holding_class *const of_holdings[HOLDING_KINDS] = {
+	[HOLDING_NAME] = &hold_class,
+	[HOLDING_PERMITS] = &permits_class,
 };
 
 /* Notes since when new locks can't be granted, or not all of them. */
@@ -282,6 +286,7 @@ core_new(const struct core_config *config)
 	turn_init(core, &of_turn);
 	session_init(core);
 	core->owners->above = &of_owners;
+	core->owners->classes = of_holdings;
 	guard_init(core, &of_guards);
 	sweep_init(core, swept);
 	core->config.nodes = NULL; /* copied */

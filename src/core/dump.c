@@ -16,10 +16,10 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/replay.h"
+#include "core/session/valid.h"
 #include "core/sync/semaphore.h"
 #include "core/token/token_record.h"
 #include "core/turn/work.h"
-#include "core/vouched.h"
 
 /*
  * The client counts what it is told from the moment at which it sent the PING,
@@ -37,7 +37,7 @@ core_ping(struct core *core, int64_t now_ms, uint64_t session)
 	work_begin(core);
 	/* A PING is a word of the client, as a request is. */
 	kept_heard(core, s);
-	least_ms = vouched_ms(core, &s->owner);
+	least_ms = valid_until_ms(core, &s->owner);
 	work_end(core);
 	if (least_ms == INT64_MAX)
 		return -1;

@@ -20,6 +20,7 @@
 #include "core/lock/watch.h"
 #include "core/replay.h"
 #include "core/session/claim.h"
+#include "core/session/holding.h"
 #include "core/session/notify.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
@@ -63,53 +64,37 @@ leave_withdraw(struct core *core, struct session *s)
 	job_run(core, JOB_WITHDRAW);
 }
 
-/* Holds. */
+/* What it has. */
 
-/* Makes the name linger until nobody counts on the valid= any more. */
-static void
-keep_promise(struct core *core, struct hold *h)
+/* Permits first: nobody can wait for them on the way to a name. */
+static struct holding *
+first_of(const struct owner *owner)
 {
-	hold_promise_until(h, session_of(h->owner)->valid_ms + core->pad_ms +
-				  hold_rare(h)->delay_ms);
-}
+	struct holding *h = TAILQ_FIRST(&owner->holdings[HOLDING_PERMITS]);
 
-/* The next waiter may have the name before the next hold of the session
- * goes. */
-static void
-let_go_hold(struct core *core, struct hold *h)
-{
-	const struct session *s = session_of(h->owner);
-	struct lock *l = h->lock;
-
-	core_visit(core, 1);
-	if (s->outlived)
-		keep_promise(core, h);
-	if (core->stopping && !s->clean)
-		notify_stopped(core, h);
-	hold_give_back(core, h, "dropped", s->clean);
-	lock_next(core, l);
+	return h != NULL ? h : TAILQ_FIRST(&owner->holdings[HOLDING_NAME]);
 }
 
 static void
-let_go_permits(struct core *core, struct permits *p)
+let_go(struct core *core, const struct session *s, struct holding *h)
 {
-	const struct session *s = session_of(p->owner);
+	const struct holding_class *class = holding_class(core, h);
 
 	core_visit(core, 1);
 	if (s->outlived)
-		permits_outlive(core, p, s->valid_ms);
-	permits_give_back(core, p);
+		class->outlive(core, h, s->valid_ms);
+	class->let_go(core, h, s->clean);
 }
 
 /* Lets go a part of what it has.  Returns true when nothing is left. */
 static bool
 let_go_some(struct core *core, struct session *s)
 {
-	while (work_left(core) && !TAILQ_EMPTY(&s->owner.permits))
-		let_go_permits(core, TAILQ_FIRST(&s->owner.permits));
-	while (work_left(core) && !TAILQ_EMPTY(&s->owner.holds))
-		let_go_hold(core, TAILQ_FIRST(&s->owner.holds));
-	if (!TAILQ_EMPTY(&s->owner.permits) || !TAILQ_EMPTY(&s->owner.holds))
+	struct holding *h;
+
+	while (work_left(core) && (h = first_of(&s->owner)) != NULL)
+		let_go(core, s, h);
+	if (owner_has(&s->owner) > 0)
 		return false;
 	/* A session that lives on keeps its watches, and hears of what it has
 	 * lost. */
@@ -177,8 +162,7 @@ leave_outlive(struct core *core, struct session *s)
 {
 	if (s->valid_ms <= core->now_ms)
 		return;
-	if (s->owner.nholds + s->owner.npermits > 0 &&
-	    s->valid_ms > core->sessions->left_ms)
+	if (owner_has(&s->owner) > 0 && s->valid_ms > core->sessions->left_ms)
 		core->sessions->left_ms = s->valid_ms;
 	s->outlived = true;
 }
@@ -200,6 +184,7 @@ leave_end(struct core *core, struct session *s, bool clean)
 static void
 drop(struct core *core, struct session *s)
 {
+	struct holding *h;
 	bool done;
 
 	do {
@@ -207,10 +192,8 @@ drop(struct core *core, struct session *s)
 		work_allow(core, CORE_WORK_MAX);
 		done = claims_withdraw(core, &s->owner);
 	} while (!done);
-	while (!TAILQ_EMPTY(&s->owner.permits))
-		permits_end(core, TAILQ_FIRST(&s->owner.permits));
-	while (!TAILQ_EMPTY(&s->owner.holds))
-		hold_end(core, TAILQ_FIRST(&s->owner.holds), true);
+	while ((h = first_of(&s->owner)) != NULL)
+		holding_class(core, h)->drop(core, h);
 	do {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);

@@ -139,7 +139,7 @@ lives_until(
 	    core->sessions->ndetached < core->config.limits.clients)
 		until_ms += grace_ms;
 	if (!ended_by_client(s, orderly, quit) && s->valid_ms > until_ms &&
-	    s->owner.nholds + s->owner.npermits > 0)
+	    owner_has(&s->owner) > 0)
 		until_ms = s->valid_ms;
 	return until_ms;
 }
@@ -283,10 +283,13 @@ static uint64_t
 permits_sum(const struct owner *owner)
 {
 	const struct permits *p;
+	const struct holding *h;
 	uint64_t n = 0;
 
-	TAILQ_FOREACH (p, &owner->permits, in_owner)
+	TAILQ_FOREACH (h, &owner->holdings[HOLDING_PERMITS], in_owner) {
+		p = permits_seen(h);
 		n += p->n - p->untold;
+	}
 	return n;
 }
 
@@ -366,8 +369,8 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 		take_over(core, own, s);
 	emit_reply(core, s->owner.id, ref, STATUS_OK);
 	emit_num(core, FIELD_ID, s->owner.id);
-	emit_num(core, FIELD_LOCKS, s->owner.nholds);
-	if (s->owner.npermits > 0)
+	emit_num(core, FIELD_LOCKS, s->owner.nheld[HOLDING_NAME]);
+	if (s->owner.nheld[HOLDING_PERMITS] > 0)
 		emit_num(core, FIELD_PERMITS, permits_sum(&s->owner));
 	core->fx_first = core->fx->n;
 	kept_tell(core, s);

@@ -34,7 +34,7 @@ list_entry(struct core *core, struct listing *g)
 static void
 list_permits(struct core *core, struct listing *g)
 {
-	const struct permits *p = cursor_take(&g->next);
+	const struct permits *p = permits_of(cursor_take(&g->next));
 	struct owner *owner;
 
 	if (p == NULL) {
@@ -47,14 +47,15 @@ list_permits(struct core *core, struct listing *g)
 		return;
 	}
 	row_num(&g->row, FIELD_PERMITS, p->n);
-	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, p->since_ms));
+	row_num(
+	    &g->row, FIELD_AGE, listing_age(g->now_ms, p->holding.since_ms));
 	row_finish(&g->row, "semaphore", p->sync->name, p->sync->name_len);
 }
 
 static void
 list_hold(struct core *core, struct listing *g)
 {
-	const struct hold *h = cursor_take(&g->next);
+	const struct hold *h = hold_of(cursor_take(&g->next));
 	struct owner *owner;
 
 	if (h == NULL) {
@@ -62,14 +63,15 @@ list_hold(struct core *core, struct listing *g)
 		owner = owner_find(core, g->session);
 		if (owner != NULL)
 			cursor_begin(&owner->cursors, &g->next,
-			    TAILQ_FIRST(&owner->permits),
-			    offsetof(struct permits, in_owner));
+			    TAILQ_FIRST(&owner->holdings[HOLDING_PERMITS]),
+			    offsetof(struct holding, in_owner));
 		return;
 	}
 	row_str(&g->row, FIELD_MODE, listing_mode(h->lock->shared_hold));
 	row_num(&g->row, FIELD_DEPTH, hold_depth(h));
 	row_num(&g->row, FIELD_FENCE, h->fence);
-	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, h->since_ms));
+	row_num(
+	    &g->row, FIELD_AGE, listing_age(g->now_ms, h->holding.since_ms));
 	row_finish(&g->row, "lock", h->lock->name, h->lock->name_len);
 }
 
@@ -83,8 +85,9 @@ begin_part(struct core *core, struct listing *g)
 	if (owner == NULL)
 		return;
 	g->nended = owner->nended;
-	cursor_begin(&owner->cursors, &g->next, TAILQ_FIRST(&owner->holds),
-	    offsetof(struct hold, in_owner));
+	cursor_begin(&owner->cursors, &g->next,
+	    TAILQ_FIRST(&owner->holdings[HOLDING_NAME]),
+	    offsetof(struct holding, in_owner));
 }
 
 /* The client hears of a loss before it has the list, so the list must not have

@@ -54,7 +54,8 @@ history_past(struct core *core, struct listing *g)
 static void
 history_holder(struct core *core, struct listing *g)
 {
-	const struct hold *h = g->left > 0 ? cursor_take(&g->next) : NULL;
+	const struct hold *h =
+	    g->left > 0 ? hold_of(cursor_take(&g->next)) : NULL;
 	struct row *r = &g->row;
 
 	if (h == NULL) {
@@ -62,12 +63,12 @@ history_holder(struct core *core, struct listing *g)
 		return;
 	}
 	g->left--;
-	listing_session(core, g, h->owner, h->lock->shared_hold);
-	if (h->owner->user != NULL)
-		row_str(r, FIELD_USER, h->owner->user);
+	listing_session(core, g, h->holding.owner, h->lock->shared_hold);
+	if (h->holding.owner->user != NULL)
+		row_str(r, FIELD_USER, h->holding.owner->user);
 	row_num(r, FIELD_FENCE, h->fence);
 	row_num(r, FIELD_WAITED, (uint64_t)hold_waited_ms(h));
-	row_num(r, FIELD_HELD, listing_age(g->now_ms, h->since_ms));
+	row_num(r, FIELD_HELD, listing_age(g->now_ms, h->holding.since_ms));
 	row_str(r, FIELD_END, "held");
 	row_num(r, FIELD_AGO, 0);
 	row_finish(r, "hold", NULL, 0);
@@ -102,6 +103,7 @@ core_history_begin(
 	l = lock_find(core, name, name_len);
 	if (l != NULL)
 		cursor_begin(&lock_need_rare(l)->cursors, &g->next,
-		    TAILQ_FIRST(&l->holders), offsetof(struct hold, in_lock));
+		    TAILQ_FIRST(&l->holders),
+		    offsetof(struct holding, in_holders));
 	return g;
 }

@@ -135,7 +135,7 @@ offer_with_tokens(struct core *core, struct listing *g, struct busy one)
 static void
 offer_lock(struct core *core, struct listing *g, const struct lock *l)
 {
-	const struct hold *h = TAILQ_FIRST(&l->holders);
+	const struct hold *h = hold_first(l);
 	struct busy one = { .kind = KIND_LOCK,
 		.name = l->name,
 		.name_len = l->name_len,
@@ -146,7 +146,8 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 	if (l->queue != NULL)
 		one.since_ms = waiter_first(l)->claim.since_ms;
 	if (h != NULL) {
-		add_holder(&one, h->owner->label, h->owner->peer, h->since_ms);
+		add_holder(&one, h->holding.owner->label,
+		    h->holding.owner->peer, h->holding.since_ms);
 		one.lost_ms = risk_ms(core, &l->lease.term);
 	}
 	offer_with_tokens(core, g, one);
@@ -184,7 +185,8 @@ offer_sync(struct core *core, struct listing *g, const struct sync *y)
 	if (!TAILQ_EMPTY(&y->queue.list))
 		one.since_ms = TAILQ_FIRST(&y->queue.list)->claim.since_ms;
 	if (p != NULL) {
-		add_holder(&one, p->owner->label, p->owner->peer, p->since_ms);
+		add_holder(&one, p->holding.owner->label,
+		    p->holding.owner->peer, p->holding.since_ms);
 		one.lost_ms = risk_ms(core, semaphore_term(y));
 	}
 	offer(g, &one);

@@ -119,16 +119,18 @@ queue_begin(struct core *core, struct listing *g)
 static void
 queue_holder(struct core *core, struct listing *g)
 {
-	const struct hold *h = g->left > 0 ? cursor_take(&g->next) : NULL;
+	const struct hold *h =
+	    g->left > 0 ? hold_of(cursor_take(&g->next)) : NULL;
 
 	if (h == NULL) {
 		queue_begin(core, g);
 		return;
 	}
 	g->left--;
-	listing_session(core, g, h->owner, h->lock->shared_hold);
+	listing_session(core, g, h->holding.owner, h->lock->shared_hold);
 	row_num(&g->row, FIELD_FENCE, h->fence);
-	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, h->since_ms));
+	row_num(
+	    &g->row, FIELD_AGE, listing_age(g->now_ms, h->holding.since_ms));
 	row_finish(&g->row, "holder", NULL, 0);
 }
 
@@ -167,8 +169,8 @@ core_queue_begin(
 	if (l == NULL)
 		return g;
 	cursor_begin(&lock_need_rare(l)->cursors, &g->next,
-	    TAILQ_LAST(&l->holders, holder_list),
-	    offsetof(struct hold, in_lock));
+	    TAILQ_LAST(&l->holders, holding_list),
+	    offsetof(struct holding, in_holders));
 	g->next.back = true;
 	if (l->lease.state == LEASE_LINGERING)
 		g->stage = queue_lingering;
@@ -233,7 +235,8 @@ line_begin(struct core *core, struct listing *g)
 static void
 line_holder(struct core *core, struct listing *g)
 {
-	const struct permits *p = g->left > 0 ? cursor_take(&g->next) : NULL;
+	const struct permits *p =
+	    g->left > 0 ? permits_of(cursor_take(&g->next)) : NULL;
 
 	if (p == NULL) {
 		line_begin(core, g);
@@ -241,8 +244,8 @@ line_holder(struct core *core, struct listing *g)
 	}
 	if (permits_are_lost(p))
 		return;
-	listing_owner(core, g, p->owner);
-	tell_line(g, "holder", p->n, p->since_ms);
+	listing_owner(core, g, p->holding.owner);
+	tell_line(g, "holder", p->n, p->holding.since_ms);
 }
 
 /* The waiters are counted as the list begins. */
@@ -261,7 +264,7 @@ core_line_begin(struct core *core, enum kind kind, const char *name,
 	g->name_len = name_len;
 	if (kind == KIND_SEMAPHORE)
 		cursor_begin(&y->cursors, &g->next, semaphore_holder(y),
-		    offsetof(struct permits, in_sync));
+		    offsetof(struct holding, in_holders));
 	g->nparked = y->queue.n;
 	return g;
 }

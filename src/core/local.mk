@@ -31,6 +31,8 @@ noinst_LIBRARIES += src/core/session/libsession.a
 src_core_session_libsession_a_SOURCES = \
 	src/core/session/notify.c \
 	src/core/session/notify.h \
+	src/core/session/holding.c \
+	src/core/session/holding.h \
 	src/core/session/owner.c \
 	src/core/session/owner.h \
 	src/core/session/claim.c \
@@ -211,6 +213,4 @@ src_core_libcore_a_SOURCES = \
 	src/core/status.c \
 	src/core/status.h \
 	src/core/stop.c \
-	src/core/stop.h \
-	src/core/vouched.c \
-	src/core/vouched.h
+	src/core/stop.h

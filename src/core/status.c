@@ -63,14 +63,14 @@ emit_holder(struct core *core, const struct hold *h)
 	const struct term *t = &h->lock->lease.term;
 	int64_t left_ms = term_deadline_ms(core, t) - core->now_ms;
 
-	emit_num(core, FIELD_SESSION, h->owner->id);
-	if (h->owner->label != NULL)
-		emit_text(core, FIELD_LABEL, h->owner->label);
+	emit_num(core, FIELD_SESSION, h->holding.owner->id);
+	if (h->holding.owner->label != NULL)
+		emit_text(core, FIELD_LABEL, h->holding.owner->label);
 	emit_num(core, FIELD_FENCE, h->fence);
 	emit_ms(core, FIELD_TTL, left_ms);
 	if (t->state == TERM_ATRISK)
 		emit_ms(core, FIELD_AT_RISK, left_ms);
-	emit_ms(core, FIELD_AGE, core->now_ms - h->since_ms);
+	emit_ms(core, FIELD_AGE, core->now_ms - h->holding.since_ms);
 	if (timer_armed(bound))
 		emit_ms(core, FIELD_UNTIL,
 		    core_armed_ms(core, bound) - core->now_ms);
@@ -91,7 +91,7 @@ static void
 from_here(struct core *core, uint64_t session, uint64_t ref,
     const struct lock *l, unsigned others)
 {
-	const struct hold *h = TAILQ_FIRST(&l->holders);
+	const struct hold *h = hold_first(l);
 	int64_t left_ms = lease_rare(&l->lease)->linger_ms - core->now_ms;
 
 	emit_reply(core, session, ref, STATUS_OK);

@@ -71,7 +71,7 @@ static bool
 may_give_back(const struct core *core, const struct session *s)
 {
 	return !s->detached && s->valid_ms > core->now_ms &&
-	       s->owner.nholds + s->owner.npermits > 0;
+	       owner_has(&s->owner) > 0;
 }
 
 /* Refuses the session's requests, so that no released name can go to one of
@@ -109,7 +109,7 @@ turn_away(struct core *core, struct session *s)
 	if (s->over)
 		return true;
 	tell_leaving(core, s);
-	return !core->draining || s->owner.nholds + s->owner.npermits > 0 ||
+	return !core->draining || owner_has(&s->owner) > 0 ||
 	       claims_refuse(core, &s->owner);
 }
 

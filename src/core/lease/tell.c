@@ -12,6 +12,7 @@
 
 #include "base/xmalloc.h"
 #include "core/lease/tell.h"
+#include "core/session/holding.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
 
@@ -78,14 +79,14 @@ lose_some(
     struct core *core, struct term *t, const struct loss *loss, unsigned few)
 {
 	const struct term_lessee *lessee = lessee_of(core, t);
-	void *holder;
+	struct holding *h;
 
-	while ((holder = lessee->loser(t, loss)) != NULL) {
+	while ((h = lessee->loser(t, loss)) != NULL) {
 		if (few == 0 && !work_left(core))
 			return false;
 		few -= few > 0;
 		core_visit(core, 1);
-		lessee->lose(core, holder, loss);
+		holding_class(core, h)->lose(core, h, loss);
 	}
 	return true;
 }
@@ -148,13 +149,13 @@ tell_losses_on(struct core *core)
 /* Risks. */
 
 static void
-warn(struct core *core, struct term *t, const void *holder)
+warn(struct core *core, struct term *t, const struct holding *h)
 {
 	int64_t left_ms = term_deadline_ms(core, t) - core->now_ms;
 
 	assert(t->state != TERM_OVER);
 	core_visit(core, 1);
-	lessee_of(core, t)->warn(core, holder,
+	holding_class(core, h)->warn(core, h,
 	    t->state == TERM_ATRISK ? EVENT_ATRISK : EVENT_SAFE,
 	    left_ms > 0 ? left_ms : 0);
 }
@@ -164,34 +165,35 @@ void
 tell_risk(struct core *core, struct term *t)
 {
 	const struct term_lessee *lessee = lessee_of(core, t);
-	void *holder = lessee->first(t);
+	struct holding *h = lessee->first(t);
 	struct telling *c;
 	unsigned n;
 
 	if (t->losing)
 		return;
 	tell_no_more(core, t);
-	for (n = 0; holder != NULL && (n < FEW || work_left(core)); n++) {
-		warn(core, t, holder);
-		holder = cursor_beyond(holder, lessee->in_holders, false);
+	for (n = 0; h != NULL && (n < FEW || work_left(core)); n++) {
+		warn(core, t, h);
+		h = TAILQ_NEXT(h, in_holders);
 	}
-	if (holder == NULL)
+	if (h == NULL)
 		return;
 	c = begin(core, t, false);
-	cursor_begin(lessee->cursors(t), &c->next, holder, lessee->in_holders);
+	cursor_begin(lessee->cursors(t), &c->next, h,
+	    offsetof(struct holding, in_holders));
 }
 
 bool
 tell_risks_on(struct core *core)
 {
-	const void *holder;
+	const struct holding *h;
 	struct telling *c;
 
 	while (work_left(core) &&
 	       (c = TAILQ_FIRST(&core->terms->warning)) != NULL) {
 		core_visit(core, 1);
-		while ((holder = cursor_take(&c->next)) != NULL) {
-			warn(core, c->term, holder);
+		while ((h = cursor_take(&c->next)) != NULL) {
+			warn(core, c->term, h);
 			if (!work_left(core))
 				break;
 		}

@@ -69,16 +69,11 @@ struct term_lessee {
 	/* It has become at risk, or is safe again. */
 	void (*risk_changed)(struct core *core, struct term *t);
 	/* For tell.c.  Who is to lose it next; NULL: all have lost it. */
-	void *(*loser)(struct term *t, const struct loss *loss);
-	void (*lose)(struct core *core, void *holder, const struct loss *loss);
+	struct holding *(*loser)(struct term *t, const struct loss *loss);
 	void (*touch)(struct core *core, struct term *t);
-	/* The first of those that have it, where in them the links of their
-	 * list are, and who stands in that list. */
-	void *(*first)(const struct term *t);
-	size_t in_holders;
+	/* The first of those who have it, and the cursors in their list. */
+	struct holding *(*first)(const struct term *t);
 	struct cursors *(*cursors)(struct term *t);
-	void (*warn)(struct core *core, const void *holder, enum event_id event,
-	    int64_t left_ms);
 	/* Where it keeps what they are being told. */
 	struct telling **(*telling)(struct term *t);
 };

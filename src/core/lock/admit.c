@@ -55,10 +55,10 @@ static bool
 visit(struct core *core, struct walk *walk, const struct lock *l,
     struct owner *from, const struct owner *start)
 {
-	struct hold *h;
+	const struct holding *h;
 	struct owner *owner;
 
-	TAILQ_FOREACH (h, &l->holders, in_lock) {
+	TAILQ_FOREACH (h, &l->holders, in_holders) {
 		if (walk->n >= WALK_MAX)
 			return false;
 		core_visit(core, 1);
@@ -121,13 +121,13 @@ write_circle(const struct owner *start, struct buf *out)
 static bool
 is_waited_for(const struct core *core, const struct owner *owner)
 {
-	const struct hold *h;
+	const struct holding *h;
 
-	if (owner->nholds > WALK_MAX)
+	if (owner->nheld[HOLDING_NAME] > WALK_MAX)
 		return true;
-	core_visit(core, owner->nholds);
-	TAILQ_FOREACH (h, &owner->holds, in_owner)
-		if (queue_of(h->lock)->n > 0)
+	core_visit(core, owner->nheld[HOLDING_NAME]);
+	TAILQ_FOREACH (h, &owner->holdings[HOLDING_NAME], in_owner)
+		if (queue_of(hold_seen(h)->lock)->n > 0)
 			return true;
 	return false;
 }

@@ -138,7 +138,7 @@ end_lease(struct core *core, struct lock *l, int64_t since_ms, const char *by,
 static bool
 is_meant(const struct lock *l, int64_t asked_ms)
 {
-	const struct hold *h = TAILQ_LAST(&l->holders, holder_list);
+	const struct holding *h = TAILQ_LAST(&l->holders, holding_list);
 
 	return (h != NULL ? h->since_ms : lock_rare(l)->linger_since_ms) <=
 	       asked_ms;
@@ -205,8 +205,8 @@ force_request(
 		    guard_excuse(core, shard, NULL, why));
 		return;
 	}
-	notify_force(core, owner, here ? TAILQ_FIRST(&l->holders) : NULL,
-	    name->p, name->n);
+	notify_force(
+	    core, owner, here ? hold_first(l) : NULL, name->p, name->n);
 	f = xcalloc(1, sizeof(*f) + name->n);
 	f->id = ++core->forces->last;
 	f->session = owner->id;

@@ -49,7 +49,7 @@ count_grant(struct core *core, struct lock *l)
 static uint64_t
 next_fence(struct lock *l)
 {
-	const struct hold *h = TAILQ_FIRST(&l->holders);
+	const struct hold *h = hold_first(l);
 
 	if (h != NULL)
 		return h->fence;
@@ -88,7 +88,7 @@ lock_grant(struct core *core, struct waiter *w)
 	warm_granted(core, l, shared);
 	reenter_others(core, h, w->group != NULL);
 	if (w->group == NULL) /* else when it has all of it */
-		deadlock_check(core, h->owner);
+		deadlock_check(core, h->holding.owner);
 }
 
 /*
@@ -136,7 +136,7 @@ look_in_queue(struct core *core, struct hold *h, unsigned left)
 		if (left-- == 0)
 			return;
 		core_visit(core, 1);
-		if (w->claim.owner == h->owner)
+		if (w->claim.owner == h->holding.owner)
 			reenter(core, h, w);
 	}
 }
@@ -147,7 +147,7 @@ look_in_session(struct core *core, struct hold *h)
 	struct claim *c, *next;
 	struct waiter *w;
 
-	TAILQ_FOREACH_SAFE (c, &h->owner->waiting, in_owner, next) {
+	TAILQ_FOREACH_SAFE (c, &h->holding.owner->waiting, in_owner, next) {
 		core_visit(core, 1);
 		w = waiter_of(c);
 		if (w != NULL && w->lock == h->lock)
@@ -170,10 +170,10 @@ reenter_others(struct core *core, struct hold *h, bool several)
 		look_in_queue(core, h, GROUPS_FIRST);
 	else if (queue_of(l)->n <= FEW)
 		look_in_queue(core, h, FEW);
-	else if (h->owner->nwaiting <= FEW)
+	else if (h->holding.owner->nwaiting <= FEW)
 		look_in_session(core, h);
 	else
-		owner_walk(core, h->owner, WALK_REENTER);
+		owner_walk(core, h->holding.owner, WALK_REENTER);
 }
 
 static void

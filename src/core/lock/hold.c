@@ -18,6 +18,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/lease/lease.h"
+#include "core/lease/tell.h"
 #include "core/lock/hold.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
@@ -39,7 +40,7 @@ hold_take_back(struct hold *h, const struct waiter *w)
 	if (!hold_step_out(h))
 		return false;
 	hold_drop_upgrade(h, w);
-	TAILQ_FOREACH (c, &h->owner->granted, in_owner) {
+	TAILQ_FOREACH (c, &h->holding.owner->granted, in_owner) {
 		other = waiter_of(c);
 		if (other != NULL && other->hold == h &&
 		    other->depth > w->depth)
@@ -56,7 +57,7 @@ hold_drop_upgrade(struct hold *h, const struct waiter *w)
 
 	if (hold_rare(h)->shared_fence == 0)
 		return;
-	TAILQ_FOREACH (c, &h->owner->granted, in_owner) {
+	TAILQ_FOREACH (c, &h->holding.owner->granted, in_owner) {
 		other = waiter_seen(c);
 		if (other != NULL && other != w && other->hold == h &&
 		    other->fence == h->fence)
@@ -87,7 +88,7 @@ untold(const struct hold *h)
 	if (h->lock->nuntold == 0)
 		return 0;
 	/* Each is one level of its depth; mostly the first one is all. */
-	TAILQ_FOREACH (c, &h->owner->granted, in_owner) {
+	TAILQ_FOREACH (c, &h->holding.owner->granted, in_owner) {
 		w = waiter_seen(c);
 		n += w != NULL && w->hold == h;
 		if (n == hold_depth(h))
@@ -149,7 +150,7 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 	    (h->rare->keep_until_ms == 0 && h->rare->delay_ms == 0))
 		return;
 	h->rare->binds = true;
-	unowned_bind(core, h->lock, h->owner);
+	unowned_bind(core, h->lock, h->holding.owner);
 }
 
 static void
@@ -160,6 +161,15 @@ to_be_told(struct hold *h, struct waiter *w)
 	w->claim.owner->nuncounted++;
 	w->fence = h->fence;
 	w->depth = hold_depth(h);
+}
+
+int64_t
+hold_valid_ms(const struct core *core, const struct holding *holding)
+{
+	const struct hold *h = hold_seen(holding);
+
+	return holding_bounded_ms(core, &hold_rare(h)->bound,
+	    term_deadline_ms(core, &h->lock->lease.term));
 }
 
 /*
@@ -179,15 +189,12 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 
 	assert(term_vouched(core, &l->lease.term));
 	assert(l->nholders == 0 || (w->shared && l->shared_hold));
-	h->owner = owner;
+	holding_begin(core, &h->holding, HOLDING_NAME, owner);
 	h->lock = l;
 	h->fence = fence;
-	h->since_ms = core->now_ms;
 	measured_begins(core, h, w);
-	TAILQ_INSERT_TAIL(&owner->holds, h, in_owner);
 	holders_join(l, h);
 	term_used(core, &l->lease.term, 1);
-	owner->nholds++;
 	core->locks->nholds++;
 	if (lease_rare(&l->lease)->linger_ms >
 	    core->now_ms) { /* a keep goes on */
@@ -197,7 +204,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	hold_bind(core, h,
 	    w->has_hold ? w->hold_ms : core->config.locks.default_hold_ms);
 	to_be_told(h, w);
-	valid_note(core, owner, hold_valid_ms(core, h));
+	valid_note(core, owner, hold_valid_ms(core, &h->holding));
 	return h;
 }
 
@@ -205,7 +212,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 void
 hold_reenter(struct core *core, struct hold *h, struct waiter *w)
 {
-	assert(h->owner == w->claim.owner && h->lock == w->lock);
+	assert(h->holding.owner == w->claim.owner && h->lock == w->lock);
 	hold_need_rare(h)->reentries++;
 	lengthen(core, h, w);
 	to_be_told(h, w);
@@ -232,25 +239,21 @@ void
 hold_upgrade(
     struct core *core, struct hold *h, struct waiter *w, uint64_t fence)
 {
-	assert(!w->shared && h->owner == w->claim.owner);
+	assert(!w->shared && h->holding.owner == w->claim.owner);
 	assert(h->lock->nholders == 1 && fence > h->fence);
 	hold_need_rare(h)->shared_fence = h->fence;
 	h->fence = fence;
 	hold_reenter(core, h, w);
 }
 
-/* locks.max_hold also bounds a hold that asks for no bound. */
 void
 hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 {
-	int64_t most_ms = core->config.locks.max_hold_ms;
-
-	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
-		hold_ms = most_ms;
+	hold_ms = holding_bound_ms(core, hold_ms);
 	if (hold_ms > 0) {
 		hold_need_rare(h)->hold_ms = hold_ms;
 		core_arm(core, &h->rare->bound, core->now_ms + hold_ms);
-		valid_note(core, h->owner, core->now_ms + hold_ms);
+		valid_note(core, h->holding.owner, core->now_ms + hold_ms);
 	} else if (h->rare != NULL) {
 		h->rare->hold_ms = 0;
 		core_disarm(core, &h->rare->bound);
@@ -265,7 +268,7 @@ hold_bind(struct core *core, struct hold *h, int64_t hold_ms)
 static void
 forget_untold(struct hold *h, bool withdrawn)
 {
-	struct claim_list *granted = &h->owner->granted;
+	struct claim_list *granted = &h->holding.owner->granted;
 	uint32_t left = untold(h);
 	struct claim *c, *next;
 	struct waiter *w;
@@ -287,15 +290,11 @@ forget_untold(struct hold *h, bool withdrawn)
 static void
 hold_free(struct core *core, struct hold *h)
 {
-	assert(h->owner->nholds > 0 && core->locks->nholds > 0);
+	assert(core->locks->nholds > 0);
 	measured_freed(core, h);
-	valid_left(core, h->owner);
-	CURSOR_REMOVE(&h->owner->cursors, &h->owner->holds, h, in_owner);
 	holders_leave(h->lock, h);
 	term_used(core, &h->lock->lease.term, -1);
-	h->owner->nholds--;
-	h->owner->nended++;
-	owner_let_go(core, h->owner);
+	holding_end(core, &h->holding);
 	core->locks->nholds--;
 	if (hold_rare(h)->gone)
 		unowned_hold_ended(core, h->lock);
@@ -369,7 +368,7 @@ hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
 void
 hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 {
-	struct owner *owner = h->owner;
+	struct owner *owner = h->holding.owner;
 	struct lock *l = h->lock;
 
 	assert(reason != NULL && l->nholders > 0);
@@ -387,15 +386,22 @@ hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 	end_hold(core, h, false);
 }
 
-int64_t
-hold_valid_ms(const struct core *core, const struct hold *h)
+/* Timers run at the start of a step, but in a bounded number.  So an event may
+ * meet a lease whose end has not been handled yet. */
+void
+lock_look(struct core *core, struct lock *l, const struct owner *owner)
 {
-	int64_t at_ms = term_deadline_ms(core, &h->lock->lease.term);
-	const struct timer *bound = &hold_rare(h)->bound;
-	int64_t bound_ms;
+	const struct loss *loss;
+	struct hold *h;
 
-	if (!timer_armed(bound))
-		return at_ms;
-	bound_ms = core_armed_ms(core, bound);
-	return min_ms(bound_ms, at_ms);
+	if (term_overdue(core, &l->lease.term))
+		term_run_out(core, &l->lease.term);
+	if (!l->lease.term.losing)
+		return;
+	loss = tell_losing(core, &l->lease.term);
+	h = hold_find(core, l, owner);
+	if (h != NULL && h->holding.since_ms <= loss->since_ms) {
+		core_visit(core, 1);
+		holding_class(core, &h->holding)->lose(core, &h->holding, loss);
+	}
 }

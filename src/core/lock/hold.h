@@ -103,9 +103,7 @@ void hold_lose(
     struct core *core, struct hold *h, const char *reason, const char *by);
 
 /* Until when the hold is vouched for: the end of the lease, or the bound. */
-int64_t hold_valid_ms(const struct core *core, const struct hold *h);
-
-/* sharers.c */
+int64_t hold_valid_ms(const struct core *core, const struct holding *holding);
 
 /*
  * Brings the lock up to date before a request acts on it: if the lease has run
@@ -113,5 +111,9 @@ int64_t hold_valid_ms(const struct core *core, const struct hold *h);
  * many, at least this session is.
  */
 void lock_look(struct core *core, struct lock *l, const struct owner *owner);
+
+/* sharers.c */
+
+extern const struct holding_class hold_class;
 
 #endif

@@ -23,8 +23,8 @@ owner_id(const struct table_link *link, size_t *len)
 	const struct hold_rare *t =
 	    container_of_const(link, struct hold_rare, by_owner);
 
-	*len = sizeof(t->hold->owner->id);
-	return (const char *)&t->hold->owner->id;
+	*len = sizeof(t->hold->holding.owner->id);
+	return (const char *)&t->hold->holding.owner->id;
 }
 
 /* Is called for nearly each request, so it must not look at all who share a
@@ -34,7 +34,7 @@ hold_find(
     const struct core *core, const struct lock *l, const struct owner *owner)
 {
 	struct table_link *link;
-	struct hold *h;
+	struct holding *h;
 
 	if (lock_rare(l)->crowd != NULL) {
 		core_visit(core, 1);
@@ -45,10 +45,10 @@ hold_find(
 			    : NULL;
 	}
 	/* Whoever looks at a name has counted its first holder. */
-	TAILQ_FOREACH (h, &l->holders, in_lock) {
+	TAILQ_FOREACH (h, &l->holders, in_holders) {
 		if (h->owner == owner)
-			return h;
-		core_visit(core, TAILQ_NEXT(h, in_lock) != NULL);
+			return hold_of(h);
+		core_visit(core, TAILQ_NEXT(h, in_holders) != NULL);
 	}
 	return NULL;
 }
@@ -76,8 +76,10 @@ hold_need_rare(struct hold *h)
 void
 holders_join(struct lock *l, struct hold *h)
 {
+	struct holding *any;
+
 	assert(h->lock == l);
-	TAILQ_INSERT_HEAD(&l->holders, h, in_lock);
+	TAILQ_INSERT_HEAD(&l->holders, &h->holding, in_holders);
 	l->nholders++;
 	if (lock_rare(l)->crowd != NULL) {
 		table_add(l->rare->crowd, &hold_need_rare(h)->by_owner);
@@ -87,8 +89,9 @@ holders_join(struct lock *l, struct hold *h)
 		return;
 	lock_need_rare(l)->crowd = xmalloc(sizeof(*l->rare->crowd));
 	table_init(l->rare->crowd, owner_id);
-	TAILQ_FOREACH (h, &l->holders, in_lock)
-		table_add(l->rare->crowd, &hold_need_rare(h)->by_owner);
+	TAILQ_FOREACH (any, &l->holders, in_holders)
+		table_add(
+		    l->rare->crowd, &hold_need_rare(hold_of(any))->by_owner);
 }
 
 /* The table stays until far fewer are left, so that one holder who comes and
@@ -97,7 +100,8 @@ void
 holders_leave(struct lock *l, struct hold *h)
 {
 	assert(l->nholders > 0 && h->lock == l);
-	CURSOR_REMOVE(&lock_rare(l)->cursors, &l->holders, h, in_lock);
+	CURSOR_REMOVE(
+	    &lock_rare(l)->cursors, &l->holders, &h->holding, in_holders);
 	l->nholders--;
 	if (lock_rare(l)->crowd == NULL)
 		return;
@@ -120,14 +124,14 @@ hold_set_gone(struct hold *h, bool gone)
 	return true;
 }
 
-/* A hold has 22 bits for it, which is more than an hour. */
+/* A holding has 21 bits for it, which is more than half an hour. */
 void
 hold_set_waited(struct hold *h, int64_t waited_ms)
 {
-	h->waited_ms = (uint64_t)waited_ms;
-	if ((int64_t)h->waited_ms == waited_ms)
+	h->holding.waited_ms = (uint64_t)waited_ms;
+	if ((int64_t)h->holding.waited_ms == waited_ms)
 		return;
-	h->waited_ms = 0;
+	h->holding.waited_ms = 0;
 	hold_need_rare(h)->waited_ms = waited_ms;
 }
 
@@ -136,7 +140,7 @@ hold_waited_ms(const struct hold *h)
 {
 	int64_t long_ms = hold_rare(h)->waited_ms;
 
-	return long_ms > 0 ? long_ms : (int64_t)h->waited_ms;
+	return long_ms > 0 ? long_ms : (int64_t)h->holding.waited_ms;
 }
 
 uint32_t

@@ -85,8 +85,9 @@ afterlife(const struct core *core, const struct lease *lease)
 {
 	const struct lock *l = lock_seen(lease);
 	struct lease_afterlife t = { 0, 0 };
+	const struct hold_rare *rare;
 	const struct waiter *w;
-	const struct hold *h;
+	const struct holding *h;
 	unsigned jumped = 0, looked = 0;
 
 	if (l->nholders > HOLDERS_FEW) {
@@ -94,11 +95,12 @@ afterlife(const struct core *core, const struct lease *lease)
 		t.keep_ms =
 		    max_ms(0, lock_rare(l)->most_keep_until_ms - core->now_ms);
 	} else {
-		TAILQ_FOREACH (h, &l->holders, in_lock) {
+		TAILQ_FOREACH (h, &l->holders, in_holders) {
 			core_visit(core, 1);
-			t.delay_ms = max_ms(t.delay_ms, hold_rare(h)->delay_ms);
-			t.keep_ms = max_ms(t.keep_ms,
-			    hold_rare(h)->keep_until_ms - core->now_ms);
+			rare = hold_rare(hold_seen(h));
+			t.delay_ms = max_ms(t.delay_ms, rare->delay_ms);
+			t.keep_ms = max_ms(
+			    t.keep_ms, rare->keep_until_ms - core->now_ms);
 		}
 	}
 	TAILQ_FOREACH (w, &queue_of(l)->waiters, in_lock) {

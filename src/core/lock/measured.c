@@ -105,7 +105,7 @@ static void
 over(struct core *core, const struct hold *h, const char *end, bool lost,
     const char *by)
 {
-	const struct owner *owner = h->owner;
+	const struct owner *owner = h->holding.owner;
 	struct lock *l = h->lock;
 	struct measure_hold hold = { .name = l->name,
 		.name_len = l->name_len,
@@ -115,7 +115,7 @@ over(struct core *core, const struct hold *h, const char *end, bool lost,
 		.user = owner->user,
 		.shared = l->shared_hold,
 		.fence = h->fence,
-		.granted_ms = h->since_ms,
+		.granted_ms = h->holding.since_ms,
 		.ended_ms = core->now_ms,
 		.waited_ms = hold_waited_ms(h),
 		.end = end,

@@ -124,14 +124,15 @@ lock_linger(struct core *core, const struct hold *h, int64_t until_ms)
 	int64_t least_ms =
 	    until_ms < rare->linger_ms ? until_ms : rare->linger_ms;
 
-	if (rare->linger_ms > core->now_ms && m->linger_owner != h->owner->id &&
+	if (rare->linger_ms > core->now_ms &&
+	    m->linger_owner != h->holding.owner->id &&
 	    least_ms > rare->others_ms)
 		rare->others_ms = least_ms;
 	if (until_ms <= rare->linger_ms)
 		return;
 	rare->linger_ms = until_ms;
-	m->linger_owner = h->owner->id;
-	m->linger_since_ms = h->since_ms;
+	m->linger_owner = h->holding.owner->id;
+	m->linger_since_ms = h->holding.since_ms;
 }
 
 struct lock *

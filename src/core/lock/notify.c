@@ -38,8 +38,8 @@ notify_released(struct core *core, const struct hold *h)
 		return;
 	emit_lock(core, NOTICE_LOCK_RELEASED, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->owner);
-	emit_since(core, FIELD_HELD, h->since_ms);
+	notify_who(core, h->holding.owner);
+	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }
 
 void
@@ -57,8 +57,8 @@ notify_lost(struct core *core, const struct hold *h, const char *reason)
 	emit_lock(core, notices[kind], h->lock);
 	emit_text(core, FIELD_REASON, reason);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->owner);
-	emit_since(core, FIELD_HELD, h->since_ms);
+	notify_who(core, h->holding.owner);
+	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }
 
 void
@@ -68,8 +68,8 @@ notify_stopped(struct core *core, const struct hold *h)
 		return;
 	emit_lock(core, NOTICE_LOCK_STOPPED, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->owner);
-	emit_since(core, FIELD_HELD, h->since_ms);
+	notify_who(core, h->holding.owner);
+	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }
 
 void
@@ -79,8 +79,8 @@ notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
 		return;
 	emit_lock(core, safe ? NOTICE_LOCK_SAFE : NOTICE_LOCK_AT_RISK, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->owner);
-	emit_since(core, FIELD_HELD, h->since_ms);
+	notify_who(core, h->holding.owner);
+	emit_since(core, FIELD_HELD, h->holding.since_ms);
 	if (!safe)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
 }
@@ -98,12 +98,12 @@ notify_force(struct core *core, const struct owner *by, const struct hold *h,
 		emit_num(core, FIELD_UID, (uint64_t)by->uid);
 	if (h == NULL)
 		return;
-	emit_num(core, FIELD_HOLDER, h->owner->id);
-	if (h->owner->label != NULL)
-		emit_text(core, FIELD_HOLDER_LABEL, h->owner->label);
-	emit_text(core, FIELD_HOLDER_PEER, h->owner->peer);
+	emit_num(core, FIELD_HOLDER, h->holding.owner->id);
+	if (h->holding.owner->label != NULL)
+		emit_text(core, FIELD_HOLDER_LABEL, h->holding.owner->label);
+	emit_text(core, FIELD_HOLDER_PEER, h->holding.owner->peer);
 	emit_num(core, FIELD_FENCE, h->fence);
-	emit_since(core, FIELD_HELD, h->since_ms);
+	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }
 
 void
@@ -115,6 +115,6 @@ notify_forced(struct core *core, const struct lock *l, const struct hold *h,
 	if (h == NULL)
 		return;
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->owner);
-	emit_since(core, FIELD_HELD, h->since_ms);
+	notify_who(core, h->holding.owner);
+	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }

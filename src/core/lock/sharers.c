@@ -1,6 +1,6 @@
 /*
- * A name as the lessee of the term of its lease: who loses it, and who is told
- * of a risk (lease/tell.h).
+ * A name as the lessee of the term of its lease, and a hold as a holding: who
+ * loses the name, who is told of a risk (lease/tell.h), and who lets it go.
  */
 #include "config.h"
 
@@ -63,64 +63,17 @@ run_out(struct core *core, struct term *t)
 /* Losses. */
 
 /* Begins with the oldest hold, which is last in the list. */
-static void *
+static struct holding *
 loser(struct term *t, const struct loss *loss)
 {
-	struct hold *h = TAILQ_LAST(&leased(t)->holders, holder_list);
+	struct holding *h = TAILQ_LAST(&leased(t)->holders, holding_list);
 
 	return h != NULL && h->since_ms <= loss->since_ms ? h : NULL;
 }
 
-/*
- * The lease is over sooner than the broker had thought: the server's clock has
- * gained on its own.  A client that is not there does not hear of it, and may
- * count on a valid= that it was told.
- */
-static void
-keep_promise(const struct core *core, struct hold *h)
-{
-	int64_t until_ms = h->owner->promised_ms;
-
-	if (until_ms > core->now_ms)
-		hold_promise_until(
-		    h, until_ms + core->pad_ms + hold_rare(h)->delay_ms);
-}
-
-static void
-lose(struct core *core, void *holder, const struct loss *loss)
-{
-	struct hold *h = holder;
-
-	if (loss->tell_by)
-		notify_forced(core, h->lock, h, loss->by);
-	if (loss->by == NULL)
-		keep_promise(core, h);
-	hold_lose(core, h, loss->reason, loss->by);
-}
-
-/* Timers run at the start of a step, but in a bounded number.  So an event may
- * meet a lease whose end has not been handled yet. */
-void
-lock_look(struct core *core, struct lock *l, const struct owner *owner)
-{
-	const struct loss *loss;
-	struct hold *h;
-
-	if (term_overdue(core, &l->lease.term))
-		term_run_out(core, &l->lease.term);
-	if (!l->lease.term.losing)
-		return;
-	loss = tell_losing(core, &l->lease.term);
-	h = hold_find(core, l, owner);
-	if (h != NULL && h->since_ms <= loss->since_ms) {
-		core_visit(core, 1);
-		lose(core, h, loss);
-	}
-}
-
 /* Risks. */
 
-static void *
+static struct holding *
 first(const struct term *t)
 {
 	return TAILQ_FIRST(&seen(t)->holders);
@@ -130,19 +83,6 @@ static struct cursors *
 cursors_of(struct term *t)
 {
 	return &lock_need_rare(leased(t))->cursors;
-}
-
-static void
-warn(
-    struct core *core, const void *holder, enum event_id event, int64_t left_ms)
-{
-	const struct hold *h = holder;
-
-	emit_event(core, h->owner->id, event, h->lock->name, h->lock->name_len);
-	emit_num(core, FIELD_FENCE, hold_told_fence(h));
-	if (event == EVENT_ATRISK)
-		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
-	notify_risk(core, h, event == EVENT_SAFE, left_ms);
 }
 
 static struct telling **
@@ -158,11 +98,79 @@ const struct term_lessee lock_of_term = {
 	.lost = run_out,
 	.risk_changed = tell_risk,
 	.loser = loser,
-	.lose = lose,
 	.touch = touch,
 	.first = first,
-	.in_holders = offsetof(struct hold, in_lock),
 	.cursors = cursors_of,
-	.warn = warn,
 	.telling = telling,
+};
+
+/* As a holding. */
+
+/* Nobody else gets the name before nobody counts on the valid= any more. */
+static void
+outlive(struct core *core, struct holding *holding, int64_t valid_ms)
+{
+	struct hold *h = hold_of(holding);
+
+	hold_promise_until(h, valid_ms + core->pad_ms + hold_rare(h)->delay_ms);
+}
+
+/* The next waiter may have the name before the owner lets go its next hold. */
+static void
+let_go(struct core *core, struct holding *holding, bool clean)
+{
+	struct hold *h = hold_of(holding);
+	struct lock *l = h->lock;
+
+	if (core->stopping && !clean)
+		notify_stopped(core, h);
+	hold_give_back(core, h, "dropped", clean);
+	lock_next(core, l);
+}
+
+static void
+drop(struct core *core, struct holding *holding)
+{
+	hold_end(core, hold_of(holding), true);
+}
+
+/*
+ * If the lease is over sooner than the broker had thought, the server's clock
+ * has gained on its own.  A client that is not there does not hear of it, and
+ * may count on a valid= that it was told.
+ */
+static void
+lose(struct core *core, struct holding *holding, const struct loss *loss)
+{
+	struct hold *h = hold_of(holding);
+	int64_t promised_ms = holding->owner->promised_ms;
+
+	if (loss->tell_by)
+		notify_forced(core, h->lock, h, loss->by);
+	if (loss->by == NULL && promised_ms > core->now_ms)
+		outlive(core, holding, promised_ms);
+	hold_lose(core, h, loss->reason, loss->by);
+}
+
+static void
+warn(struct core *core, const struct holding *holding, enum event_id event,
+    int64_t left_ms)
+{
+	const struct hold *h = hold_seen(holding);
+
+	emit_event(
+	    core, holding->owner->id, event, h->lock->name, h->lock->name_len);
+	emit_num(core, FIELD_FENCE, hold_told_fence(h));
+	if (event == EVENT_ATRISK)
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+	notify_risk(core, h, event == EVENT_SAFE, left_ms);
+}
+
+const struct holding_class hold_class = {
+	.valid_ms = hold_valid_ms,
+	.outlive = outlive,
+	.let_go = let_go,
+	.drop = drop,
+	.lose = lose,
+	.warn = warn,
 };

@@ -18,9 +18,9 @@
 #include "core/lease/lease.h"
 #include "core/measure/count.h"
 #include "core/session/claim.h"
+#include "core/session/holding.h"
 #include "core/turn/slot.h"
 
-TAILQ_HEAD(holder_list, hold); /* of a lock; the latest comes first */
 TAILQ_HEAD(waiter_list, waiter);
 TAILQ_HEAD(force_list, force);	  /* force.c */
 TAILQ_HEAD(warm_list, lock_rare); /* warm.c */
@@ -40,7 +40,7 @@ struct hold_rare {
 	int64_t told_keep_until_ms, told_delay_ms;
 	/* What it had before an untold upgrade; 0: there is none. */
 	uint64_t shared_fence;
-	int64_t waited_ms;  /* if hold.waited_ms has no room for it */
+	int64_t waited_ms;  /* if holding.waited_ms has no room for it */
 	bool gone;	    /* its client is: counted in lock_rare.ngone */
 	uint32_t reentries; /* not undone by an UNLOCK yet */
 	bool binds;	    /* counted in lock_rare.nbinding */
@@ -51,14 +51,10 @@ struct hold_rare {
  * has only what every hold needs.
  */
 struct hold {
-	TAILQ_ENTRY(hold) in_owner;
-	TAILQ_ENTRY(hold) in_lock;
-	struct owner *owner;
+	struct holding holding;
 	struct lock *lock;
 	struct hold_rare *rare; /* owned; NULL: none, see hold_rare() */
 	uint64_t fence;
-	int64_t since_ms : 42;	 /* of the grant */
-	uint64_t waited_ms : 22; /* before the grant: hold_waited_ms() */
 };
 
 /*
@@ -170,10 +166,10 @@ struct lock_rare {
 struct lock {
 	struct lease lease;	   /* what the broker has of it in the store */
 	struct table_link by_name; /* in names.table */
-	struct holder_list holders;
-	struct queue *queue;	 /* owned; NULL: nobody waits here */
-	struct parting *parting; /* an UNLOCK that waits for the release */
-	struct lock_rare *rare;	 /* owned; NULL: nothing, see lock_rare() */
+	struct holding_list holders; /* the latest comes first */
+	struct queue *queue;	     /* owned; NULL: nobody waits here */
+	struct parting *parting;     /* an UNLOCK that waits for the release */
+	struct lock_rare *rare;	     /* owned; NULL: nothing, see lock_rare() */
 	uint32_t nholders;
 	uint32_t nuntold;	  /* grants that are not told yet */
 	uint32_t touched_at;	  /* where in locks.touched */
@@ -213,6 +209,28 @@ static inline struct waiter *
 waiter_first(const struct lock *l)
 {
 	return TAILQ_FIRST(&queue_of(l)->waiters);
+}
+
+/* Requires that it is the hold of a name, or NULL. */
+static inline struct hold *
+hold_of(struct holding *h)
+{
+	assert(h == NULL || h->kind == HOLDING_NAME);
+	return h == NULL ? NULL : container_of(h, struct hold, holding);
+}
+
+static inline const struct hold *
+hold_seen(const struct holding *h)
+{
+	assert(h->kind == HOLDING_NAME);
+	return container_of_const(h, struct hold, holding);
+}
+
+/* The latest of its holders; NULL: it has none. */
+static inline struct hold *
+hold_first(const struct lock *l)
+{
+	return hold_of(TAILQ_FIRST(&l->holders));
 }
 
 /* NULL: the claim is none on a name. */

@@ -155,7 +155,7 @@ void
 unlock_timer(struct core *core, struct timer *t)
 {
 	struct hold *h = container_of(t, struct hold_rare, bound)->hold;
-	const struct owner *owner = h->owner;
+	const struct owner *owner = h->holding.owner;
 	struct lock *l = h->lock;
 
 	/* The bound begins to count when a grant is told. */

@@ -78,15 +78,16 @@ unowned_unbind(struct core *core, struct lock *l)
 static void
 begin_count(struct owner *owner, struct cursor *at)
 {
-	cursor_begin(&owner->cursors, at, TAILQ_FIRST(&owner->holds),
-	    offsetof(struct hold, in_owner));
+	cursor_begin(&owner->cursors, at,
+	    TAILQ_FIRST(&owner->holdings[HOLDING_NAME]),
+	    offsetof(struct holding, in_owner));
 }
 
 /* Counts the name of its next hold.  Returns false if that was all. */
 static bool
 count_next(struct core *core, struct owner *owner, struct cursor *at)
 {
-	struct hold *h = cursor_take(at);
+	struct hold *h = hold_of(cursor_take(at));
 
 	if (h == NULL)
 		return false;

@@ -121,7 +121,7 @@ look_here(
     const struct core *core, const struct watched *w, struct snapshot *snapshot)
 {
 	const struct lock *l = lock_find(core, w->name, w->name_len);
-	const struct hold *h = l == NULL ? NULL : TAILQ_FIRST(&l->holders);
+	const struct hold *h = l == NULL ? NULL : hold_first(l);
 
 	memset(snapshot, 0, sizeof(*snapshot));
 	if (h == NULL && (l == NULL || !lingers(core, l)))

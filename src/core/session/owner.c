@@ -2,9 +2,9 @@
  * Owners of locks: found by their ids, the names that they have lost, and walks
  * over what they have.
  *
- * The lists of holds, waiters and so on in an owner belong to the modules
- * above.  This file never follows them; it only makes sure that they are empty
- * before the owner goes.
+ * The lists in an owner belong to claim.c, holding.c and the modules above.  This
+ * file never follows them; it only makes sure that they are empty before the
+ * owner goes.
  */
 #include "config.h"
 
@@ -67,15 +67,17 @@ void
 owner_init(
     struct core *core, struct owner *owner, uint64_t id, const char *peer)
 {
+	unsigned i;
+
 	assert(owner_find(core, id) == NULL);
 	owner->id = id;
 	owner->peer = xstrdup(peer);
-	TAILQ_INIT(&owner->holds);
+	for (i = 0; i < HOLDING_KINDS; i++)
+		TAILQ_INIT(&owner->holdings[i]);
 	TAILQ_INIT(&owner->waiting);
 	TAILQ_INIT(&owner->granted);
 	TAILQ_INIT(&owner->lost);
 	table_init(&owner->lost_names, lost_name);
-	TAILQ_INIT(&owner->permits);
 	TAILQ_INIT(&owner->watches);
 	table_add(&core->owners->by_id, &owner->by_id);
 }
@@ -117,8 +119,8 @@ owner_fini(struct core *core, struct owner *owner)
 {
 	unsigned i;
 
-	assert(TAILQ_EMPTY(&owner->holds) && owner->nwaiting == 0);
-	assert(TAILQ_EMPTY(&owner->permits) && TAILQ_EMPTY(&owner->waiting));
+	assert(owner_has(owner) == 0 && owner->nwaiting == 0);
+	assert(TAILQ_EMPTY(&owner->waiting));
 	assert(TAILQ_EMPTY(&owner->lost) && TAILQ_EMPTY(&owner->watches));
 	assert(TAILQ_EMPTY(&owner->granted) && owner->nlost == 0);
 	assert(owner->valid == NULL && LIST_EMPTY(&owner->cursors));
@@ -157,13 +159,13 @@ owners_next(struct table_walk *walk)
 }
 
 /* A request that was granted stays in nwaiting until its client has been told,
- * while its hold or its permits are in their counter already. */
+ * while what it was granted is in its counter already. */
 unsigned
 owner_load(const struct owner *owner)
 {
 	assert(owner->nwaiting >= owner->nuncounted);
-	return owner->nholds + owner->npermits + owner->nwaiting -
-	       owner->nuncounted + owner->nwatches;
+	return owner_has(owner) + owner->nwaiting - owner->nuncounted +
+	       owner->nwatches;
 }
 
 static struct lost *
@@ -295,6 +297,6 @@ owner_check(const struct core *core, const struct owner *owner)
 	TAILQ_FOREACH (lost, &owner->lost, link)
 		nlost++;
 	assert(nlost == owner->nlost && nlost == owner->lost_names.n);
-	assert(owner->nwaiting + owner->nholds < UINT32_MAX / 2);
+	assert(owner->nwaiting + owner_has(owner) < UINT32_MAX / 2);
 	claims_check(owner);
 }

@@ -13,9 +13,8 @@
 #include "base/table.h"
 #include "core/turn/turn.h"
 
-TAILQ_HEAD(hold_list, hold);
+TAILQ_HEAD(holding_list, holding);
 TAILQ_HEAD(claim_list, claim);
-TAILQ_HEAD(permits_list, permits);
 TAILQ_HEAD(watch_list, watch);
 TAILQ_HEAD(owner_list, owner);
 
@@ -28,12 +27,15 @@ struct lost {
 };
 TAILQ_HEAD(lost_list, lost);
 
+/* What an owner may have: holding.h. */
+enum holding_kind { HOLDING_NAME, HOLDING_PERMITS, HOLDING_KINDS };
+
 /* Walks over what owners have or wait for, a part in each step. */
 enum owner_walk {
 	WALK_HASTEN,  /* life.h */
 	WALK_REENTER, /* lock/grant.h */
 	WALK_GOING,   /* lock/unowned.h */
-	WALK_VOUCHED, /* vouched.h */
+	WALK_VOUCHED, /* valid.h */
 	OWNER_WALKS
 };
 
@@ -44,15 +46,15 @@ struct owner {
 	char *peer;		 /* owned */
 	char *user;		 /* owned; NULL: nobody */
 	int64_t uid;		 /* of the peer; -1: not known */
-	struct hold_list holds;
+	struct holding_list holdings[HOLDING_KINDS];
 	struct claim_list waiting; /* untagged ones first: claim.h */
 	struct claim_list granted; /* that wait to be told */
 	struct lost_list lost;
 	struct table lost_names;
-	struct permits_list permits; /* of semaphores */
 	struct watch_list watches;
-	struct valid *valid; /* valid.h; NULL: it has few things */
-	unsigned nholds, nwaiting, nlost, npermits, nwatches;
+	struct valid *valid;	       /* valid.h; NULL: it has few things */
+	unsigned nheld[HOLDING_KINDS]; /* so many holdings */
+	unsigned nwaiting, nlost, nwatches;
 	/* So many of nwaiting are no load (owner_load()): those that were granted
 	 * and are not told yet count as what they were granted, a STATUS as
 	 * nothing. */
@@ -62,7 +64,7 @@ struct owner {
 	/* Nobody is there, but may count on a valid= until then; 0: no. */
 	int64_t promised_ms;
 	struct cursors cursors; /* in all of these lists */
-	uint32_t nended;	/* holds and permits that are over, so far */
+	uint32_t nended;	/* holdings that are over, so far */
 	TAILQ_ENTRY(owner) in_walk[OWNER_WALKS];
 	bool walks[OWNER_WALKS]; /* that are to come by it */
 	uint64_t walk; /* lock/admit.h: the walk that came by last ... */
@@ -77,17 +79,16 @@ struct owner_listener {
 	/* The broker is drained, and the owner has let go the last that it
 	 * had.  It must not step in at once: the caller is not done. */
 	void (*bare)(struct core *core, const struct owner *owner);
-	/* Until when all that it has, few things, is vouched for. */
-	int64_t (*vouched_ms)(struct core *core, const struct owner *owner);
 };
 
 /*
  * A walk comes by one owner after the other: with the first of them it has come
- * so far.  Most walks need one place in the owner's lists, some need two.
+ * so far.  Most walks need one place in the owner's lists; one over all that it
+ * has needs one for each kind.
  */
 struct owners_walk {
 	struct owner_list owners;
-	struct cursor at[2];
+	struct cursor at[HOLDING_KINDS];
 	bool begun; /* with the first */
 	bool again; /* it comes by the first once more */
 };
@@ -95,6 +96,7 @@ struct owners_walk {
 /* All owners. */
 struct owners {
 	const struct owner_listener *above;
+	const struct holding_class *const *classes; /* by kind */
 	struct table by_id;
 	struct table by_ref;	   /* requests that wait, for CANCEL */
 	struct claim_list granted; /* the FLUSH tells them */
@@ -131,12 +133,11 @@ struct owner *owners_next(struct table_walk *walk);
  * granted counts once, also before it has been told. */
 unsigned owner_load(const struct owner *owner);
 
-/* It has let go something of what it holds. */
-static inline void
-owner_let_go(struct core *core, const struct owner *owner)
+/* How many things it has, whatever they are. */
+static inline unsigned
+owner_has(const struct owner *owner)
 {
-	if (core->draining && owner->nholds + owner->npermits == 0)
-		core->owners->above->bare(core, owner);
+	return owner->nheld[HOLDING_NAME] + owner->nheld[HOLDING_PERMITS];
 }
 
 /* Remembers a lost name; says whether it was lost; says so, and forgets it. */

@@ -26,7 +26,7 @@ quota_open(struct core *core, const struct owner *owner, uint64_t ref)
 bool
 quota_grants(struct core *core, const struct owner *owner, uint64_t ref)
 {
-	bool ok = !core->draining || owner->nholds + owner->npermits > 0;
+	bool ok = !core->draining || owner_has(owner) > 0;
 
 	if (!ok)
 		emit_error(core, owner->id, ref, ERR_SHUTDOWN, QUOTA_STOPPING);

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "base/xmalloc.h"
+#include "core/session/holding.h"
 #include "core/session/record.h"
 #include "core/turn/job.h"
 
@@ -83,6 +84,7 @@ static void
 check_one(const struct core *core, const struct session *s)
 {
 	owner_check(core, &s->owner);
+	holdings_check(&s->owner);
 	assert((s->conn == 0) == (s->detached || s->over));
 	assert(!s->over || (s->letting_go && !s->detached));
 	assert(!timer_armed(&s->end) || s->detached);

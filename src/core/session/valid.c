@@ -1,5 +1,11 @@
 /*
- * The bounds: when they are kept, and what lowers them.
+ * The bounds: when they are kept, what lowers them, and the walks that find
+ * better ones.
+ *
+ *	few things:  PING looks at each
+ *	many:        PING takes the bound; a timer runs out when it has come near;
+ *	             then a walk looks at all things, a part in each step, and
+ *	             ends with a bound that counts from then on
  *
  * A bound is stored as if no clock of a server had ever gained on ours: all
  * that clocks have gained until now is added to it, and what they have gained
@@ -12,8 +18,10 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
+#include "core/session/holding.h"
 #include "core/session/valid.h"
 #include "core/turn/job.h"
+#include "core/turn/work.h"
 
 #define MANY 64 /* of more, a bound is kept ... */
 #define FEW 32	/* ... until there are so few */
@@ -28,10 +36,25 @@
 #define LOW(lease_ms) ((lease_ms) / 3)
 #define REST(lease_ms) ((lease_ms) / 8)
 
-static unsigned
-load(const struct owner *owner)
+static int64_t
+vouched_ms(const struct core *core, const struct holding *h)
 {
-	return owner->nholds + owner->npermits;
+	return holding_class(core, h)->valid_ms(core, h);
+}
+
+/* Requires that the owner has few things: the step looks at all of them. */
+static int64_t
+look_up(struct core *core, const struct owner *owner)
+{
+	const struct holding *h;
+	int64_t least_ms = INT64_MAX;
+	unsigned kind;
+
+	core_visit(core, owner_has(owner));
+	for (kind = 0; kind < HOLDING_KINDS; kind++)
+		TAILQ_FOREACH (h, &owner->holdings[kind], in_owner)
+			least_ms = min_ms(least_ms, vouched_ms(core, h));
+	return least_ms;
 }
 
 /*
@@ -51,8 +74,9 @@ plan_bound(struct core *core, struct valid *v)
 		v->walked_ms + REST(lease_ms)));
 }
 
-void
-valid_walked(struct core *core, struct valid *v)
+/* A walk is over: its bound counts from now on. */
+static void
+end_walk(struct core *core, struct valid *v)
 {
 	v->least_ms = v->next_ms;
 	v->walked_ms = core->now_ms;
@@ -60,12 +84,19 @@ valid_walked(struct core *core, struct valid *v)
 	plan_bound(core, v);
 }
 
-void
-valid_asked(struct core *core, struct valid *v)
+/* Bounds are kept as if no clock had ever gained.  All that clocks have gained
+ * since the core began is taken off here, from all bounds at once. */
+int64_t
+valid_until_ms(struct core *core, struct owner *owner)
 {
+	struct valid *v = owner->valid;
+
+	if (v == NULL)
+		return look_up(core, owner);
 	v->asked_ms = core->now_ms;
-	if (!v->owner->walks[WALK_VOUCHED])
+	if (!owner->walks[WALK_VOUCHED])
 		plan_bound(core, v);
+	return v->least_ms - core->owners->gained_ms;
 }
 
 /* Looks at all things in one step, for the last time: they have passed MANY. */
@@ -78,8 +109,7 @@ begin_bound(struct core *core, struct owner *owner)
 	v->owner = owner;
 	v->timer.kind = TIMER_VALID;
 	v->least_ms = v->next_ms =
-	    core->owners->above->vouched_ms(core, owner) +
-	    core->owners->gained_ms;
+	    look_up(core, owner) + core->owners->gained_ms;
 	v->asked_ms = v->walked_ms = core->now_ms;
 	owner->valid = v;
 	plan_bound(core, v);
@@ -102,7 +132,7 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 	struct valid *v = owner->valid;
 
 	if (v == NULL) {
-		if (load(owner) > MANY)
+		if (owner_has(owner) > MANY)
 			begin_bound(core, owner);
 		return;
 	}
@@ -124,7 +154,56 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 void
 valid_left(struct core *core, struct owner *owner)
 {
-	assert(load(owner) > 0);
-	if (owner->valid != NULL && load(owner) <= FEW + 1)
+	assert(owner_has(owner) > 0);
+	if (owner->valid != NULL && owner_has(owner) <= FEW + 1)
 		end(core, owner);
+}
+
+/* Walks. */
+
+/* The bound that the walk will end with begins with nothing, and is lowered by
+ * each thing that the walk comes by, and by each new one. */
+void
+valid_timer(struct core *core, struct timer *t)
+{
+	struct valid *v = container_of(t, struct valid, timer);
+
+	v->next_ms = INT64_MAX;
+	owner_walk(core, v->owner, WALK_VOUCHED);
+}
+
+static void
+begin_walk(struct owner *owner, struct cursor *at)
+{
+	unsigned kind;
+
+	for (kind = 0; kind < HOLDING_KINDS; kind++)
+		cursor_begin(&owner->cursors, &at[kind],
+		    TAILQ_FIRST(&owner->holdings[kind]),
+		    offsetof(struct holding, in_owner));
+}
+
+/* Looks at one thing.  Returns false if none was left. */
+static bool
+come_by(struct core *core, struct owner *owner, struct cursor *at)
+{
+	struct valid *v = owner->valid;
+	const struct holding *h = NULL;
+	unsigned kind;
+
+	for (kind = 0; kind < HOLDING_KINDS && h == NULL; kind++)
+		h = cursor_take(&at[kind]);
+	if (h == NULL) {
+		end_walk(core, v);
+		return false;
+	}
+	v->next_ms =
+	    min_ms(v->next_ms, vouched_ms(core, h) + core->owners->gained_ms);
+	return true;
+}
+
+bool
+valid_run_on(struct core *core)
+{
+	return owner_walk_on(core, WALK_VOUCHED, begin_walk, come_by);
 }

@@ -1,8 +1,7 @@
 /*
  * Until when the broker vouches for all that an owner has: PING's valid=.
  *
- * If an owner has few things, the broker looks at each (core/vouched.h).  If
- * it has many, the broker keeps a bound: nothing runs out before it.  Renewals
+ * If an owner has few things, the broker looks at each.  If it has many, the broker keeps a bound: nothing runs out before it.  Renewals
  * put deadlines off, and leave the bound as it is; when it has come near, a
  * walk over all things, a part in each step, finds a later one.  If the client
  * does not ask, the bound may come nearer, and walks are fewer.  Anything that
@@ -32,10 +31,12 @@ void valid_note(struct core *core, struct owner *owner, int64_t at_ms);
 /* One thing is being freed.  Requires that the owner still counts it. */
 void valid_left(struct core *core, struct owner *owner);
 
-/* The client asks for the bound. */
-void valid_asked(struct core *core, struct valid *v);
+/* The client asks.  Returns a time at which all that the owner has is still
+ * vouched for, though not always the latest; INT64_MAX if it has nothing. */
+int64_t valid_until_ms(struct core *core, struct owner *owner);
 
-/* A walk is over: its bound counts from now on. */
-void valid_walked(struct core *core, struct valid *v);
+/* Walks over what owners with many things have. */
+void valid_timer(struct core *core, struct timer *t);
+bool valid_run_on(struct core *core); /* a job */
 
 #endif

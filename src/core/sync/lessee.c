@@ -57,7 +57,7 @@ semaphore_lose(
 	m->losses++;
 	m->why_lost = reason;
 	/* Behind those that an earlier loss has left to tell. */
-	TAILQ_CONCAT(&m->losers, &m->holders, in_sync);
+	TAILQ_CONCAT(&m->losers, &m->holders, in_holders);
 	tell_loss(core, &m->term,
 	    &(struct loss){ .reason = reason, .since_ms = INT64_MAX });
 	semaphore_own(core, m, 0);
@@ -97,20 +97,14 @@ lost(struct core *core, struct term *t)
 	touch(core, t);
 }
 
-static void *
+static struct holding *
 loser(struct term *t, const struct loss *loss)
 {
 	(void)loss; /* all lose theirs, whenever they were granted them */
 	return TAILQ_FIRST(&semaphore_with(t)->losers);
 }
 
-static void
-lose(struct core *core, void *holder, const struct loss *loss)
-{
-	permits_lose(core, holder, loss->reason);
-}
-
-static void *
+static struct holding *
 first(const struct term *t)
 {
 	return TAILQ_FIRST(&semaphore_seen(t)->holders);
@@ -120,16 +114,6 @@ static struct cursors *
 cursors_of(struct term *t)
 {
 	return &semaphore_with(t)->y.cursors;
-}
-
-static void
-warn(
-    struct core *core, const void *holder, enum event_id event, int64_t left_ms)
-{
-	permits_tell(core, holder, event);
-	if (event == EVENT_ATRISK)
-		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
-	notify_permits_risk(core, holder, event == EVENT_SAFE, left_ms);
 }
 
 static struct telling **
@@ -145,11 +129,8 @@ const struct term_lessee semaphore_of_term = {
 	.lost = lost,
 	.risk_changed = tell_risk,
 	.loser = loser,
-	.lose = lose,
 	.touch = touch,
 	.first = first,
-	.in_holders = offsetof(struct permits, in_sync),
 	.cursors = cursors_of,
-	.warn = warn,
 	.telling = telling,
 };

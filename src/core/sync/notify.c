@@ -19,8 +19,8 @@ emit_permits(
 	emit_notice(core, id);
 	emit_str(core, FIELD_NAME, p->sync->name, p->sync->name_len);
 	emit_num(core, FIELD_PERMITS, n);
-	notify_who(core, p->owner);
-	emit_since(core, FIELD_HELD, p->since_ms);
+	notify_who(core, p->holding.owner);
+	emit_since(core, FIELD_HELD, p->holding.since_ms);
 }
 
 void

@@ -19,6 +19,7 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
+#include "core/lease/tell.h"
 #include "core/measure/count.h"
 #include "core/session/notify.h"
 #include "core/session/valid.h"
@@ -59,15 +60,24 @@ permits_are_lost(const struct permits *p)
 	return p->losses != semaphore_of(p->sync)->losses;
 }
 
-/* Sets the bound to so long from now; hold_ms 0: none.  locks.max_hold bounds
- * all. */
+static int64_t
+valid_ms(const struct core *core, const struct holding *h)
+{
+	const struct permits *p = permits_seen(h);
+
+	/* Until now, whatever the term says: it may be that of permits taken
+	 * since. */
+	if (permits_are_lost(p))
+		return core->now_ms;
+	return holding_bounded_ms(core, &p->bound,
+	    term_deadline_ms(core, &semaphore_of(p->sync)->term));
+}
+
+/* Sets the bound to so long from now; hold_ms 0: none. */
 static void
 bind(struct core *core, struct permits *p, int64_t hold_ms)
 {
-	int64_t most_ms = core->config.locks.max_hold_ms;
-
-	if (most_ms > 0 && (hold_ms == 0 || hold_ms > most_ms))
-		hold_ms = most_ms;
+	hold_ms = holding_bound_ms(core, hold_ms);
 	if (hold_ms == 0)
 		core_disarm(core, &p->bound);
 	else
@@ -79,15 +89,13 @@ permits_new(struct core *core, struct sync *y, struct owner *owner)
 {
 	struct permits *p = xcalloc(1, sizeof(*p));
 
-	p->owner = owner;
+	holding_begin(core, &p->holding, HOLDING_PERMITS, owner);
 	p->sync = y;
 	p->key = (struct permits_key){ owner, y };
 	table_add(&core->syncs->permits, &p->by_key);
 	p->bound.kind = TIMER_PERMITS;
 	p->losses = semaphore_of(y)->losses;
-	TAILQ_INSERT_TAIL(&owner->permits, p, in_owner);
-	TAILQ_INSERT_TAIL(&semaphore_of(y)->holders, p, in_sync);
-	owner->npermits++;
+	TAILQ_INSERT_TAIL(&semaphore_of(y)->holders, &p->holding, in_holders);
 	return p;
 }
 
@@ -111,10 +119,8 @@ permits_grant(struct core *core, struct entry *e)
 	}
 	first = p == NULL;
 	entry_grant(core, e);
-	if (first) {
+	if (first)
 		p = permits_new(core, e->sync, e->claim.owner);
-		p->since_ms = core->now_ms;
-	}
 	if (e->has_hold)
 		bind(core, p, e->hold_ms);
 	else if (first)
@@ -124,7 +130,7 @@ permits_grant(struct core *core, struct entry *e)
 	p->nuntold++;
 	term_prove(core, &m->term);
 	semaphore_use(core, m, (int64_t)e->n);
-	valid_note(core, p->owner, permits_valid_ms(core, p));
+	valid_note(core, p->holding.owner, valid_ms(core, &p->holding));
 	e->permits = p;
 	e->claim.owner->nuncounted++;
 	notify_permits(core, NOTICE_PERMITS_GRANTED, p, e->n);
@@ -162,18 +168,14 @@ static void
 permits_free(struct core *core, struct permits *p, bool withdrawn)
 {
 	struct semaphore *m = semaphore_of(p->sync);
-	struct permits_list *list =
+	struct holding_list *list =
 	    permits_are_lost(p) ? &m->losers : &m->holders;
 
-	assert(!p->over && p->owner->npermits > 0);
-	valid_left(core, p->owner);
+	assert(!p->over);
+	holding_end(core, &p->holding);
 	count_out(core, p, p->n);
 	table_remove(&core->syncs->permits, &p->by_key);
-	CURSOR_REMOVE(&p->owner->cursors, &p->owner->permits, p, in_owner);
-	CURSOR_REMOVE(&p->sync->cursors, list, p, in_sync);
-	p->owner->npermits--;
-	p->owner->nended++;
-	owner_let_go(core, p->owner);
+	CURSOR_REMOVE(&p->sync->cursors, list, &p->holding, in_holders);
 	core_disarm(core, &p->bound);
 	sync_touch(core, &m->y);
 	p->over = true;
@@ -187,7 +189,7 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 static void
 note_lost(struct core *core, const struct permits *p, const char *reason)
 {
-	const struct owner *owner = p->owner;
+	const struct owner *owner = p->holding.owner;
 	const struct sync *y = p->sync;
 	struct measure_mark mark = { .class = 0 };
 	const struct measure_hold hold = { .name = y->name,
@@ -197,7 +199,7 @@ note_lost(struct core *core, const struct permits *p, const char *reason)
 		.peer = owner->peer,
 		.user = owner->user,
 		.permits = p->n - p->untold,
-		.granted_ms = p->since_ms,
+		.granted_ms = p->holding.since_ms,
 		.ended_ms = core->now_ms,
 		.end = reason };
 
@@ -231,33 +233,15 @@ permits_end(struct core *core, struct permits *p)
  * again.
  */
 static void
-leave(struct core *core, struct permits *p, uint64_t n, int64_t valid_ms)
+outlive(struct core *core, struct holding *h, int64_t valid_ms)
 {
+	struct permits *p = permits_of(h);
 	struct semaphore *m = semaphore_of(p->sync);
 
-	m->left += n;
+	if (permits_are_lost(p) && m->gone)
+		return;
+	m->left += p->n - p->untold;
 	m->left_ms = max_ms(m->left_ms, valid_ms + core->pad_ms);
-}
-
-void
-permits_outlive(struct core *core, struct permits *p, int64_t valid_ms)
-{
-	if (!permits_are_lost(p))
-		leave(core, p, p->n, valid_ms);
-}
-
-/*
- * The lease is over sooner than the broker had thought: the server's clock has
- * gained on its own.  A client that is not there does not hear of it, and may
- * count on a valid= that it was told.
- */
-static void
-keep_promise(struct core *core, struct permits *p)
-{
-	int64_t valid_ms = p->owner->promised_ms;
-
-	if (valid_ms > core->now_ms && !semaphore_of(p->sync)->gone)
-		leave(core, p, p->n - p->untold, valid_ms);
 }
 
 void
@@ -310,13 +294,14 @@ permits_untold(struct entry *e)
 	return !over;
 }
 
-void
-permits_tell(struct core *core, const struct permits *p, enum event_id event)
+/* Begins an event about those of its permits that the session knows of. */
+static void
+tell(struct core *core, const struct permits *p, enum event_id event)
 {
 	uint64_t told = p->n > p->untold ? p->n - p->untold : 0;
 	const struct sync *y = p->sync;
 
-	emit_event(core, p->owner->id, event, y->name, y->name_len);
+	emit_event(core, p->holding.owner->id, event, y->name, y->name_len);
 	emit_str(core, FIELD_KIND, "semaphore", 9);
 	emit_num(core, FIELD_PERMITS, told);
 }
@@ -324,15 +309,18 @@ permits_tell(struct core *core, const struct permits *p, enum event_id event)
 void
 permits_lose(struct core *core, struct permits *p, const char *reason)
 {
+	int64_t promised_ms = p->holding.owner->promised_ms;
+
 	assert(!p->over);
 	/* A loss of all has a reason of its own; the caller's does not
 	 * count. */
 	if (permits_are_lost(p)) {
 		reason = semaphore_of(p->sync)->why_lost;
-		keep_promise(core, p);
+		if (promised_ms > core->now_ms)
+			outlive(core, &p->holding, promised_ms);
 	}
 	if (p->n > p->untold) {
-		permits_tell(core, p, EVENT_LOST);
+		tell(core, p, EVENT_LOST);
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
 		note_lost(core, p, reason);
 	} else {
@@ -350,28 +338,56 @@ permits_timer(struct core *core, struct timer *t)
 	permits_lose(core, p, "hold");
 }
 
-int64_t
-permits_valid_ms(const struct core *core, const struct permits *p)
-{
-	int64_t at_ms = term_deadline_ms(core, &semaphore_of(p->sync)->term);
-	int64_t bound_ms;
+/* As a holding. */
 
-	/* Until now, whatever the term says: it may be that of permits taken
-	 * since. */
-	if (permits_are_lost(p))
-		return core->now_ms;
-	if (!timer_armed(&p->bound))
-		return at_ms;
-	bound_ms = core_armed_ms(core, &p->bound);
-	return min_ms(bound_ms, at_ms);
+static void
+let_go(struct core *core, struct holding *h, bool clean)
+{
+	(void)clean; /* permits have no delay= */
+	permits_give_back(core, permits_of(h));
 }
+
+static void
+drop(struct core *core, struct holding *h)
+{
+	permits_end(core, permits_of(h));
+}
+
+static void
+lose(struct core *core, struct holding *h, const struct loss *loss)
+{
+	permits_lose(core, permits_of(h), loss->reason);
+}
+
+static void
+warn(struct core *core, const struct holding *h, enum event_id event,
+    int64_t left_ms)
+{
+	const struct permits *p = permits_seen(h);
+
+	tell(core, p, event);
+	if (event == EVENT_ATRISK)
+		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
+	notify_permits_risk(core, p, event == EVENT_SAFE, left_ms);
+}
+
+const struct holding_class permits_class = {
+	.valid_ms = valid_ms,
+	.outlive = outlive,
+	.let_go = let_go,
+	.drop = drop,
+	.lose = lose,
+	.warn = warn,
+};
+
+/* What a semaphore shows of who has its permits. */
 
 struct permits *
 semaphore_holder(const struct sync *y)
 {
 	const struct semaphore *s = container_of_const(y, struct semaphore, y);
 
-	return TAILQ_FIRST(&s->holders);
+	return permits_of(TAILQ_FIRST(&s->holders));
 }
 
 const struct term *

@@ -52,7 +52,7 @@ semaphore_fini(struct core *core, struct sync *y)
 	struct giving *g;
 
 	while (!TAILQ_EMPTY(&m->holders))
-		permits_end(core, TAILQ_FIRST(&m->holders));
+		permits_end(core, permits_of(TAILQ_FIRST(&m->holders)));
 	tell_no_more(core, &m->term);
 	term_fini(core, &m->term);
 	assert(TAILQ_EMPTY(&m->losers));
@@ -608,11 +608,13 @@ semaphore_check(const struct core *core, const struct sync *y)
 {
 	const struct semaphore *m = container_of_const(y, struct semaphore, y);
 	const struct permits *p;
+	const struct holding *h;
 	uint64_t n = 0;
 
 	term_check(core, &m->term);
 	assert((m->owned > 0) == (m->term.state != TERM_OVER));
-	TAILQ_FOREACH (p, &m->holders, in_sync) {
+	TAILQ_FOREACH (h, &m->holders, in_holders) {
+		p = permits_seen(h);
 		assert(p->sync == y && p->n > 0 && p->untold <= p->n);
 		n += p->n;
 	}

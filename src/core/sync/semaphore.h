@@ -6,18 +6,17 @@
 #define LOCKBROKER_CORE_SYNC_SEMAPHORE_H
 
 #include "core/lease/term.h"
+#include "core/session/holding.h"
 #include "core/sync/sync.h"
 
 /* The permits that one owner has of one semaphore.  Owned by permits.c. */
 struct permits {
+	struct holding holding;
 	struct table_link by_key; /* in syncs.permits */
 	struct permits_key {
 		const struct owner *owner;
 		const struct sync *sync;
 	} key; /* the same two, as bytes */
-	TAILQ_ENTRY(permits) in_owner;
-	TAILQ_ENTRY(permits) in_sync;
-	struct owner *owner;
 	struct sync *sync;
 	struct timer bound; /* armed if the time of holding is bounded */
 	uint64_t n;
@@ -26,10 +25,25 @@ struct permits {
 	uint32_t losses;  /* the semaphore's, when they were granted */
 	bool over;	  /* the owner no longer has them, ... */
 	bool withdrawn;	  /* ... because it lost them */
-	int64_t since_ms;
 };
 
+/* Requires that it is permits, or NULL. */
+static inline struct permits *
+permits_of(struct holding *h)
+{
+	assert(h == NULL || h->kind == HOLDING_PERMITS);
+	return h == NULL ? NULL : container_of(h, struct permits, holding);
+}
+
+static inline const struct permits *
+permits_seen(const struct holding *h)
+{
+	assert(h->kind == HOLDING_PERMITS);
+	return container_of_const(h, struct permits, holding);
+}
+
 extern const struct sync_class semaphore_class;
+extern const struct holding_class permits_class;
 
 /* What a semaphore makes of the term of its permits. */
 extern const struct term_lessee semaphore_of_term;
@@ -56,10 +70,6 @@ void permits_end(struct core *core, struct permits *p);
  * has given them up. */
 void permits_give_back(struct core *core, struct permits *p);
 
-/* The caller will end these permits, but the store keeps them from others while
- * their client may count on a valid= of that time. */
-void permits_outlive(struct core *core, struct permits *p, int64_t valid_ms);
-
 /* Undoes the grant of an entry that will not be told. */
 void permits_take_back(struct core *core, struct entry *e);
 
@@ -74,10 +84,6 @@ bool permits_untold(struct entry *e);
 
 /* The time for which the owner may hold them is over. */
 void permits_timer(struct core *core, struct timer *t);
-
-/* Returns until when the permits are vouched for: the end of the lease or the
- * bound. */
-int64_t permits_valid_ms(const struct core *core, const struct permits *p);
 
 /* Returns the permits of the owner, or NULL.  They may be lost without the
  * owner having been told. */

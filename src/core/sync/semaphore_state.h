@@ -25,8 +25,8 @@ struct semaphore {
 	struct sync y;
 	struct term term; /* while any permits are owned */
 	struct contention contention;
-	struct permits_list holders;
-	struct permits_list losers; /* they lost theirs, and are to be told */
+	struct holding_list holders;
+	struct holding_list losers; /* they lost theirs, and are to be told */
 	const char *why_lost;	    /* static */
 	uint32_t losses;	    /* how often all permits were lost */
 	struct telling *telling;    /* owned; what the holders are being told */
@@ -93,9 +93,5 @@ void permits_reduce(struct core *core, struct permits *p, uint64_t n);
 
 /* The session loses its permits, and is told if it knew of any. */
 void permits_lose(struct core *core, struct permits *p, const char *reason);
-
-/* Begins an event about those of its permits that the session knows of. */
-void permits_tell(
-    struct core *core, const struct permits *p, enum event_id event);
 
 #endif

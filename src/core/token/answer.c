@@ -214,7 +214,7 @@ result_emit_busy(struct core *core, const struct owner *asker,
 
 	for (i = 0; i < rq->nnames && h == NULL; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
-		h = l == NULL ? NULL : TAILQ_FIRST(&l->holders);
+		h = l == NULL ? NULL : hold_first(l);
 	}
 	if (h != NULL)
 		snprintf(text, sizeof(text), "%s.%016" PRIx64 ".%" PRIu64,

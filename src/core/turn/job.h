@@ -34,7 +34,7 @@ enum job {
 	JOB_CALLS, /* calls on tokens that wait for a guard: token/call.h */
 	JOB_TOKEN_RECORDS, /* to write again: token/token_record.h */
 	JOB_FORGET,	   /* events that nobody is to be told: replay.h */
-	JOB_VOUCH,	   /* bounds of what sessions hold: vouched.h */
+	JOB_VOUCH,	   /* bounds of what sessions hold: session/valid.h */
 	/* News that is no loss. */
 	JOB_WARN,     /* of a risk, or that it is over: lease/tell.h */
 	JOB_WATCHED,  /* watched names that were touched: lock/watch.h */
