@@ -204,7 +204,6 @@ history_changed(struct core *core, uint32_t shard)
 {
 	sweep_plan(core, shard, SWEEP_RECLAIM | SWEEP_WARM);
 	job_run(core, JOB_SWEEP);
-	token_record_history_changed(core);
 	note_pause(core, shard);
 }
 
@@ -240,7 +239,8 @@ static const struct guard_listener of_guards = {
 	.broker_gone = adopt_begin,
 };
 
-static const struct swept *const swept[] = { &syncs_swept, &names_swept, NULL };
+static const struct swept *const swept[] = { &syncs_swept, &names_swept,
+	&token_records_swept, NULL };
 
 static const struct lock_listener of_locks = {
 	.comes_before = poll_comes_before,
@@ -649,8 +649,8 @@ core_check(const struct core *core)
 	guard_check(core);
 	terms_check(core);
 	leases_check(core);
-	sweep_check(core, locks_check(core) + sync_check(core));
-	token_check(core);
+	sweep_check(
+	    core, locks_check(core) + sync_check(core) + token_check(core));
 	status_check(core);
 	job_check(core, JOB_STOP, stop_has_more(core));
 }

@@ -50,6 +50,6 @@ bool token_has_nothing(const struct core *core, uint32_t shard);
  * it has none to hand over. */
 uint64_t token_hands_over(const struct core *core);
 
-void token_check(const struct core *core);
+size_t token_check(const struct core *core);
 
 #endif

@@ -92,6 +92,7 @@ struct token_record {
 	uint32_t epoch;	      /* the guard's epoch, as last confirmed ... */
 	uint32_t asked_epoch; /* ... and when the broker asked last */
 	bool asked;	      /* an operation is in flight */
+	bool blocked;	      /* counted in guard.nblocked */
 	bool orphan; /* perhaps nobody was told of it: the broker ends it */
 	/* Operations of which nobody has heard may end it: it lasts till then
 	 * whatever became of them; INT64_MAX: till its bound. */
@@ -130,8 +131,6 @@ struct tokens {
 	size_t nleft;	      /* stopping: records that were left to Redis */
 	struct table pollers; /* poll.c: by name */
 	unsigned npollers;
-	struct token_record
-	    *sweep; /* the next that may have to be written again */
 };
 
 /* When a token first came for a name, and not only this time. */

@@ -62,7 +62,7 @@ token_changed(struct core *core, uint32_t shard)
 {
 	core->tokens->nretrying = core->tokens->nwaiting;
 	job_set(core, JOB_CALLS, core->tokens->nretrying > 0);
-	token_record_guard_changed(core, shard);
+	token_records_guard_changed(core, shard);
 }
 
 /* In parts. */
@@ -113,7 +113,7 @@ token_all_over(const struct core *core)
 	       core->tokens->nrecords == 0 && core->tokens->pollers.n == 0;
 }
 
-void
+size_t
 token_check(const struct core *core)
 {
 	const struct token_call *c;
@@ -131,8 +131,8 @@ token_check(const struct core *core)
 		nwaiting -= c->waits;
 	assert(nwaiting == 0);
 	poll_check(core);
-	token_records_check(core);
 	adopt_check(core);
+	return token_records_check(core);
 }
 
 /* Lowers `*upto` to what comes before an operation in doubt; 0: there is none. */

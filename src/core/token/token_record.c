@@ -84,9 +84,8 @@ has_more(const struct core *core)
 	const struct tokens *all = core->tokens;
 	const struct token_record *orphan = TAILQ_FIRST(&all->orphans);
 
-	if (core->stopping)
-		return all->nrecords > 0 || (orphan != NULL && !orphan->asked);
-	return all->sweep != NULL;
+	return core->stopping &&
+	       (all->nrecords > 0 || (orphan != NULL && !orphan->asked));
 }
 
 static void
@@ -95,15 +94,22 @@ note_more(struct core *core)
 	job_set(core, JOB_TOKEN_RECORDS, has_more(core));
 }
 
-/* Also moves on the walk that would come to it next. */
+static void
+set_blocked(struct core *core, struct token_record *r, bool blocked)
+{
+	if (r->blocked == blocked)
+		return;
+	r->blocked = blocked;
+	(blocked ? sweep_block : sweep_unblock)(core, r->shard);
+}
+
 static void
 free_one(struct core *core, struct token_record *r)
 {
 	struct tokens *all = core->tokens;
 
 	assert(r->orphan ? all->norphans > 0 : all->nrecords > 0);
-	if (all->sweep == r)
-		all->sweep = TAILQ_NEXT(r, link);
+	set_blocked(core, r, false);
 	if (r->orphan) {
 		TAILQ_REMOVE(&all->orphans, r, link);
 		all->norphans--;
@@ -353,8 +359,8 @@ end_at_bound(struct core *core, struct token_record *r)
 }
 
 /* Sends the record's next operation, if the server can be reached.  If it
- * can't, token_record_guard_changed() comes when it can, and the timer all the
- * same. */
+ * can't, the record is blocked: a walk comes by when it can, and the timer all
+ * the same. */
 static void
 go_on_record(struct core *core, struct token_record *r)
 {
@@ -363,11 +369,12 @@ go_on_record(struct core *core, struct token_record *r)
 		return;
 	}
 	arm(core, r, core->config.lease_ms);
-	if (r->asked || r->until_ms <= core->now_ms ||
-	    !guard_up(core, r->shard))
+	if (r->asked || r->until_ms <= core->now_ms)
 		return;
-	ask_about(
-	    core, r, r->orphan || !is_sure(core, r) ? OP_TOKEN : OP_RETAIN);
+	set_blocked(core, r, !guard_up(core, r->shard));
+	if (!r->blocked)
+		ask_about(core, r,
+		    r->orphan || !is_sure(core, r) ? OP_TOKEN : OP_RETAIN);
 }
 
 /* Requires the number of an operation of this broker, which is the hold's
@@ -521,35 +528,37 @@ token_record_outcome(
 	}
 }
 
-/* Walks over all records, in parts. */
+/* Walks over all records (guard/sweep.h).  Orphans are no part of them: their
+ * timers look at them soon. */
 
-/* A walk that is under way begins anew: what it has passed is in doubt, too. */
-static void
-begin_walk(struct core *core)
+static const struct table *
+table_of(const struct core *core, uint32_t i)
 {
-	core->tokens->sweep = TAILQ_FIRST(&core->tokens->records);
-	note_more(core);
+	return i == 0 ? &core->tokens->by_name : NULL;
 }
 
+/* The record may be freed, so nothing looks at it after that. */
 static void
-sweep(struct core *core)
+sweep_record(struct core *core, struct table_link *link)
 {
-	struct tokens *all = core->tokens;
-	struct token_record *r;
+	struct token_record *r =
+	    container_of(link, struct token_record, by_name);
+	unsigned what = sweep_of(core, r->shard);
+	bool doubt = r->epoch != guard_epoch(core, r->shard);
 
-	while (work_left(core) && (r = all->sweep) != NULL) {
-		core_visit(core, 1);
-		all->sweep = TAILQ_NEXT(r, link);
-		/* Any other was confirmed in the present epoch. */
-		if (r->epoch != guard_epoch(core, r->shard))
-			go_on_record(core, r);
-	}
+	if (((what & SWEEP_UNBLOCK) != 0 && r->blocked) ||
+	    ((what & SWEEP_RECLAIM) != 0 && doubt))
+		go_on_record(core, r);
 }
 
-/* Orphans first: as long as such a key is there, nobody else is granted the
- * name. */
+const struct swept token_records_swept = {
+	.table = table_of,
+	.one = sweep_record,
+};
+
+/* As long as the key of an orphan is there, nobody else is granted the name. */
 void
-token_record_guard_changed(struct core *core, uint32_t shard)
+token_records_guard_changed(struct core *core, uint32_t shard)
 {
 	struct token_record *r;
 
@@ -560,14 +569,6 @@ token_record_guard_changed(struct core *core, uint32_t shard)
 		if (r->shard == shard && !r->asked)
 			arm(core, r, 0);
 	}
-	if (core->tokens->nrecords > 0)
-		begin_walk(core);
-}
-
-void
-token_record_history_changed(struct core *core)
-{
-	begin_walk(core);
 }
 
 /*
@@ -597,8 +598,6 @@ token_records_run(struct core *core)
 {
 	if (core->stopping)
 		leave_all(core);
-	else
-		sweep(core);
 	return has_more(core);
 }
 
@@ -650,21 +649,24 @@ token_record_was_taken(const struct core *core, uint64_t seq)
 }
 
 /* Each record and each orphan waits for its end, or for the next look. */
-void
+size_t
 token_records_check(const struct core *core)
 {
 	const struct tokens *all = core->tokens;
 	unsigned n = 0, norphans = 0;
+	size_t nblocked = 0;
 	const struct token_record *r;
 
 	TAILQ_FOREACH (r, &all->records, link) {
 		assert(!r->orphan && r->fence > 0 && r->holder != NULL);
 		assert(token_record_find(core, r->name, r->name_len) == r);
 		assert(timer_armed(&r->timer));
+		nblocked += r->blocked;
 		n++;
 	}
 	TAILQ_FOREACH (r, &all->orphans, link) {
 		assert(r->orphan && timer_armed(&r->timer));
+		nblocked += r->blocked;
 		norphans++;
 	}
 	assert(n == all->nrecords && n == all->by_name.n);
@@ -674,4 +676,5 @@ token_records_check(const struct core *core)
 				       core->owners->ntokens);
 	assert(norphans == all->norphans);
 	job_check(core, JOB_TOKEN_RECORDS, has_more(core));
+	return nblocked;
 }

@@ -8,6 +8,7 @@
 #ifndef LOCKBROKER_CORE_TOKEN_TOKEN_RECORD_H
 #define LOCKBROKER_CORE_TOKEN_TOKEN_RECORD_H
 
+#include "core/guard/sweep.h"
 #include "core/token/state.h"
 
 /* May the name have a hold that this broker is about to end, since nobody was
@@ -18,9 +19,11 @@ bool token_record_orphaned(
 /* The first number of such holds; 0: there are none. */
 uint64_t token_record_first_orphan(const struct core *core);
 
-/* Guards (guard_listener). */
-void token_record_guard_changed(struct core *core, uint32_t shard);
-void token_record_history_changed(struct core *core);
+/* What walks over all that is on a guard do for records. */
+extern const struct swept token_records_swept;
+
+/* A guard can be reached, or not. */
+void token_records_guard_changed(struct core *core, uint32_t shard);
 
 void token_record_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
@@ -39,13 +42,13 @@ bool token_record_message(struct core *core, const char *text, size_t len);
  */
 bool token_record_was_taken(const struct core *core, uint64_t seq);
 
-/* A job: goes on with the walk over all records; once the broker stops, frees
- * them and leaves the holds to Redis. */
+/* A job: once the broker stops, frees them and leaves the holds to Redis. */
 bool token_records_run(struct core *core);
 
 /* The broker stops. */
 void token_records_stop(struct core *core);
 
-void token_records_check(const struct core *core);
+/* Returns how many wait for a guard.  For tests; aborts if something is wrong. */
+size_t token_records_check(const struct core *core);
 
 #endif

@@ -32,7 +32,7 @@ enum job {
 	JOB_FORCE,	   /* forced releases: lock/force.h */
 	/* What can wait longest. */
 	JOB_CALLS, /* calls on tokens that wait for a guard: token/call.h */
-	JOB_TOKEN_RECORDS, /* to write again: token/token_record.h */
+	JOB_TOKEN_RECORDS, /* to be left, as the broker stops */
 	JOB_FORGET,	   /* events that nobody is to be told: replay.h */
 	JOB_VOUCH,	   /* bounds of what sessions hold: session/valid.h */
 	/* News that is no loss. */

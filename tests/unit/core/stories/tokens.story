@@ -190,14 +190,25 @@ config debug
 40 < granted b fence=110
 > 1 done 1 held own meant fence=110 token=t2
 50 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=1 ttl=59970 fence=100 client=t1
 > op retain b seq=2 fence=110 client=t2
+> log guard-pending node=0 cause=replica wait=13600
 60 < renewed a fence=100 ttl=59s text=t1 first=1
 70 < unknown b
 2000 until
 > 747 op retain b seq=2 fence=110 client=t2
 2010 < lost b
+
+== tokens: asked about as soon as Redis is back
+0 ready 1
+10 token 1 acquire a token=t1
+> op claim a seq=1 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 token=t1
+30 down
+11000 until
+12000 up
+> op retain a seq=1 fence=100 client=t1
 
 == tokens: another broker has ended it, or taken it over
 0 ready 1
@@ -412,8 +423,8 @@ config quorum=3
 > op retain a seq=1 ttl=9980 fence=90 client=t1
 50 < renewed a fence=90 ttl=50s text=t2 first=2
 60 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=2 ttl=49990 fence=90 client=t2
+> log guard-pending node=0 cause=replica wait=13600
 
 == tokens: the reply to a release is lost, and then the data of Redis
 0 ready 1
@@ -429,8 +440,8 @@ config quorum=3
 > op token a seq=1 client=t1 how=qa-
 50 < value a fence=90 ttl=9s text=t1 first=1 second=3
 60 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
 > op token a seq=1 client=t1 how=qa-
+> log guard-pending node=0 cause=replica wait=13600
 70 < value a
 # It is over.
 80 guard pending id:1
@@ -453,8 +464,8 @@ config quorum=3
 70 < renewed a fence=90 ttl=20s text=t1
 > 1 done 1 held own meant fence=90 left=20000 token=t1
 80 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=3 ttl=19990 fence=90 client=t1
+> log guard-pending node=0 cause=replica wait=13600
 
 == tokens: the reply to an extension that ends the hold sooner is lost
 0 ready 1
@@ -470,8 +481,8 @@ config quorum=3
 > op retain a seq=1 ttl=490 fence=90 client=t1
 50 < renewed a fence=90 ttl=9s text=t1 first=1
 100 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=1 ttl=430 fence=90 client=t1
+> log guard-pending node=0 cause=replica wait=13600
 110 < renewed a fence=90 ttl=430 text=t1 first=1
 # ... and then no more.
 600 until
@@ -1103,8 +1114,8 @@ config max_hold=1m
 60 < renewed a fence=100 ttl=20s text=t1
 > 1 done 1 held own meant fence=100 left=20000 token=t1
 70 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=2 ttl=19990 fence=100 client=t1
+> log guard-pending node=0 cause=replica wait=13600
 
 == tokens: a grant is told too late
 0 ready 2
@@ -1478,8 +1489,8 @@ config debug
 70 token 1 release a token=t1
 > op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3
 80 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=1 ttl=29940 fence=100 client=t1
+> log guard-pending node=0 cause=replica wait=13600
 90 guard blessed
 > log guard-ready node=0 after=10
 100 < granted a fence=110 first=100 waiting
@@ -1506,8 +1517,8 @@ config debug
 > op claim a seq=3 ttl=20000 client=t2 how=q--
 85 < pending a
 90 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
 > op retain a seq=1 ttl=29930 fence=100 client=t1
+> log guard-pending node=0 cause=replica wait=13600
 100 guard blessed
 > log guard-ready node=0 after=10
 > op pass a seq=5 ttl=20000 client=t1 other=t2 stand=3
