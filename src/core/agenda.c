@@ -89,11 +89,11 @@ agenda_run(struct core *core, bool bare)
 	allow(core, budget_patient, bare);
 	turn_run_timers(core, AGENDA_PATIENT);
 	allow(core, budget_leaving, bare);
-	jobs_run(core, JOB_STOP, JOB_ASK);
+	jobs_run(core, JOB_STOP, JOB_REENTER);
 	allow(core, budget_sweep, bare);
 	/* JOB_FORCE waits for the end of the step: the event may end more. */
 	jobs_run(core, JOB_SWEEP, JOB_TOUCHED_SYNCS);
-	jobs_run(core, JOB_CALLS, JOB_VOUCH);
+	jobs_run(core, JOB_GUARD_WAITS, JOB_VOUCH);
 	allow(core, budget_event, bare);
 }
 

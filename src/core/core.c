@@ -23,6 +23,7 @@
 #include "base/xmalloc.h"
 #include "core/agenda.h"
 #include "core/fleet.h"
+#include "core/guard/guard_wait.h"
 #include "core/guard/quorum.h"
 #include "core/guard/sweep.h"
 #include "core/lease/lease.h"
@@ -93,12 +94,11 @@ static bool (*const jobs[JOB_MAX])(struct core *core) = {
 	[JOB_HASTEN] = hasten_on,
 	[JOB_GONE] = unowned_go_on,
 	[JOB_REENTER] = reenter_on,
-	[JOB_ASK] = status_ask_on,
 	[JOB_SWEEP] = sweep_run,
 	[JOB_TOUCHED_LOCKS] = lock_run_touched,
 	[JOB_TOUCHED_SYNCS] = sync_settle,
 	[JOB_FORCE] = force_run,
-	[JOB_CALLS] = token_run,
+	[JOB_GUARD_WAITS] = guard_waits_run,
 	[JOB_TOKEN_RECORDS] = token_records_run,
 	[JOB_FORGET] = kept_free_over,
 	[JOB_VOUCH] = valid_run_on,
@@ -195,7 +195,8 @@ guard_changed(struct core *core, uint32_t shard)
 	if (warm_any(core) && !guard_ready(core, shard))
 		sweep_plan(core, shard, SWEEP_WARM);
 	job_run(core, JOB_SWEEP);
-	token_changed(core, shard);
+	token_records_guard_changed(core, shard);
+	guard_waits_retry(core);
 	note_pause(core, shard);
 }
 
@@ -231,7 +232,6 @@ left_behind(const struct core *core)
 static const struct guard_listener of_guards = {
 	.changed = guard_changed,
 	.history_changed = history_changed,
-	.link_up = status_link_up,
 	.all_over = all_over,
 	.has_nothing = has_nothing,
 	.left_behind = left_behind,
@@ -303,7 +303,6 @@ core_new(const struct core_config *config)
 	watch_init(core);
 	force_init(core);
 	recall_init(core);
-	status_init(core);
 	fleet_init(core);
 	sync_init(core, sync_classes);
 	token_init(core);
@@ -327,7 +326,6 @@ core_free(struct core *core)
 	latch_count_fini(core);
 	sync_fini(core);
 	fleet_fini(core);
-	status_fini(core);
 	recall_fini(core);
 	force_fini(core);
 	watch_fini(core);
@@ -651,7 +649,7 @@ core_check(const struct core *core)
 	leases_check(core);
 	sweep_check(
 	    core, locks_check(core) + sync_check(core) + token_check(core));
-	status_check(core);
+	guard_waits_check(core);
 	job_check(core, JOB_STOP, stop_has_more(core));
 }
 

@@ -53,6 +53,8 @@ src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/guard.c \
 	src/core/guard/guard.h \
 	src/core/guard/guard_heartbeat.c \
+	src/core/guard/guard_wait.c \
+	src/core/guard/guard_wait.h \
 	src/core/guard/journal.c \
 	src/core/guard/parts.h \
 	src/core/guard/quorum.c \

@@ -17,6 +17,7 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
+#include "core/guard/guard_wait.h"
 #include "core/guard/quorum.h"
 #include "core/lease/lease.h"
 #include "core/lock/hold.h"
@@ -28,7 +29,6 @@
 #include "core/sync/sync.h"
 #include "core/token/state.h"
 #include "core/turn/emit.h"
-#include "core/turn/job.h"
 #include "core/turn/work.h"
 
 static void
@@ -155,33 +155,12 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
  * Redis, or answers. */
 struct ask {
 	struct claim claim;
-	TAILQ_ENTRY(ask) link;
+	struct guard_wait wait;
 	uint32_t shard;
 	uint8_t kind; /* enum kind */
 	size_t name_len;
 	char name[];
 };
-
-/* All waiting requests. */
-struct asks {
-	TAILQ_HEAD(, ask) list;
-	struct cursors cursors;
-	struct cursor next; /* of the walk of status_ask_on() */
-};
-
-void
-status_init(struct core *core)
-{
-	core->asks = xcalloc(1, sizeof(*core->asks));
-	TAILQ_INIT(&core->asks->list);
-}
-
-void
-status_fini(struct core *core)
-{
-	assert(TAILQ_EMPTY(&core->asks->list));
-	free(core->asks);
-}
 
 static struct ask *
 ask_of(struct claim *c)
@@ -193,8 +172,7 @@ ask_of(struct claim *c)
 static void
 ask_free(struct core *core, struct ask *ask)
 {
-	CURSOR_REMOVE(&core->asks->cursors, &core->asks->list, ask, link);
-	job_set(core, JOB_ASK, core->asks->next.at != NULL);
+	guard_wait_end(core, &ask->wait);
 	ask->claim.owner->nuncounted--;
 	claim_end(core, &ask->claim);
 	free(ask);
@@ -251,25 +229,6 @@ static const struct claim_class ask_class = {
 	.refuse = refuse,
 };
 
-/* Redis can't be reached: the request waits as long as an answer may take. */
-static void
-ask_later(struct core *core, struct owner *owner, const struct core_request *rq)
-{
-	const struct core_name *name = &rq->names[0];
-	struct ask *ask = xcalloc(1, sizeof(*ask) + name->n);
-
-	claim_begin(core, &ask->claim, &ask_class, owner, rq);
-	claim_list(core, &ask->claim);
-	owner->nuncounted++;
-	ask->kind = (uint8_t)rq->kind;
-	ask->shard = guard_shard(core, name->p, name->n);
-	ask->name_len = name->n;
-	memcpy(ask->name, name->p, name->n);
-	TAILQ_INSERT_TAIL(&core->asks->list, ask, link);
-	core_arm(core, &ask->claim.deadline,
-	    core->now_ms + core->config.reply_timeout_ms);
-}
-
 static void
 ask_now(struct core *core, struct ask *ask)
 {
@@ -284,33 +243,35 @@ ask_now(struct core *core, struct ask *ask)
 	ask_free(core, ask);
 }
 
-bool
-status_ask_on(struct core *core)
+static void
+retry(struct core *core, struct guard_wait *w)
 {
-	struct ask *ask;
+	struct ask *ask = container_of(w, struct ask, wait);
 
-	while (
-	    work_left(core) && (ask = cursor_take(&core->asks->next)) != NULL) {
-		core_visit(core, 1);
-		if (guard_up(core, ask->shard))
-			ask_now(core, ask);
-	}
-	return core->asks->next.at != NULL;
+	if (guard_up(core, ask->shard))
+		ask_now(core, ask);
+	else
+		guard_wait_begin(core, w);
 }
 
-void
-status_check(const struct core *core)
+/* Redis can't be reached: the request waits as long as an answer may take. */
+static void
+ask_later(struct core *core, struct owner *owner, const struct core_request *rq)
 {
-	job_check(core, JOB_ASK, core->asks->next.at != NULL);
-}
+	const struct core_name *name = &rq->names[0];
+	struct ask *ask = xcalloc(1, sizeof(*ask) + name->n);
 
-/* All that wait are visited: each knows its own guard. */
-void
-status_link_up(struct core *core)
-{
-	cursor_begin(&core->asks->cursors, &core->asks->next,
-	    TAILQ_FIRST(&core->asks->list), offsetof(struct ask, link));
-	job_run(core, JOB_ASK);
+	claim_begin(core, &ask->claim, &ask_class, owner, rq);
+	claim_list(core, &ask->claim);
+	owner->nuncounted++;
+	ask->kind = (uint8_t)rq->kind;
+	ask->shard = guard_shard(core, name->p, name->n);
+	ask->name_len = name->n;
+	memcpy(ask->name, name->p, name->n);
+	ask->wait.retry = retry;
+	guard_wait_begin(core, &ask->wait);
+	core_arm(core, &ask->claim.deadline,
+	    core->now_ms + core->config.reply_timeout_ms);
 }
 
 void

@@ -6,21 +6,9 @@
 
 #include "core/lock/state.h"
 
-void status_init(struct core *core);
-void status_fini(struct core *core);
-
 /* A STATUS or a QUEUE of the owner.  The answer may come later. */
 void status_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
-
-/* Redis can be reached again: asks for the waiting requests. */
-void status_link_up(struct core *core);
-
-/* A job: goes on asking. */
-bool status_ask_on(struct core *core);
-
-/* Is it queued if it has to go on?  For tests; aborts if not. */
-void status_check(const struct core *core);
 
 /* The name was recalled: asks again. */
 void status_again(struct core *core, const struct slot *slot, int64_t left_ms);

@@ -19,6 +19,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
+#include "core/guard/guard_wait.h"
 #include "core/guard/parts.h"
 #include "core/guard/quorum.h"
 #include "core/guard/skew.h"
@@ -47,6 +48,7 @@ guard_init(struct core *core, const struct guard_listener *above)
 	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
 	core->guard_notes = xcalloc(1, sizeof(*core->guard_notes));
 	core->guard_above = above;
+	guard_waits_init(core);
 	core->nvoters = core->config.quorum ? core->config.shards : 1;
 	for (i = 0; i < core->config.shards; i++) {
 		core->guards[i].timer.kind = TIMER_GUARD;
@@ -64,6 +66,7 @@ guard_fini(struct core *core)
 	for (i = 0; i < core->config.shards; i++)
 		core_disarm(core, &core->guards[i].timer);
 	voters_fini(core);
+	guard_waits_fini(core);
 	free(core->guard_notes);
 	free(core->guards);
 }
@@ -290,8 +293,6 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 	plan_call(core, g);
 	plan_others(core, g);
 	core->guard_above->changed(core, shard);
-	if (up)
-		core->guard_above->link_up(core);
 }
 
 /*

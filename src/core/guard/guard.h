@@ -119,8 +119,6 @@ struct guard_listener {
 	void (*changed)(struct core *core, uint32_t shard);
 	/* All that was confirmed there is in doubt: write it again. */
 	void (*history_changed)(struct core *core, uint32_t shard);
-	/* Some server can be reached again. */
-	void (*link_up)(struct core *core);
 	/* Stopping: has everything been given back? */
 	bool (*all_over)(const struct core *core);
 	/* Does the broker hold, await and owe nothing there? */

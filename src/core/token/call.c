@@ -33,16 +33,22 @@
 
 /* Sending. */
 
+static void
+retry(struct core *core, struct guard_wait *w)
+{
+	struct token_call *c = container_of(w, struct token_call, wait);
+
+	if (!call_in_flight(c))
+		call_send(core, c);
+}
+
 /* The call waits until its guard lets it ask Redis, or its time is up. */
 static void
 wait_for_guard(struct core *core, struct token_call *c)
 {
-	if (c->waits)
-		return;
-	assert(!c->parked);
-	c->waits = true;
-	core->tokens->nwaiting++;
-	TAILQ_INSERT_TAIL(&core->tokens->waiting, c, in_waiting);
+	assert(!c->parked || c->wait.waits);
+	c->wait.retry = retry;
+	guard_wait_begin(core, &c->wait);
 }
 
 /*
@@ -392,7 +398,7 @@ static bool
 send_next(struct core *core, struct token_call *c)
 {
 	call_send(core, c);
-	if (!c->waits || call_in_flight(c) || timer_armed(&c->deadline))
+	if (!c->wait.waits || call_in_flight(c) || timer_armed(&c->deadline))
 		return true;
 	token_timer(core, &c->deadline);
 	return false;
@@ -470,7 +476,7 @@ go_on_call(struct core *core, struct token_call *c)
 		call_answer(core, c, how);
 		return;
 	}
-	if (!send_next(core, c) || c->waits || call_in_flight(c))
+	if (!send_next(core, c) || c->wait.waits || call_in_flight(c))
 		return;
 	for (n = c->names; n < c->names + c->n; n++)
 		assert(n->settled);

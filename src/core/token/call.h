@@ -33,12 +33,6 @@ void token_gone(struct core *core, const struct owner *asker);
 /* The session gets another user: it awaits no name for the one it had. */
 void token_user_changes(struct core *core, const struct owner *asker);
 
-/* A guard has changed: calls that wait for a guard try again. */
-void token_changed(struct core *core, uint32_t shard);
-
-/* A job: tries them, a part in each step. */
-bool token_run(struct core *core);
-
 /* The broker stops, and leaves the holds to Redis.  Is that done? */
 void token_stop(struct core *core);
 bool token_all_over(const struct core *core);

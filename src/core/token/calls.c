@@ -200,15 +200,6 @@ call_find(const struct core *core, uint64_t id)
 }
 
 void
-call_stop_waiting(struct core *core, struct token_call *c)
-{
-	if (c->waits)
-		TAILQ_REMOVE(&core->tokens->waiting, c, in_waiting);
-	core->tokens->nwaiting -= c->waits;
-	c->waits = false;
-}
-
-void
 call_remove(struct core *core, struct token_call *c)
 {
 	unsigned i;
@@ -216,7 +207,7 @@ call_remove(struct core *core, struct token_call *c)
 	assert(!c->parked);
 	TAILQ_REMOVE(&core->tokens->calls, c, link);
 	table_remove(&core->tokens->by_id, &c->by_id);
-	call_stop_waiting(core, c);
+	guard_wait_end(core, &c->wait);
 	core_disarm(core, &c->deadline);
 	for (i = 0; i < c->n; i++) {
 		free(c->names[i].name);

@@ -39,9 +39,6 @@ bool call_in_flight(const struct token_call *c);
 /* Does it take free names? */
 bool call_takes(const struct token_call *c);
 
-/* It no longer waits for its guard. */
-void call_stop_waiting(struct core *core, struct token_call *c);
-
 /*
  * Is the outcome a grant or an extension from before the guard's epoch changed,
  * or one that took as long as a grace period?  Then the server may have

@@ -17,6 +17,7 @@
 #define LOCKBROKER_CORE_TOKEN_STATE_H
 
 #include "base/table.h"
+#include "core/guard/guard_wait.h"
 #include "core/measure/count.h"
 #include "core/session/owner.h"
 #include "core/token/token.h"
@@ -48,7 +49,7 @@ struct token_name {
 /* A CORE_TOKEN that has not been answered.  Its answer frees it. */
 struct token_call {
 	TAILQ_ENTRY(token_call) link; /* in tokens.calls */
-	TAILQ_ENTRY(token_call) in_waiting;
+	struct guard_wait wait;	      /* for its guard */
 	struct table_link by_id;
 	uint64_t id;	  /* its operations carry it */
 	uint64_t session; /* id */
@@ -57,7 +58,6 @@ struct token_call {
 	struct op_how how; /* of its operations */
 	bool either, all;
 	bool looks;	 /* first only asks how all its names are */
-	bool waits;	 /* in tokens.waiting, for its guard */
 	bool broken;	 /* nobody has answered one of its operations */
 	char *holder;	 /* owned; which holds it means, ... */
 	char *other;	 /* owned; ... and what they become; "": the same */
@@ -118,10 +118,8 @@ TAILQ_HEAD(token_call_list, token_call);
 struct tokens {
 	struct token_call_list calls;
 	struct table by_id;
-	struct token_call_list waiting; /* for a guard */
-	unsigned nwaiting, nretrying;	/* all of them; those to try again */
-	uint64_t last_call;		/* id */
-	struct table by_name;		/* records that are no orphans */
+	uint64_t last_call;   /* id */
+	struct table by_name; /* records that are no orphans */
 	struct token_record_list records, orphans;
 	unsigned nrecords, norphans;
 	uint64_t

@@ -32,7 +32,6 @@ token_init(struct core *core)
 {
 	core->tokens = xcalloc(1, sizeof(*core->tokens));
 	TAILQ_INIT(&core->tokens->calls);
-	TAILQ_INIT(&core->tokens->waiting);
 	table_init(&core->tokens->by_id, id_of);
 	token_records_init(core);
 	poll_init(core);
@@ -53,36 +52,6 @@ token_fini(struct core *core)
 	table_fini(&core->tokens->by_id);
 	token_records_fini(core);
 	free(core->tokens);
-}
-
-/* Each call that waits for a guard at this moment is tried once.  If its guard
- * does not let it go on yet, it is at the end of the list again. */
-void
-token_changed(struct core *core, uint32_t shard)
-{
-	core->tokens->nretrying = core->tokens->nwaiting;
-	job_set(core, JOB_CALLS, core->tokens->nretrying > 0);
-	token_records_guard_changed(core, shard);
-}
-
-/* In parts. */
-
-bool
-token_run(struct core *core)
-{
-	struct token_call *c;
-
-	while (work_left(core) && core->tokens->nretrying > 0) {
-		core->tokens->nretrying--;
-		core_visit(core, 1);
-		c = TAILQ_FIRST(&core->tokens->waiting);
-		if (c == NULL)
-			continue;
-		call_stop_waiting(core, c);
-		if (!call_in_flight(c))
-			call_send(core, c);
-	}
-	return core->tokens->nretrying > 0;
 }
 
 /*
@@ -117,19 +86,12 @@ size_t
 token_check(const struct core *core)
 {
 	const struct token_call *c;
-	unsigned nwaiting = 0;
 
 	TAILQ_FOREACH (c, &core->tokens->calls, link) {
 		/* Each waits for something. */
 		assert(call_in_flight(c) || timer_armed(&c->deadline));
-		assert(call_in_flight(c) || c->waits || c->parked);
-		nwaiting += c->waits;
+		assert(call_in_flight(c) || c->wait.waits || c->parked);
 	}
-	job_check(core, JOB_CALLS, core->tokens->nretrying > 0);
-	assert(nwaiting == core->tokens->nwaiting);
-	TAILQ_FOREACH (c, &core->tokens->waiting, in_waiting)
-		nwaiting -= c->waits;
-	assert(nwaiting == 0);
 	poll_check(core);
 	adopt_check(core);
 	return token_records_check(core);
@@ -169,5 +131,5 @@ token_has_nothing(const struct core *core, uint32_t shard)
 	const struct tokens *t = core->tokens;
 
 	return adopt_idle(core, shard) && TAILQ_EMPTY(&t->calls) &&
-	       TAILQ_EMPTY(&t->waiting) && t->nrecords == 0 && t->norphans == 0;
+	       t->nrecords == 0 && t->norphans == 0;
 }

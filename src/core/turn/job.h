@@ -23,7 +23,6 @@ enum job {
 	JOB_HASTEN,  /* requests that wait no more: life.h */
 	JOB_GONE,    /* holds whose client is gone: lock/unowned.h */
 	JOB_REENTER, /* requests that may re-enter: lock/grant.h */
-	JOB_ASK,     /* questions that wait for Redis: status.h */
 	/* All that is on a guard. */
 	JOB_SWEEP, /* guard/sweep.h */
 	/* What was touched. */
@@ -31,7 +30,7 @@ enum job {
 	JOB_TOUCHED_SYNCS, /* sync/sync.h */
 	JOB_FORCE,	   /* forced releases: lock/force.h */
 	/* What can wait longest. */
-	JOB_CALLS, /* calls on tokens that wait for a guard: token/call.h */
+	JOB_GUARD_WAITS,   /* requests to be tried again: guard/guard_wait.h */
 	JOB_TOKEN_RECORDS, /* to be left, as the broker stops */
 	JOB_FORGET,	   /* events that nobody is to be told: replay.h */
 	JOB_VOUCH,	   /* bounds of what sessions hold: session/valid.h */

@@ -110,7 +110,7 @@ struct core {
 	struct watches *watches;	 /* lock/watch.c */
 	struct forces *forces;		 /* lock/force.c */
 	struct recalls *recalls;	 /* lock/recall.c */
-	struct asks *asks;		 /* status.c */
+	struct guard_waits *guard_waits; /* guard/guard_wait.c */
 	struct fleet *fleet;		 /* fleet.h */
 	struct syncs *syncs;		 /* sync/sync.h */
 	struct tokens *tokens;		 /* token/state.h */

@@ -20,7 +20,7 @@
 
 /* What the modules above were told. */
 static struct {
-	unsigned changed, history, link_up;
+	unsigned changed, history;
 } told;
 
 static void
@@ -37,13 +37,6 @@ history_changed(struct core *core, uint32_t shard)
 	(void)core;
 	ck_assert_uint_eq(shard, 0);
 	told.history++;
-}
-
-static void
-link_up(struct core *core)
-{
-	(void)core;
-	told.link_up++;
 }
 
 static bool
@@ -64,7 +57,6 @@ hands_nothing_over(const struct core *core)
 static const struct guard_listener listener = {
 	.changed = changed,
 	.history_changed = history_changed,
-	.link_up = link_up,
 	.has_nothing = has_nothing,
 	.hands_over = hands_nothing_over,
 };
@@ -166,10 +158,8 @@ START_TEST(a_link_is_told_and_greeted)
 	ck_assert(guard_up(&r.core, 0) && !guard_ready(&r.core, 0));
 	ck_assert(was_sent(&r, OP_HEARTBEAT));
 	ck_assert_uint_eq(told.changed, 1);
-	ck_assert_uint_eq(told.link_up, 1);
 	guard_link(&r.core, 0, false, "away");
 	ck_assert_uint_eq(told.changed, 2);
-	ck_assert_uint_eq(told.link_up, 1);
 	teardown(&r);
 }
 END_TEST
