@@ -135,19 +135,15 @@ sweep_run(struct core *core)
 	return s->row != NULL || s->wished;
 }
 
-void
-sweep_block(struct core *core, uint32_t shard)
-{
-	core->guards[quorum_first(core, shard)].nblocked++;
-}
-
-void
-sweep_unblock(struct core *core, uint32_t shard)
+bool
+sweep_block(struct core *core, uint32_t shard, bool was, bool blocked)
 {
 	struct guard *g = &core->guards[quorum_first(core, shard)];
 
-	assert(g->nblocked > 0);
-	g->nblocked--;
+	assert(g->nblocked >= was);
+	g->nblocked += blocked;
+	g->nblocked -= was;
+	return blocked;
 }
 
 void

@@ -44,9 +44,9 @@ void sweep_plan_all(struct core *core, unsigned what);
 /* A job: goes on with the walk. */
 bool sweep_run(struct core *core);
 
-/* Something waits until its guard lets it ask the store, or no longer. */
-void sweep_block(struct core *core, uint32_t shard);
-void sweep_unblock(struct core *core, uint32_t shard);
+/* Something is blocked from now on, until its guard lets it ask the store, or is
+ * so no longer; `was`: it is so already.  Returns `blocked`, to be kept. */
+bool sweep_block(struct core *core, uint32_t shard, bool was, bool blocked);
 
 /* Do the guards count so many that wait?  For tests; aborts if not. */
 void sweep_check(const struct core *core, size_t nblocked);

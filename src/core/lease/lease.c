@@ -67,19 +67,13 @@ lease_init(struct core *core, struct lease *l, uint32_t shard)
 void
 lease_block(struct core *core, struct lease *l)
 {
-	if (l->blocked)
-		return;
-	l->blocked = true;
-	sweep_block(core, l->term.shard);
+	l->blocked = sweep_block(core, l->term.shard, l->blocked, true);
 }
 
 void
 lease_unblock(struct core *core, struct lease *l)
 {
-	if (!l->blocked)
-		return;
-	l->blocked = false;
-	sweep_unblock(core, l->term.shard);
+	l->blocked = sweep_block(core, l->term.shard, l->blocked, false);
 }
 
 /* May be called while an operation is in flight only when the core is freed:

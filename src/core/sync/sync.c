@@ -101,8 +101,7 @@ sync_free(struct core *core, struct sync *y)
 		y->class->fini(core, y);
 	if (y->touched)
 		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
-	if (y->blocked)
-		sweep_unblock(core, y->shard);
+	sweep_block(core, y->shard, y->blocked, false);
 	core_disarm(core, &y->timer);
 	table_remove(&core->syncs->by_name[y->kind], &y->by_name);
 	free(y->why);
@@ -196,9 +195,7 @@ bool
 sync_may_ask(struct core *core, struct sync *y, bool ready)
 {
 	if (!ready) {
-		if (!y->blocked)
-			sweep_block(core, y->shard);
-		y->blocked = true;
+		y->blocked = sweep_block(core, y->shard, y->blocked, true);
 		return false;
 	}
 	if (y->pause_ms > core->now_ms) {
@@ -672,8 +669,7 @@ sweep_object(struct core *core, struct table_link *link)
 		sync_touch(core, y);
 	if ((what & SWEEP_UNBLOCK) == 0 || !y->blocked)
 		return;
-	sweep_unblock(core, y->shard);
-	y->blocked = false;
+	y->blocked = sweep_block(core, y->shard, true, false);
 	sync_touch(core, y);
 }
 

@@ -95,21 +95,12 @@ note_more(struct core *core)
 }
 
 static void
-set_blocked(struct core *core, struct token_record *r, bool blocked)
-{
-	if (r->blocked == blocked)
-		return;
-	r->blocked = blocked;
-	(blocked ? sweep_block : sweep_unblock)(core, r->shard);
-}
-
-static void
 free_one(struct core *core, struct token_record *r)
 {
 	struct tokens *all = core->tokens;
 
 	assert(r->orphan ? all->norphans > 0 : all->nrecords > 0);
-	set_blocked(core, r, false);
+	sweep_block(core, r->shard, r->blocked, false);
 	if (r->orphan) {
 		TAILQ_REMOVE(&all->orphans, r, link);
 		all->norphans--;
@@ -371,7 +362,8 @@ go_on_record(struct core *core, struct token_record *r)
 	arm(core, r, core->config.lease_ms);
 	if (r->asked || r->until_ms <= core->now_ms)
 		return;
-	set_blocked(core, r, !guard_up(core, r->shard));
+	r->blocked =
+	    sweep_block(core, r->shard, r->blocked, !guard_up(core, r->shard));
 	if (!r->blocked)
 		ask_about(core, r,
 		    r->orphan || !is_sure(core, r) ? OP_TOKEN : OP_RETAIN);
