@@ -36,6 +36,7 @@ clients_c_liblockbroker_so_0_SOURCES = \
 	src/relay/spawn.c \
 	src/base/address.c \
 	src/base/buf.c \
+	src/base/exec.c \
 	src/base/now.c \
 	src/base/parse.c \
 	src/base/tcp.c \

@@ -11,6 +11,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/err.c \
 	src/base/err.h \
 	src/base/field.h \
+	src/base/exec.c \
+	src/base/exec.h \
 	src/base/freelist.c \
 	src/base/freelist.h \
 	src/base/handed.c \

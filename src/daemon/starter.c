@@ -14,22 +14,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/exec.h"
 #include "base/handed.h"
 #include "daemon/starter.h"
-
-#ifndef CLOSE_RANGE_CLOEXEC
-#define CLOSE_RANGE_CLOEXEC (1U << 2)
-#endif
-
-/* What the guardian tells: that of the exec comes last, if it has failed. */
-struct word {
-	int error; /* an errno; 0: it has started */
-	pid_t pid;
-};
 
 /* All that the children need. */
 struct order {
@@ -38,34 +28,22 @@ struct order {
 	char *const *envp;
 	const struct handed_list *handed;
 	pid_t broker;
-	int status; /* the pipe for struct word, close-on-exec */
+	int status; /* to the broker: base/exec.h */
 	sigset_t waited;
 };
-
-static void __attribute__((noreturn)) give_up(int status, int error)
-{
-	const struct word word = { error, 0 };
-
-	(void)!write(status, &word, sizeof(word));
-	_exit(127);
-}
 
 /*
  * Clients of the broker must not stay connected because the guardian has their
  * sockets, too.
  */
 static void
-close_all(unsigned flags)
+close_all(void)
 {
 	int fd;
 
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, (unsigned)HANDED_FIRST, ~0U, flags) == 0)
+	if (close_range((unsigned)HANDED_FIRST, ~0U, 0) == 0)
 		return;
-#endif
-	/* Without it our descriptors are close-on-exec as it is. */
-	for (fd = HANDED_FIRST; flags == 0 && fd < (int)sysconf(_SC_OPEN_MAX);
-	     fd++)
+	for (fd = HANDED_FIRST; fd < (int)sysconf(_SC_OPEN_MAX); fd++)
 		(void)close(fd);
 }
 
@@ -88,7 +66,7 @@ arrange(struct order *o)
 		if (above[i] < 0)
 			return false;
 	}
-	close_all(CLOSE_RANGE_CLOEXEC);
+	exec_close_from(HANDED_FIRST);
 	for (i = 0; i < o->handed->n; i++)
 		if (dup2(above[i], HANDED_FIRST + (int)i) < 0)
 			return false;
@@ -105,7 +83,7 @@ static void __attribute__((noreturn)) become(const struct order *o)
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)execve(o->program, o->argv, o->envp);
-	give_up(o->status, errno);
+	exec_give_up(o->status, errno);
 }
 
 /* Ends as the process has ended. */
@@ -148,7 +126,6 @@ watch_over(const struct order *o, pid_t pid)
 
 static void __attribute__((noreturn)) guard(struct order *o)
 {
-	struct word word = { 0, 0 };
 	int status = o->status;
 	sigset_t all;
 	pid_t pid;
@@ -159,37 +136,15 @@ static void __attribute__((noreturn)) guard(struct order *o)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != o->broker)
 		_exit(127);
 	if (!arrange(o))
-		give_up(status, errno);
+		exec_give_up(status, errno);
 	pid = fork();
 	if (pid == 0)
 		become(o);
 	if (pid < 0)
-		give_up(o->status, errno);
-	word.pid = pid;
-	(void)!write(o->status, &word, sizeof(word));
-	close_all(0);
+		exec_give_up(o->status, errno);
+	exec_tell(o->status, pid);
+	close_all();
 	watch_over(o, pid);
-}
-
-/* Returns the errno of what has failed, or 0. */
-static int
-hear(int status, pid_t *pid)
-{
-	struct word word;
-	int error = 0;
-	ssize_t n;
-
-	for (;;) {
-		n = read(status, &word, sizeof(word));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n != (ssize_t)sizeof(word))
-			return *pid == 0 && error == 0 ? ECHILD : error;
-		if (word.error != 0)
-			error = word.error;
-		else
-			*pid = word.pid;
-	}
 }
 
 int
@@ -207,8 +162,9 @@ starter_begin(struct starter *s, const char *program, char *const *argv,
 
 	*s = (struct starter){ 0, 0 };
 	assert(argv[0] != NULL);
-	if (pipe2(status, O_CLOEXEC) < 0)
-		return errno;
+	error = exec_pipe(status);
+	if (error != 0)
+		return error;
 	o.status = status[1];
 	sigemptyset(&o.waited);
 	sigaddset(&o.waited, SIGCHLD);
@@ -217,14 +173,12 @@ starter_begin(struct starter *s, const char *program, char *const *argv,
 	sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &old);
 	s->guardian = fork();
-	error = s->guardian < 0 ? errno : 0;
 	if (s->guardian == 0)
 		guard(&o);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
-	(void)close(status[1]);
-	if (error == 0)
-		error = hear(status[0], &s->pid);
-	(void)close(status[0]);
+	error = exec_hear(status, s->guardian, &s->pid);
+	if (error == 0 && s->pid == 0)
+		error = ECHILD;
 	if (error != 0 && s->guardian > 0)
 		starter_end(s, how);
 	return error;

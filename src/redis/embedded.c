@@ -29,11 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/exec.h"
 #include "base/handed.h"
 #include "base/log.h"
 #include "base/now.h"
@@ -49,10 +50,6 @@
 #define RESTART_MS_MAX 5000
 #define STEADY_MS 10000 /* after running so long the next pause is short */
 #define LINE_BYTES_MAX 1024
-
-#ifndef CLOSE_RANGE_CLOEXEC
-#define CLOSE_RANGE_CLOEXEC (1U << 2)
-#endif
 
 struct embedded {
 	struct event_base *base;
@@ -80,24 +77,11 @@ struct embedded {
 	char last[160]; /* the last line it wrote */
 };
 
-/* Of a process that was not killed yet. */
-static int
-open_pidfd(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-	return (int)syscall(SYS_pidfd_open, pid, 0U);
-#else
-	(void)pid;
-	errno = ENOSYS;
-	return -1;
-#endif
-}
-
 /* Can we look after a process that we have not started? */
 static bool
 has_pidfds(void)
 {
-	int fd = open_pidfd(getpid());
+	int fd = pidfd_open(getpid(), 0);
 
 	if (fd >= 0)
 		close(fd);
@@ -210,40 +194,18 @@ child_exec(const struct embedded *e, int status)
 		"noeviction", "--maxmemory", "0", "--databases", databases,
 		"--daemonize", "no", "--logfile", "", "--dir",
 		data_dir_path(e->data), "--timeout", "0", NULL };
-	sigset_t blocked;
 	int error;
 
 	snprintf(databases, sizeof(databases), "%u", e->databases);
-	(void)setsid();
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGTERM);
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGHUP);
-	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	exec_stand_apart();
 	child_streams(e);
-#ifdef SYS_close_range
-	(void)syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
-#endif
+	exec_close_from(STDERR_FILENO + 1);
 	error = live_with_users(e) ? data_dir_take(e->data) : errno;
 	if (error == 0) {
 		execvp(e->program, (char **)(uintptr_t)argv);
 		error = errno;
 	}
-	(void)!write(status, &error, sizeof(error));
-	_exit(127);
-}
-
-/* Returns the errno of what failed in the child, or 0.  Waits for its exec. */
-static int
-exec_error(int status)
-{
-	int error = 0;
-	ssize_t n;
-
-	do
-		n = read(status, &error, sizeof(error));
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(error) ? error : 0;
+	exec_give_up(status, error);
 }
 
 static void on_died(evutil_socket_t fd, short what, void *arg);
@@ -282,17 +244,14 @@ spawn(struct embedded *e)
 	int status[2], error;
 	pid_t pid;
 
-	if (pipe2(status, O_CLOEXEC) < 0)
-		return errno;
+	error = exec_pipe(status);
+	if (error != 0)
+		return error;
 	(void)unlink(e->dir.socket);
 	pid = fork();
 	if (pid == 0)
 		child_exec(e, status[1]);
-	error = pid < 0 ? errno : 0;
-	close(status[1]);
-	if (error == 0)
-		error = exec_error(status[0]);
-	close(status[0]);
+	error = exec_hear(status, pid, NULL);
 	if (error == 0)
 		watch_child(e, pid);
 	else if (pid > 0)
@@ -305,7 +264,7 @@ static bool
 adopt(struct embedded *e)
 {
 	pid_t pid = data_dir_server(e->data);
-	int pidfd = pid > 0 ? open_pidfd(pid) : -1;
+	int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
 
 	if (pidfd < 0)
 		return false;
@@ -444,11 +403,8 @@ end_server(struct embedded *e)
 		return;
 	if (e->child)
 		(void)kill(e->pid, SIGKILL);
-#ifdef SYS_pidfd_send_signal
 	else
-		(void)syscall(
-		    SYS_pidfd_send_signal, e->pidfd, SIGKILL, NULL, 0U);
-#endif
+		(void)pidfd_send_signal(e->pidfd, SIGKILL, NULL, 0);
 	if (e->child)
 		(void)waitpid(e->pid, NULL, 0);
 	else

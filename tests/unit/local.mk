@@ -46,6 +46,7 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/base/test_buf.c \
 	tests/unit/base/test_crc16.c \
 	tests/unit/base/test_cursor.c \
+	tests/unit/base/test_exec.c \
 	tests/unit/base/test_freelist.c \
 	tests/unit/base/test_handed.c \
 	tests/unit/base/test_hash.c \

@@ -133,29 +133,13 @@ owner_fini(struct core *core, struct owner *owner)
 	free(owner->user);
 }
 
-static struct owner *
-owner_at(struct table_link *link)
-{
-	return link == NULL ? NULL : container_of(link, struct owner, by_id);
-}
-
 struct owner *
 owner_find(const struct core *core, uint64_t id)
 {
-	return owner_at(
-	    table_find(&core->owners->by_id, (const char *)&id, sizeof(id)));
-}
+	struct table_link *link =
+	    table_find(&core->owners->by_id, (const char *)&id, sizeof(id));
 
-struct owner *
-owners_first(const struct core *core, struct table_walk *walk)
-{
-	return owner_at(table_first(&core->owners->by_id, walk));
-}
-
-struct owner *
-owners_next(struct table_walk *walk)
-{
-	return owner_at(table_next(walk));
+	return link == NULL ? NULL : container_of(link, struct owner, by_id);
 }
 
 /* A request that was granted stays in nwaiting until its client has been told,

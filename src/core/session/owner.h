@@ -124,11 +124,6 @@ void owner_fini(struct core *core, struct owner *owner);
 /* Returns NULL if there is none with this id. */
 struct owner *owner_find(const struct core *core, uint64_t id);
 
-/* Each owner, in no order; NULL: that was all.  The rules of a table_walk apply
- * (base/table.h). */
-struct owner *owners_first(const struct core *core, struct table_walk *walk);
-struct owner *owners_next(struct table_walk *walk);
-
 /* How many things it holds, waits for or watches (limits.holds); what it was
  * granted counts once, also before it has been told. */
 unsigned owner_load(const struct owner *owner);

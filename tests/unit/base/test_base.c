@@ -14,6 +14,7 @@ main(void)
 		buf_cases,
 		crc16_cases,
 		cursor_cases,
+		exec_cases,
 		handed_cases,
 		hash_cases,
 		heap_cases,

@@ -10,6 +10,7 @@ TCase *address_cases(void);
 TCase *buf_cases(void);
 TCase *crc16_cases(void);
 TCase *cursor_cases(void);
+TCase *exec_cases(void);
 TCase *handed_cases(void);
 TCase *hash_cases(void);
 TCase *heap_cases(void);
