@@ -20,8 +20,8 @@
 
 /* A session that waits to be resumed has no peer: how long it waits yet is told
  * instead. */
-void
-listing_owner(
+static void
+list_owner(
     const struct core *core, struct listing *g, const struct owner *owner)
 {
 	const struct session *s = session_seen(owner);
@@ -41,7 +41,7 @@ void
 listing_session(const struct core *core, struct listing *g,
     const struct owner *owner, bool shared)
 {
-	listing_owner(core, g, owner);
+	list_owner(core, g, owner);
 	row_str(&g->row, FIELD_MODE, listing_mode(shared));
 }
 
@@ -216,7 +216,7 @@ line_waiter(struct core *core, struct listing *g)
 	}
 	if (e->leaving)
 		return;
-	listing_owner(core, g, e->claim.owner);
+	list_owner(core, g, e->claim.owner);
 	tell_line(
 	    g, "waiter", e->verb == VERB_ACQUIRE ? e->n : 0, e->claim.since_ms);
 }
@@ -244,7 +244,7 @@ line_holder(struct core *core, struct listing *g)
 	}
 	if (permits_are_lost(p))
 		return;
-	listing_owner(core, g, p->holding.owner);
+	list_owner(core, g, p->holding.owner);
 	tell_line(g, "holder", p->n, p->holding.since_ms);
 }
 

@@ -74,11 +74,7 @@ struct listing {
 /* Returns a list that begins with that stage. */
 struct listing *listing_new(stage_fn stage);
 
-/* QUEUE: who the row is about, without the mode. */
-void listing_owner(
-    const struct core *core, struct listing *g, const struct owner *owner);
-
-/* QUEUE and HISTORY: the same, with the mode. */
+/* QUEUE and HISTORY: who the row is about, and the mode. */
 void listing_session(const struct core *core, struct listing *g,
     const struct owner *owner, bool shared);
 

@@ -20,6 +20,15 @@
 #include "core/lock/names.h"
 #include "core/turn/job.h"
 
+static const char *
+name_of(const struct table_link *link, size_t *len)
+{
+	const struct lock *l = container_of_const(link, struct lock, by_name);
+
+	*len = l->name_len;
+	return l->name;
+}
+
 void
 names_init(struct core *core, const struct lock_listener *above,
     const struct claim_class *claims)
@@ -35,7 +44,7 @@ names_init(struct core *core, const struct lock_listener *above,
 	freelist_init(&locks->queues, sizeof(struct queue));
 	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));
 	for (i = 0; i < core->config.shards; i++)
-		table_init(&locks->names[i], lock_name);
+		table_init(&locks->names[i], name_of);
 }
 
 void
@@ -59,15 +68,6 @@ struct lock *
 lock_of(struct table_link *link)
 {
 	return link == NULL ? NULL : container_of(link, struct lock, by_name);
-}
-
-const char *
-lock_name(const struct table_link *link, size_t *len)
-{
-	const struct lock *l = container_of_const(link, struct lock, by_name);
-
-	*len = l->name_len;
-	return l->name;
 }
 
 /* Over a quorum guard_shard() gives any server that can be reached, now one and
@@ -138,30 +138,24 @@ lock_linger(struct core *core, const struct hold *h, int64_t until_ms)
 struct lock *
 names_first(const struct core *core, struct lock_walk *walk)
 {
-	struct lock *l = names_first_of(core, 0, walk);
+	struct lock *l;
 
-	walk->last = quorum_first(core, core->config.shards - 1);
+	walk->core = core;
+	walk->shard = quorum_first(core, 0);
+	l = lock_of(table_first(table_of(core, 0), &walk->in));
 	return l != NULL ? l : names_next(walk);
 }
 
-struct lock *
-names_first_of(const struct core *core, uint32_t shard, struct lock_walk *walk)
-{
-	walk->core = core;
-	walk->shard = walk->last = quorum_first(core, shard);
-	return lock_of(table_first(table_of(core, shard), &walk->in));
-}
-
-/* When the names of one guard are done, a walk over all goes on with those of
- * the next. */
+/* When the names of one guard are done, it goes on with those of the next. */
 struct lock *
 names_next(struct lock_walk *walk)
 {
+	const struct core *core = walk->core;
+	uint32_t last = quorum_first(core, core->config.shards - 1);
 	struct table_link *link = table_next(&walk->in);
 
-	while (link == NULL && walk->shard < walk->last)
-		link =
-		    table_first(table_of(walk->core, ++walk->shard), &walk->in);
+	while (link == NULL && walk->shard < last)
+		link = table_first(table_of(core, ++walk->shard), &walk->in);
 	return lock_of(link);
 }
 

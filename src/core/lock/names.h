@@ -30,19 +30,16 @@ bool lock_lingers_for(
 /* How far a walk has come; the rules of a table_walk (base/table.h) apply. */
 struct lock_walk {
 	const struct core *core;
-	uint32_t shard, last;
+	uint32_t shard;
 	struct table_walk in; /* the names of `shard` */
 };
 
-/* The first of all names, or of one guard's; the next.  NULL: that was all. */
+/* The first of all names; the next.  NULL: that was all. */
 struct lock *names_first(const struct core *core, struct lock_walk *walk);
-struct lock *names_first_of(
-    const struct core *core, uint32_t shard, struct lock_walk *walk);
 struct lock *names_next(struct lock_walk *walk);
 
-/* The lock that a link of the table is in (NULL: NULL); the name of a link. */
+/* The lock that a link of the table is in; NULL: NULL. */
 struct lock *lock_of(struct table_link *link);
-const char *lock_name(const struct table_link *link, size_t *len);
 
 /* Frees the lock, for lock_free().  Requires that it is not touched. */
 void names_remove(struct core *core, struct lock *l);
