@@ -66,7 +66,7 @@ leave_withdraw(struct core *core, struct session *s)
 
 /* What it has. */
 
-/* Permits first: nobody can wait for them on the way to a name. */
+/* Permits go first, then holds; each in the order in which they were granted. */
 static struct holding *
 first_of(const struct owner *owner)
 {
