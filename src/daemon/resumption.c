@@ -19,7 +19,6 @@
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
 #include "daemon/resumption.h"
-#include "daemon/succession.h"
 #include "relay/packet.h"
 
 #define ANSWER_MS 3000
@@ -38,6 +37,7 @@ struct quest {
 
 struct resumption {
 	struct broker *broker;
+	unsigned (*ask_all)(struct broker *b, const struct packet *p);
 	uint64_t last;
 	LIST_HEAD(, quest) quests;
 	unsigned promised; /* connections that were not handed to us yet ... */
@@ -106,7 +106,7 @@ ask(struct quest *q, const struct conn *c)
 	packet_add_num(&p, (int64_t)q->number);
 	packet_add(&p, q->key);
 	packet_add(&p, user_of(c));
-	q->awaited = succession_ask(r->broker->succession, &p);
+	q->awaited = r->ask_all(r->broker, &p);
 	return q->awaited > 0;
 }
 
@@ -346,11 +346,13 @@ resumption_hears(struct resumption *r, int peer, struct packet *p)
 }
 
 struct resumption *
-resumption_new(struct broker *b)
+resumption_new(struct broker *b,
+    unsigned (*ask_all)(struct broker *b, const struct packet *p))
 {
 	struct resumption *r = xcalloc(1, sizeof(*r));
 
 	r->broker = b;
+	r->ask_all = ask_all;
 	/* Answers to a process come to the next one if it is replaced. */
 	r->last = (uint64_t)getpid() << 32;
 	LIST_INIT(&r->quests);

@@ -250,9 +250,11 @@ leaving_gone(struct peer *peer)
 	peer_free(peer);
 }
 
-unsigned
-succession_ask(struct succession *s, const struct packet *p)
+/* Tells all that leave, and the one that has replaced this one. */
+static unsigned
+ask_others(struct broker *b, const struct packet *p)
 {
+	const struct succession *s = b->succession;
 	const struct peer *peer;
 	unsigned n = 0;
 
@@ -641,7 +643,7 @@ succession_new(struct broker *b, struct systemd *notify,
 	s->hooks = hooks;
 	s->notify = notify;
 	LIST_INIT(&s->leaving);
-	s->resumption = resumption_new(b);
+	s->resumption = resumption_new(b, ask_others);
 	buf_init(&s->told);
 	s->report = event_new(b->base, -1, EV_PERSIST, on_report, s);
 	if (!s->report)

@@ -83,9 +83,6 @@ void succession_drain(struct succession *s);
 /* Have all ended that leave? */
 bool succession_stopped(const struct succession *s);
 
-/* Tells all that leave, and the one that has replaced this one; returns how many
- * were told. */
-unsigned succession_ask(struct succession *s, const struct packet *p);
 struct resumption *succession_resumption(const struct succession *s);
 
 /* Asks one that leaves to answer a line over fd, which the caller keeps. */
