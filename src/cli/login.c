@@ -89,6 +89,7 @@ read_password(void)
 	if (is_word(password)) {
 		buf_addf(&line, "AUTH %s %s", user, password);
 		buf_addc(&line, '\0');
+		say_has_user();
 	} else {
 		rc = say_usage("the first line of %s is no password: it is "
 			       "empty, or has a space in it",

@@ -17,7 +17,6 @@
 #include "base/err.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"
-#include "cli/login.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 #include "client/message.h"
@@ -27,13 +26,19 @@
 /* How long we wait for a reader that is only slow. */
 #define SAY_WAIT_MS 100
 
-static bool as_json;
+static bool as_json, has_user;
 static const char *about = "";
 
 void
 say_as_json(void)
 {
 	as_json = true;
+}
+
+void
+say_has_user(void)
+{
+	has_user = true;
 }
 
 void
@@ -139,7 +144,7 @@ say_usage(const char *fmt, ...)
 static const char *
 login_hint(const char *code)
 {
-	return strcmp(code, err_word(ERR_AUTH)) == 0 && login_line() == NULL
+	return strcmp(code, err_word(ERR_AUTH)) == 0 && !has_user
 		   ? " (give --user and --password-file)"
 		   : "";
 }

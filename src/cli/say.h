@@ -14,6 +14,9 @@ void say_as_json(void);
 /* Sets the command that usage errors are about; borrowed. */
 void say_about(const char *command);
 
+/* We log in: what is refused does not lack a user. */
+void say_has_user(void);
+
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* As say(); `code` is for programs. */
