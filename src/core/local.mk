@@ -117,7 +117,6 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/lock.h \
 	src/core/lock/measured.c \
 	src/core/lock/measured.h \
-	src/core/lock/members.c \
 	src/core/lock/names.c \
 	src/core/lock/names.h \
 	src/core/lock/notify.c \

@@ -1,7 +1,7 @@
 /*
  * LOCK of several names: all or nothing ("Several names" in
- * lockbroker-protocol(7)).  members.c has the names of a group, group_turn.c
- * the rules below, and group.c the rest.
+ * lockbroker-protocol(7)).  group_turn.c has the rules below, group.c the
+ * requests, their grants and their answers.
  *
  * A waiting group holds none of its names.  A lease that is here only for
  * groups is idle, and passes to single requests, here and elsewhere.  That
@@ -43,7 +43,11 @@ bool group_has_already(const struct core *core, const struct waiter *w);
 bool group_free_but(const struct core *core, const struct waiter *w);
 
 /* Has the group waited so long that nobody may pass it any more? */
-bool group_starving(const struct core *core, const struct group *g);
+static inline bool
+group_starving(const struct core *core, const struct group *g)
+{
+	return core->now_ms - g->since_ms >= core->config.lease_ms;
+}
 
 /*
  * For each of the group's names before this member's: does the name linger for
