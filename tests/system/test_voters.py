@@ -154,9 +154,10 @@ class Voters(SystemTest):
         self.client(broker).lock("x")
         self.restart(broker, 1, 2, 4)
         self.client(broker).lock("x", timeout=grace_of(LEASE) + 10)
-        version = int(self.guard(1, "set")[0].split(":")[0])
         for number in (1, 2, 4):
-            eventually(lambda number=number: self.guard(number, "open") == [""], 10)
+            eventually(lambda number=number: self.guard(number, "open") == [""] and
+                       self.guard(number, "set")[0].endswith(self.ids(1, 2, 4)), 10)
+        version = int(self.guard(1, "set")[0].split(":")[0])
         broker.stop()
         self.nodes[2].cmd("HSET", "lock:@guard", "set", f"{version}:{self.ids(1, 2, 3)}",
                           "open", "p3")
