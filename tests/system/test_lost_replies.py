@@ -5,7 +5,7 @@ import threading
 
 from lib.case import SystemTest, grace_of, pad_of
 from lib.client import Client
-from lib.history import check_history, run_contenders, stop_contenders
+from lib.history import check_history, run_contenders
 from lib.proxy import Proxy, Trickle
 from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
@@ -322,13 +322,12 @@ class SlowLine(SystemTest):
         eventually(lambda: holder.ask("LOCK held wait=1s").ok, 30, "it is there again")
         through.trickle = Trickle(48)
         fence = holder.ok("STATUS held").fence
-        crowd = run_contenders([slow.unix_path, quick.unix_path], "x", 0, 1)
+        crowd = run_contenders([slow.unix_path, quick.unix_path], "x", 0, 40)
         begin = now()
         many = self.client(slow)
         names = [f"many-{i}" for i in range(20)]
         self.assert_all_told(many, names)
         let_time_pass(max(0, self.lease * 1.5 - (now() - begin)))
-        stop_contenders(crowd, 40)
         check_history(crowd)
         self.assertEqual([one.fault for one in crowd], [None] * len(crowd))
         self.assertGreater(through.trickle.stalls, 0)
