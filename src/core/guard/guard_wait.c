@@ -76,11 +76,12 @@ guard_waits_run(struct core *core)
 	return all->nleft > 0;
 }
 
+/* In the next step, because many guards may change in this one. */
 void
 guard_waits_retry(struct core *core)
 {
 	core->guard_waits->nleft = core->guard_waits->n;
-	job_run(core, JOB_GUARD_WAITS);
+	job_set(core, JOB_GUARD_WAITS, core->guard_waits->nleft > 0);
 }
 
 void
