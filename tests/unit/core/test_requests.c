@@ -141,6 +141,7 @@ START_TEST(very_many_ask_for_a_status)
 	ask_many(&r, VERB_STATUS, "a");
 	ck_assert_uint_eq(r.asked[OP_LOOK], 0);
 	work_link(&r, true);
+	work_tick(&r, CORE_TIME);
 	ck_assert_uint_gt(r.asked[OP_LOOK], 0);
 	ck_assert_uint_lt(r.asked[OP_LOOK], CORE_WORK_MAX);
 	work_catch_up(&r);
