@@ -3,9 +3,9 @@
  * the way through them.  A cursor that stands at a thing which leaves its list
  * goes on to the next one.
  *
- *	cursor_begin(&owner->cursors, &c, TAILQ_FIRST(&owner->holds),
- *	    offsetof(struct hold, in_owner));
- *	while ((h = cursor_take(&c)) != NULL)
+ *	cursor_begin(&owner->cursors, &c, TAILQ_FIRST(&owner->waiting),
+ *	    offsetof(struct claim, in_owner));
+ *	while ((claim = cursor_take(&c)) != NULL)
  *		...
  *
  * Whoever has a list that somebody may walk over keeps its cursors, too, and
