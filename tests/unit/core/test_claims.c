@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include "core/dump.h"
 #include "suite.h"
 #include "test_work.h"
 #include "work_rig.h"
@@ -146,12 +147,13 @@ START_TEST(very_many_mismatch)
 }
 END_TEST
 
-/* One session has a permit of each of very many semaphores, and gives each
- * back. */
+/* One session has a permit of each of very many semaphores, counts on them by its
+ * PINGs, and gives each back. */
 START_TEST(a_session_has_permits_of_very_many)
 {
 	struct core_request rq = work_request(VERB_ACQUIRE);
 	struct work_rig r;
+	int64_t valid_ms;
 	char name[16];
 	unsigned i;
 
@@ -160,6 +162,12 @@ START_TEST(a_session_has_permits_of_very_many)
 	work_ask_names(&r, 1, &rq, "s");
 	work_settle(&r);
 	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	for (i = 0; i < 8; i++) {
+		work_pass(&r, WORK_LEASE_MS / 4);
+		valid_ms = core_ping(r.core, r.now_ms, 1);
+		ck_assert_int_gt(valid_ms, 0);
+		ck_assert_int_le(valid_ms, WORK_LEASE_MS);
+	}
 	work_forget(&r);
 	rq.verb = VERB_RELEASE;
 	for (i = 0; i < WORK_MANY; i++) {
