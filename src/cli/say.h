@@ -14,7 +14,7 @@ void say_as_json(void);
 /* Sets the command that usage errors are about; borrowed. */
 void say_about(const char *command);
 
-/* We log in: what is refused does not lack a user. */
+/* This process logs in, so that no refusal hints at --user. */
 void say_has_user(void);
 
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

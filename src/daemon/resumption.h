@@ -22,8 +22,8 @@ struct packet;
 struct request;
 struct resumption;
 
-/* `ask_all` sends a packet to all other processes of the broker, and returns to how
- * many. */
+/* `ask_all` sends a packet to all other processes of the broker, and returns to
+ * how many. */
 struct resumption *resumption_new(struct broker *b,
     unsigned (*ask_all)(struct broker *b, const struct packet *p));
 void resumption_free(struct resumption *r);

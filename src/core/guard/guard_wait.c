@@ -1,8 +1,8 @@
 /*
  * The list of requests that wait for guards.
  *
- * Whichever guard has changed, all are tried: they are few, and each knows its
- * own guards.  One that has to wait anew is at the end of the list again, behind
+ * Whichever guard has changed, all are tried, a part in each step, since each
+ * knows its own guards.  One that has to wait anew is at the end of the list again, behind
  * all that are still to be tried.
  */
 #include "config.h"

@@ -1,6 +1,6 @@
 /*
- * Requests that wait until their guards let them go on: a few, in the order in
- * which they came.  What is in a table waits by sweep_block() instead.
+ * Requests that wait until their guards let them go on, in the order in which
+ * they came.  What is in a table waits by sweep_block() instead.
  */
 #ifndef LOCKBROKER_CORE_GUARD_GUARD_WAIT_H
 #define LOCKBROKER_CORE_GUARD_GUARD_WAIT_H
@@ -24,7 +24,8 @@ void guard_waits_fini(struct core *core); /* requires that none is left */
 void guard_wait_begin(struct core *core, struct guard_wait *w);
 void guard_wait_end(struct core *core, struct guard_wait *w);
 
-/* A guard has changed: each that waits at this moment is tried once. */
+/* A guard has changed: each that waits at this moment is tried once, from the
+ * next step on. */
 void guard_waits_retry(struct core *core);
 
 /* A job: goes on with that. */

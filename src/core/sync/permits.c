@@ -306,6 +306,11 @@ tell(struct core *core, const struct permits *p, enum event_id event)
 	emit_num(core, FIELD_PERMITS, told);
 }
 
+/*
+ * If the lease is over sooner than the broker had thought, the server's clock
+ * has gained on its own.  A client that is not there does not hear of it, and
+ * may count on a valid= that it was told.
+ */
 void
 permits_lose(struct core *core, struct permits *p, const char *reason)
 {
