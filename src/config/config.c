@@ -72,8 +72,8 @@ fault_unknown(const struct config_node *node, const char *section)
 }
 
 /*
- * Takes one value.  A key without a value, such as `listen:`, counts as not
- * given.
+ * Takes one value.  A key without a value, such as `listen:`, or with null
+ * counts as not given.
  */
 static void
 take(struct config_draft *draft, const struct config_field *field,
@@ -82,7 +82,8 @@ take(struct config_draft *draft, const struct config_field *field,
 	enum config_field_id id = (enum config_field_id)(field - config_fields);
 	void *slot = config_field_slot(field, draft->config);
 
-	if (field->type->kind >= CONFIG_LIST && config_node_is_empty(node))
+	if (node->null ||
+	    (field->type->kind >= CONFIG_LIST && config_node_is_empty(node)))
 		return;
 	draft->given[id] = node;
 	if (!config_value_set(field, node, slot))

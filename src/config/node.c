@@ -42,7 +42,7 @@ bool
 config_node_is_empty(const struct config_node *node)
 {
 	return node->kind == CONFIG_NODE_SCALAR && !node->quoted &&
-	       node->text[0] == '\0';
+	       (node->text[0] == '\0' || node->null);
 }
 
 const struct config_node *
@@ -50,7 +50,7 @@ config_node_child(const struct config_node *node, const char *key)
 {
 	const struct config_node *n = node->first;
 
-	while (n != NULL && strcmp(n->key, key) != 0)
+	while (n != NULL && (n->null || strcmp(n->key, key) != 0))
 		n = n->next;
 	return n;
 }
@@ -205,12 +205,27 @@ take_key(struct builder *b, const yaml_event_t *event)
 static void
 check_duplicate(const struct builder *b, const struct config_node *node)
 {
-	const struct config_node *other = config_node_child(b->top, node->key);
+	const struct config_node *other = b->top->first;
 
+	while (strcmp(other->key, node->key) != 0)
+		other = other->next;
 	if (other != node)
 		config_node_fault_key(node,
 		    "given twice, expected once: it stands in line %d already",
 		    other->key_at.line);
+}
+
+/* The words of YAML's core schema; an empty value has a meaning of its own. */
+static bool
+is_null(const char *text)
+{
+	static const char *const words[] = { "~", "null", "Null", "NULL" };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(text, words[i]) == 0)
+			return true;
+	return false;
 }
 
 static void
@@ -223,6 +238,7 @@ set_text(struct config_node *node, const yaml_event_t *event)
 	}
 	node->text = xstrdup((const char *)event->data.scalar.value);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	node->null = !node->quoted && is_null(node->text);
 	node->refused = strlen(node->text) != event->data.scalar.length;
 	if (node->refused)
 		config_node_fault(

@@ -34,6 +34,7 @@ enum config_node_kind {
 struct config_node {
 	enum config_node_kind kind;
 	bool quoted;		   /* a scalar in quotes, or a block of text */
+	bool null;		   /* `~` or `null`, not in quotes */
 	bool refused;		   /* a fault was reported: check no further */
 	struct config_mark at;	   /* columns are in characters */
 	struct config_mark key_at; /* of the key */
@@ -60,11 +61,11 @@ bool config_node_parse(struct config_node **root, const char *text,
 
 void config_node_free(struct config_node *root);
 
-/* Returns the value of a key in a mapping; NULL if there is none. */
+/* Returns the value of a key in a mapping; NULL if there is none, or null. */
 const struct config_node *config_node_child(
     const struct config_node *node, const char *key);
 
-/* Is there no value: only `key:`? */
+/* Is there no value: only `key:`, or null? */
 bool config_node_is_empty(const struct config_node *node);
 
 /*

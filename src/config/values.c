@@ -422,7 +422,7 @@ set_scalar(const struct config_field *field, const struct config_node *node,
 	char quoted[CONFIG_QUOTE_SIZE];
 	const char *why;
 
-	if (type->is_unquoted && config_node_is_empty(node))
+	if (node->null || (type->is_unquoted && config_node_is_empty(node)))
 		return fault(field, node, "has", "no value", type->expected);
 	if (type->is_unquoted && node->quoted)
 		why = "is in quotes";
@@ -595,6 +595,8 @@ set_mapping(const struct config_field *field, const struct config_node *node,
 		key = find_key(type, n->key);
 		if (key == NULL)
 			fault_unknown(type, n);
+		else if (n->null)
+			continue;
 		ok = key != NULL &&
 		     config_value_set(key, n, value + key->offset) && ok;
 	}

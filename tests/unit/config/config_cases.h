@@ -54,6 +54,19 @@ static const struct good_case good_cases[] = {
 	    "  - unix: \"/run/a\"\n    mode: \"0600\"\n    group: \"root\"\n" },
 	{ "listen: [{unix: /run/a, mode: \"777\"}]", "    mode: \"0777\"\n" },
 	{ "listen: [{unix: \"\"}]", "listen: []\n" },
+	/* Null is as if the key were not given. */
+	{ "null", "\nlisten:\n  - tcp: \"127.0.0.1:5625\"\n" },
+	{ "redis: ~", "  mode: embedded\n" },
+	{ "listen: [{tcp: \"a:1\", proxied: ~, tls: null, key: Null, mode: NULL}]",
+	    "\nlisten:\n  - tcp: \"a:1\"\n    proxied: false\n\n" },
+	{ "auth: {users: ~, anonymous: null}", "\nauth:\n" },
+	{ "auth: {users: [{name: a, hash: ~, unix: null, lock: Null, admin: "
+	  "NULL}]}",
+	    "  users:\n    - name: \"a\"\n" },
+	{ "auth: {users: [{name: \"null\", lock: [\"~\"]}]}",
+	    "    - name: \"null\"\n" },
+	{ "redis: {prefix: 'null'}", "  prefix: \"null\"\n" },
+	{ "redis: {prefix: Nullx}", "  prefix: \"Nullx\"\n" },
 
 	{ "log: {audit: true}", "  audit: true\n" },
 	{ "metrics: {classes: []}", "\nmetrics:\n  classes: []\n" },
@@ -101,7 +114,7 @@ static const struct good_case good_cases[] = {
 	{ STANDALONE "  user: no", "  user: \"no\"\n" },
 	{ STANDALONE "  password: s3\\cret", "  # password: \"********\"" },
 	{ STANDALONE "  password: ", "  password: \"\"\n" },
-	{ SENTINEL "  sentinel_user: ~", "  sentinel_user: \"~\"\n" },
+	{ SENTINEL "  sentinel_user: \"~\"", "  sentinel_user: \"~\"\n" },
 	{ STANDALONE "  database: 65535", "  database: 65535\n" },
 	{ "redis: {connections: 64}", "  connections: 64\n" },
 	{ "redis: {connect_timeout: 10ms}", "  connect_timeout: 10ms\n" },
@@ -169,7 +182,7 @@ static const struct good_case good_cases[] = {
 	"cluster or quorum\n"
 #define IN_TCP                                                     \
 	"expected HOST:PORT or [V6]:PORT (0.0.0.0:PORT for every " \
-	"address)\n"
+	"address of IPv4)\n"
 #define IN_UNIX "expected an absolute path of at most 107 bytes, or \"\"\n"
 #define IN_MODE "expected 3 or 4 octal digits such as \"0660\"\n"
 #define IN_ENTRY "expected a mapping with either tcp, tls, unix or http\n"
@@ -346,8 +359,6 @@ static const struct fault_case fault_cases[] = {
 	    "broker, listen, redis, locks, limits, auth, resp, metrics, log\n" },
 	{ "log: [a]", "t:1:6: log: is a list, expected a mapping with: level, "
 		      "to, format, audit\n" },
-	{ "log: ~", "t:1:6: log: is a single value, expected a mapping with: "
-		    "level, to, format, audit\n" },
 	{ "a: b: c", "t:1:5: syntax: mapping values are not allowed in this "
 		     "context, expected valid YAML\n" },
 	{ "log:\n\tto: syslog",
@@ -490,6 +501,22 @@ static const struct fault_case fault_cases[] = {
 	    "expected \"1.2\" or \"1.3\"\n" },
 	{ "listen: [{tcp: [a]}]", "t:1:16: listen.tcp: is a list, expected a "
 				  "single value\n" },
+	{ "listen: [{tcp: ~}]",
+	    "t:1:10: listen: has neither tcp, tls, unix nor http, expected a "
+	    "mapping with either tcp, tls, unix or http\n" },
+	{ "listen: [~]", "t:1:10: listen: is a single value, expected a "
+			 "mapping with either tcp, tls, unix or http\n" },
+	{ "locks: {warm_names: [a, null]}",
+	    "t:1:25: locks.warm_names: has no value, expected a name, or the "
+	    "beginning of one with '*' behind it\n" },
+	{ "broker: {name: ~, name: a}",
+	    "t:1:19: broker.name: given twice, expected once: it stands in "
+	    "line 1 already\n" },
+	{ "redis: {usr: ~}",
+	    "t:1:9: redis.usr: unknown key, did you mean redis.user?\n" },
+	{ "metrics: {classes: [{name: ~, names: [a]}]}",
+	    "t:1:21: metrics.classes: has no name, expected a mapping with "
+	    "name and names\n" },
 	{ "listen: [{tcp: }]", "t:1:16: listen.tcp: '' is empty, " IN_TCP },
 	{ "listen: [{tcp: a}]",
 	    "t:1:16: listen.tcp: 'a' has no port, " IN_TCP },

@@ -88,6 +88,62 @@ START_TEST(every_setting_has_cases)
 }
 END_TEST
 
+static char *
+dump_of(const char *yaml)
+{
+	struct config config;
+	char *text;
+
+	config_rig_load(&config, yaml);
+	text = config_rig_dump(&config);
+	config_free(&config);
+	return text;
+}
+
+/* "SECTION: {KEY: VALUE}" */
+static void
+write_setting(char *yaml, size_t size, const char *path, const char *value)
+{
+	const char *dot = strchr(path, '.');
+
+	if (dot == NULL)
+		snprintf(yaml, size, "%s: %s\n", path, value);
+	else
+		snprintf(yaml, size, "%.*s: {%s: %s}\n", (int)(dot - path),
+		    path, dot + 1, value);
+}
+
+/* Each setting is then as if it were not given; in quotes, null is a text. */
+START_TEST(null_is_not_given)
+{
+	static const char *const words[] = { "~", "null", "Null", "NULL" };
+	const char *path = config_fields[_i].path;
+	char *defaults = dump_of(""), *text, yaml[128];
+	struct config_faults faults;
+	struct config config;
+	size_t i;
+	bool ok;
+
+	for (i = 0; i < COUNT(words); i++) {
+		write_setting(yaml, sizeof(yaml), path, words[i]);
+		text = dump_of(yaml);
+		ck_assert_str_eq(text, defaults);
+		free(text);
+	}
+	write_setting(yaml, sizeof(yaml), path, "\"null\"");
+	config_faults_init(&faults);
+	ok = config_load_buffer(&config, "t", yaml, strlen(yaml), &faults);
+	if (ok) {
+		text = config_rig_dump(&config);
+		ck_assert_str_ne(text, defaults);
+		free(text);
+		config_free(&config);
+	}
+	config_faults_fini(&faults);
+	free(defaults);
+}
+END_TEST
+
 START_TEST(defaults)
 {
 	struct config c;
@@ -496,6 +552,7 @@ config_cases(void)
 	tcase_add_loop_test(t, round_trip, 0, COUNT(good_cases));
 	tcase_add_loop_test(t, fault, 0, COUNT(fault_cases));
 	tcase_add_loop_test(t, every_setting_has_cases, 0, CONFIG_FIELDS);
+	tcase_add_loop_test(t, null_is_not_given, 0, CONFIG_FIELDS);
 	tcase_add_test(t, defaults);
 	tcase_add_test(t, units);
 	tcase_add_loop_test(t, runtime_directory, 0, COUNT(runtime_cases));
