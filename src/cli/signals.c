@@ -64,6 +64,7 @@ signals_init(struct signals *s)
 	sigaddset(&s->held, SIGCHLD);
 	s->blocked = s->held;
 	sigaddset(&s->blocked, SIGPIPE);
+	sigaddset(&s->blocked, SIGXFSZ);
 	(void)sigprocmask(SIG_BLOCK, NULL, &s->before);
 	s->fd = signalfd(-1, &s->held, SFD_NONBLOCK | SFD_CLOEXEC);
 	return s->fd >= 0;

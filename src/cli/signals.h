@@ -15,7 +15,7 @@
 struct signals {
 	int fd;		   /* signalfd: those passed on, and SIGCHLD */
 	sigset_t held;	   /* those that the descriptor gives */
-	sigset_t blocked;  /* those, and SIGPIPE */
+	sigset_t blocked;  /* and SIGPIPE, SIGXFSZ */
 	sigset_t before;   /* the mask for the command */
 	bool chld_ignored; /* and its disposition of SIGCHLD */
 };

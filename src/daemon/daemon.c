@@ -211,6 +211,7 @@ static void
 ignore_signals(void)
 {
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a line of the log is dropped */
 	(void)signal(SIGUSR1, SIG_IGN);
 	(void)signal(SIGUSR2, SIG_IGN); /* until it is handled */
 }

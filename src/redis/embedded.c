@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -181,6 +182,23 @@ child_streams(const struct embedded *e)
 	}
 }
 
+/*
+ * The limit would be for files of users, and this one has all locks.  Where we
+ * may not lift it, SIGXFSZ is still ignored, so that the server goes on and says
+ * that it can't write.
+ */
+static void
+lift_file_limit(void)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (setrlimit(RLIMIT_FSIZE, &limit) == 0 ||
+	    getrlimit(RLIMIT_FSIZE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_FSIZE, &limit);
+}
+
 static void
 child_exec(const struct embedded *e, int status)
 {
@@ -198,6 +216,7 @@ child_exec(const struct embedded *e, int status)
 
 	snprintf(databases, sizeof(databases), "%u", e->databases);
 	exec_stand_apart();
+	lift_file_limit();
 	child_streams(e);
 	exec_close_from(STDERR_FILENO + 1);
 	error = live_with_users(e) ? data_dir_take(e->data) : errno;

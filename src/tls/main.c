@@ -229,6 +229,7 @@ main(int argc, char **argv)
 		plain_malloc, wiping_realloc, wiping_free) != 1)
 		abort();
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 	if (argc == 2 && strcmp(argv[1], "broker") == 0)
 		return serve_broker();
 	if (argc == CONNECT_ARGS && strcmp(argv[1], "connect") == 0)

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import resource
 import signal
 
 from lib.case import SystemTest, grace_of, pad_of, stall_of
@@ -39,6 +40,20 @@ class Starting(SystemTest):
         self.client(broker).lock("x")
         self.assertEqual([os.readlink(f"/proc/{broker.pid}/fd/{fd}") for fd in range(3)],
                          ["/dev/null"] * 3)
+
+    def test_a_limit_on_the_size_of_files(self):
+        """It costs lines of the log, and no lock; redis-server is free of it."""
+        unlimited = resource.RLIM_INFINITY
+        broker = self.broker(start=False, log={"level": "debug"})
+        broker.start(preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                        (4096, unlimited)))
+        client = self.client(broker)
+        client.lock("x")
+        eventually(lambda: (client.ok("PING"), os.path.getsize(broker.log_path) == 4096)[1])
+        self.assertGreater(int(client.stats()["log_dropped_bytes_total"]), 0)
+        self.assertEqual(client.ok("STATUS x")["state"], "held")
+        server, = broker.process.children()
+        self.assertEqual(resource.prlimit(server, resource.RLIMIT_FSIZE), (unlimited, unlimited))
 
 
 class Stopping(SystemTest):
