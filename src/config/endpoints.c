@@ -19,7 +19,8 @@
 
 #define EXPECTED_NODE "HOST:PORT, [V6]:PORT or unix:/PATH"
 #define EXPECTED_ENTRY "a mapping with either tcp, tls, unix or http"
-#define EXPECTED_HOST "HOST:PORT or [V6]:PORT (0.0.0.0:PORT for every address)"
+#define EXPECTED_HOST \
+	"HOST:PORT or [V6]:PORT (0.0.0.0:PORT for every address of IPv4)"
 #define SINGLE "a single value"
 
 #define MODE_DEFAULT 0660

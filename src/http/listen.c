@@ -61,6 +61,9 @@ bind_tcp(const struct addrinfo *ai)
 	if (fd < 0)
 		return -1;
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (ai->ai_family == AF_INET6) /* 0.0.0.0 may be a place of its own */
+		(void)setsockopt(
+		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
 	    listen(fd, BACKLOG) == 0)
 		return fd;

@@ -5,8 +5,10 @@ import json
 import os
 import resource
 import signal
+import socket
 
 from lib.case import SystemTest, grace_of, pad_of, stall_of
+from lib.ports import free_port
 from lib.proc import pid_gone
 from lib.wait import eventually, let_time_pass, now, parse_ms, patience
 
@@ -54,6 +56,20 @@ class Starting(SystemTest):
         self.assertEqual(client.ok("STATUS x")["state"], "held")
         server, = broker.process.children()
         self.assertEqual(resource.prlimit(server, resource.RLIMIT_FSIZE), (unlimited, unlimited))
+
+    def test_an_address_of_each_family_on_one_port(self):
+        """[::] leaves 0.0.0.0 to whoever wants it: for clients and for HTTP."""
+        if not os.path.exists("/proc/net/if_inet6"):
+            self.skipTest("no IPv6")
+        port, page = free_port(), free_port()
+        broker = self.broker(start=False)
+        broker.settings["listen"] = [
+            {"unix": broker.unix_path}, {"tcp": f"[::]:{port}"}, {"tcp": f"0.0.0.0:{port}"},
+            {"http": f"0.0.0.0:{page}"}, {"http": f"[::]:{page}"}]
+        broker.start()
+        for host in ("127.0.0.1", "::1"):
+            for there in (port, page):
+                socket.create_connection((host, there)).close()
 
 
 class Stopping(SystemTest):
