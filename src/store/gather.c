@@ -579,9 +579,6 @@ send_ends_alone(struct gather *g, struct call *call)
 	struct call *ends = call->guest;
 
 	assert(ends->nops < call->nops && ends->script == SCRIPT_KEEP);
-	if (call->counted)
-		slot->under_way -= ends->nops;
-	call->nops -= ends->nops;
 	call->guest = NULL;
 	ends->only_ends = false;
 	TAILQ_INSERT_TAIL(&slot->calls[SCRIPT_KEEP], ends, entry);
@@ -594,15 +591,17 @@ void
 call_deliver(struct gather *g, struct call *call,
     const struct store_handler *handler, void *arg)
 {
-	unsigned i;
+	unsigned i = 0;
 
 	assert(call->verdict < CALL_VERDICT_MAX);
-	if (call->guest != NULL && call->verdict == CALL_REFUSED)
+	if (call->guest != NULL && call->verdict == CALL_REFUSED) {
+		i = call->guest->nops;
 		send_ends_alone(g, call);
+	}
 	learn(g, call);
 	if (call->has_guard)
 		handler->guard(arg, call->shard, call->sent_ms, &call->guard);
-	for (i = 0; i < call->nops; i++)
+	for (; i < call->nops; i++)
 		handler->outcome(
 		    arg, call->ids[i], call->sent_ms, &call->outcomes[i]);
 	gather_drop(g, call);

@@ -103,11 +103,14 @@ call_room(struct call *call, size_t n)
 	return b->mem + b->used - n;
 }
 
-/* Copies n words of argv, which stay where their bytes are. */
+/* Puts n words of argv before the `had` ones that are at `to`.  Their bytes stay
+ * where they are. */
 static void
-words_copy(const char **to, size_t *to_len, const char *const *from,
-    const size_t *from_len, unsigned n)
+words_before(const char **to, size_t *to_len, unsigned had,
+    const char *const *from, const size_t *from_len, unsigned n)
 {
+	memmove(to + n, to, had * sizeof(*to));
+	memmove(to_len + n, to_len, had * sizeof(*to_len));
 	memcpy(to, from, n * sizeof(*to));
 	memcpy(to_len, from_len, n * sizeof(*to_len));
 }
@@ -115,24 +118,26 @@ words_copy(const char **to, size_t *to_len, const char *const *from,
 void
 call_take_along(struct call *call, struct call *guest)
 {
-	unsigned at = CALL_HEAD + call->nkeys, from = CALL_HEAD + 2;
+	const unsigned at = CALL_HEAD + 2, n = guest->nops;
 	unsigned nkeys = guest->nkeys - 2, nargs = guest->nargs - CALL_COMMON;
 
 	assert(call->guest == NULL && guest->guest == NULL);
 	assert(call->nkeys + nkeys <= CALL_KEYS_MAX);
 	assert(call->nargs + nargs <= CALL_ARGS_MAX);
-	assert(call->nops + guest->nops <= CALL_OPS_MAX);
-	words_copy(call->argv + at, call->argvlen + at, guest->argv + from,
-	    guest->argvlen + from, nkeys);
+	assert(call->nops + n <= CALL_OPS_MAX);
+	words_before(call->argv + at, call->argvlen + at, call->nkeys - 2,
+	    guest->argv + at, guest->argvlen + at, nkeys);
 	call->nkeys += nkeys;
-	words_copy(call->args + call->nargs, call->arglen + call->nargs,
-	    guest->args + CALL_COMMON, guest->arglen + CALL_COMMON, nargs);
+	words_before(call->args + CALL_COMMON, call->arglen + CALL_COMMON,
+	    call->nargs - CALL_COMMON, guest->args + CALL_COMMON,
+	    guest->arglen + CALL_COMMON, nargs);
 	call->nargs += nargs;
-	memcpy(call->ids + call->nops, guest->ids,
-	    guest->nops * sizeof(call->ids[0]));
-	memcpy(call->kinds + call->nops, guest->kinds,
-	    guest->nops * sizeof(call->kinds[0]));
-	call->nops += guest->nops;
+	memmove(call->ids + n, call->ids, call->nops * sizeof(call->ids[0]));
+	memcpy(call->ids, guest->ids, n * sizeof(call->ids[0]));
+	memmove(
+	    call->kinds + n, call->kinds, call->nops * sizeof(call->kinds[0]));
+	memcpy(call->kinds, guest->kinds, n * sizeof(call->kinds[0]));
+	call->nops += n;
 	if (guest->timeout_ms < call->timeout_ms)
 		call->timeout_ms = guest->timeout_ms;
 	call->guest = guest;

@@ -141,7 +141,8 @@ void call_reset(struct call *call);
 char *call_room(struct call *call, size_t n);
 
 /*
- * Adds the operations of `guest` to those of `call`.  `call` owns the guest
+ * Puts the operations of `guest` before those of `call`: what it ends may be
+ * what these take.  `call` owns the guest
  * from then on, because it uses the guest's bytes.  Requires room for all of
  * them.
  */

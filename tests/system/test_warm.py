@@ -7,10 +7,41 @@ import time
 
 from lib.broker import find_program
 from lib.case import SystemTest
+from lib.redisson import ONE, SCRIPTS as REDISSON
 from lib.resp import Resp
 from lib.wait import eventually, now, patience
 
 CALLS = ("evalsha", "eval")
+
+# Scripts that take a name, by the sha1 of their text: what stands behind the name, and the answer.
+TAKES = {
+    "redlock 5": ("96da70f7716f27d278a5218544df37fd8b0a5e4c", ("t", 10000), 1),
+    "redlock-rb": ("ceb2b2062e40c51a2b3963fd078bc71f11bdc65c", ("t", 10000, "yes"), "OK"),
+    "redsync": ("b6b55c439e02c6f52ffb8be7ec8c0d0ac816ea79", ("t", 10000), 1),
+    "bsm/redislock": ("52ea3e09e6f54c2d8407710e32616177dbe4f761", ("t", 1, 10000), "OK"),
+    "aioredlock": ("c75a9bf1538efcdb1f383acc3e273c5089d57e58", ("t", 10000), "OK"),
+    "Laravel": ("a08c9c69b7c07ae2485190873b90d128a23e502d", ("t", 10), "OK"),
+    "RedLock.net": ("9f614a785a5f9ae8c6396c6b4bf94d2087342603", ("t", 10000), 1),
+    "Spring": ("175897a4e379e99e79a54937be09226f76cdcfe5", ("t", 10000), 1),
+    "Redisson": (REDISSON["TAKE"][0], (10000, ONE), None),
+    "Redisson 3.15": (REDISSON["TAKE_3_15"][0], (10000, ONE), None),
+    "Redisson 3.2": (REDISSON["TAKE_3_2"][0], (10000, ONE), None),
+}
+# Other requests of a client of Redis, and their answers where nobody has the name.
+COMMANDS = (
+    (("SET", "{}", "t", "NX", "PX", 10000), "OK"),
+    (("SET", "{}", "t", "NX"), "OK"),
+    (("SET", "{}", "t", "NX", "PX", 10000, "GET"), None),
+    (("SETNX", "{}", "t"), 1),
+    (("SET", "{}", "t", "XX", "PX", 10000), None),
+    (("GET", "{}"), None), (("EXISTS", "{}"), 0), (("TYPE", "{}"), "none"), (("PTTL", "{}"), -2),
+    (("STRLEN", "{}"), 0), (("LB.FENCE", "{}", "t"), None), (("DEL", "{}"), 0),
+    (("PEXPIRE", "{}", 1000), 0), (("HEXISTS", "{}", ONE), 0), (("HGET", "{}", ONE), None),
+)
+LINES = (
+    "TRYLOCK {}", "LOCK {} wait=0", "LOCK {} wait=0 mode=shared", "LOCK {} wait=0 keep=1s",
+    "LOCK {} wait=0 delay=1s", "LOCK {} other-{} wait=0",
+)
 
 
 class WarmNames(SystemTest):
@@ -229,6 +260,67 @@ class Recalled(WarmNames):
         self.assertLess(now() - begin, patience(2, begin))
         self.one.thaw()
         eventually(lambda: self.b.ask("TRYLOCK x").ok, what="it is given back")
+
+
+class SameBroker(WarmNames):
+    """Nor is anybody at the broker that keeps it."""
+
+    def setUp(self):
+        super().setUp()
+        self.prepare(warm="9s", lease=90)
+        self.resp = Resp(f"127.0.0.1:{self.one.port}")
+        self.addCleanup(self.resp.close)
+        self.names = 0
+
+    def warm_name(self):
+        self.names += 1
+        name = f"x{self.names}"
+        self.warm_up(self.a, name)
+        self.assertIsNotNone(self.key(name))
+        return name
+
+    def test_clients_of_redis(self):
+        for words, answer in COMMANDS:
+            with self.subTest(words=words):
+                name = self.warm_name()
+                self.assertEqual(self.resp(*(name if word == "{}" else word for word in words)),
+                                 answer)
+
+    def test_scripts(self):
+        for library, (sha, words, answer) in TAKES.items():
+            with self.subTest(library=library):
+                self.assertEqual(self.resp("EVALSHA", sha, 1, self.warm_name(), *words), answer)
+
+    def test_several_names(self):
+        names = [self.warm_name() for _ in range(3)]
+        sha, words, _ = TAKES["redlock 5"]
+        self.assertEqual(self.resp("EVALSHA", sha, 4, "free", *names, *words), 4)
+
+    def test_sessions(self):
+        for line in LINES:
+            with self.subTest(line=line):
+                client = self.client(self.one)
+                self.assertTrue(client.ask(line.replace("{}", self.warm_name())).ok)
+
+    def test_in_one_go(self):
+        """The name goes back and is taken in one call."""
+        name = self.warm_name()
+        before = self.calls()
+        self.assertEqual(self.resp("SET", name, "t", "NX", "PX", 10000), "OK")
+        self.assertEqual(self.calls() - before, 1)
+
+    def test_under_load(self):
+        """Many at once, so that calls fill and wait for each other."""
+        names = [self.warm_name() for _ in range(30)]
+        conns = [Resp(f"127.0.0.1:{self.one.port}") for _ in range(30)]
+        for conn in conns:
+            self.addCleanup(conn.close)
+        for i, conn in enumerate(conns):
+            for j in range(5):
+                conn.send("SET", f"free-{i}-{j}", "t", "NX", "PX", 10000)
+            conn.send("SET", names[i], "t", "NX", "PX", 10000)
+        for conn in conns:
+            self.assertEqual([conn.read() for _ in range(6)], ["OK"] * 6)
 
 
 class Told(WarmNames):

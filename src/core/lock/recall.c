@@ -5,16 +5,20 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/parse.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/lock/names.h"
 #include "core/lock/recall.h"
 #include "core/lock/stored.h"
+#include "core/lock/warm.h"
 #include "core/turn/emit.h"
 
 #define PLACES 4096    /* of owners that were asked; a power of two */
@@ -22,6 +26,7 @@
 #define SILENT_MS 1000 /* an owner that has not answered */
 #define SLACK_MS 50    /* beyond the time for which a name is warm */
 #define ASKERS_MAX 16  /* of one name; others wait for their time */
+#define ASKER_SIZE (BROKER_MAX_BYTES + 64)
 
 /* An owner that was asked for a name lately. */
 struct known {
@@ -69,6 +74,15 @@ recall_fini(struct core *core)
 		recall_free(core, r);
 	free(core->recalls->known);
 	free(core->recalls);
+}
+
+/* Has nobody the name, of which this broker still has the lease? */
+static bool
+is_parting(const struct lock *l)
+{
+	return l != NULL && l->queue == NULL && TAILQ_EMPTY(&l->holders) &&
+	       !warm_is(l) &&
+	       (lease_is_held(&l->lease) || l->lease.state == LEASE_ENDING);
 }
 
 /* What is known. */
@@ -143,9 +157,22 @@ find_pair(const struct core *core, uint64_t pair)
 	return NULL;
 }
 
+/* Notes that it waits for this broker itself. */
+static void
+ask_self(struct core *core, const struct recall *r, const char *name, size_t n)
+{
+	char asker[ASKER_SIZE];
+	int len = snprintf(asker, sizeof(asker), "%s.%016" PRIx64 ".%" PRIu64,
+	    core->broker, core->config.instance, r->seq);
+
+	recall_note(
+	    core, lock_find(core, name, n), name, n, asker, (size_t)len);
+}
+
 /* Asks the owner, unless that is under way for another operation. */
 static void
-ask_owner(struct core *core, struct recall *r, const char *name, size_t n)
+ask_owner(
+    struct core *core, struct recall *r, const char *name, size_t n, bool ours)
 {
 	const struct recall *other = find_pair(core, r->pair);
 	struct slot *slot;
@@ -157,6 +184,10 @@ ask_owner(struct core *core, struct recall *r, const char *name, size_t n)
 	}
 	r->seq = ++core->last_seq;
 	r->since_ms = core->now_ms;
+	if (ours) {
+		ask_self(core, r, name, n);
+		return;
+	}
 	slot_submit(core, &slot, OP_RECALL, SLOT_RECALL, r->slot.shard, name, n)
 	    ->seq = r->seq;
 	slot->ref = r->seq;
@@ -182,21 +213,24 @@ recall_first(
 	struct recall *r;
 	uint64_t pair;
 	size_t n;
+	bool ours;
 
 	if (slot->again || !is_doubtful(slot, o) ||
-	    core->above->slots[slot->kind].again == NULL || core->stopping ||
-	    stored_is_ours(core, o->text, o->text_len))
+	    core->above->slots[slot->kind].again == NULL || core->stopping)
 		return false;
 	name = name_of(core, slot, &n);
+	ours = stored_is_ours(core, o->text, o->text_len);
+	if (ours && !is_parting(lock_find(core, name, n)))
+		return false;
 	pair = (uint64_t)hash_of(name, n) << 32 |
 	       hash_of(o->text, broker_length(o->text, o->text_len));
-	if (is_known(core, pair))
+	if (!ours && is_known(core, pair))
 		return false;
 	r = xcalloc(1, sizeof(*r));
 	r->deadline.kind = TIMER_RECALL;
 	r->slot = *slot;
 	r->pair = pair;
-	ask_owner(core, r, name, n);
+	ask_owner(core, r, name, n, ours);
 	LIST_INSERT_HEAD(&core->recalls->list, r, link);
 	core_arm(
 	    core, &r->deadline, core->now_ms + max_ms(left_of(core, r), 0) / 2);
@@ -295,15 +329,37 @@ recall_stop(struct core *core)
 
 /* At the owner. */
 
+/* Is it this broker that asks?  Then what waits goes on in the next step: the
+ * name is in the middle of this one. */
+static bool
+tell_self(struct core *core, const char *asker, size_t len)
+{
+	const char *dot = memrchr(asker, '.', len);
+	struct recall *r;
+	uint64_t seq;
+
+	if (!stored_is_ours(core, asker, len) ||
+	    !parse_number(
+		dot + 1, len - (size_t)(dot + 1 - asker), UINT64_MAX, &seq))
+		return false;
+	LIST_FOREACH (r, &core->recalls->list, link)
+		if (r->seq == seq)
+			core_arm(core, &r->deadline, core->now_ms);
+	return true;
+}
+
 static void
 tell_asker(struct core *core, const char *name, size_t name_len,
     const char *asker, size_t asker_len)
 {
+	char text[ASKER_SIZE];
 	struct slot *slot;
-	struct op *op = slot_submit(core, &slot, OP_RECALLED, SLOT_STRAY,
-	    guard_shard(core, name, name_len), name, name_len);
-	char text[BROKER_MAX_BYTES + 64];
+	struct op *op;
 
+	if (tell_self(core, asker, asker_len))
+		return;
+	op = slot_submit(core, &slot, OP_RECALLED, SLOT_STRAY,
+	    guard_shard(core, name, name_len), name, name_len);
 	if (asker_len >= sizeof(text))
 		asker_len = sizeof(text) - 1;
 	memcpy(text, asker, asker_len);
@@ -336,8 +392,7 @@ recall_tell(struct core *core, struct lock *l)
 {
 	struct asker *a;
 
-	if (l->rare == NULL || l->rare->naskers == 0 ||
-	    l->lease.state == LEASE_ENDING)
+	if (l->rare == NULL || l->rare->naskers == 0 || is_parting(l))
 		return;
 	SLIST_FOREACH(a, &l->rare->askers, link)
 	tell_asker(core, l->name, l->name_len, a->token, a->len);

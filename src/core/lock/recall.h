@@ -9,6 +9,9 @@
  *	          <-------------- `recalled` <--
  *	          --> the operation again: what it finds now stands
  *
+ * If the owner is this broker itself, the name goes back in the same call that
+ * asks for it; if a renewal is under way, that call waits for it here.
+ *
  * So the answer to an operation that does not wait passes through here, and
  * whoever asked sees only one that took longer.  That an owner was asked is
  * remembered for less than that half a minute: whatever it has meanwhile, it

@@ -210,3 +210,79 @@ config warm=200ms
 > op recall b seq=5
 80 < gone b
 > op token b seq=6 client=t how=qxr
+
+== a renewal of what is warm is under way: another broker is told when the name has gone back
+config lease=1s warm=100ms fences=8
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=1500 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=1500 reserve=8 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+100 1 UNLOCK a
+> 1 OK depth=0
+190 1 LOCK a
+> 1 OK fence=201 depth=1
+200 1 UNLOCK a
+> 1 OK depth=0
+290 1 LOCK a
+> 1 OK fence=202 depth=1
+310 until
+> 304 op renew a seq=2 ttl=1500 fence=207
+320 1 UNLOCK a
+> 1 OK depth=0
+330 message recall 2 web-2.00000000000000bb.5 a
+340 < renewed a
+> op end a seq=2
+350 < ended a
+> op recalled a client=web-2.00000000000000bb.5
+
+== the same at this broker: SET NX and GET wait until it has gone back
+config lease=1s warm=100ms fences=8
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=1500 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=1500 reserve=8 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+100 1 UNLOCK a
+> 1 OK depth=0
+190 1 LOCK a
+> 1 OK fence=201 depth=1
+200 1 UNLOCK a
+> 1 OK depth=0
+290 1 LOCK a
+> 1 OK fence=202 depth=1
+310 until
+> 304 op renew a seq=2 ttl=1500 fence=207
+320 1 UNLOCK a
+> 1 OK depth=0
+330 token 2 acquire a token=t
+> op claim a seq=3 client=t other=t how=e-r
+331 token 2 query a token=t
+> op token a seq=4 client=t how=qxr
+340 < renewed a
+> op end a seq=2
+341 < busy a waiting first=2 text=b.0000000000000000.2
+342 < value a waiting first=2 text=b.0000000000000000.2
+350 < ended a
+> op token a seq=6 client=t how=qxr
+> op claim a seq=7 client=t other=t how=e-r
+360 < value a
+> 2 done 0 free
+361 < granted a fence=300
+> 2 done 1 held own meant fence=300 token=t
