@@ -12,6 +12,7 @@ from test_resp_numbers import LEAST, REFUSED, Compared
 from test_resp_redisson import ONE, OTHER, unlock
 
 NUMBERS = (*REFUSED, "0", "-1", "-20000")
+NOT_A_NUMBER = "ERR value is not an integer or out of range"
 
 
 def each(what):
@@ -157,15 +158,18 @@ class Numbers(Compared):
             yield replies[-1 - 2 * n:-1 - n], replies[-1 - n], replies[-n:]
 
     def check(self, form, prepare, look, *, means=lambda reply: reply, numbers=NUMBERS,
-              behind=False):
+              behind=False, computes=False):
         """An error of Redis may come when half of the script is done; the broker then has done
-        nothing. Or it comes behind all that (`behind`), which both have done."""
+        nothing. Or it comes behind all that (`behind`), which both have done. Lua `computes` with
+        the number, or hands it on."""
         for number, one, bare in zip(
                 numbers, *(self.answers(client, form, prepare, look, numbers)
                            for client in (self.one, self.bare))):
             with self.subTest(number=number):
                 before, reply, after = one
                 expected, there = bare[1:]
+                if computes and self.refused(number, expected):
+                    expected = RedisError(NOT_A_NUMBER)
                 if isinstance(expected, RedisError):
                     self.assertIsInstance(reply, RedisError)
                     # The script's own, or that of the number.
@@ -225,7 +229,8 @@ class Numbers(Compared):
         for name, form in SYMFONY.items():
             for state in ((None,), ("t",), ("u",), ("t", ("PERSIST", "k"))):
                 with self.subTest(script=name, state=state):
-                    self.check(form, lambda client, state=state: prepare(client, *state), look)
+                    self.check(form, lambda client, state=state: prepare(client, *state), look,
+                               numbers=(*NUMBERS, "1e17", "-2e17", str(-2**62)), computes=True)
 
     def test_counted(self):
         for name, form in COUNTED.items():
