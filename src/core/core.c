@@ -46,6 +46,7 @@
 #include "core/measure/count.h"
 #include "core/replay.h"
 #include "core/session/notify.h"
+#include "core/session/place.h"
 #include "core/session/valid.h"
 #include "core/status.h"
 #include "core/stop.h"
@@ -161,8 +162,15 @@ static const struct turn_listener of_turn = {
 	.jobs = jobs,
 };
 
+static void
+on_bare(struct core *core, struct owner *owner)
+{
+	stop_bare(core, owner);
+	place_look(core, session_of(owner));
+}
+
 static const struct owner_listener of_owners = {
-	.bare = stop_bare,
+	.bare = on_bare,
 };
 
 static const struct holding_class *const of_holdings[HOLDING_KINDS] = {
@@ -474,7 +482,7 @@ on_user(struct core *core, const struct core_event *ev)
 
 	assert(s != NULL && !s->detached);
 	token_user_changes(core, &s->owner);
-	session_set_user(s, ev->u.user.name);
+	session_set_user(core, s, ev->u.user.name);
 }
 
 /* The cancelled request is answered first, as the protocol has it. */

@@ -16,6 +16,7 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/replay.h"
+#include "core/session/place.h"
 #include "core/session/valid.h"
 #include "core/sync/semaphore.h"
 #include "core/token/token_record.h"
@@ -91,6 +92,15 @@ core_resumable(struct core *core, int64_t now_ms, const char *key,
 }
 
 bool
+core_has_place(const struct core *core, uint64_t session, const char *user)
+{
+	const struct session *s = session_find(core, session);
+
+	assert(s != NULL);
+	return place_may_pass(core, s, user);
+}
+
+bool
 core_is_idle(const struct core *core, uint64_t session)
 {
 	const struct session *s = session_find(core, session);
@@ -147,6 +157,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 
 	memset(gauges, 0, sizeof(*gauges));
 	gauges->sessions = core->owners->by_id.n;
+	gauges->graces = core->sessions->nplaces[PLACE_TAKEN];
 	gauges->names = core->leases->n;
 	gauges->locks_held = core->locks->nholds + core->owners->ntokens;
 	gauges->permits_held = core->syncs->npermits;

@@ -100,6 +100,10 @@ bool core_gave_token(const struct core *core, uint64_t session,
 bool core_resumable(struct core *core, int64_t now_ms, const char *key,
     size_t key_len, const char *user);
 
+/* May the session be this user's, or has that one too many with grace=? */
+bool core_has_place(
+    const struct core *core, uint64_t session, const char *user);
+
 /* Does the session hold nothing, and wait for nothing? */
 bool core_is_idle(const struct core *core, uint64_t session);
 
@@ -118,6 +122,8 @@ bool core_is_idle(const struct core *core, uint64_t session);
 	STAT(adopted, "token_holds_adopted_total", COUNTER, "Token holds, and names kept for nobody, that were taken up from brokers that had gone.") \
 	STAT(spells, "redis_history_changes_total", COUNTER, "How often a server was found to have another history, as after a restart.") \
 	STAT(withdrawn, "grants_withdrawn_total", COUNTER, "Grants that ran out before they could be told, and were taken back.") \
+	STAT(graces_refused, "graces_refused_total", COUNTER, "SESSION requests for grace= that were refused, as all places were taken.") \
+	STAT(graces_dropped, "graces_dropped_total", COUNTER, "Sessions that were away and held nothing, and gave way to others that needed the place.") \
 	STAT(step_visits_max, "things_at_a_time_max", GAUGE, "The most things that the broker has looked at in one step.")
 /* clang-format on */
 
@@ -129,6 +135,7 @@ struct core_stats {
 
 /* Gauges: they cost nothing but a look at each guard. */
 struct core_gauges {
+	uint64_t graces; /* sessions that take a place for grace= */
 	uint64_t sessions, locks_held, waiters, names;
 	uint64_t locks_at_risk, permits_at_risk;
 	uint64_t unowned;      /* names that are kept for nobody */

@@ -22,6 +22,7 @@
 #include "core/session/claim.h"
 #include "core/session/holding.h"
 #include "core/session/notify.h"
+#include "core/session/place.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
 #include "core/turn/job.h"
@@ -175,8 +176,8 @@ leave_end(struct core *core, struct session *s, bool clean)
 	/* From now on nobody hears what it is told. */
 	s->conn = 0;
 	core_disarm(core, &s->end);
-	core->sessions->ndetached -= s->detached;
 	s->detached = false;
+	place_look(core, s);
 	leave_let_go(core, s, clean);
 }
 

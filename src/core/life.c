@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/lease/lease.h"
 #include "core/leave.h"
@@ -26,6 +27,7 @@
 #include "core/replay.h"
 #include "core/session/claim.h"
 #include "core/session/notify.h"
+#include "core/session/place.h"
 #include "core/stop.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
@@ -48,13 +50,37 @@ session_open(
 	table_init(&s->kept_news, kept_name);
 }
 
+/* One session more than before has a place: more than one of those that are
+ * spare go only after a reload, which may have left far too many. */
+static void
+make_room(struct core *core)
+{
+	struct session *s;
+	unsigned n;
+
+	for (n = 0; n < 2; n++) {
+		s = place_surplus(core);
+		if (s == NULL)
+			return;
+		core->stats.graces_dropped++;
+		leave_end(core, s, true);
+	}
+}
+
+static int64_t
+cut_grace(const struct core *core, int64_t grace_ms)
+{
+	return min_ms(grace_ms, core->config.locks.max_grace_ms);
+}
+
 static void
 set_grace(struct core *core, struct session *s, int64_t grace_ms)
 {
-	if (grace_ms > core->config.locks.max_grace_ms)
-		grace_ms = core->config.locks.max_grace_ms;
+	grace_ms = cut_grace(core, grace_ms);
 	core->sessions->nkeepers += (grace_ms > 0) - (s->grace_ms > 0);
 	s->grace_ms = grace_ms;
+	place_look(core, s);
+	make_room(core);
 	if (grace_ms == 0)
 		kept_forget(core, s);
 }
@@ -124,20 +150,11 @@ static int64_t
 lives_until(
     const struct core *core, const struct session *s, bool orderly, bool quit)
 {
-	int64_t grace_ms = s->grace_ms, until_ms = core->now_ms;
+	int64_t until_ms = core->now_ms;
 
 	if (quit || core->stopping)
 		return until_ms;
-	if (grace_ms > core->config.locks.max_grace_ms)
-		grace_ms = core->config.locks.max_grace_ms;
-	/*
-	 * Sessions without a connection are bounded, as clients are.  One that
-	 * was told a valid= lives until then all the same, or another could
-	 * have its names too early.
-	 */
-	if (core->config.limits.clients == 0 ||
-	    core->sessions->ndetached < core->config.limits.clients)
-		until_ms += grace_ms;
+	until_ms += cut_grace(core, s->grace_ms);
 	if (!ended_by_client(s, orderly, quit) && s->valid_ms > until_ms &&
 	    owner_has(&s->owner) > 0)
 		until_ms = s->valid_ms;
@@ -166,7 +183,7 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 	if (!ended_by_client(s, orderly, quit))
 		s->owner.promised_ms = s->valid_ms;
 	notify_session(core, NOTICE_SESSION_AWAY, &s->owner);
-	core->sessions->ndetached++;
+	place_look(core, s);
 	unowned_gone(core, &s->owner, s->grace_ms == 0);
 	core_arm(core, &s->end, until_ms);
 }
@@ -226,10 +243,11 @@ find_by_key(struct core *core, const char *key, size_t len)
 }
 
 void
-session_set_user(struct session *s, const char *name)
+session_set_user(struct core *core, struct session *s, const char *name)
 {
 	free(s->owner.user);
 	s->owner.user = name != NULL ? xstrdup(name) : NULL;
+	place_pass(core, s);
 }
 
 /* A connection has no user only if none are configured: it may resume all. */
@@ -248,6 +266,9 @@ session_set_options(
 {
 	char key[KEY_DIGITS];
 
+	if (t->has_grace && cut_grace(core, t->grace_ms) > 0 &&
+	    !place_admits(core, s, t->ref))
+		return;
 	if (t->label != NULL) {
 		free(s->owner.label);
 		s->owner.label = xstrndup(t->label, t->label_len);
@@ -307,8 +328,8 @@ take_over(struct core *core, struct session *own, struct session *s)
 	if (s->conn != 0)
 		emit_close(core, s->conn);
 	core_disarm(core, &s->end);
-	core->sessions->ndetached -= s->detached;
 	s->detached = false;
+	place_look(core, s);
 	s->owner.promised_ms = 0;
 	unowned_gone(core, &s->owner, false);
 	s->conn = own->conn;
@@ -351,6 +372,11 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 
 	if (s != NULL && is_over(core, s))
 		s = NULL;
+	if (s != NULL && same_user(s, own) && s->place == PLACE_SPARE &&
+	    !place_has_room(core, s->owner.user)) {
+		leave_end(core, s, true);
+		s = NULL;
+	}
 	if (s == NULL || !same_user(s, own)) {
 		emit_error(core, own->owner.id, ref, ERR_NOT_FOUND,
 		    "no session has that key, or it has ended");

@@ -11,7 +11,7 @@ void session_open(
     struct core *core, uint64_t id, const char *peer, bool tcp, bool proxied);
 
 /* Sets the user of the session; NULL: none.  Only the same user resumes it. */
-void session_set_user(struct session *s, const char *name);
+void session_set_user(struct core *core, struct session *s, const char *name);
 
 /* SESSION and RESUME.  A RESUME that takes over another session ends `own`,
  * that of the connection. */

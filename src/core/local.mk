@@ -37,6 +37,8 @@ src_core_session_libsession_a_SOURCES = \
 	src/core/session/owner.h \
 	src/core/session/claim.c \
 	src/core/session/claim.h \
+	src/core/session/place.c \
+	src/core/session/place.h \
 	src/core/session/quota.c \
 	src/core/session/quota.h \
 	src/core/session/share.c \

@@ -14,6 +14,7 @@
 	ROW(SESSION_AWAY, DEBUG, "session-away") \
 	ROW(SESSION_RESUMED, DEBUG, "session-resumed") \
 	ROW(SESSION_ENDS, DEBUG, "session-ends") \
+	ROW(GRACE_EXHAUSTED, WARNING, "grace-exhausted") \
 	ROW(LOCK_GRANTED, DEBUG, "lock-granted") \
 	ROW(LOCK_RELEASED, DEBUG, "lock-released") \
 	ROW(PERMITS_GRANTED, DEBUG, "permits-granted") \

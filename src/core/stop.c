@@ -214,7 +214,7 @@ stop_opened(struct core *core, struct session *s)
 void
 stop_bare(struct core *core, const struct owner *owner)
 {
-	if (!core->stopping && owner->nwaiting > 0) {
+	if (core->draining && !core->stopping && owner->nwaiting > 0) {
 		core->stop->again = true;
 		job_set(core, JOB_STOP, stop_has_more(core));
 	}

@@ -22,6 +22,10 @@
 #define AUTH_FIRST \
 	"this connection holds or waits for something: AUTH comes first"
 
+#define NO_PLACE                                                          \
+	"this session has a grace=, and you have as many of those as one" \
+	" user may have; SESSION grace=0 comes first"
+
 /* How many supplementary groups of a peer count. */
 #define GROUPS_MAX 256
 
@@ -282,6 +286,15 @@ is_idle(const struct identity *id, const struct conn *c)
 	       core_is_idle(id->broker->core, client->session);
 }
 
+/* Would the user have too many sessions with grace= with this one? */
+static bool
+has_place(const struct identity *id, const struct conn *c, const char *user)
+{
+	const struct client *client = conn_data(c);
+
+	return core_has_place(id->broker->core, client->session, user);
+}
+
 static void
 log_failure(struct identity *id, const struct conn *c, const char *user)
 {
@@ -313,6 +326,9 @@ refusal(struct identity *id, const struct conn *c, const char *name,
 	} else if (c != NULL && !is_idle(id, c)) {
 		reply->code = ERR_BAD_REQUEST;
 		reply->text = span(AUTH_FIRST);
+	} else if (c != NULL && !has_place(id, c, name)) {
+		reply->code = ERR_LIMIT;
+		reply->text = span(NO_PLACE);
 	} else {
 		reply->status = STATUS_OK;
 	}

@@ -122,24 +122,43 @@ class Connections(SystemTest):
             self.assert_within(least, now() - start, patience(most))
             other.ok("QUIT")
 
-    def test_too_many_left(self):
-        self.prepare(limits={"clients": 6})
-        for number in range(5):
-            client = self.client()
-            client.ok("SESSION grace=20s")
-            client.lock(f"x-{number}")
-            client.close()
+    def test_a_crowd_that_has_gone_pushes_nobody_out(self):
+        self.prepare(limits={"clients": 100})
         control = self.client()
+        for _ in range(130):
+            client = self.client(tcp=True)
+            client.ok("SESSION grace=5m")
+            client.close()
         eventually(lambda: control.stats()["clients"] == "1")
-        self.assertEqual(control.stats()["sessions"], "6")
-        for number in range(5, 9):
+        self.assertEqual(control.stats()["graces"], "0")
+        victim = self.client(tcp=True)
+        key = victim.ok("SESSION grace=5m")["key"]
+        fence = victim.lock("precious")
+        victim.reset()
+        eventually(lambda: control.stats()["clients"] == "1")
+        self.assertEqual(control.ask("TRYLOCK precious").status, "BUSY")
+        stats = control.stats()
+        self.assertEqual((stats["graces"], stats["graces_dropped_total"], stats["sessions"]),
+                         ("1", "31", "101"))
+        again, _ = self.resumed(key)
+        self.assertEqual(again.lock("precious"), fence)
+
+    def test_too_many_that_hold_are_told_so(self):
+        self.prepare(limits={"clients": 6})
+        control = self.client()
+        for number in range(6):
             client = self.client()
             client.ok("SESSION grace=20s")
             client.lock(f"x-{number}")
             client.close()
         eventually(lambda: control.stats()["clients"] == "1")
-        self.assertEqual(control.stats()["sessions"], "7")
-        control.lock("x-8", "wait=2s")
+        for _ in range(2):
+            control.err("SESSION grace=20s label=one-too-many", "limit")
+        self.assertNotIn("label", control.ok("SESSION").words)
+        self.assertEqual(control.stats()["graces_refused_total"], "2")
+        self.assertEqual(len(self.main.log_lines("grace-exhausted.* limit=6")), 1)
+        for number in range(6):
+            self.assertEqual(control.ask(f"TRYLOCK x-{number}").status, "BUSY")
 
     def test_stopping_ends_grace(self):
         server = self.redis()

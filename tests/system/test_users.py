@@ -50,9 +50,9 @@ def user(name, **more):
 
 
 class Users(SystemTest):
-    def prepare(self, *users, **more):
+    def prepare(self, *users, limits=None, **more):
         auth = {"users": list(users), **more}
-        broker = self.broker(auth=auth, ready=False)
+        broker = self.broker(auth=auth, limits=limits or {}, ready=False)
         eventually(lambda: broker.log_lines("guard-ready"), 10, "it grants")
         return broker
 
@@ -213,6 +213,33 @@ class Rights(Users):
 
 
 @unittest.skipUnless(os.getuid() == 0, "only root can be others")
+class Places(Users):
+    def test_one_user_leaves_others_places_for_grace(self):
+        broker = self.prepare(user("eve", hash=HASH, lock=["eve/*"]),
+                              user("bob", hash=HASH, lock=["*"]), anonymous={"lock": ["*"]},
+                              limits={"clients": 12})
+        eves = [self.known("eve") for _ in range(9)]
+        for number, client in enumerate(eves):
+            client.ok("SESSION grace=5m")
+            client.ok(f"LOCK eve/{number}")
+        self.known("eve").err("SESSION grace=5m", "limit")
+        # Nor does she get more by being somebody else first.
+        other = self.client()
+        other.ok("SESSION grace=5m")
+        other.err(f"AUTH eve {SECRET}", "limit")
+        other.ok("SESSION grace=0")
+        other.ok(f"AUTH eve {SECRET}")
+        self.assertTrue(broker.log_lines("grace-exhausted.* user=eve"))
+        for client in eves:
+            client.close()
+        victim = self.known("bob", tcp=True)
+        key = victim.ok("SESSION grace=5m")["key"]
+        victim.ok("LOCK precious")
+        victim.reset()
+        self.assertEqual(self.known("bob").ask("TRYLOCK precious").status, "BUSY")
+        self.assertEqual(self.known("bob").ok(f"RESUME key={key}")["locks"], "1")
+
+
 class Peers(Users):
     """Users and groups of the host, other than root."""
 

@@ -262,6 +262,7 @@ STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/queue.story \
 	tests/unit/core/stories/outside.story \
 	tests/unit/core/stories/quorum.story \
+	tests/unit/core/stories/places.story \
 	tests/unit/core/stories/resume.story \
 	tests/unit/core/stories/semaphores.story \
 	tests/unit/core/stories/sessions.story \

@@ -41,7 +41,7 @@ unowned_look(struct core *core, struct lock *l)
 	l->unowned = unowned;
 	l->counted = counts;
 	if (!counts && l->rare != NULL)
-		share_give(core, &l->rare->share);
+		share_give(&core->owners->shares, &l->rare->share);
 }
 
 void
@@ -53,14 +53,14 @@ unowned_forget(struct core *core, struct lock *l)
 	core->owners->ncounted -= l->counted;
 	l->unowned = l->counted = false;
 	if (l->rare != NULL)
-		share_give(core, &l->rare->share);
+		share_give(&core->owners->shares, &l->rare->share);
 }
 
 void
 unowned_bind(struct core *core, struct lock *l, const struct owner *owner)
 {
 	lock_need_rare(l)->nbinding++;
-	share_pass(core, &l->rare->share, owner->user);
+	share_pass(&core->owners->shares, &l->rare->share, owner->user);
 	unowned_look(core, l);
 }
 

@@ -28,7 +28,7 @@ holding_end(struct core *core, struct holding *h)
 	CURSOR_REMOVE(&owner->cursors, &owner->holdings[h->kind], h, in_owner);
 	owner->nheld[h->kind]--;
 	owner->nended++;
-	if (core->draining && owner_has(owner) == 0)
+	if (owner_has(owner) == 0)
 		core->owners->above->bare(core, owner);
 }
 

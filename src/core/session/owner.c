@@ -37,7 +37,7 @@ owners_init(struct core *core)
 	claims_init(core);
 	for (i = 0; i < OWNER_WALKS; i++)
 		TAILQ_INIT(&core->owners->walks[i].owners);
-	shares_init(core);
+	shares_init(&core->owners->shares);
 }
 
 /* Requires that all owners are gone. */
@@ -46,7 +46,7 @@ owners_fini(struct core *core)
 {
 	assert(core->owners->by_id.n == 0);
 	assert(TAILQ_EMPTY(&core->owners->granted));
-	shares_fini(core);
+	shares_fini(&core->owners->shares);
 	table_fini(&core->owners->by_ref);
 	table_fini(&core->owners->by_id);
 	free(core->owners);

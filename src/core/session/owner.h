@@ -76,9 +76,9 @@ struct owner {
 
 /* What owners ask of the modules above.  Static; its row is in core.c. */
 struct owner_listener {
-	/* The broker is drained, and the owner has let go the last that it
-	 * had.  It must not step in at once: the caller is not done. */
-	void (*bare)(struct core *core, const struct owner *owner);
+	/* The owner has let go the last that it had.  It must not step in at
+	 * once: the caller is not done. */
+	void (*bare)(struct core *core, struct owner *owner);
 };
 
 /*

@@ -57,7 +57,7 @@ static bool
 has_share(struct core *core, struct owner *owner, uint64_t ref, uint64_t more,
     const char *instead)
 {
-	uint64_t n = share_used(core, owner->user);
+	uint64_t n = share_used(&core->owners->shares, owner->user);
 	unsigned all = core->config.limits.unowned;
 	unsigned most = all / QUOTA_SHARE + (all % QUOTA_SHARE != 0);
 

@@ -9,7 +9,8 @@
 
 #include "base/xmalloc.h"
 #include "core/session/holding.h"
-#include "core/session/record.h"
+#include "core/session/place.h"
+#include "core/session/share.h"
 #include "core/turn/job.h"
 
 void
@@ -22,11 +23,14 @@ session_init(struct core *core)
 	TAILQ_INIT(&core->sessions->letting_go);
 	TAILQ_INIT(&core->sessions->kept_over);
 	TAILQ_INIT(&core->sessions->retelling);
+	TAILQ_INIT(&core->sessions->spare);
+	shares_init(&core->sessions->shares);
 }
 
 void
 session_fini(struct core *core)
 {
+	shares_fini(&core->sessions->shares);
 	free(core->sessions);
 	owners_fini(core);
 }
@@ -42,6 +46,7 @@ session_new(struct core *core, uint64_t id, const char *peer)
 	s->end.kind = TIMER_SESSION;
 	TAILQ_INIT(&s->kept);
 	TAILQ_INSERT_TAIL(&core->sessions->all, s, in_all);
+	core->sessions->nplaces[PLACE_NONE]++;
 	return s;
 }
 
@@ -49,11 +54,11 @@ void
 session_delete(struct core *core, struct session *s)
 {
 	assert(core->sessions->nkeepers >= (s->grace_ms > 0));
-	assert(core->sessions->ndetached >= s->detached);
 	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
 	core_disarm(core, &s->end);
 	core->sessions->nkeepers -= s->grace_ms > 0;
-	core->sessions->ndetached -= s->detached;
+	place_leave(core, s);
+	core->sessions->nplaces[PLACE_NONE]--;
 	CURSOR_REMOVE(
 	    &core->sessions->cursors, &core->sessions->all, s, in_all);
 	owner_fini(core, &s->owner);
@@ -95,16 +100,16 @@ void
 session_check(const struct core *core)
 {
 	const struct sessions *all = core->sessions;
-	unsigned nkeepers = 0, ndetached = 0, nleaving = 0;
+	unsigned nkeepers = 0, nleaving = 0;
 	const struct session *s;
 
 	TAILQ_FOREACH (s, &all->all, in_all) {
 		check_one(core, s);
 		nkeepers += s->grace_ms > 0;
-		ndetached += s->detached;
 		nleaving += s->withdrawing + s->letting_go;
 	}
-	assert(nkeepers == all->nkeepers && ndetached == all->ndetached);
+	assert(nkeepers == all->nkeepers);
+	place_check(core);
 	job_check(core, JOB_RETELL, !TAILQ_EMPTY(&all->retelling));
 	job_check(core, JOB_FORGET, !TAILQ_EMPTY(&all->kept_over));
 	job_check(core, JOB_WITHDRAW, !TAILQ_EMPTY(&all->withdrawing));

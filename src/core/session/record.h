@@ -14,11 +14,17 @@
 TAILQ_HEAD(session_list, session);
 TAILQ_HEAD(kept_list, kept);
 
+/* As what a session counts for its grace: place.h. */
+enum place { PLACE_NONE, PLACE_TAKEN, PLACE_SPARE, PLACES };
+
 /* One client, or what is left of it while its holds live on. */
 struct session {
 	struct owner owner;
 	TAILQ_ENTRY(session) in_all; /* in the order in which they came */
 	TAILQ_ENTRY(session) in_withdrawing, in_letting_go; /* leave.h */
+	TAILQ_ENTRY(session) in_spare; /* sessions.spare, if it is spare */
+	struct share *share; /* of the user whose place it takes, or NULL */
+	enum place place;
 	uint64_t conn; /* its connection; 0: detached */
 	bool tcp;
 	bool proxied;	   /* a close may be a proxy's */
@@ -50,7 +56,10 @@ struct sessions {
 	struct session_list all;
 	struct cursors cursors; /* in these */
 	unsigned nkeepers;	/* with grace */
-	unsigned ndetached;
+	unsigned nplaces[PLACES];
+	struct session_list spare; /* those away for longest come first */
+	struct table shares;	   /* of the places that are taken, by user */
+	int64_t exhausted_ms; /* when the log told that all were; 0: never */
 	struct session_list withdrawing, letting_go; /* leave.h */
 	struct kept_list kept_over;		     /* replay.h: to be freed */
 	uint64_t nevents, nwritten;	/* kept in all; of them, written */

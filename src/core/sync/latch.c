@@ -76,7 +76,7 @@ latch_count_new(struct core *core, const struct owner *owner, int64_t ttl_ms)
 	m->over.kind = TIMER_LATCH_COUNT;
 	LIST_INSERT_HEAD(&core->syncs->latch_counts, m, link);
 	core->owners->nmade++;
-	share_pass(core, &m->share, owner->user);
+	share_pass(&core->owners->shares, &m->share, owner->user);
 	core_arm(core, &m->over, core->now_ms + ttl_ms);
 }
 
@@ -87,7 +87,7 @@ latch_count_free(struct core *core, struct latch_count *m)
 	core_disarm(core, &m->over);
 	LIST_REMOVE(m, link);
 	core->owners->nmade--;
-	share_give(core, &m->share);
+	share_give(&core->owners->shares, &m->share);
 	free(m);
 }
 

@@ -28,6 +28,8 @@ story_configure(struct story *st)
 	c->locks.default_hold_ms = story_option_num(st, "default_hold", 0);
 	c->limits.holds =
 	    (unsigned)story_option_num(st, "holds", c->limits.holds);
+	c->limits.clients =
+	    (unsigned)story_option_num(st, "clients", c->limits.clients);
 	c->limits.waiters =
 	    (unsigned)story_option_num(st, "waiters", c->limits.waiters);
 	c->locks.max_keep_ms =

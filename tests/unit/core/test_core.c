@@ -32,6 +32,7 @@ static const char *const subjects[] = {
 	"turns",
 	"sessions",
 	"resume",
+	"places",
 	"warm",
 	"watch",
 	"force",
