@@ -3,10 +3,7 @@
  */
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,80 +14,6 @@
 #include "cli/child.h"
 #include "cli/exit.h"
 #include "cli/say.h"
-
-/* One process of /proc: while a tree is searched, or one that is spared. */
-struct process {
-	pid_t pid;
-	pid_t parent;
-	unsigned long long start; /* in ticks since boot: pids come again */
-	char name[CHILD_NAME_SIZE];
-	bool dead; /* but not reaped */
-	bool ours; /* descends from us */
-};
-
-/* State, parent, 17 that don't matter, start. */
-#define SKIP_4 " %*s %*s %*s %*s"
-#define STAT_FORMAT " %c %d" SKIP_4 SKIP_4 SKIP_4 SKIP_4 " %*s %llu"
-
-/*
- * "PID (NAME) STATE PARENT ...": the name may hold any byte, so what follows is
- * read from the end.
- */
-static bool
-process_read(struct process *p, const char *pid)
-{
-	char path[64], text[512], *name, *end, state;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	(void)close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	name = strchr(text, '(');
-	end = strrchr(text, ')');
-	if (name == NULL || end == NULL ||
-	    sscanf(end + 1, STAT_FORMAT, &state, &p->parent, &p->start) != 3)
-		return false;
-	p->pid = (pid_t)atoi(pid);
-	snprintf(
-	    p->name, sizeof(p->name), "%.*s", (int)(end - name - 1), name + 1);
-	p->dead = state == 'Z' || state == 'X';
-	p->ours = false;
-	return true;
-}
-
-static void
-processes_add(struct processes *all, const struct process *p)
-{
-	all->items = xrealloc(all->items, (all->n + 1) * sizeof(all->items[0]));
-	all->items[all->n++] = *p;
-}
-
-static void
-processes_read(struct processes *all)
-{
-	struct dirent *entry;
-	struct process p;
-	DIR *dir;
-
-	memset(all, 0, sizeof(*all));
-	dir = opendir("/proc");
-	if (dir == NULL)
-		return;
-	while ((entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
-		    !process_read(&p, entry->d_name))
-			continue;
-		processes_add(all, &p);
-	}
-	(void)closedir(dir);
-}
 
 static bool
 descends(const struct processes *all, const struct process *p)
@@ -150,13 +73,13 @@ spare_all(struct child *c)
 
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 		return;
-	processes_read(&all);
+	(void)proc_read(&c->proc, &all);
 	(void)processes_mark(&all, c);
 	for (i = 0; i < all.n; i++) {
 		if (all.items[i].ours)
 			processes_add(&c->spared, &all.items[i]);
 	}
-	free(all.items);
+	processes_fini(&all);
 }
 
 static void
@@ -174,10 +97,8 @@ void
 child_spare(struct child *c, pid_t pid)
 {
 	struct process p;
-	char text[24];
 
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	if (pid > 0 && process_read(&p, text))
+	if (pid > 0 && proc_find(&c->proc, pid, &p))
 		processes_add(&c->spared, &p);
 }
 
@@ -206,11 +127,32 @@ child_exec(const struct child_setup *setup, pid_t parent)
 }
 
 bool
+child_sees(struct child *c)
+{
+	int error = proc_open(&c->proc);
+
+	if (error != 0)
+		proc_close(&c->proc);
+	errno = error;
+	return error == 0;
+}
+
+void
+child_reset(struct child *c)
+{
+	const struct proc proc = c->proc;
+
+	processes_fini(&c->spared);
+	memset(c, 0, sizeof(*c));
+	c->proc = proc;
+}
+
+bool
 child_start(struct child *c, const struct child_setup *setup)
 {
 	const pid_t self = getpid();
 
-	child_fini(c);
+	child_reset(c);
 	spare_all(c);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	c->pid = fork();
@@ -260,6 +202,20 @@ command_signal(struct child *c, int number)
 }
 
 /*
+ * Nobody can tell what the command has started.  If it has a process group of
+ * its own, most of that is there.
+ */
+static void
+group_signal(struct child *c, int number)
+{
+	const pid_t group = c->pid > 0 ? getpgid(c->pid) : -1;
+
+	c->blind = errno;
+	if (group > 0 && group != getpgrp())
+		(void)kill(-group, number);
+}
+
+/*
  * This misses processes that are forked meanwhile; the caller repeats a KILL
  * until nothing is left. A stopped process takes a TERM only once it goes on.
  */
@@ -270,7 +226,9 @@ child_signal_tree(struct child *c, int number)
 	const struct process *p;
 
 	command_signal(c, number);
-	processes_read(&all);
+	c->blind = 0;
+	if (!proc_read(&c->proc, &all))
+		group_signal(c, number);
 	(void)processes_mark(&all, c);
 	for (p = all.items; p < all.items + all.n; p++) {
 		if (!p->ours)
@@ -284,7 +242,7 @@ child_signal_tree(struct child *c, int number)
 		if (number != SIGKILL)
 			(void)kill(p->pid, SIGCONT);
 	}
-	free(all.items);
+	processes_fini(&all);
 }
 
 /*
@@ -292,17 +250,16 @@ child_signal_tree(struct child *c, int number)
  * we reap it, so that none can hide by handing over to its own child.
  */
 static bool
-is_alone(const struct child *c)
+is_alone(struct child *c)
 {
 	struct processes all;
-	bool any;
+	bool alone;
 
 	if (!c->ended || c->spared.n == 0)
 		return false;
-	processes_read(&all);
-	any = all.n == 0 || processes_mark(&all, c);
-	free(all.items);
-	return !any;
+	alone = proc_read(&c->proc, &all) && !processes_mark(&all, c);
+	processes_fini(&all);
+	return alone;
 }
 
 void
@@ -327,6 +284,6 @@ child_reap(struct child *c)
 void
 child_fini(struct child *c)
 {
-	free(c->spared.items);
-	memset(c, 0, sizeof(*c));
+	child_reset(c);
+	proc_close(&c->proc);
 }

@@ -14,16 +14,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "cli/processes.h"
 #include "cli/signals.h"
-
-/* The kernel's name of a process, with its end. */
-#define CHILD_NAME_SIZE 16
-
-/* Processes in /proc. */
-struct processes {
-	struct process *items; /* owned */
-	size_t n;
-};
 
 /* Embedded in a run, zeroed at first; its owner calls child_fini(). */
 struct child {
@@ -32,9 +24,11 @@ struct child {
 	int status;    /* as in a shell: its own, or 128+N */
 	int killed;    /* the signal that killed it, or 0 */
 	bool alone;    /* nothing at all is left of it */
+	int blind;     /* what hid from the last signal whom to give it; or 0 */
 	pid_t foreign; /* of another user: took no signal of the last; or 0 */
 	struct processes spared; /* not the command's, but below us */
-	char foreign_name[CHILD_NAME_SIZE];
+	struct proc proc;
+	char foreign_name[PROCESS_NAME_SIZE];
 };
 
 /* How to start the command. Borrowed for the call. */
@@ -45,6 +39,16 @@ struct child_setup {
 	int death_signal;  /* what it gets when we die */
 	const struct signals *signals;
 };
+
+/*
+ * To be called before there is anything to lose.  Returns false, with errno, if
+ * child_signal_tree() could not tell what the command has started: ESRCH if the
+ * /proc that is there is that of another PID namespace.
+ */
+bool child_sees(struct child *c);
+
+/* Forgets the command, for another one. */
+void child_reset(struct child *c);
 
 /* Spares all that descends from us already. */
 bool child_start(struct child *c, const struct child_setup *setup);
@@ -63,7 +67,8 @@ bool child_signal(const struct child *c, const struct signals_one *one);
 
 /*
  * Sends a signal to the command and to everything that it started; `foreign`
- * tells whether one of them belongs to another user.
+ * tells whether one of them belongs to another user, `blind` whether some may
+ * have got none.
  */
 void child_signal_tree(struct child *c, int number);
 

@@ -20,6 +20,8 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/login.h \
 	src/cli/options.c \
 	src/cli/options.h \
+	src/cli/processes.c \
+	src/cli/processes.h \
 	src/cli/progress.c \
 	src/cli/progress.h \
 	src/cli/question.c \

@@ -375,8 +375,8 @@ elect_all(struct run *run)
 		status = run_reach(run, first, NEVER_MS);
 		if (status != CLI_EXIT_OK)
 			return status;
-		child_fini(&run->child);
-		run->lost = run->foreign_told = false;
+		child_reset(&run->child);
+		run->lost = run->foreign_told = run->blind_told = false;
 		run_once(run);
 		if (!elect_goes_on(run))
 			return run->status;
@@ -385,6 +385,19 @@ elect_all(struct run *run)
 		first = run_next(run);
 		pause_until(NEVER_MS);
 	}
+}
+
+/* Could it stop all that the command starts?  Not to have to is a way out. */
+static bool
+can_stop(struct run *run)
+{
+	if (run->options->kind == RUN_LOCK || child_sees(&run->child) ||
+	    run->options->on_lost == ON_LOST_IGNORE)
+		return true;
+	say("can't look at /proc (%s), to stop what the command starts if the "
+	    "lock is lost; mount it, or say --on-lost=ignore",
+	    errno == ESRCH ? "that of another PID namespace" : strerror(errno));
+	return false;
 }
 
 static int
@@ -407,6 +420,8 @@ run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
 	    timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (!signals_init(&run.signals) || run.timer_fd < 0) {
 		say("can't watch signals and time: %s", strerror(errno));
+		status = CLI_EXIT_INTERNAL;
+	} else if (!can_stop(&run)) {
 		status = CLI_EXIT_INTERNAL;
 	} else {
 		status = kind == RUN_ELECT ? elect_all(&run) : run_all(&run);

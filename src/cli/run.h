@@ -40,6 +40,7 @@ struct run {
 	int status;		       /* to exit with */
 	int stopped_by;		       /* last signal that asks to end, or 0 */
 	bool foreign_told;	       /* that it can't end another user's */
+	bool blind_told;	       /* that it can't see whom to end */
 	bool asked;		       /* the broker that it waits at */
 	bool listens;		       /* lock: to the end of input */
 	bool lost;

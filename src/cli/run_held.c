@@ -259,9 +259,11 @@ ending_time(struct run *run, int64_t now)
 	if (now < run->deadline_ms)
 		return;
 	child_signal_tree(&run->child, SIGKILL);
-	run_tell_foreign(run);
+	run_tell_left(run);
 	run->deadline_ms =
-	    now + (run->child.foreign != 0 ? KILL_FOREIGN_MS : KILL_AGAIN_MS);
+	    now + (run->child.foreign != 0 || run->child.blind != 0
+			  ? KILL_FOREIGN_MS
+			  : KILL_AGAIN_MS);
 }
 
 const struct run_state run_ending = {

@@ -47,8 +47,8 @@ void run_give(struct run *run, int status);
  */
 void run_end(struct run *run, int number);
 
-/* Says once that a process of another user could not be ended. */
-void run_tell_foreign(struct run *run);
+/* Says once of what may not have been ended. */
+void run_tell_left(struct run *run);
 
 /* Somebody else may have the lock: does what --on-lost says. */
 void run_lost(struct run *run, const char *why);

@@ -82,11 +82,25 @@ run_end(struct run *run, int number)
 		run->deadline_ms = end_ms;
 }
 
+/* There may be others, of which we know nothing. */
+static void
+tell_blind(struct run *run)
+{
+	if (run->child.blind == 0 || run->blind_told)
+		return;
+	run->blind_told = true;
+	say("%s: can't look at /proc (%s): what the command has started may go "
+	    "on%s",
+	    run->names, strerror(run->child.blind),
+	    run->lost ? " WITHOUT the lock" : "");
+}
+
 void
-run_tell_foreign(struct run *run)
+run_tell_left(struct run *run)
 {
 	const struct child *c = &run->child;
 
+	tell_blind(run);
 	if (c->foreign == 0 || run->foreign_told)
 		return;
 	run->foreign_told = true;
@@ -144,7 +158,7 @@ run_lost(struct run *run, const char *why)
 		run_end(run, act[on_lost].number);
 	say("%s: lock lost (%s): %s%s%s", run->names, why, words,
 	    words[0] != '\0' ? "; " : "", act[on_lost].what);
-	run_tell_foreign(run);
+	run_tell_left(run);
 }
 
 void

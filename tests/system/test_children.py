@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import unittest
 
@@ -11,9 +12,7 @@ from test_cli import CommandTest
 from test_tls_clients import ClientsTest
 
 
-class Children(CommandTest):
-    """Whom `run` must end, and whom it can't or must not."""
-
+class ChildrenTest(CommandTest):
     def setUp(self):
         super().setUp()
         self.broker(self.redis(), trust_new=True, lease=2)
@@ -23,6 +22,19 @@ class Children(CommandTest):
     def kill_if_there(pid):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+
+    @staticmethod
+    def words_of(pid):
+        """The command line of a process, or nothing if it has ended."""
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="ascii") as file:
+                return file.read().rstrip("\0").replace("\0", " ")
+        except FileNotFoundError:
+            return ""
+
+
+class Children(ChildrenTest):
+    """Whom `run` must end, and whom it can't or must not."""
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can run something as another user")
     def test_a_command_of_another_user(self):
@@ -69,14 +81,108 @@ class Children(CommandTest):
         self.assertEqual(self.words_of(spared), "sleep 60")
         self.assertEqual(self.words_of(orphan), "sleep 61")
 
-    @staticmethod
-    def words_of(pid):
-        """The command line of a process, or nothing if it has ended."""
+class WithoutProc(ChildrenTest):
+    """What `run` can't see it can't stop: then it does not begin, or says so."""
+
+    COMMAND = "sleep 60 & echo $!; wait"
+
+    def start_by(self, script, *words):
+        """A shell says something, and becomes `lockbroker`."""
+        self.program, program = "sh", self.program
         try:
-            with open(f"/proc/{pid}/cmdline", encoding="ascii") as file:
-                return file.read().rstrip("\0").replace("\0", " ")
-        except FileNotFoundError:
-            return ""
+            return self.start("-c", f'{script}; exec "$0" "$@"', program, *words,
+                              env={"LOCKBROKER": f"127.0.0.1:{self.brokers[0].port}"})
+        finally:
+            self.program = program
+
+    def in_namespace(self, script, *words):
+        self.program, program = "unshare", self.program
+        try:
+            return self.start("-m", "sh", "-c", f'{script}; exec "$0" "$@"', program, *words,
+                              env={"LOCKBROKER": f"127.0.0.1:{self.brokers[0].port}"})
+        finally:
+            self.program = program
+
+    def sleeper(self, child):
+        pid = int(child.stdout.readline())
+        self.addCleanup(self.kill_if_there, pid)
+        return pid
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can mount something at /proc")
+    def test_none_at_the_start(self):
+        hide = "mount -t tmpfs none /proc"
+        for command in ("run", "elect"):
+            status, out, err = self.end(self.in_namespace(hide, command, "x", "echo", "ran"))
+            self.assertEqual((status, out), (70, ""))
+            self.assertEqual(err, "lockbroker: can't look at /proc (No such file or directory), to "
+                             "stop what the command starts if the lock is lost; mount it, or say "
+                             "--on-lost=ignore\n")
+        self.assertEqual(self.control.ok("HISTORY x").body, [])
+        child = self.in_namespace(hide, "run", "--on-lost=ignore", "x", "echo", "ran")
+        self.assertEqual(self.end(child), (0, "ran\n", ""))
+        self.assertEqual(self.end(self.in_namespace(hide, "lock", "x"))[0], 0)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can make a PID namespace")
+    def test_that_of_another_namespace(self):
+        self.program, program = "unshare", self.program
+        status, _, err = self.run_it("-p", "-f", program, "run", "x", "echo", "ran",
+                                     env={"LOCKBROKER": f"127.0.0.1:{self.brokers[0].port}"})
+        self.assertEqual(status, 70)
+        self.assertIn("(that of another PID namespace)", err)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can mount something at /proc")
+    def test_hidden_later(self):
+        child = self.in_namespace(":", "run", "x", "sh", "-c",
+                                  f"mount -t tmpfs none /proc; {self.COMMAND}")
+        sleeper = self.sleeper(child)
+        self.control.ok("UNLOCK-FORCE x")
+        self.assertEqual(child.wait(hang()), 123)
+        self.assertEqual(self.words_of(sleeper), "")
+
+    def test_few_descriptors(self):
+        """Enough for all, or it does not begin."""
+        began = 0
+        for limit in range(6, 14):
+            with self.subTest(limit=limit):
+                child = self.start_by(f"ulimit -n {limit}", "run", f"x{limit}", "sh", "-c",
+                                      self.COMMAND)
+                first = child.stdout.readline()
+                if not first:
+                    self.assertNotEqual(child.wait(hang()), 0)
+                    self.assertIn("Too many open files", child.stderr.read())
+                    continue
+                began += 1
+                self.addCleanup(self.kill_if_there, int(first))
+                self.control.ok(f"UNLOCK-FORCE x{limit}")
+                self.assertEqual(child.wait(hang()), 123)
+                self.assertEqual(self.words_of(int(first)), "")
+        self.assertGreater(began, 3)
+
+    def test_no_descriptor_later(self):
+        """It tells, and tries until it can."""
+        child = self.start("run", "x", "sh", "-c", self.COMMAND)
+        sleeper = self.sleeper(child)
+        before = resource.prlimit(child.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(child.pid, resource.RLIMIT_NOFILE, (6, before[1]))
+        self.control.ok("UNLOCK-FORCE x")
+        self.assertIn("lock lost (forced)", child.stderr.readline())
+        self.assertEqual(child.stderr.readline(),
+                         "lockbroker: x: can't look at /proc (Too many open files): what the "
+                         "command has started may go on WITHOUT the lock\n")
+        self.assertEqual(self.words_of(sleeper), "sleep 60")
+        self.assertIsNone(child.poll())
+        resource.prlimit(child.pid, resource.RLIMIT_NOFILE, before)
+        self.assertEqual(child.wait(hang()), 123)
+        self.assertEqual(self.words_of(sleeper), "")
+
+    def test_a_process_group_gets_signals_all_the_same(self):
+        child = self.start("run", "x", "setsid", "sh", "-c", self.COMMAND)
+        sleeper = self.sleeper(child)
+        hard = resource.prlimit(child.pid, resource.RLIMIT_NOFILE)[1]
+        resource.prlimit(child.pid, resource.RLIMIT_NOFILE, (6, hard))
+        self.control.ok("UNLOCK-FORCE x")
+        self.assertEqual(child.wait(hang()), 123)
+        self.assertEqual(self.words_of(sleeper), "")
 
 
 class OverTls(CommandTest, ClientsTest):
