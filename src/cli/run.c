@@ -28,12 +28,10 @@
 
 /*
  * Without -w, it is an error if no broker is there at the start: with a
- * mistyped address the wait would never end. If the broker goes away during the
- * wait, it looks for it or another one this long, so many times in a row. A
- * broker that it has waited at for longer has not failed.
+ * mistyped address the wait would never end. From the first answer on it waits
+ * for brokers as it waits for the lock, and after this time it says so.
  */
-#define RETRY_MS 5000
-#define RETRIES_MAX 10
+#define AWAY_TOLD_MS 10000
 
 /* Between attempts: each costs little, and a restart takes no longer. */
 #define RETRY_PAUSE_MS 100
@@ -230,6 +228,22 @@ pause_until(int64_t until_ms)
 		(void)poll(NULL, 0, (int)pause_ms);
 }
 
+/* Why it waits, as of now. */
+static void
+run_away(struct run *run, int64_t since_ms, const struct buf *errors)
+{
+	const int n = (int)buf_len(errors);
+
+	progress_reason(
+	    &run->progress, "no broker answers: %.*s", n, buf_data(errors));
+	if (run->progress.mode != PROGRESS_OFF || run->options->quiet ||
+	    run->away_told || now_ms() < since_ms + AWAY_TOLD_MS)
+		return;
+	run->away_told = true;
+	say("%s: no broker answers: %.*s; waiting for one", run->names, n,
+	    buf_data(errors));
+}
+
 /*
  * As run_connect(), again and again until `until_ms` while nobody answers.
  * Returns 0, or an exit status after it has said why. A server that speaks
@@ -238,12 +252,14 @@ pause_until(int64_t until_ms)
 static int
 run_reach(struct run *run, size_t first, int64_t until_ms)
 {
+	const int64_t since_ms = now_ms();
 	int64_t deadline_ms = NEVER_MS;
 	enum client_got got;
 	struct buf errors;
 	int status = CLI_EXIT_OK;
 
 	buf_init(&errors);
+	run->away_told = false;
 	if (until_ms > now_ms())
 		deadline_ms =
 		    now_ms() + ANSWER_LEAST_MS * (int64_t)run->cli->addresses.n;
@@ -254,8 +270,7 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 		if (got != CLIENT_NOTHING || now_ms() >= until_ms)
 			break;
 		deadline_ms = until_ms;
-		progress_reason(&run->progress, "no broker answers: %.*s",
-		    (int)buf_len(&errors), buf_data(&errors));
+		run_away(run, since_ms, &errors);
 		pause_until(until_ms);
 	}
 	progress_stop(&run->progress);
@@ -273,15 +288,13 @@ reach_until(const struct run *run, bool again)
 
 	if (wait_ms != REQUEST_FOREVER)
 		return run->began_ms + wait_ms;
-	return again ? now_ms() + RETRY_MS : run->began_ms;
+	return again ? NEVER_MS : run->began_ms;
 }
 
 /* Were there enough attempts? Each address gets one, whatever the time. */
 static bool
 is_enough(const struct run *run, unsigned tries)
 {
-	if (run->options->request.wait_ms == REQUEST_FOREVER)
-		return tries > RETRIES_MAX;
 	return tries >= run->cli->addresses.n &&
 	       now_ms() >= reach_until(run, true);
 }
@@ -326,7 +339,6 @@ run_all(struct run *run)
 {
 	size_t first = 0;
 	unsigned tries = 0;
-	int64_t start_ms;
 	int status;
 
 	run_wait_begin(run);
@@ -334,12 +346,9 @@ run_all(struct run *run)
 		status = run_reach(run, first, reach_until(run, tries > 0));
 		if (status != CLI_EXIT_OK)
 			return status;
-		start_ms = now_ms();
 		run_once(run);
 		if (!run->again)
 			return run->status;
-		if (now_ms() > start_ms + RETRY_MS)
-			tries = 0;
 		client_close(&run->client);
 		/* A signal that came meanwhile ends us here. */
 		signals_release(&run->signals);
