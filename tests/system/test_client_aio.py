@@ -20,7 +20,7 @@ class Tasks(Client):
             async with self.aio() as broker:
                 async with broker.lock("a", wait=5) as lock:
                     self.assertEqual(self.control.ok("STATUS a").fence, lock.fence)
-                    with self.assertRaises(lockbroker.Busy):
+                    with self.assertRaises(lockbroker.Deadlock):
                         async with broker.lock("a", wait=0):
                             self.fail("both")
                 async with broker.semaphore("s", 1):

@@ -62,15 +62,23 @@ class Blocks(Client):
         self.prepare()
         broker = self.open()
         with broker.lock("a"):
-            with self.assertRaises(lockbroker.Busy) as caught:
-                with broker.lock("a", wait=0):
-                    self.fail("both")
-            self.assertEqual(caught.exception.code, "busy")
-            begun = time.monotonic()
-            with self.assertRaises(lockbroker.TimedOut):
-                with broker.lock("a", wait=0.2):
-                    self.fail("both")
-            self.assertGreaterEqual(time.monotonic() - begun, 0.19)
+            for wait in (0, 0.2, None):
+                with self.assertRaises(lockbroker.Deadlock) as caught:
+                    with broker.lock("b", "a", wait=wait):
+                        self.fail("both")
+                self.assertEqual((caught.exception.code, caught.exception.name),
+                                 ("deadlock", "a"))
+        self.control.lock("a")
+        with self.assertRaises(lockbroker.Busy) as caught:
+            with broker.lock("a", wait=0):
+                self.fail("both")
+        self.assertEqual(caught.exception.code, "busy")
+        begun = time.monotonic()
+        with self.assertRaises(lockbroker.TimedOut):
+            with broker.lock("a", wait=0.2):
+                self.fail("both")
+        self.assertGreaterEqual(time.monotonic() - begun, 0.19)
+        self.control.ok("UNLOCK a")
         inside, most, fences = 0, 0, []
 
         def work():
@@ -179,12 +187,19 @@ class Blocks(Client):
         except lockbroker.Lost as error:
             self.assertIn("(hold)", str(error))
         self.assertLess(time.monotonic() - begun, hang(10))
-        with broker.lock("a", wait=float("inf")), self.assertRaises(lockbroker.TimedOut):
+        with broker.lock("a", wait=float("inf")):
+            pass
+        self.control.lock("a")
+        with self.assertRaises(lockbroker.TimedOut):
             with broker.lock("a", wait=0.01):
                 self.fail("both")
-        with broker.lock("a"), self.assertRaises(lockbroker.Busy):
+        with self.assertRaises(lockbroker.Busy):
             with broker.lock("a", wait=-1):  # what is left of some time
                 self.fail("both")
+        for hold in (0, -1):
+            with self.assertRaises(lockbroker.Error) as caught:
+                broker.lock("a", hold=hold)
+            self.assertEqual(caught.exception.code, "bad-option")
 
     def test_errors(self):
         self.prepare()
@@ -443,7 +458,7 @@ class Lent(Blocks, Faults):
         def is_lent():
             with broker.lock("before"):
                 pass
-            return broker._ways  # pylint: disable=protected-access
+            return broker._own.ways  # pylint: disable=protected-access
 
         eventually(is_lent, 10)
         return broker

@@ -3,62 +3,128 @@
     import lockbroker
 
     broker = lockbroker.Broker()
-    with broker.lock("nightly-report", wait=10) as lock:
-        report(fence=lock.fence)
+    with broker.lock("nightly-report", wait=10) as hold:
+        report(fence=hold.fence)
 
-No block begins without its lock.  `lock.lost` is an event that is set when the
-lock is lost, `lock.check()` raises `Lost` then, and so does the end of the
-block.  A `Broker` may be used by any number of threads, which exclude each
-other as strangers do, and by children of fork(2), which begin anew.
-`lockbroker.aio` has the same for asyncio.
+No block begins without its lock.  `hold.lost` is an event that is set when the
+lock is lost, `hold.check()` raises `Lost` then, and so does the end of the
+block.  One `Broker` serves a process: any number of threads, which exclude each
+other as strangers do, and children of fork(2), which begin anew.  What
+`broker.lock()` returns says how to take a lock, and any number of threads may
+enter it.  `lockbroker.aio` has the same for asyncio.
 
 How it works: one thread of its own reads what brokers say (lockbroker/aio.py),
 asks in time for how long the locks are safe, and tells of losses.  As it takes
 two threads longer to talk to each other than to a broker, it lends some of its
 sessions to those that lock (`_Way`), and looks after what they hold when that
 has lasted for a moment.
+
+An exception can strike a thread between any two steps, from a handler of a
+signal.  So whatever the caller has to keep for its request to go on (a `Hold`, a
+`_Caller`, the token of a `_Way`) is an object that nothing else refers to but
+weakly: where the caller's stack was unwound the object is gone, and the own
+thread, which sees that by the reference, takes the request back.
 """
 
 from __future__ import annotations
 
 import asyncio
+import collections
 import os
+import sys
 import threading
+import time
+import warnings
 import weakref
-from typing import Any, Callable, Coroutine, List, Optional, Set, Tuple
-from typing import TypeVar
+from typing import Any, Callable, Coroutine, Deque, Dict, List, Optional, Set
+from typing import Tuple
 
 from . import aio
-from .aio import (Busy, Deadlock, Denied, Error, Hold, Lost, TimedOut,
+from .aio import (Busy, Deadlock, Denied, Error, Grant, Limit, Lost, TimedOut,
                   Unavailable)
 
-__all__ = ["Broker", "Lock", "Latch", "Barrier", "Error", "Busy", "TimedOut",
-           "Lost", "Unavailable", "Denied", "Deadlock"]
+__all__ = ["Broker", "Lock", "Hold", "Latch", "Barrier", "Error", "Busy",
+           "TimedOut", "Lost", "Unavailable", "Denied", "Deadlock"]
 __version__ = "1.0.0"
-
-T = TypeVar("T")
 
 WAYS = 4  # so many sessions are lent
 MOMENT = 0.02  # seconds after which the own thread looks after what is held
-PAUSE = 0.1  # seconds after which it is asked again for one to lend
+PAUSE = 0.1  # seconds between two looks for what was dropped, and for ways
 PARENTS = "the parent process has it"
 UNUSED = 1.0  # seconds after which a session that is lent goes back
 
 
+class _Caller:
+    """What a caller keeps while it waits: without it, nobody does."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Work:
+    """A request of a caller, or what it has been granted."""
+
+    def __init__(self, ends_with_caller: bool = True) -> None:
+        self.ends_with_caller = ends_with_caller
+        self.limit: Optional[Limit] = None
+        self.task: Optional["asyncio.Future[Any]"] = None
+        self.grant: Optional[Grant] = None
+        self.way: Optional["_Way"] = None  # by which it was taken, or is asked
+        self.tag = ""  # the request that waits on that way
+        self.is_told = False  # the caller has what it was granted
+        self.is_given = False  # and has given it back
+        self.result: Any = None
+        self.error: Optional[BaseException] = None
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def end(self, task: "asyncio.Future[Any]") -> None:
+        """In the own thread."""
+        if task.cancelled():
+            self.error = Error("this Broker is closed", "closed")
+        else:
+            self.error = task.exception()
+            if self.error is None:
+                self.result = task.result()
+                if isinstance(self.result, Grant):
+                    self.grant = self.result
+        self.done.release()
+
+    def stop(self) -> None:
+        """In the own thread: the caller does not want it any more."""
+        if self.limit is not None:
+            self.limit.stop()
+        way, tag = self.way, self.tag
+        if way is not None and tag:
+            way.cancel(tag)
+
+
 class _Way:
     """A session that was lent: one thread at a time asks on its connection, and
-    reads the answer.  It ends when `session` is None.  The loop of the broker's
-    own thread makes it and takes it back; who has the mutex may use it."""
+    reads the answer.  It ends when `session` is None.  The own thread makes it
+    and takes it back.  Who has its token may use it."""
 
-    def __init__(self, broker: "Broker", session: aio.Session) -> None:
-        self.broker = broker
+    def __init__(self, own: "_Own", session: aio.Session) -> None:
+        self.own = own
         self.session: Optional[aio.Session] = session
         self.fd = session.lend()
-        self.mutex = threading.Lock()
+        self.pace = aio.FROZEN / 3  # so long a read waits
+        token = _Caller()
+        self.free: Deque[_Caller] = collections.deque([token])
+        self.token = weakref.ref(token)
         self.data = b""  # read, and not understood yet
         self.events = b""  # for the loop
         self.wary = 0  # so often a lock is not tried before it is waited for
         self.used = aio.now()
+
+    def claim(self) -> Optional[_Caller]:
+        try:
+            return self.free.pop()
+        except IndexError:
+            return None
+
+    def is_abandoned(self) -> bool:
+        """An exception struck who had the token."""
+        return not self.free and self.token() is None
 
     def is_over(self) -> bool:
         session = self.session
@@ -68,8 +134,17 @@ class _Way:
     def cut(self) -> None:
         """Whoever waits for an answer waits no longer."""
         session = self.session
-        if session is not None and self.mutex.locked():
+        if session is not None:
             session.cut()
+
+    def cancel(self, tag: str) -> None:
+        """From another thread: the request is not to wait any longer."""
+        session = self.session
+        try:
+            if session is not None:
+                os.write(self.fd, b"@c CANCEL %s\r\n" % tag.encode())
+        except OSError:
+            pass
 
     # Asking.
 
@@ -78,10 +153,18 @@ class _Way:
         if os.write(self.fd, sent) != len(sent):
             raise aio.Gone()
 
-    def _line(self, session: aio.Session) -> str:
-        """The next reply.  Raises Gone if the broker is away, or frozen: while
-        it makes a request wait, it answers others."""
-        heard = 0.0
+    def _set_pace(self, session: aio.Session, allowed: float) -> None:
+        pace = min(aio.FROZEN, allowed) / 3
+        if not 0.8 * self.pace < pace < 1.2 * self.pace:
+            session.block(self.fd, pace)
+            self.pace = pace
+
+    def _line(self, session: aio.Session, patience: Optional[float]) -> str:
+        """The next reply.  Raises Gone if the broker is away or frozen, as it
+        answers others while it makes a request wait, or if it takes longer
+        than `patience`.  What counts are the times that a read waited in vain: a
+        process that did not run has not waited."""
+        misses = all_ = 0
         while True:
             line, end, rest = self.data.partition(b"\n")
             if end:
@@ -98,19 +181,27 @@ class _Way:
                 if not got:
                     raise aio.Gone()
                 self.data += got
-                heard = 0.0
-            except BlockingIOError:  # for aio.FROZEN / 3
-                heard = heard or aio.now() - aio.FROZEN / 3
-                if aio.now() > heard + aio.FROZEN:
+                misses = 0
+            except BlockingIOError:
+                misses, all_ = misses + 1, all_ + 1
+                if misses >= 3 or (patience is not None and
+                                   all_ * self.pace > patience):
+                    session.address.failed = aio.now()
                     raise aio.Gone() from None
                 self._write("@p PING\r\n")
 
-    def _ask(self, session: aio.Session, line: str) -> aio.Reply:
-        tag = "@%d " % next(session.tags)
+    def _ask(self, session: aio.Session, line: str, work: Optional[_Work] = None,
+             patience: Optional[float] = None) -> aio.Reply:
+        number = "%d" % next(session.tags)
+        tag = "@%s " % number
         try:
             self._write(tag + line + "\r\n")
+            if work is not None:
+                work.tag = number
+                if work.limit is not None and work.limit.stopped:
+                    self.cancel(number)
             while True:
-                reply = self._line(session)
+                reply = self._line(session, patience)
                 if reply.startswith(tag):
                     return aio.Reply(reply[len(tag):])
                 if not reply.startswith("@"):
@@ -118,17 +209,20 @@ class _Way:
                     raise aio.Gone()  # to no request
         except OSError:
             raise aio.Gone() from None
+        finally:
+            if work is not None:
+                work.tag = ""
 
-    def _try(self, session: aio.Session,
-             line: str) -> Tuple[aio.Reply, aio.Reply]:
+    def _try(self, session: aio.Session, line: str,
+             patience: float) -> Tuple[aio.Reply, aio.Reply]:
         """Asks for what may be free, and how long it is safe, in one go: without
         tags one is answered after the other.  While it waited, nothing else
         would be answered."""
         try:
             self._write(line + " wait=0\r\nPING\r\n")
-            replies = []
+            replies: List[aio.Reply] = []
             while len(replies) < 2:
-                reply = self._line(session)
+                reply = self._line(session, patience)
                 if not reply.startswith("@"):
                     replies.append(aio.Reply(reply))
             return replies[0], replies[1]
@@ -142,38 +236,43 @@ class _Way:
             for hold in list(session.holds):
                 hold.over = True
             session.holds.clear()
-            _call(session.loop, self.broker._end, self, session.part)
+            _call(session.loop, self.own.end, self, session.part)
 
     # Locks.
 
-    def take(self, words: aio.Words, until: Optional[float],
-             on_lost: Callable[[aio.Hold], None]) -> Optional[aio.Hold]:
-        """Returns what is held; None if that has to be asked elsewhere."""
-        with self.mutex:
-            if self.session is None:
-                return None
-            try:
-                return self._take(self.session, words, until, on_lost)
-            except aio.Gone:
-                self._part()
-                return None
-            except aio.Error:
-                self._done()
-                raise
-            except BaseException:  # an interrupt of this thread
-                self._part()
-                raise
+    def take(self, words: aio.Words, limit: Limit, work: _Work,
+             on_lost: Callable[[Grant], None]) -> None:
+        """Leaves in `work` what is held; nothing if that has to be asked
+        elsewhere."""
+        token = self.claim()
+        session = self.session
+        if token is None or session is None:
+            return
+        try:
+            work.way = self
+            work.grant = self._take(session, words, limit, work, on_lost)
+            self._done(token, holds=True)
+        except aio.Gone:
+            self._part()
+        except aio.Error:
+            self._done(token)
+            raise
+        except BaseException:  # an interrupt of this thread
+            self._part()
+            raise
 
     def _take(self, session: aio.Session, words: aio.Words,
-              until: Optional[float],
-              on_lost: Callable[[aio.Hold], None]) -> aio.Hold:
-        kind, names, line, undo = words
+              limit: Limit, work: _Work,
+              on_lost: Callable[[Grant], None]) -> Grant:
+        until = limit.end
+        self._set_pace(session, limit.share(
+            self.own.core.has_others(session.address)))
         while True:
-            sent, reply, pong = self._asked(session, line, until)
+            sent, reply, pong = self._asked(session, words[2], limit, work)
             if reply.text.startswith("shutdown "):
                 raise aio.Gone()
             reply.check()
-            hold = aio.Hold(session, kind, names, line, lambda _: None)
+            hold = Grant(session, words, lambda _: None)
             hold.granted(reply)
             session.holds.add(hold)
             if pong is None:
@@ -183,88 +282,258 @@ class _Way:
             hold.vouched(sent, pong)
             if hold.valid:
                 hold.on_lost = on_lost
-                self._done(holds=True)
                 return hold
             # It was lost in between.
             session.holds.discard(hold)
             hold.over = True
-            for one in hold.each(undo):
+            for one in hold.each():
                 self._ask(session, one)
             if hold.is_bounded or (until is not None and aio.now() >= until):
                 raise hold.error()
 
-    def _asked(self, session: aio.Session, line: str, until: Optional[float]
-               ) -> Tuple[float, aio.Reply, Optional[aio.Reply]]:
+    def _asked(self, session: aio.Session, line: str, limit: Limit,
+               work: _Work) -> Tuple[float, aio.Reply, Optional[aio.Reply]]:
         """When it was asked, what was answered, and what to a PING."""
         sent = aio.now()
-        rest = aio.rest_of(until)
-        if self.wary and rest != 0:
+        if self.wary and limit.end != 0:
             self.wary -= 1
         else:
-            reply, pong = self._try(session, line)
-            if rest == 0 or not reply.is_taken:
+            reply, pong = self._try(session, line, limit.left())
+            if limit.end == 0 or not reply.is_taken:
                 return sent, reply, pong
             self.wary = aio.WARY
-            rest = aio.rest_of(until)
-        return sent, self._ask(session, line + aio.wait_word(rest)), None
+        return sent, self._ask(
+            session, line + aio.wait_word(aio.rest_of(limit.end)), work,
+            None if limit.hard is None else limit.left()), None
 
-    def _done(self, holds: bool = False) -> None:
+    def _done(self, token: _Caller, holds: bool = False) -> None:
         """A request has been answered."""
         self.used = aio.now()
         if self.events:
             self.used = 0.0  # the loop shall hear of them soon
-        elif not holds:
-            self.broker._idle.append(self)
+        self.free.append(token)
+        if not self.events and not holds:
+            self.own.idle.append(self)
 
-    def give(self, hold: aio.Hold, undo: str) -> bool:
-        """Gives it back; raises Lost if it was lost.  Returns false if the loop
-        looks after it."""
-        with self.mutex:
-            session = self.session
-            if session is None:
-                return False
-            safe = hold.until > aio.now()
-            try:
-                reply = self._ask(session, undo)
-                if reply.status != "OK" and len(hold.names) > 1:
-                    for one in hold.each(undo):
-                        self._ask(session, one)
-            except aio.Gone:
-                # The broker ends it: it was held until now if it was safe.
-                self._part()
-                if not safe:
-                    raise hold.error() from None
-                return True
-            except BaseException:
-                self._part()
-                raise
+    def give(self, hold: Grant) -> bool:
+        """Gives it back; raises Lost if it was lost.  Returns false if the own
+        thread looks after it."""
+        token = self.claim()
+        session = self.session
+        if token is None or session is None:
+            return False
+        safe = hold.until > aio.now()
+        try:
+            reply = self._give(session, hold)
             hold.over = True
             session.holds.discard(hold)
-            self._done()
+            self._done(token)
+        except aio.Gone:
+            # The broker ends it: it was held until now if it was safe.
+            self._part()
+            if not safe:
+                raise hold.error() from None
+            return True
+        except BaseException:
+            self._part()
+            raise
         if hold.reason is not None:
             raise hold.error()
-        reply.check()
+        try:
+            reply.check()
+        except Lost as error:
+            raise error.about(hold.names) from None
         return True
+
+    def _give(self, session: aio.Session, hold: Grant) -> aio.Reply:
+        patience = self.own.core.patience
+        self._set_pace(session, patience)
+        reply = self._ask(session, hold.undo, patience=patience)
+        if reply.status != "OK" and len(hold.names) > 1:
+            for one in hold.each():
+                self._ask(session, one, patience=patience)
+        return reply
+
+
+class _Own:
+    """A Broker's own thread, and all that it knows.  It does not know the
+    Broker, which may be dropped."""
+
+    def __init__(self, core: aio.Broker) -> None:
+        self.core = core
+        self.loop = asyncio.new_event_loop()
+        self.ways: Set[_Way] = set()
+        self.idle: List[_Way] = []
+        self.in_vain = 0.0  # until then no session can be lent
+        self.works: Dict[Any, _Work] = {}  # by a reference to who wants it
+        self.dropped: Deque[Any] = collections.deque()  # such references
+        self.looking: Optional["asyncio.Future[None]"] = None
+        self.may_lend = not _is_patched()
+        threading.Thread(target=_serve, args=(self.loop,), daemon=True,
+                         name="lockbroker").start()
+
+    # By other threads.
+
+    def enter(self, caller: Any, work: _Work) -> Any:
+        """From now on the work is given up where the caller is gone: what
+        happens then is done in C, where no exception strikes."""
+        ref = weakref.ref(caller, self.dropped.append)
+        self.works[ref] = work
+        return ref
+
+    def run(self, work: _Work, make: Callable[[], Coroutine[Any, Any, Any]]
+            ) -> Any:
+        """Has it done by the own thread."""
+        is_open = _call(self.loop, self._begin, work, make)
+        while is_open and not work.done.acquire(timeout=10 * PAUSE):
+            is_open = not self.loop.is_closed()
+        if not is_open:
+            raise Error("this Broker is closed", "closed")
+        if work.error is not None:
+            raise work.error
+        return work.result
+
+    def way(self) -> Optional[_Way]:
+        """One for this thread, if there is one."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            pass
+        if (not self.may_lend or len(self.ways) >= WAYS or
+                aio.now() < self.in_vain):
+            return None
+        caller, work = _Caller(), _Work()
+        ref = self.enter(caller, work)
+        way: Optional[_Way] = self.run(work, self._lend)
+        self.works.pop(ref, None)
+        if way is None:
+            self.in_vain = aio.now() + PAUSE
+        return way
+
+    # In the own thread.
+
+    def _begin(self, work: _Work,
+               make: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        work.task = asyncio.ensure_future(make())
+        work.task.add_done_callback(work.end)
+        self.look_soon()
+
+    def look_soon(self) -> None:
+        if self.looking is None:
+            self.looking = asyncio.ensure_future(self._look())
+
+    async def _look(self) -> None:
+        """... for what nobody wants any more, and for ways that have been lent
+        for long enough."""
+        while self.ways or self.works or self.dropped:
+            pause = MOMENT if self.ways else PAUSE
+            due = time.monotonic() + pause
+            await asyncio.sleep(pause)
+            self.core.woken(due)
+            for _ in range(len(self.dropped)):
+                self._give_up(self.dropped.popleft())
+            for way in list(self.ways):
+                if way.is_abandoned():
+                    way._part()
+                elif way.is_over():
+                    self._take_back(way)
+        self.looking = None
+
+    def _give_up(self, ref: Any) -> None:
+        work = self.works.get(ref)
+        if work is None:
+            return
+        grant, way = work.grant, work.way
+        if way is not None and way.session is not None and (
+                grant is None or grant.session is way.session):
+            if grant is not None:
+                self._take_back(way)
+            if grant is not None and way.session is not None:
+                self.dropped.append(ref)  # somebody uses it just now
+                return
+        del self.works[ref]
+        if grant is not None and not grant.over:
+            if work.is_told:
+                warnings.warn("lockbroker: %s was dropped while it was held" %
+                              ", ".join(grant.names), ResourceWarning)
+            asyncio.ensure_future(self.core.give_quietly(grant))
+        elif work.task is not None and work.ends_with_caller:
+            work.task.cancel()
+
+    async def _lend(self) -> Optional[_Way]:
+        try:
+            session = await self.core.lend(WAYS)
+        except Error:
+            return None  # whoever asks otherwise is told
+        if session is None:
+            return None
+        way = _Way(self, session)
+        self.ways.add(way)
+        return way
+
+    def _take_back(self, way: _Way) -> None:
+        """... unless a thread uses it."""
+        token = way.claim()
+        if token is not None:
+            session, way.session = way.session, None
+            if session is not None:
+                self.end(way, session.back)
+
+    def end(self, way: _Way, back: Callable[[bytes], None]) -> None:
+        self.ways.discard(way)
+        try:
+            self.idle.remove(way)
+        except ValueError:
+            pass
+        back(way.events + way.data)
+
+    async def release(self, work: _Work) -> None:
+        grant = work.grant
+        assert grant is not None
+        while work.way is not None and work.way.session is grant.session:
+            self._take_back(work.way)
+            if work.way.session is not None:
+                await asyncio.sleep(MOMENT / 4)  # a thread uses it just now
+        await self.core.release(grant)
+
+    async def close(self) -> None:
+        self.core.closed = True
+        until = aio.now() + self.core.patience
+        while self.ways and aio.now() < until:
+            for way in list(self.ways):
+                self._take_back(way)
+                way.cut()  # where a thread waits for an answer
+            await asyncio.sleep(MOMENT / 4)
+        await self.core.close()
+
+    def stop(self) -> None:
+        """From any thread; waits for nothing."""
+        self.core.closed = True
+        _call(self.loop, self._stop)
+
+    def _stop(self) -> None:
+        asyncio.ensure_future(self.close()).add_done_callback(
+            lambda _: self.loop.stop())
 
 
 class Broker:
     """The way to the brokers at the addresses: HOST:PORT, tls://HOST:PORT, or
     the path of a Unix socket; without any $LOCKBROKER, else the local broker.
-    The first that answers is used."""
+    The first that answers is used.  One Broker serves a process.  `patience`: so
+    many seconds a call may take longer than its `wait`."""
 
     def __init__(self, *addresses: str, user: Optional[str] = None,
                  password: Optional[str] = None, ca: Optional[str] = None,
                  cert: Optional[str] = None, key: Optional[str] = None,
-                 grace: float = 0, label: Optional[str] = None) -> None:
+                 grace: float = 0, label: Optional[str] = None,
+                 patience: float = aio.PATIENCE) -> None:
         self._core = aio.Broker(
             *addresses, user=user, password=password, ca=ca, cert=cert,
-            key=key, grace=grace, label=label)
+            key=key, grace=grace, label=label, patience=patience)
         self._mutex = threading.Lock()
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
-        self._ways: Set[_Way] = set()  # of the loop
-        self._idle: List[_Way] = []
-        self._watch: Optional["asyncio.Future[None]"] = None
-        self._in_vain = 0.0  # until then no session can be lent
+        self._own: Optional[_Own] = None
+        self._finalizer: Any = None
+        self._local = threading.local()  # the holds of each thread
         self._parents: List[Any] = []
         _brokers.add(self)
 
@@ -277,33 +546,35 @@ class Broker:
     def close(self) -> None:
         """Gives back all that is held."""
         with self._mutex:
-            loop, self._loop = self._loop, None
-        if loop is not None:
-            self._core.closed = True
-            self._recall(loop)
-            asyncio.run_coroutine_threadsafe(
-                self._core.close(), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
+            own, self._own = self._own, None
         self._core.closed = True
+        if own is not None:
+            self._finalizer.detach()
+            work = _Work(ends_with_caller=False)
+            try:
+                own.run(work, own.close)
+            finally:
+                _call(own.loop, own.loop.stop)
 
-    def _start(self) -> asyncio.AbstractEventLoop:
-        with self._mutex:
-            if self._loop is None:
-                self._begin()
-            assert self._loop is not None
-            return self._loop
-
-    def _begin(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        threading.Thread(target=_serve, args=(self._loop,), daemon=True,
-                         name="lockbroker").start()
+    def _start(self) -> _Own:
+        own = self._own
+        if own is None:
+            with self._mutex:
+                if self._core.closed:
+                    raise Error("this Broker is closed", "closed")
+                if self._own is None:
+                    self._own = _Own(self._core)
+                    self._finalizer = weakref.finalize(self, self._own.stop)
+                    self._finalizer.atexit = False
+                own = self._own
+        return own
 
     def _forked(self) -> None:
         """A child of fork(2) has neither the thread nor a right to the
         connections: its copies end without a word to the broker, and what was
         made of them stays, as its end would say one."""
         self._mutex = threading.Lock()
-        self._parents.append((self._loop, self._core.sessions))
+        self._parents.append((self._own, self._core.sessions))
         null = os.open(os.devnull, os.O_RDWR)
         for session in self._core.sessions:
             if session.away is None:
@@ -311,86 +582,37 @@ class Broker:
             for hold in session.holds:
                 hold.over, hold.reason = True, PARENTS
         os.close(null)
-        self._loop, self._core.sessions = None, []
-        self._ways, self._idle, self._watch = set(), [], None
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        self._own, self._core.sessions = None, []
 
-    def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._start())
+    def _run(self, make: Callable[[], Coroutine[Any, Any, Any]],
+             ends_with_caller: bool = True) -> Any:
+        own, caller, work = self._start(), _Caller(), _Work(ends_with_caller)
+        ref = own.enter(caller, work)
         try:
-            return future.result()
-        except BaseException:
-            future.cancel()  # an interrupt of this thread
-            raise
+            return own.run(work, make)
+        finally:
+            if work.task is None or work.task.done():
+                own.works.pop(ref, None)
 
-    # Sessions that are lent.
-
-    def _way(self) -> Optional[_Way]:
-        """One for this thread, if there is one."""
-        self._start()
+    def _acquire(self, hold: "Hold", wait: Optional[float],
+                 stop: Optional[Any]) -> None:
+        own, work, words, lost = self._start(), hold._work, hold._words, hold.lost
+        limit = Limit(own.core, aio.end_of(wait), loop=own.loop)
+        work.limit = limit
+        hold._own = own
+        hold._ref = own.enter(hold, work)
         try:
-            return self._idle.pop()
-        except IndexError:
-            pass
-        if len(self._ways) >= WAYS or aio.now() < self._in_vain:
-            return None
-        way = self._run(self._lend())
-        if way is None:
-            self._in_vain = aio.now() + PAUSE
-        return way
-
-    async def _lend(self) -> Optional[_Way]:
-        try:
-            session = await self._core.lend(WAYS)
-        except Error:
-            return None  # whoever asks otherwise is told
-        if session is None:
-            return None
-        way = _Way(self, session)
-        self._ways.add(way)
-        if self._watch is None:
-            self._watch = asyncio.ensure_future(self._take_back())
-        return way
-
-    async def _take_back(self) -> None:
-        """... what has been lent for long enough, unless a thread uses it."""
-        while self._ways:
-            await asyncio.sleep(MOMENT)
-            for way in list(self._ways):
-                if way.is_over() and way.mutex.acquire(blocking=False):
-                    session, way.session = way.session, None
-                    if session is not None:
-                        self._end(way, session.back)
-                    way.mutex.release()
-        self._watch = None
-
-    def _end(self, way: _Way, back: Callable[[bytes], None]) -> None:
-        self._ways.discard(way)
-        try:
-            self._idle.remove(way)
-        except ValueError:
-            pass
-        back(way.events + way.data)
-
-    def _recall(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Takes back all, also from threads that wait for an answer."""
-        for way in list(self._ways):
-            way.cut()
-            with way.mutex:
-                session, way.session = way.session, None
-                if session is not None:
-                    _call(loop, self._end, way, session.back)
-
-    def _acquire(self, words: aio.Words, wait: Optional[float],
-                 on_lost: Callable[[Hold], None]
-                 ) -> Tuple[Hold, Optional[_Way]]:
-        end = aio.end_of(wait)
-        way = self._way()
-        if way is not None:
-            hold = way.take(words, end, on_lost)
-            if hold is not None:
-                return hold, way
-        return self._run(self._core.hold(
-            words, aio.rest_of(end), on_lost)), None
+            way = own.way() if stop is None else None
+            if way is not None:
+                way.take(words, limit, work, lambda _: lost.set())
+            if work.grant is None:
+                work.way = None
+                own.run(work, lambda: _hold(own.core, words, limit, lost, stop))
+        except Error as error:
+            own.works.pop(hold._ref, None)
+            raise error.about(words[1])
 
     # What there is.
 
@@ -430,13 +652,36 @@ def _forked() -> None:
 os.register_at_fork(after_in_child=_forked)
 
 
-def _call(loop: asyncio.AbstractEventLoop, call: Callable[..., None],
-          *args: Any) -> None:
-    """In the loop, unless it has ended."""
+async def _hold(core: aio.Broker, words: aio.Words, limit: Limit,
+                lost: threading.Event, stop: Optional[Any]) -> Grant:
+    watch = (None if stop is None else
+             asyncio.ensure_future(aio.stop_at(limit, stop)))
+    try:
+        return await core.hold(words, limit, lambda _: lost.set())
+    finally:
+        if watch is not None:
+            watch.cancel()
+
+
+def _is_patched() -> bool:
+    """gevent and eventlet have a thread's waiting done by an event loop of
+    theirs, as far as they know of it; of reading a descriptor they do not."""
+    for module, asks in (("gevent.monkey", "is_module_patched"),
+                         ("eventlet.patcher", "is_monkey_patched")):
+        found = sys.modules.get(module)
+        if found is not None and getattr(found, asks)("socket"):
+            return True
+    return False
+
+
+def _call(loop: asyncio.AbstractEventLoop, call: Callable[..., Any],
+          *args: Any) -> bool:
+    """In the loop; false if that has ended."""
     try:
         loop.call_soon_threadsafe(call, *args)
     except RuntimeError:
-        pass
+        return False
+    return True
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
@@ -449,39 +694,46 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-class Lock:
-    """Held inside `with`; `lost` is set when it is lost."""
+class Hold:
+    """What a program has: until it gives it back, or loses it.  Its methods may
+    be called in any thread."""
 
     def __init__(self, broker: Broker, words: aio.Words,
-                 wait: Optional[float]) -> None:
-        self._broker, self._words, self._wait = broker, words, wait
-        self._hold: Optional[Hold] = None
-        self._way: Optional[_Way] = None
+                 lock: "weakref.ref[Lock]") -> None:
+        self._broker, self._words, self._lock = broker, words, lock
+        self._work = _Work()
+        self._own: Optional[_Own] = None
+        self._ref: Any = None
         self.lost = threading.Event()
-
-    def __enter__(self) -> "Lock":
-        return self.acquire()
-
-    def acquire(self) -> "Lock":
-        if self._hold is not None:
-            raise Error("this object is in use; make another", "in-use")
-        self.lost.clear()
-        self._hold, self._way = self._broker._acquire(
-            self._words, self._wait, lambda _: self.lost.set())
-        return self
 
     def release(self) -> None:
         """Raises Lost if it was lost."""
-        hold, self._hold = self._hold, None
-        if hold is None:
-            raise Error("not held", "not-held")
-        if hold.reason == PARENTS:
-            raise hold.error()
-        undo = self._words[3]
-        if self._way is None or not self._way.give(hold, undo):
-            self._broker._run(self._broker._core.release(hold, undo))
+        work, own = self._work, self._own
+        grant = work.grant
+        if grant is None or own is None or work.is_given:
+            raise Lost("%s is not held" % ", ".join(self.names), "not-held")
+        if grant.reason == PARENTS:
+            raise grant.error()
+        done = False
+        try:
+            if work.way is None or not work.way.give(grant):
+                self._broker._run(lambda: own.release(work),
+                                  ends_with_caller=False)
+            done = True
+        except Error:
+            done = True
+            raise
+        finally:
+            work.is_given = True
+            if done:
+                own.works.pop(self._ref, None)
+            else:  # an interrupt of this thread
+                own.dropped.append(self._ref)
+            lock = self._lock()
+            if lock is not None:
+                lock._forget(self)
 
-    def __exit__(self, kind: Any, *_: object) -> None:
+    def _exit(self, kind: Any, *_: object) -> None:
         try:
             self.release()
         except Error:
@@ -491,26 +743,185 @@ class Lock:
     def check(self) -> None:
         """Raises Lost if the lock is lost, or no longer safe by this host's own
         clock."""
-        if self._hold is None:
-            raise Lost("not held", "not-held")
-        self._hold.check()
+        grant = self._grant()
+        if grant is None:
+            raise Lost("%s is not held" % ", ".join(self.names), "not-held")
+        grant.check()
+
+    def _grant(self) -> Optional[Grant]:
+        return None if self._work.is_given else self._work.grant
+
+    @property
+    def names(self) -> Tuple[str, ...]:
+        return self._words[1]
+
+    @property
+    def name(self) -> str:
+        return self._words[1][0]
 
     @property
     def valid(self) -> float:
         """For so many seconds nobody else can have it."""
-        return 0.0 if self._hold is None else self._hold.valid
+        grant = self._grant()
+        return 0.0 if grant is None else grant.valid
 
     @property
     def fences(self) -> Tuple[int, ...]:
-        return () if self._hold is None else self._hold.fences
+        grant = self._grant()
+        return () if grant is None else grant.fences
 
     @property
     def fence(self) -> int:
         """Rises with each exclusive grant of the (first) name."""
-        if not self.fences:
-            raise Error("no fence", "not-held" if self._hold is None
-                        else "unsupported")
-        return self.fences[0]
+        grant = self._grant()
+        if grant is None:
+            raise Error("not held", "not-held").about(self.names)
+        return grant.fence
+
+
+class _Exit:
+    """A `with` looks up the end of its block before it enters: so the frame has
+    the Hold from then on, and nobody else, and where an exception strikes it
+    anywhere the Hold is gone with the block."""
+
+    def __get__(self, lock: "Optional[Lock]", _: Any = None) -> Any:
+        if lock is None:
+            return Lock._leave  # of a type: contextlib.ExitStack
+        hold = Hold(lock._broker, lock._words, lock._self)
+        lock._local.next = weakref.ref(hold)
+        return _Leave(lock, hold)
+
+
+class _Leave:
+    """The end of a block."""
+
+    def __init__(self, lock: "Lock", hold: Hold) -> None:
+        self.lock, self.hold = lock, hold
+
+    def __call__(self, *error: Any) -> None:
+        if self.hold._own is None:  # not entered: somebody else calls
+            self.lock._leave(*error)
+        else:
+            self.hold._exit(*error)
+
+
+class Lock:
+    """How to take something: any number of threads may enter it, one after the
+    other or, where it is shared, together.  `with` and acquire() give a `Hold`;
+    what is asked of the Lock itself means the calling thread's latest one, else
+    the only one."""
+
+    def __init__(self, broker: Broker, words: aio.Words,
+                 wait: Optional[float]) -> None:
+        self._broker, self._words, self._wait = broker, words, wait
+        self._self = weakref.ref(self)
+        self._local = threading.local()
+        self._kept: List[Hold] = []  # those that acquire() gave
+        self._holds: List[Tuple[Any, Any]] = []  # thread, weak reference
+        self._works: Set[_Work] = set()  # those that wait
+
+    def __enter__(self) -> Hold:
+        ref = self._local.__dict__.pop("next", None)
+        hold = ref() if ref is not None else None
+        if hold is None:
+            return self.acquire()
+        return self._take(hold, None)
+
+    __exit__ = _Exit()
+
+    def acquire(self, *, stop: Optional[threading.Event] = None) -> Hold:
+        """`stop`: an event that ends the wait (Error, code "cancelled")."""
+        hold = Hold(self._broker, self._words, self._self)
+        try:
+            self._take(hold, stop)
+            self._kept.append(hold)
+            return hold
+        except BaseException:
+            if hold in self._kept:
+                self._kept.remove(hold)
+            raise
+
+    def _take(self, hold: Hold, stop: Optional[threading.Event]) -> Hold:
+        me = threading.current_thread()
+        mine: List[Any] = self._broker._local.__dict__.setdefault("holds", [])
+        mine[:] = [ref for ref in mine if _is_held(ref())]
+        aio.refuse_twice(self._words, [
+            h._work.grant for h in [ref() for ref in mine] if h is not None])
+        self._works.add(hold._work)
+        try:
+            self._broker._acquire(hold, self._wait, stop)
+        finally:
+            self._works.discard(hold._work)
+        ref = weakref.ref(hold)
+        mine.append(ref)
+        self._holds = [one for one in self._holds if _is_held(one[1]())]
+        self._holds.append((me, ref))
+        hold._work.is_told = True
+        return hold
+
+    def cancel(self) -> None:
+        """Ends the wait of all that wait in acquire(): they raise Error with the
+        code "cancelled".  From any thread."""
+        own = self._broker._own
+        if own is not None:
+            for work in list(self._works):
+                _call(own.loop, work.stop)
+
+    def _mine(self) -> Hold:
+        me = threading.current_thread()
+        holds = [(owner, ref()) for owner, ref in self._holds]
+        held = [(owner, hold) for owner, hold in holds if _is_held(hold)]
+        own = [hold for owner, hold in held if owner is me]
+        if own:
+            return own[-1]
+        if len(held) > 1:
+            raise Error("it is held more than once, and not by this thread",
+                        "not-held").about(self._words[1])
+        if not held:
+            raise Lost("%s is not held" % ", ".join(self._words[1]), "not-held")
+        return held[0][1]
+
+    def _forget(self, hold: Hold) -> None:
+        self._holds = [one for one in self._holds if one[1]() is not hold]
+        self._kept = [one for one in self._kept if one is not hold]
+
+    def release(self) -> None:
+        """Raises Lost if it was lost."""
+        self._mine().release()
+
+    def _leave(self, kind: Any, *_: object) -> None:
+        try:
+            self._mine().release()
+        except Error:
+            if kind is None:
+                raise
+
+    def check(self) -> None:
+        """Raises Lost if the lock is lost, or no longer safe by this host's own
+        clock."""
+        self._mine().check()
+
+    @property
+    def lost(self) -> threading.Event:
+        return self._mine().lost
+
+    @property
+    def valid(self) -> float:
+        """For so many seconds nobody else can have it."""
+        return self._mine().valid if self._holds else 0.0
+
+    @property
+    def fences(self) -> Tuple[int, ...]:
+        return self._mine().fences if self._holds else ()
+
+    @property
+    def fence(self) -> int:
+        """Rises with each exclusive grant of the (first) name."""
+        return self._mine().fence
+
+
+def _is_held(hold: Optional[Hold]) -> bool:
+    return hold is not None and not hold._work.is_given
 
 
 class Latch:
@@ -521,14 +932,14 @@ class Latch:
         self._latch = aio.Latch(broker._core, name)
 
     def create(self, count: int) -> int:
-        return self._broker._run(self._latch.create(count))
+        return int(self._broker._run(lambda: self._latch.create(count)))
 
     def count_down(self, by: int = 1) -> int:
         """Returns how much is left."""
-        return self._broker._run(self._latch.count_down(by))
+        return int(self._broker._run(lambda: self._latch.count_down(by)))
 
     def wait(self, timeout: Optional[float] = None) -> None:
-        self._broker._run(self._latch.wait(timeout))
+        self._broker._run(lambda: self._latch.wait(timeout))
 
 
 class Barrier:
@@ -540,4 +951,4 @@ class Barrier:
 
     def wait(self, timeout: Optional[float] = None) -> int:
         """Returns how many were still to come: 0 to the last."""
-        return self._broker._run(self._barrier.wait(timeout))
+        return int(self._broker._run(lambda: self._barrier.wait(timeout)))

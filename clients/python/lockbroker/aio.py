@@ -1,11 +1,11 @@
 """Locks of lockbroker for asyncio.
 
     async with lockbroker.aio.Broker() as broker:
-        async with broker.lock("nightly-report", wait=10) as lock:
-            await report(fence=lock.fence)
+        async with broker.lock("nightly-report", wait=10) as hold:
+            await report(fence=hold.fence)
 
-A lock belongs to the task that took it.  If it is lost, that task is
-cancelled, and the block raises `Lost`.
+A hold belongs to the task that took it.  If it is lost, that task is cancelled,
+and the block raises `Lost`.
 
 How it works: a session is one connection to a broker.  What it holds is safe
 until the last `valid=` that the broker told it has run out, by this host's own
@@ -14,6 +14,10 @@ a PING before the block begins, and each session asks again every third of what
 it was told.  What may be free is asked for in one go with its PING, both without
 tags, so that the one is answered behind the other.  On one session there is at
 most one hold or request for a name; a further one takes another session.
+
+No call takes longer than its `wait` and the broker's `patience`: a request that
+a silent broker leaves unanswered is cancelled, asked of the next address while
+there is time, and undone if it is granted after all.
 """
 
 from __future__ import annotations
@@ -26,36 +30,65 @@ import re
 import socket
 import ssl
 import struct
+import threading
 import time
-from typing import Any, Awaitable, Callable, Dict, List, Optional, Sequence
-from typing import Set, Tuple, TypeVar
+import warnings
+import weakref
+from typing import Any, Awaitable, Callable, Dict, Iterable, List, Optional
+from typing import Sequence, Set, Tuple, TypeVar
 
 T = TypeVar("T")
 
 LOCAL_SOCKET = "/run/lockbrokerd/lockbrokerd.sock"
 PORT = 5625
 TRY_AGAIN = 0.1  # seconds between attempts to find a broker
-PATIENCE = 10.0  # so long a broker is looked for, however long one may wait
+SILENCE = 10.0  # without a `wait`, so long no broker may answer in a row
+FAILED = 10.0  # so long an address that did not answer is tried last
 FROZEN = 5.0  # a broker that says nothing for so long is given up
 CONNECT = 3.0  # for one address
+PATIENCE = 1.0  # a call takes at most so much longer than its `wait`
+STILL = 0.3  # a timer that is later than this: the process did not run
 BRIEF = 1.0  # an answer is older than its arrival by less
 IDLE = 8  # so many sessions without work are kept
 MOMENT = 1.0  # so long a request waits for its session to come back
 WARY = 8  # so often a lock is waited for at once after one was not free
+LOOK = 0.05  # how often a `stop=` is looked at
 
-__all__ = ["Broker", "Error", "Busy", "TimedOut", "Lost", "Unavailable",
-           "Denied", "Deadlock"]
+__all__ = ["Broker", "Lock", "Hold", "Latch", "Barrier", "Error", "Busy",
+           "TimedOut", "Lost", "Unavailable", "Denied", "Deadlock"]
 
 
 class Error(Exception):
-    """What the broker refused: `code` for programs, the text for people."""
+    """What the broker refused: `code` for programs, the text for people.
+
+    `names`: what was asked for.  As far as the broker knows: `holder` (label or
+    address of who has it), `broker` (through which), `age` (for how many
+    seconds), `before` (how many wait before this one)."""
 
     code = "internal"
+    names: Tuple[str, ...] = ()
+    holder: Optional[str] = None
+    broker: Optional[str] = None
+    age: Optional[float] = None
+    before: Optional[int] = None
 
     def __init__(self, text: str, code: Optional[str] = None) -> None:
         super().__init__(text)
         if code is not None:
             self.code = code
+
+    @property
+    def name(self) -> Optional[str]:
+        return self.names[0] if self.names else None
+
+    def about(self, names: Tuple[str, ...]) -> "Error":
+        """Says for which names, unless it does already."""
+        if not self.names:
+            self.names = names
+            text = self.args[0]
+            if not text.startswith(tuple(n + end for n in names for end in ": ")):
+                self.args = ("%s: %s" % (", ".join(names), text),)
+        return self
 
 
 class Busy(Error):
@@ -77,7 +110,7 @@ class Lost(Error):
 
 
 class Unavailable(Error):
-    """No broker answers, or the broker can't grant anything now."""
+    """No broker answers, or the broker cannot grant anything now."""
 
     code = "unavailable"
 
@@ -89,7 +122,7 @@ class Denied(Error):
 
 
 class Deadlock(Error):
-    """Sessions would wait for each other for ever."""
+    """Sessions would wait for each other for ever, or a block for itself."""
 
     code = "deadlock"
 
@@ -116,7 +149,7 @@ CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def duration(seconds: float) -> str:
-    """Rounded up: `hold=0` would be without end."""
+    """Rounded up."""
     if not 0 <= seconds < float("inf"):
         raise Error("not a time in seconds: %r" % seconds, "bad-option")
     return "%dms" % math.ceil(seconds * 1000)
@@ -137,6 +170,14 @@ def rest_of(end: Optional[float]) -> Optional[float]:
     return max(0.001, end - now()) if end else end
 
 
+def span(seconds: float) -> str:
+    """For people."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return "%d %s" % (seconds // length, unit)
+    return "%d s" % seconds if seconds >= 1 else "%d ms" % (seconds * 1000)
+
+
 class Reply:
     """A reply, taken apart."""
 
@@ -146,7 +187,7 @@ class Reply:
         self.status, _, self.text = line.partition(" ")
         self.words: Dict[str, str] = {}
         self.rows: List[str] = []
-        if self.status == "OK":
+        if self.status != "ERR":
             for word in self.text.split():
                 key, _, value = word.partition("=")
                 self.words[key] = value
@@ -164,13 +205,37 @@ class Reply:
         if self.status == "OK":
             return self
         if self.status == "BUSY":
-            raise Busy("held by another")
+            raise self._refused(Busy, "")
         if self.status == "TIMEOUT":
-            raise TimedOut("not granted in time")
+            raise self._refused(TimedOut, "not granted in time; ")
         if self.status == "CANCELLED":
             raise Error("cancelled", "cancelled")
         code, _, text = self.text.partition(" ")
         raise ERRORS.get(code, Error)(text or code, code)
+
+    def _refused(self, kind: Callable[[str], Error], text: str) -> Error:
+        """... with what the broker knows (SESSION why=yes)."""
+        words = self.words
+        age = milliseconds(words["age"]) / 1000 if "age" in words else None
+        if "kept" in words:
+            text += "kept after its last holder for another " + span(
+                milliseconds(words["kept"]) / 1000)
+        else:
+            text += "held by " + words.get("holder", "another")
+            if "broker" in words:
+                text += " through " + words["broker"]
+            if age is not None:
+                text += " for " + span(age)
+        if "before" in words:
+            text += "; %s before this one" % words["before"]
+        error = kind(text)
+        error.holder, error.broker = words.get("holder"), words.get("broker")
+        error.age = age
+        if "before" in words:
+            error.before = self.number("before")
+        if "name" in words:
+            error.about((words["name"],))
+        return error
 
 
 def milliseconds(text: str) -> int:
@@ -205,6 +270,10 @@ class Address:
         self.host = found["v6"] or found["host"] or "127.0.0.1"
         self.port = int(found["port"] or PORT)
 
+    def is_bad(self) -> bool:
+        """What did not answer a moment ago comes last."""
+        return now() < self.failed + FAILED
+
 
 def addresses(given: Sequence[str]) -> List[Address]:
     texts = [one for text in given for one in text.split(",") if one]
@@ -215,16 +284,100 @@ def addresses(given: Sequence[str]) -> List[Address]:
             texts or [LOCAL_SOCKET, "127.0.0.1:%d" % PORT]]
 
 
-class Hold:
+def resolve(host: str, port: int) -> "asyncio.Future[List[Any]]":
+    """The addresses of a host.  A thread asks for them that nobody has to wait
+    for: a name server that is dead answers after its own time."""
+    loop = asyncio.get_running_loop()
+    future: "asyncio.Future[List[Any]]" = loop.create_future()
+
+    def answer(found: List[Any], error: Optional[BaseException]) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(found)
+
+    def ask() -> None:
+        found: List[Any] = []
+        failed: Optional[BaseException] = None
+        try:
+            found = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            failed = error if isinstance(error, OSError) else OSError(str(error))
+        try:
+            loop.call_soon_threadsafe(answer, found, failed)
+        except RuntimeError:
+            pass  # the loop has ended
+
+    try:
+        answer(socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0,
+                                  socket.AI_NUMERICHOST), None)
+    except (OSError, UnicodeError):
+        threading.Thread(target=ask, daemon=True, name="lockbroker dns").start()
+    return future
+
+
+class Limit:
+    """How long one call may take, by the core's clock()."""
+
+    def __init__(self, core: "Broker", end: Optional[float],
+                 patience: Optional[float] = None,
+                 loop: Optional[asyncio.AbstractEventLoop] = None) -> None:
+        self.core, self.end = core, end
+        self.loop = loop or asyncio.get_running_loop()
+        self.patience = core.patience if patience is None else patience
+        self.quiet = core.clock()  # no broker has answered since
+        self.stopped = False
+        self.at: Optional[Tuple["Session", str]] = None  # what is asked now
+        self.hard: Optional[float] = None
+        if end is not None:
+            self.hard = self.quiet + self.patience + (
+                max(0.0, end - now()) if end else 0.0)
+
+    def heard(self) -> None:
+        self.quiet = self.core.clock()
+
+    def stop(self) -> None:
+        """The caller does not want it any more."""
+        self.stopped = True
+        if self.at is not None:
+            session, tag = self.at
+            session.give_up(tag, cancelled())
+
+    def left(self) -> float:
+        """So long this may go on if no broker answers."""
+        if self.stopped:
+            return 0.0
+        until = self.quiet + SILENCE if self.hard is None else self.hard
+        return until - self.core.clock()
+
+    def share(self, others: bool) -> float:
+        """So much of that for one address, if there are others to try."""
+        left = max(0.0, self.left())
+        return max(left / 2, min(left, self.patience / 2)) if others else left
+
+    @property
+    def may_wait(self) -> bool:
+        """... for a broker that is not there yet?"""
+        if self.end is None or self.stopped:
+            return self.left() > TRY_AGAIN
+        return now() + TRY_AGAIN < self.end
+
+
+def cancelled() -> Error:
+    return Error("the wait was cancelled", "cancelled")
+
+
+class Grant:
     """What a session has been granted: locks, or permits of a semaphore."""
 
-    def __init__(self, session: "Session", kind: str, names: Tuple[str, ...],
-                 request: str, on_lost: Callable[["Hold"], None]) -> None:
+    def __init__(self, session: "Session", words: "Words",
+                 on_lost: Callable[["Grant"], None]) -> None:
         self.session = session
-        self.kind = kind
-        self.names = names
-        self.request = request
-        self.keys = keys_of(kind, names, request)  # what its session has for it
+        self.kind, self.names, self.request, self.undo = words
+        # What its session has for it.
+        self.keys = keys_of(self.kind, self.names, self.request)
         self.is_granted = False
         self.fences: Tuple[int, ...] = ()
         self.permits = 0
@@ -232,6 +385,7 @@ class Hold:
         self.ends = float("inf")  # by `hold=`, or a little earlier
         self.reason: Optional[str] = None  # why it was lost
         self.over = False  # lost, or given back
+        self.given = False  # ... is under way, or done
         self.on_lost = on_lost
 
     @property
@@ -242,10 +396,16 @@ class Hold:
     def valid(self) -> float:
         return 0.0 if self.over else max(0.0, self.until - now())
 
-    def each(self, undo: str) -> List[str]:
+    @property
+    def fence(self) -> int:
+        if not self.fences:
+            raise Error("no fence", "unsupported")
+        return self.fences[0]
+
+    def each(self) -> List[str]:
         """What gives it back though one of several names is not held."""
         return (["UNLOCK " + name for name in self.names]
-                if len(self.names) > 1 else [undo])
+                if len(self.names) > 1 else [self.undo])
 
     def granted(self, reply: "Reply") -> None:
         self.is_granted = True
@@ -276,13 +436,42 @@ class Hold:
             raise self.error()
 
     def error(self) -> Lost:
-        return Lost("%s was lost (%s)" % (
-            ", ".join(self.names), self.reason or self.why()))
+        if self.given and self.reason is None:
+            error = Lost("not held", "not-held")
+        else:
+            reason = self.reason or self.why()
+            error = Lost("%s was lost (%s)%s" % (
+                ", ".join(self.names), reason, REASONS.get(reason, "")))
+        error.names = self.names
+        return error
 
     def why(self) -> str:
         """Why the last `valid=` is over: `hold=` bounded it, or no other came."""
         known = max(self.until, now())
         return "hold" if self.ends < known + BRIEF else "unreachable"
+
+
+REASONS = {
+    "unreachable": ": no broker could confirm it in time",
+    "hold": ": its hold= is over",
+    "forced": ": an administrator ended it",
+    "taken": ": somebody else has it in Redis",
+    "shutdown": ": the broker stops",
+    "drill": ": this is a drill; let go of it now"}
+
+
+class Call:
+    """A request that waits for its reply."""
+
+    __slots__ = ("reply", "first", "undo", "limit", "allowed", "sent")
+
+    def __init__(self, reply: "asyncio.Future[Reply]",
+                 first: Optional[Callable[[Reply], None]], undo: str,
+                 limit: Optional[Limit], allowed: float, sent: float) -> None:
+        self.reply, self.first, self.undo = reply, first, undo
+        self.limit = limit
+        self.allowed = allowed  # so long the broker may say nothing at all
+        self.sent = sent  # by the core's clock()
 
 
 class Session:
@@ -294,36 +483,47 @@ class Session:
         self.reader: Optional[asyncio.StreamReader] = None
         self.writer: Any = None
         self.tags = itertools.count(1)
-        self.calls: Dict[str, "asyncio.Future[Reply]"] = {}
-        self.first: Dict[str, Callable[[Reply], None]] = {}
-        self.holds: Set[Hold] = set()
+        self.calls: Dict[str, Call] = {}
+        self.holds: Set[Grant] = set()
         self.busy: Set[Tuple[str, str]] = set()  # kind and name
         self.open = False  # it takes new requests
+        self.silent = False  # a request was given up; nothing came since
         self.away: Optional["asyncio.Future[None]"] = None  # until it is back
         self.plain: List[str] = []  # tags of what was asked without, in order
         self.wary = 0  # so often a lock is not tried before it is waited for
         self.ending = 0  # requests that are being taken back
         self.key = ""
         self.heard = self.pinged = now()
+        self.listened = core.clock()  # as heard, by the core's clock()
+        self.brisk = FROZEN  # the least that a call allows for silence
         self.task: Optional["asyncio.Task[None]"] = None
         self.loop = asyncio.get_running_loop()
         self.timer: Optional[asyncio.TimerHandle] = None
 
     # The connection.
 
-    async def connect(self) -> None:
-        await asyncio.wait_for(self._connect(), CONNECT)
+    async def connect(self, most: float) -> None:
+        await asyncio.wait_for(self._connect(), max(0.001, most))
         self.open = True
         self.task = asyncio.ensure_future(self._read())
 
     async def _dial(self) -> None:
-        a, core = self.address, self.core
+        a = self.address
         if a.path is not None:
             self.reader, self.writer = await asyncio.open_unix_connection(
                 a.path)
-        else:
-            self.reader, self.writer = await asyncio.open_connection(
-                a.host, a.port, ssl=core.context() if a.tls else None)
+            return
+        error: OSError = OSError("no address")
+        for _, _, _, _, where in await resolve(a.host, a.port):
+            try:
+                self.reader, self.writer = await asyncio.open_connection(
+                    where[0], where[1],
+                    ssl=self.core.context() if a.tls else None,
+                    server_hostname=a.host if a.tls else None)
+                return
+            except OSError as failed:
+                error = failed
+        raise error
 
     async def _connect(self) -> None:
         try:
@@ -342,10 +542,21 @@ class Session:
         words = ["SESSION"]
         if self.core.label:
             words.append("label=" + self.core.label)
-        if self.core.grace:
-            words.append("grace=" + duration(self.core.grace))
-        reply = (await self._ask(" ".join(words))).check()
-        self.key = reply.words.get("key", "")
+        reply = await self._offer(words)
+        if reply.text.startswith("bad-option ") and self.core.why:
+            self.core.why = ""  # a broker before it knew this
+            reply = await self._offer(words)
+        if reply.text.startswith("limit ") and self.core.grace:
+            self.core.without_grace(reply.text)
+            reply = await self._offer(words, 0)
+        self.key = reply.check().words.get("key", "")
+
+    async def _offer(self, words: List[str], grace: Optional[float] = None
+                     ) -> Reply:
+        grace = self.core.grace if grace is None else grace
+        return await self._ask(" ".join(
+            words + (["grace=" + duration(grace)] if grace else []) +
+            ([self.core.why] if self.core.why else [])))
 
     async def _ask(self, line: str) -> Reply:
         """Before anybody else reads the connection."""
@@ -440,14 +651,15 @@ class Session:
             home.set_result(None)
 
     def fail(self) -> None:
-        """A request was not answered."""
-        if self.away is None:
+        """A request was not answered.  What the session holds goes by its own
+        clock."""
+        if self.away is None and not self.holds and not self.silent:
             self.drop("the broker does not answer")
 
-    async def come_back(self) -> None:
+    async def come_back(self, most: float = MOMENT) -> None:
         """Waits for a moment until it is known whether the session goes on."""
         if self.away is not None:
-            await asyncio.wait([self.away], timeout=MOMENT)
+            await asyncio.wait([self.away], timeout=max(0.0, min(MOMENT, most)))
 
     async def _read_lines(self) -> None:
         assert self.reader is not None
@@ -455,7 +667,7 @@ class Session:
             got = await self.reader.readline()
             if not got.endswith(b"\n"):
                 return
-            self.heard = now()
+            self._hears()
             line = got.decode().rstrip("\r\n")
             if line.startswith("!"):
                 self.event(line)
@@ -469,18 +681,31 @@ class Session:
                     Reply(line).check()
                 except Error as error:
                     self._fail_calls(error)
+            else:
+                return  # that is no broker, or one that answers somebody else
+
+    def _hears(self) -> None:
+        self.heard, self.listened = now(), self.core.clock()
+        self.silent = False
 
     def _answered(self, tag: str, reply: Reply) -> None:
         call = self.calls.pop(tag, None)
-        self.first.pop(tag, _ignore)(reply)
-        if call is not None and not call.done():
-            call.set_result(reply)
+        if call is None:
+            return
+        if not self.calls:
+            self.brisk = FROZEN
+        if call.first is not None:
+            call.first(reply)
+        if call.limit is not None:
+            call.limit.heard()
+        if not call.reply.done():
+            call.reply.set_result(reply)
 
     def event(self, line: str) -> None:
         what, _, rest = line.partition(" ")
         words = rest.split()
         fields = dict(w.partition("=")[::2] for w in words[1:])
-        if what == "!LOST":
+        if what == "!LOST" and words:
             for hold in list(self.holds):
                 if words[0] in hold.names and (
                         hold.kind == fields.get("kind", "lock")):
@@ -494,11 +719,12 @@ class Session:
 
     def _fail_calls(self, error: Optional[Error] = None) -> None:
         self.open = False
-        calls, self.calls, self.first, self.plain = self.calls, {}, {}, []
+        calls, self.calls, self.plain = self.calls, {}, []
+        self.brisk = FROZEN
         for call in calls.values():
-            if not call.done():
-                call.set_exception(error or Gone())
-                call.exception()  # for some of them nobody waits
+            if not call.reply.done():
+                call.reply.set_exception(error or Gone())
+                call.reply.exception()  # for some of them nobody waits
 
     def drop(self, reason: str) -> None:
         """Gives the connection up, and with it all that it has."""
@@ -519,9 +745,8 @@ class Session:
         """Sets the timer, unless it comes soon enough."""
         if not self.holds and not self.calls:
             return
-        left = min((h.until - now() for h in self.holds if h.until > 0),
-                   default=FROZEN)
-        every = max(0.02, min(left, FROZEN) / 3)
+        left = self._least()
+        every = max(0.02, min(left, self.brisk) / 3)
         pause = max(0.001, min(self.pinged + every - now(), left))
         if self.timer is not None:
             if self.timer.when() <= self.loop.time() + pause:
@@ -529,21 +754,53 @@ class Session:
             self.timer.cancel()
         self.timer = self.loop.call_later(pause, self._tick)
 
+    def _least(self) -> float:
+        return min((h.until - now() for h in self.holds if h.until > 0),
+                   default=FROZEN)
+
     def _tick(self) -> None:
         """Asks how long what it has is safe, and says when that is over.  A
         broker that says nothing is given up, as it may be frozen: what it
         has granted since is not safe here any more."""
+        assert self.timer is not None
+        self.core.woken(self.timer.when())
         self.timer = None
         late = [hold for hold in self.holds if 0 < hold.until <= now()]
         if late or (not self.holds and self.calls and
-                    now() - self.heard > FROZEN):
+                    self.core.clock() - self.listened > FROZEN):
             self.drop(late[0].why() if late else "unreachable")
             return
-        left = min((h.until - now() for h in self.holds if h.until > 0),
-                   default=FROZEN)
-        if now() >= self.pinged + min(left, FROZEN) / 3 and self.open:
+        self._look_at_calls()
+        if now() >= self.pinged + min(self._least(), self.brisk) / 3 and (
+                self.away is None):
             asyncio.ensure_future(self._ping_quietly())
         self._arm()
+
+    def _look_at_calls(self) -> None:
+        """A call with little time does not wait for a silent broker as long as
+        others do."""
+        clock = self.core.clock()
+        for tag, call in list(self.calls.items()):
+            limit = call.limit
+            if limit is None:
+                continue
+            if self.listened > call.sent:
+                limit.heard()
+            silent = clock - max(self.listened, call.sent)
+            if silent > call.allowed or limit.left() <= 0:
+                self.silent = self.silent or silent > call.allowed / 2
+                if self.silent:
+                    self.address.failed = now()
+                self.give_up(tag, Gone())
+
+    def give_up(self, tag: str, error: Exception) -> None:
+        """The caller waits no longer.  A grant that comes all the same is given
+        back."""
+        call = self.calls.get(tag)
+        if call is not None and not call.reply.done():
+            call.reply.set_exception(error)
+            call.reply.exception()
+            self._begin_to_undo(tag, call.undo)
 
     async def _ping_quietly(self) -> None:
         try:
@@ -551,11 +808,12 @@ class Session:
         except (Gone, Error):
             pass
 
-    async def ping(self) -> None:
+    async def ping(self, limit: Optional[Limit] = None) -> None:
         """What was granted before this is safe for as long as it says."""
         sent = self.pinged = now()
         covered = [hold for hold in self.holds if not hold.over]
-        reply = (await self.call("PING")).check()
+        _, call = self.send("PING", limit=limit)
+        reply = (await call).check()
         for hold in covered:
             hold.vouched(sent, reply)
         self._arm()
@@ -568,10 +826,10 @@ class Session:
         self.busy.add(ALONE)
         self.writer.transport.pause_reading()
         fd = int(self.writer.get_extra_info("socket").fileno())
-        self._block(fd, FROZEN / 3)
+        self.block(fd, FROZEN / 3)
         return fd
 
-    def _block(self, fd: int, seconds: float) -> None:
+    def block(self, fd: int, seconds: float) -> None:
         """Has reading wait for so long, or not at all (0)."""
         try:
             self.writer.get_extra_info("socket").setsockopt(
@@ -586,12 +844,12 @@ class Session:
         the connection but not understood."""
         assert self.reader is not None
         self.busy.discard(ALONE)
-        self._block(self.writer.get_extra_info("socket").fileno(), 0)
+        self.block(self.writer.get_extra_info("socket").fileno(), 0)
         for hold in self.holds:
             self.busy |= hold.keys
         if data:
             self.reader.feed_data(data)
-        self.heard = now()
+        self._hears()
         self.writer.transport.resume_reading()
         self._arm()
 
@@ -612,41 +870,47 @@ class Session:
 
     # Requests.
 
-    def send(self, line: str, first: Optional[Callable[[Reply], None]] = None
+    def send(self, line: str, first: Optional[Callable[[Reply], None]] = None,
+             undo: str = "", limit: Optional[Limit] = None
              ) -> Tuple[str, "asyncio.Future[Reply]"]:
         """`first` is called with the reply before anything that the broker says
         later is looked at."""
         if self.away is not None or self.writer.transport.is_closing():
             raise Gone()
-        tag, call = self._enter(first)
+        tag, call = self._enter(first, undo, limit)
         self._write("@%s %s\r\n" % (tag, line))
         return tag, call
 
-    def _enter(self, first: Optional[Callable[[Reply], None]]
-               ) -> Tuple[str, "asyncio.Future[Reply]"]:
+    def _enter(self, first: Optional[Callable[[Reply], None]], undo: str,
+               limit: Optional[Limit]) -> Tuple[str, "asyncio.Future[Reply]"]:
         tag = str(next(self.tags))
-        call: "asyncio.Future[Reply]" = self.loop.create_future()
+        sent = self.core.clock()
         if not self.calls:
             self.heard = self.pinged = now()
+            self.listened = sent
+        allowed = FROZEN
+        if limit is not None:
+            allowed = min(FROZEN, limit.share(self.core.has_others(self.address)))
+            self.brisk = max(0.03, min(self.brisk, allowed))
+            if undo:
+                limit.at = self, tag
+        call = Call(self.loop.create_future(), first, undo, limit, allowed, sent)
         self.calls[tag] = call
-        if first is not None:
-            self.first[tag] = first
-        return tag, call
+        return tag, call.reply
 
     def _write(self, text: str) -> None:
         self.writer.write(text.encode())
-        if self.timer is None:
-            self._arm()
+        self._arm()
 
     async def call(self, line: str) -> Reply:
         _, call = self.send(line)
         return await call
 
-    async def ask(self, line: str, undo: str = "",
+    async def ask(self, line: str, limit: Limit, undo: str = "",
                   first: Optional[Callable[[Reply], None]] = None) -> Reply:
         """If the caller is cancelled, so is the request, and a grant that comes
         all the same is undone."""
-        tag, call = self.send(line, first)
+        tag, call = self.send(line, first, undo, limit)
         return await self._answer(tag, call, undo)
 
     async def _answer(self, tag: str, call: "asyncio.Future[Reply]",
@@ -654,52 +918,60 @@ class Session:
         try:
             return await call
         except asyncio.CancelledError:
-            self.ending += 1
-            asyncio.ensure_future(self._take_back(tag, undo))
+            self._begin_to_undo(tag, undo)
             raise
 
-    async def _take_back(self, tag: str, undo: str) -> None:
+    def _begin_to_undo(self, tag: str, undo: str) -> None:
+        self.ending += 1
+        found: "asyncio.Future[Reply]" = self.loop.create_future()
+        call = self.calls.get(tag)
+        if call is not None:
+            call.reply, call.limit, call.first = found, None, None
+        else:
+            found.set_result(Reply("OK"))
+        asyncio.ensure_future(self._undo(tag, found, undo))
+
+    async def _undo(self, tag: str, found: "asyncio.Future[Reply]",
+                    undo: str) -> None:
         try:
-            call: "asyncio.Future[Reply]" = self.loop.create_future()
-            if tag in self.calls:
-                self.calls[tag] = call
-            else:
-                call.set_result(Reply("OK"))
             await self.call("CANCEL " + tag)
-            if undo and (await call).status == "OK":
+            if undo and (await found).status == "OK":
                 await self.call(undo)
         except Gone:
             self.fail()
+        except Error:
+            pass
         finally:
             self.ending -= 1
             self.core.let_go(self, set())
 
-    async def give_rest(self, hold: Hold) -> None:
-        """Where one of several names was lost, the others are still held."""
+    def give_rest(self, hold: Grant) -> None:
+        """What was lost is given back all the same: where one of several names
+        was, the others are still held; and a broker may wait for the word."""
         try:
-            for name in hold.names if len(hold.names) > 1 else ():
-                await self.call("UNLOCK " + name)
+            for line in hold.each():
+                self.send(line)
         except Gone:
             pass
 
-    async def take(self, hold: Hold, end: Optional[float], undo: str) -> None:
+    async def take(self, hold: Grant, limit: Limit) -> None:
         """Has it granted, and safe for some time."""
         def granted(reply: Reply) -> None:
             if reply.status == "OK" and not hold.over:
                 hold.granted(reply)
                 self.holds.add(hold)
 
-        if self._may_be_free(hold, end):
-            reply = await self._try(hold, granted, undo)
-            if end == 0 or not reply.is_taken:
+        if self._may_be_free(hold, limit.end):
+            reply = await self._try(hold, granted, limit)
+            if limit.end == 0 or not reply.is_taken:
                 reply.check()
                 return
             self.wary = WARY
-        (await self.ask(hold.request + wait_word(rest_of(end)), undo,
-                        granted)).check()
-        await self.ping()
+        (await self.ask(hold.request + wait_word(rest_of(limit.end)), limit,
+                        hold.undo, granted)).check()
+        await self.ping(limit)
 
-    def _may_be_free(self, hold: Hold, end: Optional[float]) -> bool:
+    def _may_be_free(self, hold: Grant, end: Optional[float]) -> bool:
         """... and there is nothing else to do here?"""
         if (len(self.busy) > len(hold.keys) or self.holds or self.calls or
                 self.ending):
@@ -709,8 +981,8 @@ class Session:
         self.wary -= 1
         return False
 
-    async def _try(self, hold: Hold, granted: Callable[[Reply], None],
-                   undo: str) -> Reply:
+    async def _try(self, hold: Grant, granted: Callable[[Reply], None],
+                   limit: Limit) -> Reply:
         """Until it is answered, nothing else would be here."""
         if self.away is not None or self.writer.transport.is_closing():
             raise Gone()
@@ -718,14 +990,14 @@ class Session:
             hold.vouched(sent, reply)
             self._arm()
 
-        tag, call = self._enter(granted)
+        tag, call = self._enter(granted, hold.undo, limit)
         sent = self.pinged = now()
-        ping, pong = self._enter(vouched)
+        ping, pong = self._enter(vouched, "", limit)
         self.plain += [tag, ping]
         self.busy.add(ALONE)
         try:
             self._write(hold.request + " wait=0\r\nPING\r\n")
-            reply = await self._answer(tag, call, undo)
+            reply = await self._answer(tag, call, hold.undo)
             if reply.status == "OK":
                 await pong
             return reply
@@ -734,27 +1006,33 @@ class Session:
                 self.busy.discard(ALONE)
 
 
-def _ignore(_: Reply) -> None:
-    pass
-
-
 class Broker:
-    """Sessions to whichever of the addresses answers first."""
+    """Sessions to whichever of the addresses answers first.  `patience`: so many
+    seconds a call may take longer than its `wait`."""
 
     def __init__(self, *given: str, user: Optional[str] = None,
                  password: Optional[str] = None, ca: Optional[str] = None,
                  cert: Optional[str] = None, key: Optional[str] = None,
-                 grace: float = 0, label: Optional[str] = None) -> None:
+                 grace: float = 0, label: Optional[str] = None,
+                 patience: float = PATIENCE) -> None:
         self.addresses = addresses(given)
         for word in (user, password, label):
             if word is not None:
                 check_word(word, "bad-option")
+        if not 0 < patience < float("inf"):
+            raise Error("not a time in seconds: %r" % patience, "bad-option")
         self.user, self.password = user, password
         self.ca, self.cert, self.key = ca, cert, key
-        self.grace, self.label = grace, label
+        self.grace, self.label, self.patience = grace, label, patience
+        self.why = "why=yes"
         self.sessions: List[Session] = []
         self.closed = False
         self._context: Optional[ssl.SSLContext] = None
+        self._still = 0.0  # seconds in which this process did not run
+        self._woke = 0.0  # when that was counted last
+        self._watched: Dict[Any, Grant] = {}  # by a reference to its Hold
+        self._mine: "weakref.WeakKeyDictionary[Any, Any]" = (
+            weakref.WeakKeyDictionary())  # of each task
 
     def context(self) -> ssl.SSLContext:
         if self._context is None:
@@ -772,14 +1050,37 @@ class Broker:
     async def close(self) -> None:
         """Gives back all that is held."""
         self.closed = True
-        for session in list(self.sessions):
-            await session.come_back()
-            session.open = False
-            try:
-                await asyncio.wait_for(session.call("QUIT"), 1)
-            except (Gone, asyncio.TimeoutError):
-                pass
-            session.drop("closed")
+        await asyncio.gather(*map(self._close, list(self.sessions)))
+
+    async def _close(self, session: Session) -> None:
+        await session.come_back(self.patience)
+        session.open = False
+        try:
+            await asyncio.wait_for(session.call("QUIT"), self.patience)
+        except (Gone, asyncio.TimeoutError):
+            pass
+        session.drop("closed")
+
+    def without_grace(self, text: str) -> None:
+        """There is no place for it."""
+        warnings.warn(
+            "lockbroker: locks will not survive a lost connection: the broker "
+            "refuses grace=: " + text.partition(" ")[2], RuntimeWarning)
+        self.grace = 0
+
+    # Time.
+
+    def clock(self) -> float:
+        """Seconds in which this process ran."""
+        return time.monotonic() - self._still
+
+    def woken(self, due: float) -> None:
+        """A timer that was due then is looked at now."""
+        time_ = time.monotonic()
+        late = time_ - max(due, self._woke)
+        if late > STILL:
+            self._still += late
+            self._woke = time_
 
     # Sessions.
 
@@ -793,19 +1094,19 @@ class Broker:
         if not session.busy:
             session.drop("the broker leaves")
 
-    @staticmethod
-    def _is_bad(address: Address) -> bool:
-        """What did not answer a moment ago comes last."""
-        return now() < address.failed + PATIENCE
+    def has_others(self, address: Address) -> bool:
+        return any(not a.is_bad() for a in self.addresses if a is not address)
 
-    async def _connect(self, until: float) -> Session:
-        """Raises Unavailable if no broker answers until then."""
+    async def _connect(self, limit: Limit) -> Session:
+        """Raises Unavailable if no broker answers in time."""
         while True:
-            why: List[str] = []
-            for address in sorted(self.addresses, key=self._is_bad):
+            why: Dict[str, str] = {}
+            rest = sorted(self.addresses, key=Address.is_bad)
+            while rest and (limit.left() > 0 or not why):
+                address = rest.pop(0)
                 session = Session(self, address)
                 try:
-                    await session.connect()
+                    await session.connect(min(CONNECT, limit.share(bool(rest))))
                     self.sessions.append(session)
                     return session
                 except Denied:
@@ -813,23 +1114,33 @@ class Broker:
                 except (OSError, Gone, Error, asyncio.TimeoutError,
                         ValueError) as error:
                     address.failed = now()
-                    why.append("%s: %s" % (address.text,
-                                           str(error) or "no answer"))
-            if now() + TRY_AGAIN >= until:
-                raise Unavailable("no broker answers (%s)" % "; ".join(why))
+                    why[address.text] = str(error) or "no answer"
+            for address in rest:
+                why[address.text] = "no time was left to try it"
+            self._check_open(limit)
+            if not limit.may_wait:
+                raise Unavailable("no broker answers (%s)" % "; ".join(
+                    "%s: %s" % one for one in why.items()))
+            due = time.monotonic() + TRY_AGAIN
             await asyncio.sleep(TRY_AGAIN)
+            self.woken(due)
 
-    async def session(self, keys: Set[Tuple[str, str]],
-                      until: float) -> Session:
-        """One that has nothing to do with these; they are entered there."""
+    def _check_open(self, limit: Limit) -> None:
         if self.closed:
             raise Error("this Broker is closed", "closed")
+        if limit.stopped:
+            raise cancelled()
+
+    async def session(self, keys: Set[Tuple[str, str]],
+                      limit: Limit) -> Session:
+        """One that has nothing to do with these; they are entered there."""
+        self._check_open(limit)
         for session in self.sessions:
-            if (session.open and not session.ending and
+            if (session.open and not session.ending and not session.silent and
                     suits(session.busy, keys)):
                 session.busy |= keys
                 return session
-        session = await self._connect(until)
+        session = await self._connect(limit)
         session.busy |= keys
         return session
 
@@ -843,9 +1154,9 @@ class Broker:
                     not session.ending):
                 return session
         if not 0 < len(self.sessions) < most or any(
-                map(self._is_bad, self.addresses)):
+                map(Address.is_bad, self.addresses)):
             return None
-        return await self._connect(now())
+        return await self._connect(Limit(self, 0.0, self.patience / 2))
 
     def let_go(self, session: Session, keys: Set[Tuple[str, str]]) -> None:
         session.busy -= keys
@@ -857,19 +1168,17 @@ class Broker:
 
     # Requests that wait.
 
-    async def request(self, keys: Set[Tuple[str, str]], end: Optional[float],
+    async def request(self, keys: Set[Tuple[str, str]], limit: Limit,
                       ask: Callable[[Session], Awaitable[T]],
                       again: bool = True) -> T:
         """Has `ask` ask some session until it answers; `again`: more than once
         if need be."""
         while True:
-            rest = rest_of(end)
-            most = PATIENCE if rest is None else min(PATIENCE, rest)
-            session = await self.session(keys, now() + most)
+            session = await self.session(keys, limit)
             done = False
             try:
                 result = await ask(session)
-                done = isinstance(result, Hold)
+                done = isinstance(result, Grant)
                 return result
             except Unavailable as error:
                 if not again or error.code != "shutdown":
@@ -877,66 +1186,111 @@ class Broker:
                 session.open = False
             except Gone:
                 session.fail()
-                if not again:
-                    raise Unavailable("the broker does not answer") from None
-                await session.come_back()
+                if not again or limit.left() <= 0:
+                    self._check_open(limit)
+                    raise Unavailable("%s %s" % (
+                        session.address.text, "does not answer" if
+                        session.silent or not session.open else
+                        "did not answer this request in time")) from None
+                await session.come_back(limit.left())
             finally:
                 if not done:
                     self.let_go(session, keys)
-            again = end is None or now() < end
+            again = limit.end is None or limit.left() > 0
 
-    async def hold(self, words: "Words", wait: Optional[float],
-                   on_lost: Callable[[Hold], None]) -> Hold:
+    async def hold(self, words: "Words", limit: Limit,
+                   on_lost: Callable[[Grant], None]) -> Grant:
         """Returns what is held, and safe for some time.  A grant whose PING
         says nothing of it was lost in between: it is asked for again."""
-        kind, names, line, undo = words
-        keys = keys_of(kind, names, line)
-        end = end_of(wait)
+        keys = keys_of(words[0], words[1], words[2])
 
-        async def ask(session: Session) -> Hold:
-            hold = Hold(session, kind, names, line,
-                        lambda h: told and on_lost(h))
+        async def ask(session: Session) -> Grant:
+            hold = Grant(session, words, lambda h: (
+                on_lost(h) if told else None))
             try:
-                await session.take(hold, end, undo)
+                await session.take(hold, limit)
                 hold.check()
             except BaseException:
                 hold.over = True
                 session.holds.discard(hold)
                 if hold.is_granted and session.open:
-                    for one in hold.each(undo):
+                    for one in hold.each():
                         session.send(one)
                 raise
             told.append(hold)
             return hold
 
-        told: List[Hold] = []  # by then its loss is somebody's concern
-        while True:
-            try:
-                return await self.request(keys, end, ask)
-            except Lost:
-                if ALONE in keys or (end is not None and now() >= end):
-                    raise
+        told: List[Grant] = []  # by then its loss is somebody's concern
+        try:
+            while True:
+                try:
+                    return await self.request(keys, limit, ask)
+                except Lost:
+                    if ALONE in keys or limit.left() <= 0 or (
+                            limit.end is not None and now() >= limit.end):
+                        raise
+        except Error as error:
+            raise error.about(words[1])
 
-    async def release(self, hold: Hold, line: str) -> None:
-        """Raises Lost if it was lost before."""
+    async def release(self, hold: Grant) -> None:
+        """Raises Lost if it was lost before.  Where no broker answers within the
+        patience, it is finished behind this."""
+        if hold.given:
+            return
+        hold.given = True
         session = hold.session
-        over, safe = hold.over, hold.until > now()
-        hold.over = True
+        over, hold.over = hold.over, True
+        safe = hold.until > now()
         session.holds.discard(hold)
         try:
-            if not over:
-                (await session.call(line)).check()
-            elif hold.reason is not None:
-                raise hold.error()
+            if over:
+                session.give_rest(hold)
+            else:
+                _, call = session.send(hold.undo, limit=Limit(self, 0.0))
+                (await call).check()
         except Gone:
             # The broker ends it: it was held until now if it was safe.
             if not safe:
                 raise hold.error() from None
-        except Lost:
-            await session.give_rest(hold)
-            raise
+        except Lost as error:
+            session.give_rest(hold)
+            raise error.about(hold.names) from None
         finally:
             self.let_go(session, hold.keys)
+        if over and hold.reason is not None:
+            raise hold.error()
+
+    # What a program drops, and what it holds already.
+
+    def watch(self, handle: "Hold", grant: Grant) -> None:
+        """Gives the grant back if nobody has its Hold any more."""
+        loop = asyncio.get_running_loop()
+
+        def dropped(ref: Any) -> None:
+            try:
+                loop.call_soon_threadsafe(self._dropped, ref)
+            except RuntimeError:
+                pass  # the loop has ended
+
+        ref = weakref.ref(handle, dropped)
+        handle._ref = ref
+        self._watched[ref] = grant
+
+    def watch_no_more(self, handle: "Hold") -> None:
+        self._watched.pop(handle._ref, None)
+
+    def _dropped(self, ref: Any) -> None:
+        grant = self._watched.pop(ref, None)
+        if grant is not None and not grant.over:
+            warnings.warn("lockbroker: %s was dropped while it was held" %
+                          ", ".join(grant.names), ResourceWarning)
+            asyncio.ensure_future(self.give_quietly(grant))
+
+    async def give_quietly(self, grant: Grant) -> None:
+        try:
+            await self.release(grant)
+        except Error:
+            pass
 
     # What there is.
 
@@ -944,10 +1298,13 @@ class Broker:
              wait: Optional[float] = None, hold: Optional[float] = None,
              keep: Optional[float] = None,
              delay: Optional[float] = None) -> "Lock":
+        """The lock of a name, or of several, all or none.  `wait`: for ever
+        (None), so many seconds, or not at all (0)."""
         return Lock(self, lock_words(names, shared, hold, keep, delay), wait)
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
                   wait: Optional[float] = None) -> "Lock":
+        """Permits of a semaphore of which `limit` may be out."""
         return Lock(self, semaphore_words(name, limit, permits), wait)
 
     def elect(self, name: str) -> "Lock":
@@ -962,16 +1319,27 @@ class Broker:
 
     async def query(self, kind: str, name: str, line: str) -> Reply:
         """A request that waits for nothing.  It may not be made twice."""
+        limit = Limit(self, 0.0)
+
         async def ask(session: Session) -> Reply:
-            return (await session.ask(line)).check()
-        return await self.request({(kind + "?", name)}, 0.0, ask, again=False)
+            return (await session.ask(line, limit)).check()
+        try:
+            return await self.request({(kind + "?", name)}, limit, ask,
+                                      again=False)
+        except Error as error:
+            raise error.about((name,))
 
     async def await_(self, kind: str, name: str, line: str,
                      timeout: Optional[float], again: bool = True) -> Reply:
+        limit = Limit(self, end_of(timeout))
+
         async def ask(session: Session) -> Reply:
-            return (await session.ask(line + wait_word(rest_of(end)))).check()
-        end = end_of(timeout)
-        return await self.request({(kind, name)}, end, ask, again)
+            return (await session.ask(
+                line + wait_word(rest_of(limit.end)), limit)).check()
+        try:
+            return await self.request({(kind, name)}, limit, ask, again)
+        except Error as error:
+            raise error.about((name,))
 
 
 Words = Tuple[str, Tuple[str, ...], str, str]  # kind, names, request, release
@@ -1005,6 +1373,8 @@ def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
         raise ValueError("a lock has a name")
     for name in names:
         check_word(name)
+    if hold is not None and not hold > 0:
+        raise Error("hold=%r would be without end; None is" % hold, "bad-option")
     line = "LOCK " + " ".join(names)
     if shared:
         line += " mode=shared"
@@ -1032,51 +1402,66 @@ BAD = {"bad-name": re.compile("[\0-\x20\x7f=\ud800-\udfff]"),
        "bad-option": re.compile("[\0-\x20\x7f\ud800-\udfff]")}
 
 
-class Lock:
-    """Held inside `async with`; `lost` is set, and the task cancelled, when it
-    is lost."""
+def refuse_twice(words: Words, mine: Iterable[Any]) -> None:
+    """Who has a name would wait for itself."""
+    if words[0] != "lock" or " mode=shared" in words[2]:
+        return
+    for grant in mine:
+        if grant.kind == "lock" and not grant.over:
+            for name in words[1]:
+                if name in grant.names:
+                    raise Deadlock("it is held by this very block").about(
+                        (name,))
+
+
+class Hold:
+    """What a program has: until it gives it back, or loses it."""
 
     def __init__(self, broker: Broker, words: Words,
-                 wait: Optional[float]) -> None:
-        self._broker, self._words, self._wait = broker, words, wait
-        self._hold: Optional[Hold] = None
-        self._task: Optional["asyncio.Task[Any]"] = None
+                 lock: "Optional[weakref.ref[Lock]]" = None) -> None:
+        self._broker, self._words, self._lock = broker, words, lock
+        self._grant: Optional[Grant] = None
+        self._ref: Any = None
+        self._task: Any = None  # it is cancelled at a loss
         self._cancelled = False
-        self._others = 0  # cancellations of the task that are not this lock's
+        self._others = 0  # cancellations of the task that are not this hold's
         self.lost = asyncio.Event()
 
-    async def __aenter__(self) -> "Lock":
-        await self.acquire()
-        self._task = asyncio.current_task()
-        self._others = self._cancelling()
-        return self
+    async def _take(self, limit: Limit) -> None:
+        self_ = weakref.ref(self)
+        lost = self.lost
 
-    async def acquire(self) -> "Lock":
-        if self._hold is not None:
-            raise Error("this object is in use; make another", "in-use")
-        self.lost.clear()
-        self._cancelled = False
-        self._hold = await self._broker.hold(self._words, self._wait,
-                                             self._on_lost)
-        return self
+        def on_lost(_: Grant) -> None:
+            lost.set()
+            this = self_()
+            if this is not None and this._task is not None:
+                this._cancelled = True
+                this._task.cancel()
 
-    def _on_lost(self, _: Hold) -> None:
-        self.lost.set()
-        if self._task is not None:
-            self._cancelled = True
-            self._task.cancel()
+        grant = await self._broker.hold(self._words, limit, on_lost)
+        self._broker.watch(self, grant)
+        self._grant = grant
+
+    def _guard(self, task: Any) -> None:
+        """From now on the task is cancelled at a loss."""
+        self._task, self._others = task, cancelling()
 
     async def release(self) -> None:
-        hold, self._hold, self._task = self._hold, None, None
-        if hold is None:
-            raise Error("not held", "not-held")
-        await self._broker.release(hold, self._words[3])
+        """Raises Lost if it was lost."""
+        grant, self._grant, self._task = self._grant, None, None
+        if grant is None:
+            raise Lost("%s is not held" % ", ".join(self._words[1]), "not-held")
+        self._broker.watch_no_more(self)
+        lock = self._lock() if self._lock is not None else None
+        if lock is not None:
+            lock._forget(self)
+        await self._broker.release(grant)
 
-    async def __aexit__(self, kind: Any, error: Any, _: object) -> None:
+    async def _exit(self, kind: Any) -> None:
         task, self._task = self._task, None
         if self._cancelled:
             await self._swallow(task, kind)
-            if self._cancelling() > self._others:  # somebody else wants it to end
+            if cancelling() > self._others:  # somebody else wants it to end
                 self._cancelled = False
         try:
             await self.release()
@@ -1088,13 +1473,8 @@ class Lock:
             if kind is None:
                 raise
 
-    @staticmethod
-    def _cancelling() -> int:
-        """How often the task is asked to end; before Python 3.11 nobody knows."""
-        return int(getattr(asyncio.current_task(), "cancelling", int)())
-
     async def _swallow(self, task: Any, kind: Any) -> None:
-        """The cancellation was this lock's: nobody else shall see it."""
+        """The cancellation was this hold's: nobody else shall see it."""
         if kind is not asyncio.CancelledError:
             try:
                 await asyncio.sleep(0)
@@ -1106,26 +1486,138 @@ class Lock:
     def check(self) -> None:
         """Raises Lost if the lock is lost, or no longer safe by this host's own
         clock."""
-        if self._hold is None:
-            raise Lost("not held", "not-held")
-        self._hold.check()
+        if self._grant is None:
+            raise Lost("%s is not held" % ", ".join(self._words[1]), "not-held")
+        self._grant.check()
+
+    @property
+    def names(self) -> Tuple[str, ...]:
+        return self._words[1]
+
+    @property
+    def name(self) -> str:
+        return self._words[1][0]
 
     @property
     def valid(self) -> float:
         """For so many seconds nobody else can have it."""
-        return 0.0 if self._hold is None else self._hold.valid
+        return 0.0 if self._grant is None else self._grant.valid
 
     @property
     def fences(self) -> Tuple[int, ...]:
-        return () if self._hold is None else self._hold.fences
+        return () if self._grant is None else self._grant.fences
 
     @property
     def fence(self) -> int:
         """Rises with each exclusive grant of the (first) name."""
-        if not self.fences:
-            raise Error("no fence", "not-held" if self._hold is None
-                        else "unsupported")
-        return self.fences[0]
+        if self._grant is None:
+            raise Error("not held", "not-held").about(self._words[1])
+        return self._grant.fence
+
+
+async def stop_at(limit: Limit, stop: Any) -> None:
+    if isinstance(stop, asyncio.Event):
+        await stop.wait()
+    while not stop.is_set():  # an event of threads
+        await asyncio.sleep(LOOK)
+    limit.stop()
+
+
+def cancelling() -> int:
+    """How often the task is asked to end; before Python 3.11 nobody knows."""
+    return int(getattr(asyncio.current_task(), "cancelling", int)())
+
+
+class Lock:
+    """How to take something: any number of tasks may enter it, one after the
+    other or, where it is shared, together.  `async with` and acquire() give a
+    `Hold`; what is asked of the Lock itself means the calling task's latest
+    one, else the only one."""
+
+    def __init__(self, broker: Broker, words: Words,
+                 wait: Optional[float]) -> None:
+        self._broker, self._words, self._wait = broker, words, wait
+        self._holds: List[Tuple[Any, Hold]] = []
+        self._limits: Set[Limit] = set()  # of those that wait
+
+    async def __aenter__(self) -> Hold:
+        hold = await self.acquire()
+        hold._guard(asyncio.current_task())
+        return hold
+
+    async def acquire(self, *, stop: Optional[Any] = None) -> Hold:
+        """`stop`: an event that ends the wait (Error, code "cancelled")."""
+        task = asyncio.current_task()
+        mine = self._broker._mine.setdefault(task, weakref.WeakSet())
+        refuse_twice(self._words, [h._grant for h in mine if h._grant])
+        hold = Hold(self._broker, self._words, weakref.ref(self))
+        limit = Limit(self._broker, end_of(self._wait))
+        watch = (None if stop is None else
+                 asyncio.ensure_future(stop_at(limit, stop)))
+        self._limits.add(limit)
+        try:
+            await hold._take(limit)
+        finally:
+            self._limits.discard(limit)
+            if watch is not None:
+                watch.cancel()
+        mine.add(hold)
+        self._holds.append((task, hold))
+        return hold
+
+    def cancel(self) -> None:
+        """Ends the wait of all that wait in acquire(): they raise Error with the
+        code "cancelled".  From any thread."""
+        for limit in list(self._limits):
+            try:
+                limit.loop.call_soon_threadsafe(limit.stop)
+            except RuntimeError:
+                pass  # the loop has ended
+
+    def _mine(self) -> Hold:
+        task = asyncio.current_task()
+        holds = [hold for owner, hold in self._holds if owner is task]
+        if not holds:
+            holds = [hold for _, hold in self._holds]
+            if len(holds) > 1:
+                raise Error("it is held more than once, and not by this task",
+                            "not-held").about(self._words[1])
+        if not holds:
+            raise Lost("not held", "not-held").about(self._words[1])
+        return holds[-1]
+
+    def _forget(self, hold: Hold) -> None:
+        self._holds = [one for one in self._holds if one[1] is not hold]
+
+    async def release(self) -> None:
+        """Raises Lost if it was lost."""
+        await self._mine().release()
+
+    async def __aexit__(self, kind: Any, error: Any, _: object) -> None:
+        await self._mine()._exit(kind)
+
+    def check(self) -> None:
+        """Raises Lost if the lock is lost, or no longer safe by this host's own
+        clock."""
+        self._mine().check()
+
+    @property
+    def lost(self) -> asyncio.Event:
+        return self._mine().lost
+
+    @property
+    def valid(self) -> float:
+        """For so many seconds nobody else can have it."""
+        return self._mine().valid if self._holds else 0.0
+
+    @property
+    def fences(self) -> Tuple[int, ...]:
+        return self._mine().fences if self._holds else ()
+
+    @property
+    def fence(self) -> int:
+        """Rises with each exclusive grant of the (first) name."""
+        return self._mine().fence
 
 
 class Latch:
