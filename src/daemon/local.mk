@@ -19,6 +19,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/heir.h \
 	src/daemon/identity.c \
 	src/daemon/identity.h \
+	src/daemon/leavers.c \
+	src/daemon/leavers.h \
 	src/daemon/lifecycle.c \
 	src/daemon/lifecycle.h \
 	src/daemon/lists.c \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
+#include "daemon/leavers.h"
 #include "daemon/monitor_state.h"
 #include "daemon/succession.h"
 #include "daemon/views.h"
@@ -127,7 +128,7 @@ monitor_tell(struct monitor *m, struct question *q, bool named)
 	    VERB_STATUS, (struct span){ q->name, q->name_len }, ROWS);
 	size_t i;
 
-	if (succession_leaving(m->broker->succession).processes == 0)
+	if (leavers_none(succession_leavers(m->broker->succession)))
 		return;
 	q->told = xcalloc(1, sizeof(*q->told));
 	for (i = 0; i < TOLD_MAX; i++)

@@ -14,34 +14,45 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/now.h"
+#include "base/quiet.h"
+#include "base/table.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
 #include "daemon/resumption.h"
+#include "relay/channel.h"
 #include "relay/packet.h"
 
 #define ANSWER_MS 3000
 #define BYTES_MAX 12000 /* that go along, in each direction */
 #define KEY_MAX 64	/* no key is as long */
+#define FULL "too much is under way; try again"
+
+TAILQ_HEAD(quest_list, quest);
 
 /* A RESUME that waits.  Owned by the resumption. */
 struct quest {
 	struct resumption *of;
 	uint64_t number, conn, ref;
-	unsigned awaited; /* answers */
+	unsigned awaited;     /* answers */
+	struct channel *said; /* the process that has said yes; NULL: none */
 	struct event *late;
 	char key[KEY_MAX];
-	LIST_ENTRY(quest) link;
+	struct table_link by_number;
+	TAILQ_ENTRY(quest) link; /* of those that ask, or have been told */
 };
 
 struct resumption {
 	struct broker *broker;
-	unsigned (*ask_all)(struct broker *b, const struct packet *p);
+	int (*ask_all)(struct broker *b, const struct packet *p);
 	uint64_t last;
-	LIST_HEAD(, quest) quests;
+	struct table by_number;
+	struct quest_list asking;
+	struct quest_list told; /* yes, and wait for room in the channel */
 	unsigned promised; /* connections that were not handed to us yet ... */
 	int64_t until_ms;  /* ... and are not waited for after that */
+	struct quiet quiet;
 };
 
 static const struct wire_protocol *const protocols[] = { &wire_lines,
@@ -49,10 +60,29 @@ static const struct wire_protocol *const protocols[] = { &wire_lines,
 
 #define NPROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
+static const char *
+number_of(const struct table_link *link, size_t *len)
+{
+	const struct quest *q =
+	    container_of_const(link, struct quest, by_number);
+
+	*len = sizeof(q->number);
+	return (const char *)&q->number;
+}
+
+static void
+take_out(struct quest *q)
+{
+	struct resumption *r = q->of;
+
+	table_remove(&r->by_number, &q->by_number);
+	TAILQ_REMOVE(q->said != NULL ? &r->told : &r->asking, q, link);
+}
+
 static void
 quest_free(struct quest *q)
 {
-	LIST_REMOVE(q, link);
+	take_out(q);
 	event_free(q->late);
 	free(q);
 }
@@ -72,12 +102,6 @@ refuse(struct quest *q, enum err_code code, const char *why)
 }
 
 static void
-not_found(struct quest *q)
-{
-	refuse(q, ERR_NOT_FOUND, "no session has that key, or it has ended");
-}
-
-static void
 on_late(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
@@ -94,20 +118,36 @@ user_of(const struct conn *c)
 	return client->user != NULL ? user_name(client->user) : "";
 }
 
-/* Asks all others, under a new number.  Returns false if there are none. */
-static bool
+/* Asks all others, under a new number.  Returns what ask_all() does. */
+static int
 ask(struct quest *q, const struct conn *c)
 {
 	struct resumption *r = q->of;
 	struct packet p;
+	int n;
 
 	q->number = ++r->last;
 	packet_begin(&p, "has");
 	packet_add_num(&p, (int64_t)q->number);
 	packet_add(&p, q->key);
 	packet_add(&p, user_of(c));
-	q->awaited = r->ask_all(r->broker, &p);
-	return q->awaited > 0;
+	n = r->ask_all(r->broker, &p);
+	q->awaited = n > 0 ? (unsigned)n : 0;
+	q->said = NULL;
+	TAILQ_INSERT_TAIL(&r->asking, q, link);
+	table_add(&r->by_number, &q->by_number);
+	return n;
+}
+
+/* Nobody, or not all, could be asked. */
+static void
+not_asked(struct quest *q, int n)
+{
+	if (n == 0)
+		refuse(q, ERR_NOT_FOUND,
+		    "no session has that key, or it has ended");
+	else
+		refuse(q, ERR_UNAVAILABLE, FULL);
 }
 
 bool
@@ -118,6 +158,7 @@ resumption_asks(
 	struct span key = request->str[OPTION_KEY];
 	struct broker *b = r->broker;
 	struct quest *q;
+	int n;
 
 	if (key.n >= KEY_MAX ||
 	    core_resumable(b->core, now_ms(), key.p, key.n, NULL))
@@ -125,16 +166,18 @@ resumption_asks(
 	q = xcalloc(1, sizeof(*q));
 	memcpy(q->key, key.p, key.n);
 	q->of = r;
-	if (!ask(q, c)) {
-		free(q);
-		return false;
-	}
 	q->conn = conn_id(c);
-	q->ref = conn_defer(c, request);
 	q->late = evtimer_new(b->base, on_late, q);
 	if (q->late == NULL || evtimer_add(q->late, &late) < 0)
 		abort();
-	LIST_INSERT_HEAD(&r->quests, q, link);
+	n = ask(q, c);
+	if (n == 0) {
+		quest_free(q);
+		return false;
+	}
+	q->ref = conn_defer(c, request);
+	if (n < 0)
+		not_asked(q, n);
 	return true;
 }
 
@@ -183,9 +226,9 @@ write_request(struct buf *out, const struct wire_protocol *protocol,
 		buf_addf(out, "RESUME key=%s\r\n", key);
 }
 
-static enum packet_end
-send_conn(int peer, const struct conn *c, const struct front_passed *passed,
-    const struct buf *in)
+static bool
+send_conn(struct channel *peer, const struct conn *c,
+    const struct front_passed *passed, const struct buf *in)
 {
 	struct packet p;
 	size_t i = 0;
@@ -200,72 +243,122 @@ send_conn(int peer, const struct conn *c, const struct front_passed *passed,
 	packet_add(&p, user_of(c));
 	add_hex(&p, (struct span){ buf_data(in), buf_len(in) });
 	add_hex(&p, passed->out);
-	return p.full ? PACKET_LATER : packet_send(peer, &p, passed->fd);
+	return !p.full && channel_hand(peer, &p, passed->fd);
 }
 
-/* Hands the connection over.  On failure the client is told. */
-static void
-give(struct quest *q, int peer)
+static bool
+is_fit(const struct broker *b, const struct conn *c,
+    const struct front_passed *passed, const struct buf *in)
+{
+	return !conn_owes(c) && core_is_idle(b->core, bridge_session(c)) &&
+	       buf_len(in) <= BYTES_MAX && passed->out.n <= BYTES_MAX;
+}
+
+/* Hands the connection over, or tells the client why not.  Returns false if it
+ * has to wait for room. */
+static bool
+give(struct quest *q)
 {
 	struct broker *b = q->of->broker;
 	struct conn *c = front_find(b->front, q->conn);
 	struct wire_reply reply = { .status = STATUS_ERR,
 		.code = ERR_UNAVAILABLE };
-	static const char why[] = "too much is under way; try again";
 	char mem[TAG_MAX_BYTES + 1];
 	struct front_passed passed;
+	bool given = false, fit;
 	struct buf in;
 
 	if (c == NULL || !conn_answered(c, q->ref, mem, &reply)) {
 		quest_free(q);
-		return;
+		return true;
 	}
 	buf_init(&in);
 	conn_pass(c, &passed);
 	write_request(&in, passed.protocol, reply.tag, q->key);
 	buf_add(&in, passed.in.p, passed.in.n);
-	if (!conn_owes(c) && core_is_idle(b->core, bridge_session(c)) &&
-	    buf_len(&in) <= BYTES_MAX && passed.out.n <= BYTES_MAX &&
-	    send_conn(peer, c, &passed, &in) == PACKET_OK) {
+	fit = is_fit(b, c, &passed, &in);
+	if (fit)
+		given = send_conn(q->said, c, &passed, &in);
+	buf_fini(&in);
+	if (fit && !given && !channel_has_room(q->said)) {
+		q->ref = conn_defer(c,
+		    &(struct request){ .verb = VERB_RESUME, .tag = reply.tag });
+		return false;
+	}
+	if (given) {
 		conn_passed(c);
 	} else {
-		reply.text = (struct span){ why, sizeof(why) - 1 };
+		reply.text = (struct span){ FULL, strlen(FULL) };
 		conn_reply(c, &reply);
 	}
-	buf_fini(&in);
 	quest_free(q);
+	return true;
+}
+
+void
+resumption_room(struct resumption *r, struct channel *peer)
+{
+	struct quest *q, *next;
+
+	TAILQ_FOREACH_SAFE (q, &r->told, link, next)
+		if (q->said == peer && !give(q))
+			return;
 }
 
 static void
-on_answer(struct resumption *r, int peer, uint64_t number, bool yes)
+on_answer(struct resumption *r, struct channel *peer, uint64_t number, bool yes)
 {
+	struct table_link *link =
+	    table_find(&r->by_number, (const char *)&number, sizeof(number));
 	struct quest *q;
 
-	LIST_FOREACH (q, &r->quests, link)
-		if (q->number == number)
-			break;
-	if (q == NULL)
+	if (link == NULL)
+		return;
+	q = container_of(link, struct quest, by_number);
+	if (q->said != NULL)
 		return;
 	assert(q->awaited > 0);
-	if (yes)
-		give(q, peer);
-	else if (--q->awaited == 0)
-		not_found(q);
+	if (yes) {
+		TAILQ_REMOVE(&r->asking, q, link);
+		TAILQ_INSERT_TAIL(&r->told, q, link);
+		q->said = peer;
+		if (channel_has_room(peer))
+			(void)give(q);
+	} else if (--q->awaited == 0) {
+		not_asked(q, 0);
+	}
 }
 
 /* Whether it had answered isn't known here: the others are asked again. */
-void
-resumption_gone(struct resumption *r)
+static void
+ask_again(struct quest *q)
 {
-	struct quest *q, *next;
-	const struct conn *c;
+	const struct conn *c = front_find(q->of->broker->front, q->conn);
+	int n;
 
-	LIST_FOREACH_SAFE (q, &r->quests, link, next) {
-		c = front_find(r->broker->front, q->conn);
-		if (c == NULL)
-			quest_free(q);
-		else if (!ask(q, c))
-			not_found(q);
+	if (c == NULL) {
+		quest_free(q);
+		return;
+	}
+	take_out(q);
+	n = ask(q, c);
+	if (n <= 0)
+		not_asked(q, n);
+}
+
+void
+resumption_gone(struct resumption *r, const struct channel *peer)
+{
+	uint64_t last = r->last;
+	struct quest *q, *next;
+
+	TAILQ_FOREACH_SAFE (q, &r->told, link, next)
+		if (peer == NULL || q->said == peer)
+			ask_again(q);
+	TAILQ_FOREACH_SAFE (q, &r->asking, link, next) {
+		if (q->number > last)
+			break;
+		ask_again(q);
 	}
 }
 
@@ -273,7 +366,7 @@ resumption_gone(struct resumption *r)
 
 /* One that leaves asks the one that does not. */
 static void
-on_has(struct resumption *r, int peer, const struct packet *p)
+on_has(struct resumption *r, struct channel *peer, const struct packet *p)
 {
 	const char *key = packet_text(p, 2), *user = packet_text(p, 3);
 	bool yes = r->broker->leaving_ms == 0 ||
@@ -287,7 +380,8 @@ on_has(struct resumption *r, int peer, const struct packet *p)
 	}
 	packet_begin(&answer, yes ? "yes" : "no");
 	packet_add_num(&answer, packet_num(p, 1));
-	(void)!packet_send(peer, &answer, -1);
+	/* There are no more answers than questions, which are bounded. */
+	(void)channel_tell(peer, &answer, SIZE_MAX);
 }
 
 static void
@@ -302,6 +396,7 @@ on_take(struct resumption *r, struct packet *p)
 		.protocol = protocols[(size_t)packet_num(p, 1) % NPROTOCOLS],
 	};
 	struct buf in, out;
+	uint64_t left_out;
 	struct conn *c;
 
 	if (r->promised > 0)
@@ -318,7 +413,9 @@ on_take(struct resumption *r, struct packet *p)
 	c = front_receive(b->front, &passed);
 	if (user[0] != '\0')
 		identity_handed(b->identity, c, user);
-	LOG(INFO, "client-handed-back", LOG_S("peer", conn_peer(c)));
+	if (quiet_may_log(&r->quiet, &left_out))
+		LOG(INFO, "client-handed-back", LOG_S("peer", conn_peer(c)),
+		    LOG_N("left_out", left_out));
 	buf_fini(&in);
 	buf_fini(&out);
 	front_wake(b->front);
@@ -331,7 +428,7 @@ resumption_expects(const struct resumption *r)
 }
 
 bool
-resumption_hears(struct resumption *r, int peer, struct packet *p)
+resumption_hears(struct resumption *r, struct channel *peer, struct packet *p)
 {
 	if (packet_is(p, "yes", 1) || packet_is(p, "no", 1))
 		on_answer(r, peer, (uint64_t)packet_num(p, 1),
@@ -346,8 +443,8 @@ resumption_hears(struct resumption *r, int peer, struct packet *p)
 }
 
 struct resumption *
-resumption_new(struct broker *b,
-    unsigned (*ask_all)(struct broker *b, const struct packet *p))
+resumption_new(
+    struct broker *b, int (*ask_all)(struct broker *b, const struct packet *p))
 {
 	struct resumption *r = xcalloc(1, sizeof(*r));
 
@@ -355,7 +452,9 @@ resumption_new(struct broker *b,
 	r->ask_all = ask_all;
 	/* Answers to a process come to the next one if it is replaced. */
 	r->last = (uint64_t)getpid() << 32;
-	LIST_INIT(&r->quests);
+	table_init(&r->by_number, number_of);
+	TAILQ_INIT(&r->asking);
+	TAILQ_INIT(&r->told);
 	return r;
 }
 
@@ -364,7 +463,9 @@ resumption_free(struct resumption *r)
 {
 	struct quest *q;
 
-	while ((q = LIST_FIRST(&r->quests)) != NULL)
+	while ((q = TAILQ_FIRST(&r->asking)) != NULL ||
+	       (q = TAILQ_FIRST(&r->told)) != NULL)
 		quest_free(q);
+	table_fini(&r->by_number);
 	free(r);
 }

@@ -17,15 +17,16 @@
 #include <stdbool.h>
 
 struct broker;
+struct channel;
 struct conn;
 struct packet;
 struct request;
 struct resumption;
 
 /* `ask_all` sends a packet to all other processes of the broker, and returns to
- * how many. */
-struct resumption *resumption_new(struct broker *b,
-    unsigned (*ask_all)(struct broker *b, const struct packet *p));
+ * how many; -1: one of them can't be told any more now. */
+struct resumption *resumption_new(
+    struct broker *b, int (*ask_all)(struct broker *b, const struct packet *p));
 void resumption_free(struct resumption *r);
 
 /*
@@ -35,17 +36,18 @@ void resumption_free(struct resumption *r);
 bool resumption_asks(
     struct resumption *r, struct conn *c, const struct request *request);
 
-/*
- * What the channels bring; `peer` is the descriptor of the channel.  Returns
- * false if it is none of this.
- */
-bool resumption_hears(struct resumption *r, int peer, struct packet *p);
+/* What the channels bring.  Returns false if it is none of this. */
+bool resumption_hears(
+    struct resumption *r, struct channel *peer, struct packet *p);
+
+/* The channel takes connections again. */
+void resumption_room(struct resumption *r, struct channel *peer);
 
 /* Is a connection to come for which this process has said yes? */
 bool resumption_expects(const struct resumption *r);
 
-/* A process does not answer any more, and perhaps owes answers: it has gone, or
- * this one leaves now. */
-void resumption_gone(struct resumption *r);
+/* A process does not answer any more, and perhaps owes answers.  NULL: this one
+ * leaves now, and others are to be asked. */
+void resumption_gone(struct resumption *r, const struct channel *peer);
 
 #endif

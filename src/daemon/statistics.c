@@ -10,6 +10,7 @@
 #include "base/now.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
+#include "daemon/leavers.h"
 #include "daemon/monitor.h"
 #include "daemon/statistics.h"
 #include "daemon/succession.h"
@@ -25,7 +26,7 @@ struct sources {
 	const struct identity_stats *identity;
 	struct relay_stats tls;
 	struct http_stats http;
-	struct succession_leaving leaving;
+	struct leavers_sum leaving;
 	uint64_t leaving_ms;
 	uint64_t clients, uptime_s, received, sent, http_auth_failed;
 };
@@ -54,7 +55,7 @@ ask(struct broker *b, struct sources *s)
 		relay_stats(b->relay, &s->tls);
 	monitor_stats(b->monitor, &s->http, &s->http_auth_failed);
 	front_bytes(b->front, &s->received, &s->sent);
-	s->leaving = succession_leaving(b->succession);
+	s->leaving = leavers_sum(succession_leavers(b->succession));
 	s->leaving_ms = s->leaving.processes > 0
 			    ? (uint64_t)(at_ms - s->leaving.since_ms)
 			    : 0;

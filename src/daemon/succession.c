@@ -5,12 +5,12 @@
 
 #include <assert.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/handed.h"
-#include "base/list.h"
 #include "base/log.h"
 #include "base/now.h"
 #include "base/parse.h"
@@ -20,24 +20,14 @@
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 #include "daemon/heir.h"
+#include "daemon/leavers.h"
 #include "daemon/resumption.h"
 #include "daemon/succession.h"
 #include "daemon/systemd.h"
+#include "relay/channel.h"
 #include "relay/packet.h"
 
 #define REPORT_MS 1000 /* how often one that leaves tells how it is */
-
-/* Another process of this broker.  Owned by the succession. */
-struct peer {
-	struct succession *of;
-	int fd; /* owned */
-	struct event *readable;
-	bool left; /* it has said that it ends */
-	unsigned reports;
-	int64_t pid, since_ms;
-	uint64_t clients, locks, waiters;
-	LIST_ENTRY(peer) link; /* if it leaves */
-};
 
 /* Who has asked for a replacement. */
 struct asker {
@@ -48,10 +38,10 @@ struct succession {
 	struct broker *broker;
 	const struct succession_hooks *hooks;
 	struct systemd *notify;
-	struct peer *before;	   /* we are to replace it */
-	struct peer *after;	   /* it has replaced us */
-	LIST_HEAD(, peer) leaving; /* we, or those before us, replaced them */
-	struct heir *heir;	   /* it is to replace us */
+	struct channel *before;	 /* to the process that we are to replace */
+	struct channel *after;	 /* to the one that has replaced us */
+	struct leavers *leavers; /* we, or those before us, replaced them */
+	struct heir *heir;	 /* it is to replace us */
 	struct asker asker;
 	struct resumption *resumption;
 	struct event *report;
@@ -59,57 +49,6 @@ struct succession {
 	uint64_t replaced_total;
 	bool stop; /* `after` says so */
 };
-
-/* Channels. */
-
-static enum packet_end
-tell(const struct peer *peer, const struct packet *p)
-{
-	return packet_send(peer->fd, p, -1);
-}
-
-static void
-say(const struct peer *peer, const char *word)
-{
-	struct packet p;
-
-	packet_begin(&p, word);
-	(void)tell(peer, &p);
-}
-
-static struct peer *
-peer_new(struct succession *s, int fd)
-{
-	struct peer *peer = xcalloc(1, sizeof(*peer));
-
-	assert(fd >= 0);
-	peer->of = s;
-	peer->fd = fd;
-	return peer;
-}
-
-static void
-peer_free(struct peer *peer)
-{
-	if (peer == NULL)
-		return;
-	if (peer->readable)
-		event_free(peer->readable);
-	if (peer->fd >= 0)
-		(void)close(peer->fd);
-	free(peer);
-}
-
-static void on_readable(evutil_socket_t fd, short what, void *arg);
-
-static void
-listen_to(struct peer *peer)
-{
-	peer->readable = event_new(peer->of->broker->base, peer->fd,
-	    EV_READ | EV_PERSIST, on_readable, peer);
-	if (!peer->readable || event_add(peer->readable, NULL) < 0)
-		abort();
-}
 
 /* The new process. */
 
@@ -171,7 +110,8 @@ succession_turn(struct succession *s)
 	if (p.len == buf_len(&s->told) &&
 	    memcmp(p.bytes, buf_data(&s->told), p.len) == 0)
 		return;
-	if (tell(s->before, &p) == PACKET_OK) {
+	/* Only the latest is of use. */
+	if (channel_tell(s->before, &p, 0)) {
 		buf_clear(&s->told);
 		buf_add(&s->told, p.bytes, p.len);
 	}
@@ -181,132 +121,72 @@ succession_turn(struct succession *s)
 static void
 take_over(struct succession *s)
 {
-	struct peer *peer;
-
 	s->before = NULL;
 	buf_fini(&s->told);
-	LIST_FOREACH (peer, &s->leaving, link)
-		if (peer->readable == NULL)
-			listen_to(peer);
+	leavers_listen(s->leavers);
 	handed_drop();
 	s->hooks->take_over(s->broker);
 }
 
 static void
-on_before(struct succession *s, const struct packet *p)
+on_before(void *arg, struct packet *p)
 {
-	struct peer *before = s->before;
+	struct succession *s = arg;
 
 	if (!packet_is(p, "go", 2))
 		return;
 	s->replaced_total = (uint64_t)packet_num(p, 1);
-	before->pid = packet_num(p, 2);
-	before->since_ms = now_ms();
-	LOG(NOTICE, "takes-over", LOG_N("from", before->pid));
-	LIST_INSERT_HEAD(&s->leaving, before, link);
+	LOG(NOTICE, "takes-over", LOG_N("from", packet_num(p, 2)));
+	leavers_add(s->leavers, s->before, packet_num(p, 2));
 	take_over(s);
 }
 
 static void
-before_gone(struct succession *s)
+before_gone(void *arg)
 {
-	struct peer *before = s->before;
+	struct succession *s = arg;
+	struct channel *before = s->before;
 
 	LOG(WARNING, "takes-over",
 	    LOG_S("why", "the process that started this one has gone"));
 	take_over(s);
-	peer_free(before);
+	channel_free(before);
 }
 
-/* Those that leave. */
-
+/* It is told how we are over and over. */
 static void
-on_leaving(struct peer *peer, const struct packet *p)
+no_room(void *arg)
 {
-	if (packet_is(p, "left", 0)) {
-		peer->left = true;
-	} else if (packet_is(p, "report", 5)) {
-		peer->pid = packet_num(p, 1);
-		peer->since_ms = packet_num(p, 2);
-		peer->clients = (uint64_t)packet_num(p, 3);
-		peer->locks = (uint64_t)packet_num(p, 4);
-		peer->waiters = (uint64_t)packet_num(p, 5);
-		/* The first comes at once, when Redis does not know yet. */
-		if (++peer->reports == 2)
-			peer->of->hooks->inherit(peer->of->broker);
-	}
+	(void)arg;
 }
 
-static void
-leaving_gone(struct peer *peer)
-{
-	/* One of which nothing was heard may have told the process before us. */
-	if (!peer->left && peer->pid != 0 && !peer->of->broker->stopping)
-		LOG(WARNING, "leaving-died", LOG_N("pid", peer->pid),
-		    LOG_N("clients", peer->clients),
-		    LOG_N("locks", peer->locks));
-	LIST_REMOVE(peer, link);
-	resumption_gone(peer->of->resumption);
-	peer_free(peer);
-}
+static const struct channel_handler before_handler = { on_before, no_room,
+	before_gone };
 
-/* Tells all that leave, and the one that has replaced this one. */
-static unsigned
+/* Asks all that leave, and the one that has replaced this one. */
+static int
 ask_others(struct broker *b, const struct packet *p)
 {
-	const struct succession *s = b->succession;
-	const struct peer *peer;
-	unsigned n = 0;
+	struct succession *s = b->succession;
+	/* No client asks twice, but all are asked again if one has gone. */
+	size_t most = 2 * (size_t)b->config->limits.clients;
+	int n = leavers_tell(s->leavers, p, most);
 
-	LIST_FOREACH (peer, &s->leaving, link)
-		n += tell(peer, p) == PACKET_OK;
-	if (s->after != NULL)
-		n += tell(s->after, p) == PACKET_OK;
-	return n;
+	if (n < 0 || s->after == NULL)
+		return n;
+	return channel_tell(s->after, p, most) ? n + 1 : -1;
 }
 
-bool
-succession_ask_to_serve(int peer, int fd, const char *user, const char *line)
+struct leavers *
+succession_leavers(const struct succession *s)
 {
-	struct packet p;
-
-	packet_begin(&p, "serve");
-	packet_add(&p, user);
-	packet_add(&p, line);
-	return !p.full && packet_send(peer, &p, fd) == PACKET_OK;
-}
-
-void
-succession_each(const struct succession *s,
-    void (*fn)(void *arg, int peer, int64_t pid), void *arg)
-{
-	const struct peer *peer;
-
-	LIST_FOREACH (peer, &s->leaving, link)
-		fn(arg, peer->fd, peer->pid);
+	return s->leavers;
 }
 
 struct resumption *
 succession_resumption(const struct succession *s)
 {
 	return s->resumption;
-}
-
-struct succession_leaving
-succession_leaving(const struct succession *s)
-{
-	struct succession_leaving out = { 0, 0, 0, 0, 0 };
-	const struct peer *peer;
-
-	LIST_FOREACH (peer, &s->leaving, link) {
-		out.processes++;
-		out.clients += peer->clients;
-		out.locks += peer->locks;
-		out.waiters += peer->waiters;
-		if (out.since_ms == 0 || peer->since_ms < out.since_ms)
-			out.since_ms = peer->since_ms;
-	}
-	return out;
 }
 
 uint64_t
@@ -335,7 +215,8 @@ on_report(evutil_socket_t fd, short what, void *arg)
 	packet_add_num(&p, front_count(s->broker->front));
 	packet_add_num(&p, (int64_t)n.locks);
 	packet_add_num(&p, (int64_t)n.waiters);
-	(void)tell(s->after, &p);
+	/* Only the latest is of use. */
+	(void)channel_tell(s->after, &p, 0);
 }
 
 static void
@@ -363,17 +244,50 @@ refuse(struct succession *s, const char *why)
 	answer(s, why, 0);
 }
 
-/* Those that leave are the new process' now. */
-static void
-forget_leaving(struct succession *s)
-{
-	struct peer *peer;
+/* The process that has replaced this one. */
 
-	while ((peer = LIST_FIRST(&s->leaving)) != NULL) {
-		LIST_REMOVE(peer, link);
-		peer_free(peer);
-	}
+static void
+on_after(void *arg, struct packet *p)
+{
+	struct succession *s = arg;
+
+	if (resumption_hears(s->resumption, s->after, p))
+		return;
+	if (packet_is(p, "stop", 0))
+		s->stop = true;
+	else if (packet_is(p, "drain", 0))
+		s->hooks->drain(s->broker);
+	else if (packet_is(p, "serve", 2) && p->fd >= 0)
+		s->hooks->serve(s->broker, packet_take_fd(p), packet_text(p, 1),
+		    packet_text(p, 2));
 }
+
+static void
+after_room(void *arg)
+{
+	const struct succession *s = arg;
+
+	resumption_room(s->resumption, s->after);
+}
+
+static void
+after_gone(void *arg)
+{
+	struct succession *s = arg;
+
+	LOG(NOTICE, "successor-gone",
+	    LOG_N("clients", front_count(s->broker->front)));
+	channel_free(s->after);
+	s->after = NULL;
+	/* Else its server has gone with it, and never comes back. */
+	if (!s->broker->server_stays)
+		s->hooks->drain(s->broker);
+}
+
+static const struct channel_handler after_handler = { on_after, after_room,
+	after_gone };
+
+/* Handing over. */
 
 /*
  * Nobody is accepted between the two: clients that come meanwhile wait, for as
@@ -387,14 +301,15 @@ pass_on(struct succession *s)
 	struct packet p;
 
 	s->hooks->hold_back(b, true);
-	s->after = peer_new(s, heir_let_go(s->heir));
+	s->after = channel_new(b->base, heir_let_go(s->heir));
+	channel_handle(s->after, &after_handler, s);
 	systemd_send(s->notify, "MAINPID=%lld", (long long)pid);
 	packet_begin(&p, "go");
 	packet_add_num(&p, (int64_t)s->replaced_total + 1);
 	packet_add_num(&p, getpid());
-	if (tell(s->after, &p) == PACKET_OK)
+	if (channel_tell(s->after, &p, 0))
 		return true;
-	peer_free(s->after);
+	channel_free(s->after);
 	s->after = NULL;
 	systemd_send(s->notify, "MAINPID=%lld", (long long)getpid());
 	s->hooks->hold_back(b, false);
@@ -416,9 +331,9 @@ hand_over(struct succession *s)
 	}
 	s->hooks->leave(b);
 	systemd_fini(s->notify);
-	forget_leaving(s);
-	listen_to(s->after);
-	resumption_gone(s->resumption);
+	leavers_forget(s->leavers);
+	channel_listen(s->after);
+	resumption_gone(s->resumption, NULL);
 	(void)event_add(s->report, &often);
 	on_report(-1, 0, s);
 	n = broker_counts(b);
@@ -511,7 +426,6 @@ succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
 	struct asker was = s->asker;
 	struct handed_list handed;
 	char text[HEIR_WHY_SIZE];
-	struct peer *peer;
 
 	s->asker = (struct asker){ conn, ref };
 	if (why != NULL) {
@@ -521,72 +435,13 @@ succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
 	}
 	handed.n = 0;
 	handed.full = false;
-	LIST_FOREACH (peer, &s->leaving, link)
-		handed_add(&handed, HANDED_LEAVING, false, peer->fd);
+	leavers_hand_over(s->leavers, &handed);
 	s->hooks->hand_over(s->broker, &handed);
 	s->heir = heir_start(s->broker->base, &handed, &heir_handler, s, text);
 	if (s->heir == NULL)
 		refuse(s, text);
 	else
 		LOG(NOTICE, "replacing", LOG_N("pid", heir_pid(s->heir)));
-}
-
-/* The process that has replaced this one. */
-
-static void
-on_after(struct succession *s, struct packet *p)
-{
-	if (packet_is(p, "stop", 0))
-		s->stop = true;
-	else if (packet_is(p, "drain", 0))
-		s->hooks->drain(s->broker);
-	else if (packet_is(p, "serve", 2) && p->fd >= 0)
-		s->hooks->serve(s->broker, packet_take_fd(p), packet_text(p, 1),
-		    packet_text(p, 2));
-}
-
-static void
-after_gone(struct succession *s)
-{
-	LOG(NOTICE, "successor-gone",
-	    LOG_N("clients", front_count(s->broker->front)));
-	peer_free(s->after);
-	s->after = NULL;
-	/* Else its server has gone with it, and never comes back. */
-	if (!s->broker->server_stays)
-		s->hooks->drain(s->broker);
-}
-
-/* All of them. */
-
-static void
-on_readable(evutil_socket_t fd, short what, void *arg)
-{
-	struct peer *peer = arg;
-	struct succession *s = peer->of;
-	enum packet_end how;
-	struct packet p;
-
-	(void)what;
-	while ((how = packet_receive(fd, &p)) == PACKET_OK) {
-		if (resumption_hears(s->resumption, fd, &p))
-			continue;
-		else if (peer == s->before)
-			on_before(s, &p);
-		else if (peer == s->after)
-			on_after(s, &p);
-		else
-			on_leaving(peer, &p);
-		packet_drop_fd(&p);
-	}
-	if (how != PACKET_GONE)
-		return;
-	if (peer == s->before)
-		before_gone(s);
-	else if (peer == s->after)
-		after_gone(s);
-	else
-		leaving_gone(peer);
 }
 
 bool
@@ -604,13 +459,10 @@ succession_told_to_stop(const struct succession *s)
 static void
 tell_leaving(struct succession *s, const char *word)
 {
-	const struct peer *peer;
-
 	if (s->heir != NULL)
 		on_over(s, "the broker is stopping");
-	LIST_FOREACH (peer, &s->leaving, link)
-		if (s->before == NULL)
-			say(peer, word);
+	if (s->before == NULL)
+		leavers_say(s->leavers, word);
 }
 
 void
@@ -628,7 +480,7 @@ succession_drain(struct succession *s)
 bool
 succession_stopped(const struct succession *s)
 {
-	return s->before != NULL || LIST_EMPTY(&s->leaving);
+	return s->before != NULL || leavers_none(s->leavers);
 }
 
 struct succession *
@@ -636,27 +488,25 @@ succession_new(struct broker *b, struct systemd *notify,
     const struct succession_hooks *hooks)
 {
 	struct succession *s = xcalloc(1, sizeof(*s));
-	struct peer *peer;
 	int fd;
 
 	s->broker = b;
 	s->hooks = hooks;
 	s->notify = notify;
-	LIST_INIT(&s->leaving);
 	s->resumption = resumption_new(b, ask_others);
+	s->leavers = leavers_new(b, s->resumption, hooks->inherit);
 	buf_init(&s->told);
 	s->report = event_new(b->base, -1, EV_PERSIST, on_report, s);
 	if (!s->report)
 		abort();
 	fd = handed_next(HANDED_CHANNEL);
 	if (fd >= 0) {
-		s->before = peer_new(s, fd);
-		listen_to(s->before);
+		s->before = channel_new(b->base, fd);
+		channel_handle(s->before, &before_handler, s);
+		channel_listen(s->before);
 	}
-	while ((fd = handed_next(HANDED_LEAVING)) >= 0) {
-		peer = peer_new(s, fd);
-		LIST_INSERT_HEAD(&s->leaving, peer, link);
-	}
+	while ((fd = handed_next(HANDED_LEAVING)) >= 0)
+		leavers_add(s->leavers, channel_new(b->base, fd), 0);
 	return s;
 }
 
@@ -670,15 +520,17 @@ succession_free(struct succession *s)
 	if (s->before != NULL) {
 		packet_begin(&p, "failed");
 		packet_add(&p, log_last_error());
-		(void)tell(s->before, &p);
-		s->before->fd = -1; /* its end is to be that of the process */
+		(void)channel_tell(s->before, &p, SIZE_MAX);
+		/* Its end is to be that of the process. */
+		(void)fcntl(channel_fd(s->before), F_DUPFD_CLOEXEC, 0);
 	}
+	packet_begin(&p, "left");
 	if (s->after != NULL)
-		say(s->after, "left");
+		(void)channel_tell(s->after, &p, SIZE_MAX);
 	heir_free(s->heir);
-	peer_free(s->before);
-	peer_free(s->after);
-	forget_leaving(s);
+	channel_free(s->before);
+	channel_free(s->after);
+	leavers_free(s->leavers);
 	resumption_free(s->resumption);
 	event_free(s->report);
 	buf_fini(&s->told);

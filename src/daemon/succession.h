@@ -21,6 +21,7 @@
 
 struct broker;
 struct handed_list;
+struct leavers;
 struct systemd;
 struct packet;
 struct resumption;
@@ -85,21 +86,7 @@ bool succession_stopped(const struct succession *s);
 
 struct resumption *succession_resumption(const struct succession *s);
 
-/* Asks one that leaves to answer a line over fd, which the caller keeps. */
-bool succession_ask_to_serve(
-    int peer, int fd, const char *user, const char *line);
-
-/* Calls fn for each process that leaves, with the end of its channel. */
-void succession_each(const struct succession *s,
-    void (*fn)(void *arg, int peer, int64_t pid), void *arg);
-
-/* The processes that leave, all together. */
-struct succession_leaving {
-	uint64_t processes, clients, locks, waiters;
-	int64_t since_ms; /* of the oldest; 0: none leaves */
-};
-
-struct succession_leaving succession_leaving(const struct succession *s);
+struct leavers *succession_leavers(const struct succession *s);
 uint64_t succession_total(const struct succession *s);
 
 #endif

@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "daemon/bridge.h"
 #include "daemon/identity.h"
+#include "daemon/leavers.h"
 #include "daemon/merge.h"
 #include "daemon/succession.h"
 #include "daemon/views.h"
@@ -30,6 +31,7 @@
 #define UNDER_WAY_MAX 32 /* views */
 #define READ_SIZE 16384	 /* at once */
 #define LATE_MS 1000	 /* behind the time that Redis has to answer */
+#define ROOM_MS 10	 /* a look whether there is room */
 #define PEER "pid:0"	 /* whom processes take each other for */
 
 /* A socket to a process.  Owned by its view. */
@@ -52,10 +54,10 @@ struct view {
 	uint64_t limit;
 	bool begun, over; /* all ends are */
 	size_t nparts;
-	unsigned silent;	 /* ends that have not answered */
-	struct merge *merge;	 /* owned; NULL: it has not begun */
-	struct end *ends;	 /* owned */
-	int64_t late_ms;	 /* what has not come by then is left out */
+	unsigned silent;     /* ends that have not answered */
+	struct merge *merge; /* owned; NULL: it has not begun */
+	struct end *ends;    /* owned */
+	int64_t late_ms;     /* then it begins; what comes later is left out */
 	char tag[TAG_MAX_BYTES]; /* its length is below */
 	size_t tag_len;
 	char *user; /* owned */
@@ -187,14 +189,14 @@ add_end(struct view *v, int64_t pid)
 }
 
 static void
-ask_peer(void *arg, int peer, int64_t pid)
+ask_peer(void *arg, struct channel *peer, int64_t pid)
 {
 	struct view *v = arg;
 	int fd = add_end(v, pid);
 
 	if (fd < 0)
 		return;
-	if (!succession_ask_to_serve(peer, fd, v->user, v->line)) {
+	if (!leavers_ask_to_serve(peer, fd, v->user, v->line)) {
 		leave_out(v, pid, "it takes no requests");
 		end_close(v->ends);
 	}
@@ -214,7 +216,7 @@ begin(struct view *v)
 	fd = add_end(v, getpid());
 	if (fd >= 0)
 		views_serve(b, fd, v->user, v->line);
-	succession_each(b->succession, ask_peer, v);
+	leavers_each(succession_leavers(b->succession), ask_peer, v);
 	v->merge = merge_new(v->verb, v->limit, v->nparts, v->asker.protocol);
 	if (v->asker.by_age)
 		merge_by_age(v->merge);
@@ -272,6 +274,10 @@ go_on(struct view *v, int64_t now)
 		c = front_find(v->of->broker->front, v->conn);
 	if (v->conn != 0 && c == NULL)
 		return true;
+	/* One whose channel is full is waited for. */
+	if (!v->begun && now < v->late_ms &&
+	    !leavers_have_room(succession_leavers(v->of->broker->succession)))
+		return false;
 	if (!v->begun)
 		begin(v);
 	if (!v->over && now >= v->late_ms)
@@ -302,6 +308,8 @@ on_turn(evutil_socket_t fd, short what, void *arg)
 		n++;
 		if (v->over)
 			wait_ms = 0;
+		else if (!v->begun && wait_ms > ROOM_MS)
+			wait_ms = ROOM_MS;
 	}
 	if (!TAILQ_EMPTY(&views->list))
 		turn_in(views, wait_ms);
@@ -338,7 +346,7 @@ view_new(struct views *views, const struct request *r,
 	struct view *v;
 	struct buf line;
 
-	if (succession_leaving(views->broker->succession).processes == 0)
+	if (leavers_none(succession_leavers(views->broker->succession)))
 		return NULL;
 	v = xcalloc(1, sizeof(*v));
 	v->of = views;
@@ -352,6 +360,7 @@ view_new(struct views *views, const struct request *r,
 	write_line(v, r, &line);
 	v->line = xstrndup(buf_data(&line), buf_len(&line));
 	buf_fini(&line);
+	v->late_ms = now_awake_ms() + LATE_MS;
 	TAILQ_INSERT_TAIL(&views->list, v, link);
 	turn_in(views, 0);
 	return v;

@@ -1,0 +1,205 @@
+/*
+ * See channel.h.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "base/timeval.h"
+#include "base/xmalloc.h"
+#include "relay/channel.h"
+#include "relay/packet.h"
+
+#define PACKETS_PER_TURN 256
+#define PAUSE_MS 10   /* if poll() sees room and sendmsg() does not */
+#define LINGER_MS 200 /* for the other end to read what is left */
+
+/* A packet that waits.  Owned by the channel. */
+struct parcel {
+	STAILQ_ENTRY(parcel) link;
+	size_t len;
+	unsigned n;
+	char bytes[];
+};
+
+struct channel {
+	const struct channel_handler *handler;
+	void *arg;
+	int fd; /* owned */
+	struct event *readable, *writable, *pause;
+	STAILQ_HEAD(, parcel) parcels;
+	size_t waiting; /* so many of them */
+	bool full;	/* a packet found no room */
+	bool moved;	/* one was sent since room was last seen */
+};
+
+static enum packet_end
+send_now(struct channel *c, const struct packet *p, int fd)
+{
+	enum packet_end how = packet_send(c->fd, p, fd);
+
+	if (how == PACKET_OK)
+		c->moved = true;
+	if (how != PACKET_LATER)
+		return how;
+	c->full = true;
+	if (event_add(c->writable, NULL) < 0)
+		abort();
+	return how;
+}
+
+/* Returns true if nothing waits any more. */
+static bool
+flush(struct channel *c)
+{
+	struct parcel *parcel;
+	struct packet p;
+
+	while ((parcel = STAILQ_FIRST(&c->parcels)) != NULL) {
+		p.n = parcel->n;
+		p.len = parcel->len;
+		memcpy(p.bytes, parcel->bytes, p.len);
+		/* To one that is gone nothing can be sent: its end is read. */
+		if (send_now(c, &p, -1) == PACKET_LATER)
+			return false;
+		STAILQ_REMOVE_HEAD(&c->parcels, link);
+		free(parcel);
+		c->waiting--;
+	}
+	return true;
+}
+
+static void
+on_room(evutil_socket_t fd, short what, void *arg)
+{
+	const struct timeval pause = ms_to_timeval(PAUSE_MS);
+	struct channel *c = arg;
+
+	(void)fd;
+	(void)what;
+	c->full = c->moved = false;
+	if (flush(c))
+		c->handler->room(c->arg);
+	if (!c->full || c->moved)
+		return;
+	/* Too many descriptors are under way, which poll() does not count. */
+	(void)event_del(c->writable);
+	if (event_add(c->pause, &pause) < 0)
+		abort();
+}
+
+static void
+on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct channel *c = arg;
+	enum packet_end how = PACKET_OK;
+	struct packet p;
+	unsigned i;
+
+	(void)what;
+	for (i = 0; i < PACKETS_PER_TURN; i++) {
+		how = packet_receive(fd, &p);
+		if (how != PACKET_OK)
+			break;
+		c->handler->heard(c->arg, &p);
+		packet_drop_fd(&p);
+	}
+	if (how == PACKET_GONE)
+		c->handler->gone(c->arg);
+}
+
+struct channel *
+channel_new(struct event_base *base, int fd)
+{
+	struct channel *c = xcalloc(1, sizeof(*c));
+
+	assert(fd >= 0);
+	c->fd = fd;
+	STAILQ_INIT(&c->parcels);
+	c->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
+	c->writable = event_new(base, fd, EV_WRITE, on_room, c);
+	c->pause = event_new(base, -1, 0, on_room, c);
+	if (c->readable == NULL || c->writable == NULL || c->pause == NULL)
+		abort();
+	return c;
+}
+
+void
+channel_listen(struct channel *c)
+{
+	if (event_add(c->readable, NULL) < 0)
+		abort();
+}
+
+void
+channel_handle(
+    struct channel *c, const struct channel_handler *handler, void *arg)
+{
+	c->handler = handler;
+	c->arg = arg;
+}
+
+void
+channel_free(struct channel *c)
+{
+	struct pollfd p = { .events = POLLOUT };
+	struct parcel *parcel;
+
+	if (c == NULL)
+		return;
+	p.fd = c->fd;
+	while (!flush(c) && poll(&p, 1, LINGER_MS) > 0)
+		continue;
+	while ((parcel = STAILQ_FIRST(&c->parcels)) != NULL) {
+		STAILQ_REMOVE_HEAD(&c->parcels, link);
+		free(parcel);
+	}
+	event_free(c->readable);
+	event_free(c->writable);
+	event_free(c->pause);
+	(void)close(c->fd);
+	free(c);
+}
+
+int
+channel_fd(const struct channel *c)
+{
+	return c->fd;
+}
+
+bool
+channel_has_room(const struct channel *c)
+{
+	return !c->full;
+}
+
+bool
+channel_tell(struct channel *c, const struct packet *p, size_t most)
+{
+	enum packet_end how = PACKET_LATER;
+	struct parcel *parcel;
+
+	if (!c->full)
+		how = send_now(c, p, -1);
+	if (how != PACKET_LATER || c->waiting >= most)
+		return how == PACKET_OK;
+	parcel = xmalloc(sizeof(*parcel) + p->len);
+	parcel->n = p->n;
+	parcel->len = p->len;
+	memcpy(parcel->bytes, p->bytes, p->len);
+	STAILQ_INSERT_TAIL(&c->parcels, parcel, link);
+	c->waiting++;
+	return true;
+}
+
+bool
+channel_hand(struct channel *c, const struct packet *p, int fd)
+{
+	return !c->full && send_now(c, p, fd) == PACKET_OK;
+}
