@@ -52,6 +52,8 @@
 	ROW(GUARD_REFUSES, ERROR, "guard-refuses") \
 	ROW(GUARD_FENCES, ERROR, "guard-fences") \
 	ROW(CLOCK_GAINED, WARNING, "clock-gained") \
+	ROW(FENCE_AHEAD, WARNING, "fence-ahead") \
+	ROW(FENCE_REFUSED, WARNING, "fence-refused") \
 	ROW(WARM_REFUSED, WARNING, "warm-refused") \
 	ROW(QUORUM_SERVERS, ERROR, "quorum-servers") \
 	ROW(QUORUM_LOST, ERROR, "quorum-lost") \

@@ -32,9 +32,8 @@
 
 /*
  * How many fences come with a lease: so often a name passes on here while Redis
- * is away.  With more, fences could overtake the time in microseconds, from
- * which they begin again after Redis has lost everything: Redis makes some
- * 100000 grants a second at most.
+ * is away.  The scripts give fewer where fences would overtake the time in
+ * microseconds, from which they begin again after Redis has lost everything.
  */
 #define FENCES 8
 

@@ -89,9 +89,9 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 	end
 	waiting = waiting and redis.call("EXISTS", queue) or 0
 	if owner == token and not shares then
-		local first = draw(tonumber(n))
+		local first, count = draw(tonumber(n))
 		write(key, token, first, ttl)
-		return { "granted", first, 0, waiting }
+		return { "granted", first, 0, waiting, "", count }
 	end
 	if owner == token then
 		begin_phase(key, queue, shared, token, ttl)

@@ -104,6 +104,7 @@ op.adopt = { args = 2, run = function(seq, cursor)
 	local from, upto, at = handed()
 	for i, key in ipairs(keys) do
 		local token, n, client = parse(values[i])
+		tell_odd(key)
 		local broker, number
 		if token then
 			broker, number = string.match(token, "^(.*)%.(%d+)$")
@@ -118,7 +119,8 @@ op.adopt = { args = 2, run = function(seq, cursor)
 			and tonumber(number) <= upto
 		if broker and (given or not here[broker]
 				and (client or not ahead[broker]))
-			and string.sub(key, 1, cut) == string.sub(guard, 1, cut) then
+			and string.sub(key, 1, cut) == string.sub(guard, 1, cut)
+			and not string.find(key, "[%c ]") then
 			lines[#lines + 1] = adopt(key, tonumber(seq) + #lines, n, client)
 		end
 	end

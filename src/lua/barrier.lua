@@ -62,13 +62,16 @@ local function bar_load(key)
 	local all, over = redis.call("HGETALL", key), false
 	for i = 1, #all, 2 do
 		local who = string.match(all[i], "^b:(.*)$")
-		if not who then
-			b[all[i]] = all[i] == "id" and all[i + 1]
-				or tonumber(all[i + 1])
+		if all[i] == "id" then
+			b.id = all[i + 1]
+		elseif all[i] == "gen" or string.sub(all[i], 1, 2) == "t:" then
+			b[all[i]] = checked(all[i + 1])
+		elseif not who then
+			b[all[i]] = tonumber(all[i + 1])
 		else
 			local gen, state, seq, base, took, till = string.match(
 				all[i + 1], "^(%d+) (%l) (%d+) (%d+) (%d+) (%d+)$")
-			if tonumber(till) > now_ms then
+			if tonumber(till) > now_ms and checked(gen) then
 				b.at[who] = { gen = tonumber(gen), state = state,
 					seq = seq, base = tonumber(base),
 					took = tonumber(took), till = tonumber(till) }

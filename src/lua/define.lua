@@ -11,17 +11,43 @@ local function raise(n)
 	end
 end
 
--- Draws n fences that nobody else gets, and returns the first.
+-- Draws fences that nobody else gets, and returns the first, and how many: n, or
+-- as many as microseconds have passed since the last one.  So however many are
+-- drawn and thrown away, the counter does not run away from the clock, from
+-- which fences begin again after Redis has lost everything.
 local function draw(n)
 	local first = math.max(top + 1, lowest)
+	n = math.max(1, math.min(n, now_us - top))
 	raise(first + n - 1)
-	return first
+	return first, n
+end
+
+-- Returns the number of a text if it may be a fence; else nil, and notes it.  A
+-- number below 2^52 may always be one, and the counter goes on from it.  One
+-- from there on would soon leave no room for others: it must be less than 2^32
+-- above the highest that the broker was told.
+local odd_fence
+local function checked(text)
+	local n = tonumber(text)
+	if n > 0 and (n < 2 ^ 52 or n - seen < 2 ^ 32) then
+		return n
+	end
+	odd_fence = text
+end
+
+-- Tells the broker of the first number that was no fence, and its key.
+local function tell_odd(key)
+	if odd_fence and not spoilt then
+		spoilt = key .. " " .. string.sub(odd_fence, 1, 32)
+	end
+	odd_fence = nil
 end
 
 -- Runs one operation, protected: if it fails, its own answer says so, and the
 -- others are unaffected.
-function attempt(...)
-	local ok, result = pcall(...)
+function attempt(run, key, ...)
+	local ok, result = pcall(run, key, ...)
+	tell_odd(key)
 	if not ok then
 		result = { "refused", 0, 0, 0,
 			type(result) == "table" and result.err or tostring(result) }

@@ -61,13 +61,27 @@ if now_us >= 9007199254740992 then
 end
 local now_ms = (now_us - now_us % 1000) / 1000
 
--- With one broker nearly all fences are the ones that it has seen.
+-- With one broker nearly all fences are the ones that it has seen.  What it has
+-- not seen may be anything: any client can write the key.  A counter that no
+-- broker can have written is overwritten by the greater of what the broker has
+-- seen and the clock.  One that may be true is believed, however far ahead of
+-- the clock it is, or fences would fall (`checked()` in define.lua).
 local stored = redis.call("GET", fence) or "0"
-local top = tonumber(stored) or 0
-local seen = ARGV[2] == stored and top or tonumber(ARGV[2])
+local seen, top, stored_top, spoilt = tonumber(ARGV[2]), nil, nil, nil
+if ARGV[2] == stored then
+	top = seen
+else
+	top = tonumber(string.match(stored, "^%d+$"))
+end
+stored_top = top
+if not top or top >= 2 ^ 52 and top - seen >= 2 ^ 32 then
+	spoilt = fence .. " " .. string.sub(stored, 1, 32)
+	top, stored_top = quorum and seen or math.max(seen, now_us), -1
+end
 
 local g = redis.call("HMGET", guard, "id", "at", "cfg", "idle", "b:" .. me)
-local at, idle, beat = tonumber(g[2] or "0"), g[4], g[5]
+local at, idle = tonumber(string.match(g[2] or "", "^%d+$")) or 0, g[4]
+local beat = g[5]
 -- Nothing is missing, so the history goes on under another name: a guard that
 -- was pending, without an id, still is.
 local begun = ARGV[11]
@@ -91,8 +105,8 @@ if not blessed then
 end
 
 if g[3] ~= cfg then
-	local before_ms = redis.call("HGET", guard, "grace") or "0"
-	local quiet_ms = math.max(tonumber(ARGV[8]), tonumber(before_ms))
+	local before_ms = tonumber(redis.call("HGET", guard, "grace") or "0")
+	local quiet_ms = math.max(tonumber(ARGV[8]), before_ms or 0)
 	if g[3] and not idle and math.abs(now_ms - at) <= quiet_ms then
 		return { { "config", g[3], 0, top } }
 	end
@@ -204,7 +218,8 @@ if open == "n" or open == "o" then
 end
 
 if not blessed
-	and (not pend or string.sub(pend, 1, #replid + 1) ~= replid .. ":") then
+	and (not pend or #pend > 95
+		or not string.find(pend, "^" .. replid .. ":%w+$")) then
 	pend = replid .. ":" .. nonce
 	redis.call("HSET", guard, "pend", pend, "epoch", nonce)
 	-- A bucket of a cluster may return to the history that was blessed, and
@@ -216,7 +231,7 @@ local quiet_ms = math.abs(now_ms - at)
 if quiet_ms >= 250 or quiet_ms >= stall_ms / 6 then
 	redis.call("HSET", guard, "at", now_ms)
 end
-if math.abs(now_ms - tonumber(beat or "0")) >= lease_ms / 3 then
+if math.abs(now_ms - (tonumber(beat or "0") or 0)) >= lease_ms / 3 then
 	redis.call("HSET", guard, "b:" .. me, now_ms)
 end
 
@@ -224,7 +239,6 @@ end
 -- brokers have seen keep them rising even if the counter was lost.  In a quorum
 -- the broker's hint, `seen`, replaces the clock, so that the servers agree.
 -- answer.lua writes the counter once, at the end of the call.
-local stored_top = top
 local lowest = math.max(quorum and 0 or now_us, seen + 1)
 
 if not quorum and seen > top then

@@ -77,12 +77,12 @@ local function sweep()
 		local name = string.match(all[i], "^b:(.*)%.%x*$")
 		if name then
 			latest[name] = math.max(latest[name] or 0,
-				tonumber(all[i + 1]))
+				tonumber(all[i + 1]) or 0)
 		end
 	end
 	for i = 1, #all, 2 do
 		local name = string.match(all[i], "^b:(.*)%.%x*$")
-		local ms = name and tonumber(all[i + 1])
+		local ms = name and (tonumber(all[i + 1]) or 0)
 		local age_ms = name and math.abs(now_ms - ms)
 		if name and (age_ms > after_ms
 			or age_ms > soon_ms and ms < latest[name]) then
@@ -135,11 +135,11 @@ local function look_for_gone(heir)
 		return who == me and 1 or 0
 	end
 	if not blessed or quorum or not heir
-		and math.abs(now_ms - tonumber(has[1] or "0")) < lease_ms then
+		and math.abs(now_ms - (tonumber(has[1] or "0") or 0)) < lease_ms then
 		return 0
 	end
 	redis.call("HSET", guard, "looked", now_ms)
-	local passed = tonumber(has[3] or "0")
+	local passed = tonumber(has[3] or "0") or 0
 	if not heir
 		and not has_gone(passed <= now_ms and passed or 0, has[4]) then
 		return 0
@@ -158,7 +158,7 @@ local function note_old()
 	for field, ms in pairs(of) do
 		local broker = string.match(field, "^b:(.*)$")
 		old = old or broker and not of["w:" .. broker]
-			and not is_silent(tonumber(ms))
+			and not is_silent(tonumber(ms) or 0)
 	end
 	if old then
 		redis.call("HSET", guard, "old", 1)
@@ -193,7 +193,7 @@ op.heartbeat = { args = 5, run = function(address, most, about, warm, given)
 		redis.call("HSET", guard, "w:" .. me, warm)
 		note_old()
 	end
-	if math.abs(now_ms - tonumber(has[3] or "0")) >= 5 * (lease_ms + pad_ms) then
+	if math.abs(now_ms - (tonumber(has[3] or "0") or 0)) >= 5 * (lease_ms + pad_ms) then
 		redis.call("HSET", guard, "swept", now_ms)
 		sweep()
 		note_old()
@@ -300,12 +300,12 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 	elseif n == 0 then
 		redis.call("PEXPIRE", key, ttl)
 	end
-	local first = 0
+	local first, count = 0, 0
 	if n > 0 then
-		first = draw(n)
+		first, count = draw(n)
 		write(key, token, first, ttl)
 	end
-	return { "renewed", first, 0, redis.call("EXISTS", queue) }
+	return { "renewed", first, 0, redis.call("EXISTS", queue), "", count }
 end }
 
 -- The heir of a handover takes up its lease, only if the key holds exactly its
@@ -331,9 +331,9 @@ run = function(key, queue, shared, seq, ttl, n)
 	if parse(value) ~= token then
 		return { "lost" }
 	end
-	local first = draw(tonumber(n))
+	local first, count = draw(tonumber(n))
 	write(key, token, first, ttl)
-	return { "granted", first, 0, redis.call("EXISTS", queue) }
+	return { "granted", first, 0, redis.call("EXISTS", queue), "", count }
 end }
 
 -- include end.lua
@@ -341,15 +341,18 @@ end }
 -- Returns a value as others may see it: a token hold's without the client's
 -- token, a phase without its epoch, and the first 200 bytes of a plain client's,
 -- which may be of any size.  The empty string means that there is no key, and `-`
--- that its value is empty.
+-- that its value is empty, or might be taken for ours.
 local function shown(value)
 	local token, n, client = parse(value)
 	if client then
 		return token .. "|" .. string.format(whole, n) .. "|"
+	elseif token then
+		return value
 	elseif phase(value) then
 		return "@shared|" .. string.format(whole, phase(value))
 	end
-	return value == "" and "-" or string.sub(value or "", 1, 200)
+	return value and (value == "" or string.find(value, "|", 1, true)) and "-"
+		or string.sub(value or "", 1, 200)
 end
 
 -- Defines the operations on token holds, as far as release.lua does not carry
@@ -549,10 +552,10 @@ run = function(key, queue, shared, seq, ttl, n, mode)
 		share(key, shared, token, ttl)
 		return { "busy", 0, redis.call("PTTL", key), 1 }
 	end
-	local first = draw(tonumber(n))
+	local first, count = draw(tonumber(n))
 	redis.call("DEL", shared)
 	write(key, token, first, ttl)
-	return { "granted", first, 0, redis.call("EXISTS", queue) }
+	return { "granted", first, 0, redis.call("EXISTS", queue), "", count }
 end }
 
 -- Tells the value of a name, how long it lasts, and whether anybody waits.
@@ -595,7 +598,7 @@ op.brokers = { args = 0, run = function()
 		local broker = string.match(all[i], "^b:(.*)$")
 		if broker then
 			-- One that stays away is marked ahead.
-			local ms = math.max(now_ms - tonumber(all[i + 1]), 0)
+			local ms = math.max(now_ms - (tonumber(all[i + 1]) or 0), 0)
 			lines[#lines + 1] = string.format("%s " .. whole .. " %s %s",
 				broker, ms, of["a:" .. broker] or "-",
 				of["i:" .. broker] or "-")
@@ -647,7 +650,7 @@ op.idle = { args = 1, run = function(leaves)
 			others[#others + 1] = all[i]
 		end
 		if string.sub(all[i], 1, 2) == "b:"
-			and not is_silent(tonumber(all[i + 1])) then
+			and not is_silent(tonumber(all[i + 1]) or 0) then
 			return { "done" }
 		end
 	end

@@ -8,26 +8,31 @@
 --
 -- The queue is a list of tokens; "/s" follows one that wants to share.
 
-local ours = "^([%w_.-]+%." .. string.rep("%x", 16) .. "%.%d+)|(%d+)(.*)$"
+local ours = "^([%w_.-]+%." .. string.rep("%x", 16)
+	.. "%.%d+)|(%d+)(|?)([^%c ]*)$"
 
 -- Returns token and fence (a number) of a value of our form, and of a token
--- hold its CLIENT or CLIENT|USER; nil for any other value.
+-- hold its CLIENT or CLIENT|USER; nil for any other value, and for one with a
+-- fence that can't be ours.
 local function parse(value)
 	if not value or #value > 2400 then
 		return nil -- megabytes would take long to look through
 	end
-	local token, n, rest = string.match(value, ours)
-	if token and rest == "" then
-		return token, tonumber(n)
-	elseif token and string.sub(rest, 1, 1) == "|" then
-		return token, tonumber(n), string.sub(rest, 2)
+	local token, n, bar, rest = string.match(value, ours)
+	if not token or bar == "" and rest ~= "" then
+		return nil
+	end
+	n = checked(n)
+	if n then
+		return token, n, bar ~= "" and rest or nil
 	end
 end
 
 -- The fence of a phase of sharing; nil for any other value.
 local function phase(value)
-	return value and tonumber(string.match(value, "^@shared|(%d+)$")
-		or string.match(value, "^@shared|(%d+)|%x+$")) or nil
+	local n = value and (string.match(value, "^@shared|(%d+)$")
+		or string.match(value, "^@shared|(%d+)|%x+$"))
+	return n and checked(n)
 end
 
 -- Is this phase known to go on?  Data that went back may have one that ended
@@ -119,7 +124,8 @@ end
 
 -- For how long (ms) the broker of a token keeps names for nobody (locks.warm).
 local function warm_of(token)
-	return tonumber(redis.call("HGET", guard, "w:" .. broker_of(token)) or "0")
+	local ms = redis.call("HGET", guard, "w:" .. broker_of(token))
+	return tonumber(ms or "0") or 0
 end
 
 -- Does it keep any?  Then a name that it has may be free (op.recall in keep.lua):

@@ -20,7 +20,7 @@ local function fence_of(key, asked)
 	if value and string.find(value, me .. ".", 1, true) == 1 then
 		local fence, client =
 			string.match(value, "^%d+|(%d+)|(.*)$", #me + 2)
-		return client == asked and fence or nil
+		return client == asked and checked(fence) and fence or nil
 	end
 end
 

@@ -4,7 +4,7 @@
  * gives the connection up.
  *
  *	[ [state, text, fresh, fence, server's ms, history, node, set, open,
- *	   quiet],
+ *	   quiet, spoilt, found],
  *	  [status, fence, ttl, waiting, text, first, second, also], ... ]
  *
  * Elements at the end of an inner array may be missing.  In place of an inner
@@ -92,6 +92,15 @@ get_number(const redisReply *array, size_t i, int64_t min, int64_t *out)
 	return *out >= min && *out <= (int64_t)FENCE_MAX;
 }
 
+/* A number that is used as a fence; 0 if it is missing. */
+static bool
+get_fence(
+    const struct call *call, const redisReply *array, size_t i, int64_t *out)
+{
+	return get_number(array, i, 0, out) &&
+	       (*out == 0 || fence_believed((uint64_t)*out, call->seen));
+}
+
 /* The time that is left of a key, which may be a plain client's: as long as it
  * likes. */
 static bool
@@ -129,6 +138,20 @@ get_text(struct call *call, const redisReply *array, size_t i,
 	return true;
 }
 
+/* A counter of a size that can be doubted says what it was before the call: the
+ * fences of the call go on from there. */
+static bool
+note_found(struct call *call, const redisReply *r)
+{
+	int64_t found;
+
+	if (!get_fence(call, r, 11, &found))
+		return false;
+	if ((uint64_t)found > call->seen)
+		call->seen = (uint64_t)found;
+	return true;
+}
+
 static bool
 decode_guard(struct call *call, const redisReply *r)
 {
@@ -140,14 +163,21 @@ decode_guard(struct call *call, const redisReply *r)
 		return false;
 	state = find_word(r->element[0], guards, GUARD_MAX);
 	if (state == GUARD_MAX || state == GUARD_UNKNOWN ||
+	    !note_found(call, r) ||
 	    !get_text(call, r, 1, &out->text, &out->text_len) ||
-	    !get_number(r, 2, 0, &fresh) || !get_number(r, 3, 0, &fence) ||
+	    !get_number(r, 2, 0, &fresh) || !get_fence(call, r, 3, &fence) ||
 	    !get_number(r, 4, 0, &server_ms) ||
 	    !get_text(call, r, 5, &out->history, &out->history_len) ||
 	    !get_text(call, r, 6, &out->node, &out->node_len) ||
 	    !get_text(call, r, 7, &out->set, &out->set_len) ||
 	    !get_text(call, r, 8, &out->open, &out->open_len) ||
-	    !get_number(r, 9, 0, &quiet))
+	    !get_number(r, 9, 0, &quiet) ||
+	    !get_text(call, r, 10, &out->spoilt, &out->spoilt_len))
+		return false;
+	if (server_ms > (int64_t)(FENCE_MAX / 1000) ||
+	    (state == GUARD_PENDING &&
+		(out->text_len == 0 || out->text_len >= PEND_MAX_BYTES ||
+		    strlen(out->text) < out->text_len)))
 		return false;
 	out->state = (enum guard_state)state;
 	out->fresh = fresh != 0;
@@ -155,6 +185,22 @@ decode_guard(struct call *call, const redisReply *r)
 	out->server_ms = server_ms;
 	out->quiet = quiet != 0;
 	return true;
+}
+
+/* Is nothing missing on which the core relies? */
+static bool
+is_complete(enum op_kind kind, const struct outcome *o)
+{
+	static const unsigned fenced = 1u << OUTCOME_GRANTED |
+				       1u << OUTCOME_WAITING |
+				       1u << OUTCOME_TRIPPED;
+	bool key = kind == OP_CLAIM || kind == OP_TOKEN || kind == OP_PASS;
+	bool hold = key || kind == OP_RETAIN || kind == OP_DISOWN;
+
+	if (o->fence == 0 && ((fenced & 1u << o->status) != 0 ||
+				 (hold && o->status == OUTCOME_RENEWED)))
+		return false;
+	return !key || o->status == OUTCOME_GRANTED || o->key_kind <= KEY_PLAIN;
 }
 
 static bool
@@ -171,20 +217,18 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	if (status == OUTCOME_MAX ||
 	    !(op_rows[call->kinds[i]].answers & 1u << status))
 		return false;
-	if (!get_number(r, 1, 0, &fence) || !get_left(r, 2, &out->ttl_ms) ||
+	if (!get_fence(call, r, 1, &fence) || !get_left(r, 2, &out->ttl_ms) ||
 	    !get_number(r, 3, 0, &waiting) ||
 	    !get_text(call, r, 4, &out->text, &out->text_len) ||
 	    !get_number(r, 5, 0, &first) || !get_number(r, 6, 0, &second) ||
 	    !get_text(call, r, 7, &out->also, &out->also_len))
-		return false;
-	if (status == OUTCOME_GRANTED && fence == 0)
 		return false;
 	out->status = (enum outcome_status)status;
 	out->fence = (uint64_t)fence;
 	out->waiting = waiting != 0;
 	out->first = (uint64_t)first;
 	out->second = (uint64_t)second;
-	return true;
+	return is_complete(call->kinds[i], out);
 }
 
 /* Sets the same outcome for all operations. */
@@ -251,7 +295,8 @@ decode_error(struct call *call, const redisReply *r)
 			.text = "",
 			.node = "",
 			.set = "",
-			.open = "" };
+			.open = "",
+			.spoilt = "" };
 		call->has_guard = true;
 	}
 	return CALL_REFUSED;
@@ -296,9 +341,10 @@ decode_grants(struct call *call, unsigned i, const redisReply *r)
 	int64_t first, n, fences;
 	unsigned end;
 
-	if (!get_number(r, 1, 1, &first) || !get_number(r, 2, 1, &n) ||
-	    !get_number(r, 3, 1, &fences) || n > call->nops - i ||
-	    fences > INT32_MAX || first + n * fences > (int64_t)FENCE_MAX)
+	if (!get_fence(call, r, 1, &first) || first == 0 ||
+	    !get_number(r, 2, 1, &n) || !get_number(r, 3, 1, &fences) ||
+	    n > call->nops - i || fences > INT32_MAX ||
+	    first + n * fences > (int64_t)FENCE_MAX)
 		return 0;
 	for (end = i + (unsigned)n; i < end; i++) {
 		if (call->kinds[i] != OP_ACQUIRE)
@@ -306,6 +352,7 @@ decode_grants(struct call *call, unsigned i, const redisReply *r)
 		call->outcomes[i] = no_outcome;
 		call->outcomes[i].status = OUTCOME_GRANTED;
 		call->outcomes[i].fence = (uint64_t)first;
+		call->outcomes[i].drawn = (uint64_t)fences;
 		first += fences;
 	}
 	return (unsigned)n;

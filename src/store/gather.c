@@ -378,7 +378,8 @@ seal(struct gather *g, struct call *call)
 	len = snprintf(
 	    nonce, NONCE_MAX, "%016" PRIx64 "%s", rng_next(&g->rng), s->noted);
 	arg_set(call, 0, nonce, (size_t)len);
-	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, hint(g, s));
+	call->seen = hint(g, s);
+	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, call->seen);
 	arg_set(call, 1, seen, (size_t)len);
 	arg_set(call, 2, g->cfg, strlen(g->cfg));
 	arg_set(call, 3, g->me, strlen(g->me));

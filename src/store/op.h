@@ -2,7 +2,7 @@
  * The language between the core and what stores leases: one operation on one
  * name (or on one guard), and how it ended.
  *
- * Plain data, no functions: the core makes operations and takes outcomes; the
+ * Plain data: the core makes operations and takes outcomes; the
  * Redis side and the simulator turn operations into script calls (gather.h) and
  * replies into outcomes (decode.c).
  *
@@ -33,11 +33,13 @@ enum op_flags {
 	OP_PROMPT = 1 << 4, /* END: another broker waits for the name */
 };
 
-#define FENCE_MAX (UINT64_C(1) << 53) /* what a Lua number holds */
-#define HISTORY_BYTES 16	      /* identify a server and its history */
-#define OP_ADOPT_MAX 65536	      /* holds that one ADOPT takes up */
-#define PEND_MAX_BYTES 96	      /* of a guard's pend value */
-#define NODE_BYTES 16		      /* of the id of a server of a quorum */
+#define FENCE_MAX (UINT64_C(1) << 53)	/* what a Lua number holds */
+#define FENCE_SURE (UINT64_C(1) << 52)	/* below this any may be one ... */
+#define FENCE_AHEAD (UINT64_C(1) << 32) /* ... and this far above another */
+#define HISTORY_BYTES 16		/* identify a server and its history */
+#define OP_ADOPT_MAX 65536		/* holds that one ADOPT takes up */
+#define PEND_MAX_BYTES 96		/* of a guard's pend value */
+#define NODE_BYTES 16			/* of the id of a server of a quorum */
 #define QUORUM_SERVERS_MAX 9
 /* VERSION:ID,ID,...; a version is 10 digits at most. */
 #define SET_MAX_BYTES (11 + QUORUM_SERVERS_MAX * (NODE_BYTES + 1))
@@ -316,6 +318,8 @@ struct outcome {
 		uint64_t over_fence; /* PASS: of the hold that is over */
 		uint64_t seq;	     /* RETAIN: of the hold that is there */
 		uint64_t adopts;     /* HEARTBEAT */
+		uint64_t drawn;	     /* ACQUIRE, CONFIRM, RENEW, CONVERT: so
+				   many fences; 0: as many as asked for */
 		uint64_t rival;	     /* over a quorum: says who has the name
 				   (backoff_token()); 0: unknown */
 	};
@@ -381,6 +385,21 @@ struct guard_report {
 	const char *open; /* ... and "", or "k" or "n" (lua/guard.lua) */
 	size_t open_len;
 	bool quiet;
+	const char *spoilt; /* `KEY FENCE`: what is no fence of ours; or "" */
+	size_t spoilt_len;
 };
+
+/*
+ * May a number that a server or a message tells be a fence?  `seen`: the highest
+ * that this broker was told before.  Most fences are near the microseconds since
+ * 1970.  One below FENCE_SURE is believed in any case, because to forget it
+ * would let fences fall; one from there on might leave no room for others.
+ */
+static inline bool
+fence_believed(uint64_t fence, uint64_t seen)
+{
+	return fence > 0 && fence < FENCE_MAX &&
+	       (fence < FENCE_SURE || fence < seen + FENCE_AHEAD);
+}
 
 #endif

@@ -1,17 +1,19 @@
 """locks.warm: a name that is locked here again and again stays at the broker for a moment, and the
 next LOCK asks nobody."""
 
+import re
 import signal
 import subprocess
 import time
 
 from lib.broker import find_program
-from lib.case import SystemTest
+from lib.case import SystemTest, note
 from lib.redisson import ONE, SCRIPTS as REDISSON
 from lib.resp import Resp
 from lib.wait import eventually, now, patience
 
 CALLS = ("evalsha", "eval")
+TURNS = 1120  # the reserves of 64 and of 1024 fences are used up, and the next is begun
 
 # Scripts that take a name, by the sha1 of their text: what stands behind the name, and the answer.
 TAKES = {
@@ -357,3 +359,43 @@ class OldBrokers(WarmNames):
             return self.key() is not None
 
         eventually(is_warm, 20, "names are kept again")
+
+
+class WarmFences(WarmNames):
+    limit = 60
+
+    def clock_us(self):
+        seconds, us = self.server.cmd("TIME")
+        return int(seconds) * 1000000 + int(us)
+
+    def storm(self, sockets, seconds):
+        """Names that are taken just often enough to have a large reserve, and then let go. Returns
+        the highest fence that was told."""
+        number, end, fence = 0, now() + seconds, 0
+        while now() < end:
+            number += 1
+            for which, sock in enumerate(sockets):
+                name = f"n{number}-{which}"
+                sock.sendall(f"LOCK {name}\nUNLOCK {name}\n".encode() * TURNS)
+            for sock in sockets:
+                lines, last = 0, b""
+                while lines < 2 * TURNS:
+                    last = sock.recv(1 << 20)
+                    lines += last.count(b"\n")
+                found = re.findall(rb"fence=(\d+) ", last)
+                fence = max([fence] + [int(one) for one in found])
+        return fence
+
+    def test_fences_do_not_run_ahead_of_the_clock(self):
+        """However many are drawn and thrown away, the next ones are higher once all is lost."""
+        self.prepare(warm="200ms")
+        sockets = [client.sock for client in self.clients(20, self.one)]
+        fence = self.storm(sockets, 4)
+        ahead_us = int(self.key("@fence")) - self.clock_us()
+        note(f"{ahead_us} us ahead of the clock")
+        self.assertLess(ahead_us, 20000)
+        self.one.kill()
+        self.other.kill()
+        self.server.cmd("FLUSHALL")
+        new = self.broker(self.server, trust_new=True)
+        self.assertGreater(self.client(new).lock("x"), fence)

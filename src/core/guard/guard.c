@@ -141,6 +141,12 @@ guard_history(const struct core *core, uint32_t shard)
 	return guard_at(core, shard)->history;
 }
 
+bool
+guard_believes(const struct core *core, uint32_t shard, uint64_t fence)
+{
+	return fence_believed(fence, guard_at(core, shard)->fence);
+}
+
 /* Each guard is told once: its successor goes through all keys for that. */
 static uint64_t
 hand_over(struct core *core, struct guard *g)
@@ -424,7 +430,9 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	g->away_ms = 0;
 	gained = skew_note(core, g, sent_ms, report);
 	clock_note(core, g, sent_ms, report);
-	g->fenced = g->fenced || report->fence > 0;
+	if (report->fence > g->fence)
+		g->fence = report->fence;
+	journal_fence(core, g, report);
 	if ((report->state == GUARD_PENDING || report->state == GUARD_NODES) &&
 	    sent_ms > g->pended_ms)
 		g->pended_ms = sent_ms;

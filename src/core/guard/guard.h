@@ -44,12 +44,14 @@ struct guard {
 	bool busy;   /* a guard operation is in flight */
 	bool known;  /* it was blessed before: if it is new, data was lost */
 	bool fresh;  /* PENDING: it is new, and was not known */
-	bool fenced; /* it has told a fence */
 	bool idled;  /* stopping: signed off, or gone without */
 	bool again; /* there is news since the last heartbeat left */
 	bool handing, handed; /* it is told what is handed over; it was */
 	uint8_t sweep, wished;	/* enum sweep, or'ed: sweep.c */
 	uint32_t nblocked;	/* things that wait for it to grant */
+	uint64_t fence;		/* the highest that it has told; 0: none */
+	bool fence_ahead;	/* the log says that it is far ahead */
+	int64_t spoilt_ms;	/* when the log has told of an odd one; 0: not */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told who we are; 0: not yet */
@@ -161,6 +163,9 @@ uint32_t guard_epoch(const struct core *core, uint32_t shard);
  * told any yet.
  */
 const char *guard_history(const struct core *core, uint32_t shard);
+
+/* May a number be a fence of that server?  See fence_believed(). */
+bool guard_believes(const struct core *core, uint32_t shard, uint64_t fence);
 
 /* The guard of a name; over a quorum, of a server that can be reached. */
 uint32_t guard_shard(const struct core *core, const char *name, size_t len);

@@ -16,6 +16,8 @@
 #include "core/turn/emit.h"
 
 #define NOTE_MS 250 /* many guards: a line waits so long for others */
+#define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
+#define SPOILT_MS (INT64_C(60) * 1000) /* one line in this, of odd fences */
 
 static const enum notice_id notices[GUARD_MAX] = {
 	[GUARD_UNKNOWN] = NOTICE_GUARD_REFUSES,
@@ -132,4 +134,43 @@ journal_note(struct core *core, const struct guard *g)
 		note->down_ms = 0;
 	describe(core, g, note);
 	journal_tell(core);
+}
+
+static void
+tell_fence(struct core *core, const struct guard *g, enum notice_id id)
+{
+	emit_notice(core, id);
+	emit_num(core, FIELD_SHARD, guard_index(core, g));
+}
+
+/*
+ * Fences are the server's clock in microseconds, or a little more.  One that is
+ * far ahead of that is believed, but if the server loses all its data, fences
+ * begin again at the clock.
+ */
+void
+journal_fence(
+    struct core *core, struct guard *g, const struct guard_report *report)
+{
+	bool ahead =
+	    report->server_ms != 0 &&
+	    report->fence / 1000 > (uint64_t)(report->server_ms + DAY_MS);
+
+	if (ahead && !g->fence_ahead) {
+		tell_fence(core, g, NOTICE_FENCE_AHEAD);
+		emit_num(core, FIELD_FENCE, report->fence);
+		emit_text(core, FIELD_TEXT,
+		    "fences are more than a day ahead of the clock of Redis;"
+		    " they go on from there");
+	}
+	if (report->server_ms != 0)
+		g->fence_ahead = ahead;
+	if (report->spoilt_len == 0 ||
+	    (g->spoilt_ms != 0 && core->now_ms - g->spoilt_ms < SPOILT_MS))
+		return;
+	g->spoilt_ms = core->now_ms;
+	tell_fence(core, g, NOTICE_FENCE_REFUSED);
+	emit_fmt(core, FIELD_TEXT,
+	    "a key has a fence that no broker can have given: %.*s",
+	    (int)report->spoilt_len, report->spoilt);
 }

@@ -48,5 +48,7 @@ const char *guard_cause_text(enum guard_cause cause);
 /* Notes a line about the guard's present state; emits lines that are due. */
 void journal_note(struct core *core, const struct guard *g);
 void journal_tell(struct core *core);
+void journal_fence(
+    struct core *core, struct guard *g, const struct guard_report *report);
 
 #endif

@@ -52,7 +52,7 @@ any_fence(const struct core *core)
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++)
-		if (core->guards[i].fenced)
+		if (core->guards[i].fence > 0)
 			return true;
 	return false;
 }

@@ -51,6 +51,8 @@ confirmed(struct core *core, struct lease *l, const struct pending_op *asked,
 	if (o->fence != 0) {
 		l->fence_next = o->fence;
 		l->fences = (uint16_t)asked->reserve;
+		if (o->drawn > 0 && o->drawn < asked->reserve)
+			l->fences = (uint16_t)o->drawn;
 	}
 	lease_told_waiting(core, l, o->waiting || l->contended_early);
 	l->contended_early = false;
@@ -114,6 +116,8 @@ lease_handed_over(
 	/* If replicas must have the lease, it takes a call to wait for them. */
 	if (!core->leases->way->queues || l->news == NEWS_HANDOVER ||
 	    when_ms < 0 || core->config.replicas > 0 ||
+	    handover->fence < l->fence_next ||
+	    !guard_believes(core, l->term.shard, handover->fence) ||
 	    core->now_ms - when_ms >= core->pad_ms / 4)
 		return;
 	lease_set_news(l, NEWS_HANDOVER);
@@ -358,15 +362,29 @@ on_disown(struct core *core, struct lease *l, const struct outcome *o)
 	}
 }
 
+/* Fences that are drawn rise.  Those who share a name have the same one. */
+static bool
+fence_falls(const struct lease *l, enum op_kind op, const struct outcome *o)
+{
+	bool shared = l->asked_shared || (op == OP_CONFIRM && o->text_len > 0);
+
+	return o->fence != 0 && !shared && op != OP_DISOWN &&
+	       o->fence < l->fence_next + l->shared;
+}
+
 /* Copies what was asked, because the lease may ask for something else, or be
- * freed, before this returns. */
+ * freed, before this returns.  An answer that can't be true is as good as
+ * none. */
 void
 lease_outcome(struct core *core, struct lease *l, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
+	static const struct outcome unknown = { .text = "" };
 	struct pending_op asked = *l->pending;
 
 	assert(asked.kind == op);
+	if (fence_falls(l, op, o))
+		o = &unknown;
 	freelist_give(&core->leases->pending, l->pending);
 	l->pending = NULL;
 	if (op == OP_ACQUIRE)

@@ -485,7 +485,8 @@ count(struct core *core, struct vote *v, uint32_t shard, int64_t sent_ms,
 {
 	bool yes = (yes_answers[v->op.kind] & (1u << o->status)) != 0;
 
-	if (yes && is_late(core, v, sent_ms))
+	if (yes &&
+	    (is_late(core, v, sent_ms) || (v->op.reserve > 0 && o->fence == 0)))
 		return;
 	if (yes) {
 		v->yes++;

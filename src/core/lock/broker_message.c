@@ -278,8 +278,8 @@ give_back(struct core *core, const struct lock *l, const struct message *m)
 {
 	struct slot *slot;
 
-	if (m->seq == l->lease.seq || m->seq > core->last_seq ||
-	    !guard_up(core, l->lease.term.shard) || !core->leases->way->queues)
+	if (m->seq == l->lease.seq || !guard_up(core, l->lease.term.shard) ||
+	    !core->leases->way->queues)
 		return;
 	slot_submit(core, &slot, OP_END, SLOT_STRAY, l->lease.term.shard,
 	    l->name, l->name_len)
@@ -291,6 +291,10 @@ dispatch(struct core *core, const struct word *word, const struct message *m)
 {
 	struct lock *l = lock_find(core, m->name, m->name_len);
 
+	/* Any client can publish: no token of ours has such a number. */
+	if ((word->to == TO_TOKEN || word->to == TO_HEIR) &&
+	    (m->seq == 0 || m->seq > core->last_seq))
+		return;
 	if (word->to == TO_BROKER ||
 	    (l != NULL && (word->to == TO_NAME || is_of(l, word, m->seq))))
 		word->run(core, l, m);

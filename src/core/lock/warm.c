@@ -376,7 +376,8 @@ warm_stays(struct core *core, struct lock *l)
 }
 
 /* A name that changes hands very often would ask for fences as often, so each
- * draw of such a name is several times the one before. */
+ * draw of such a name is several times the one before.  Redis gives no more than
+ * its clock has room for. */
 uint32_t
 warm_reserve(struct lock *l)
 {

@@ -389,13 +389,26 @@ on_nothing(struct core *core, struct barrier *b, enum op_kind op,
 		seat(core, b, 0, 0);
 }
 
+/* Does a barrier have those places, and did we ask for so many? */
+static bool
+are_places(const struct barrier *b, enum op_kind op, const struct outcome *o)
+{
+	return op != OP_ARRIVE || o->status == OUTCOME_MISMATCH ||
+	       (o->new_places <= b->asked &&
+		   o->place + o->new_places <= b->parties);
+}
+
+/* An answer that can't be true is as good as none. */
 static void
 barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
+	static const struct outcome unknown = { .text = "" };
 	struct barrier *b = of(y);
 
 	(void)sent_ms;
+	if (!sync_says_nothing(o) && !are_places(b, op, o))
+		o = &unknown;
 	if (sync_says_nothing(o)) {
 		on_nothing(core, b, op, o);
 		return;

@@ -517,9 +517,12 @@ static void
 semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
 {
+	static const struct outcome unknown = { .text = "" };
 	struct semaphore *m = semaphore_of(y);
 	bool moved = m->term.epoch != guard_epoch(core, y->shard);
 
+	if (o->status == OUTCOME_TAKEN && o->ours > m->asked_limit)
+		o = &unknown; /* that can't be true */
 	switch (o->status) {
 	case OUTCOME_TAKEN:
 	case OUTCOME_QUEUED:

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
@@ -154,7 +155,8 @@ cut(const char **p, const char *end, struct core_name *words, unsigned n)
  * up.
  */
 static bool
-take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
+take_one(struct core *core, uint32_t shard, const char **p, const char *behind,
+    uint64_t seq)
 {
 	struct token_name n = { .seq = seq };
 	struct core_name words[4];
@@ -163,8 +165,13 @@ take_one(struct core *core, const char **p, const char *behind, uint64_t seq)
 
 	if (!cut(p, behind, words, 4) ||
 	    !parse_number(words[0].p, words[0].n, FENCE_MAX, &n.fence) ||
-	    !parse_number(words[1].p, words[1].n, FENCE_MAX, &left_ms))
+	    !parse_number(words[1].p, words[1].n, FENCE_MAX, &left_ms) ||
+	    !guard_believes(core, shard, n.fence))
 		return false;
+	/* Any client can write a key, with a name that no client can lock. */
+	if (text_name_why((struct span){ words[3].p, words[3].n },
+		NAME_MAX_BYTES) != NULL)
+		return true;
 	n.left_ms = left_ms == 0 ? -1 : (int64_t)left_ms + core->pad_ms;
 	n.padded = true;
 	n.name = xstrndup(words[3].p, words[3].n);
@@ -201,7 +208,8 @@ take_up(struct core *core, struct adoption *a, const struct outcome *o)
 
 	if (!cut(&p, behind, &cursor, 1) || cursor.n >= sizeof(a->cursor))
 		return false;
-	while (p < behind && take_one(core, &p, behind, seq))
+	while (p < behind && seq - a->seq < OP_ADOPT_MAX &&
+	       take_one(core, a->shard, &p, behind, seq))
 		seq++;
 	a->n += seq - a->seq;
 	core->stats.adopted += seq - a->seq;

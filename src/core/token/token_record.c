@@ -440,6 +440,15 @@ token_record_first_orphan(const struct core *core)
 	return first;
 }
 
+/* Does the answer tell of this hold?  Any client can write a key. */
+static bool
+is_of(const struct core *core, const struct token_record *r,
+    const struct outcome *o)
+{
+	return o->fence == r->fence && o->seq >= r->seq &&
+	       o->seq <= core->last_seq;
+}
+
 /* The key is later than the record if nobody heard of an extension.  Otherwise
  * the record knows its bound best: the key's is that of the server's clock. */
 static void
@@ -448,7 +457,6 @@ follow(struct core *core, struct token_record *r, const struct outcome *o)
 	bool extended = o->seq > r->seq;
 	char *holder;
 
-	assert(o->fence == r->fence && o->seq >= r->seq);
 	if (!extended)
 		return;
 	set_until(core, r, o->ttl_ms);
@@ -494,6 +502,10 @@ token_record_outcome(
 	note_more(core);
 	switch (o->status) {
 	case OUTCOME_RENEWED:
+		if (!is_of(core, r, o)) {
+			ask_again(core, r);
+			return;
+		}
 		/* The history may have changed once more since the operation
 		 * was sent; then it is asked again at once. */
 		r->epoch = r->asked_epoch;

@@ -10,7 +10,8 @@
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
- *	TIME guard STATE [TEXT] [fresh] [fence=F] [history=16 DIGITS]
+ *	TIME guard STATE [TEXT] [fresh] [fence=F] [spoilt=TEXT]
+ *				[history=16 DIGITS]
  *				[node=ID [set=SET [open=k|n]]] [on=SHARD]
  *	TIME open ID [tcp [proxied]]	TIME drain|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
@@ -263,6 +264,9 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		said->report.state = state;
 		said->report.fresh = fresh;
 		said->report.fence = (uint64_t)story_option_num(st, "fence", 0);
+		said->report.spoilt = story_option(st, "spoilt");
+		said->report.spoilt_len =
+		    said->report.spoilt ? strlen(said->report.spoilt) : 0;
 		said->report.text = said->text;
 		said->report.text_len = strlen(text);
 		said->report.server_ms =

@@ -445,3 +445,13 @@ config handovers=4 holds=8 waiters=8
 10 gone 1
 20010 until
 20010 up
+
+== places that can't be: no answer
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 BARRIER b limit=3
+> op arrive b seq=1 need=1 limit=3
+10 < waiting b first=3 second=1 fence=70
+70 until
+> 60 op arrive b seq=1 need=1 limit=3
+70 < tripped b second=2 fence=70

@@ -261,8 +261,10 @@ config handovers=1
 
 == a place that is forgotten
 0 ready 2
-30 message given 7 100 1000000 29000 0123456789abcdef 0 a
-> op end a seq=7
+10 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+30 message given 1 100 1000000 29000 0123456789abcdef 0 a
+> op end a seq=1
 40 < gone a
 
 == keep: the key must live longer before that is promised
@@ -319,8 +321,27 @@ config handovers=1
 
 == a name that no client could give comes by a message, and is ignored
 0 ready 1
-10 message grant 7 @guard
-20 message grant 7 two words
-30 message grant 7 a=b
-40 message grant 7 a
-> op end a seq=7
+0 1 LOCK b
+> op acquire b seq=1 ttl=13000 reserve=1 queue
+10 message grant 1 @guard
+20 message grant 1 two words
+30 message grant 1 a=b
+40 message grant 1 a
+> op end a seq=1
+
+== a fence that no broker can have given: asked about
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < queued a ttl=20s
+30 message given 1 0 1000000 29000 0123456789abcdef 0 a
+> op confirm a seq=1 ttl=13000 reserve=1
+40 < lost a
+> op end a seq=1
+50 < gone a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+60 < queued a ttl=20s
+70 message given 2 4503599627370496 1000000 69000 0123456789abcdef 0 a
+> op confirm a seq=2 ttl=13000 reserve=1
+80 < granted a fence=300
+> 1 OK fence=300 depth=1

@@ -194,3 +194,13 @@ config trust_new
 13720 < unknown @guard
 14300 until
 > 13820 op bless pend=p1
+
+== fences that are far ahead of the clock are told of once, odd ones now and then
+0 ready 1
+10 guard blessed fence=1086400010000
+20 guard blessed fence=1086401020000
+> log fence-ahead node=0 fence=1086401020000
+30 guard blessed fence=1086401000001
+40 guard blessed spoilt=lock:@fence
+> log fence-refused node=0
+50 guard blessed spoilt=lock:a

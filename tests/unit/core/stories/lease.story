@@ -46,8 +46,11 @@
 35 message other 1 a
 36 message waits 7 b
 37 message look 1 a
-40 message grant 9 b
-> op end b seq=9
+# No token of this broker has such a number.
+38 message grant 0 b
+39 message grant 2 b
+40 message grant 1 b
+> op end b seq=1
 50 < gone b
 
 == queued: a look when the other's key ends
@@ -574,3 +577,15 @@ config fences=3
 70 1 LOCK a
 80 3 UNLOCK a
 > 3 OK depth=0
+
+== a fence that falls is no answer
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+11 2 LOCK a
+20 < granted a fence=100
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> 1 OK depth=0
+40 < renewed a fence=100

@@ -547,3 +547,10 @@ config handovers=4 holds=8 waiters=8
 12910 < unsent s
 13200 until
 > 12960 op hold s seq=4 limit=3
+
+== more permits than there are: no answer
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE s limit=2
+> op take s seq=1 need=1 want=1 limit=2 queue
+10 < taken s first=3

@@ -306,3 +306,13 @@
 > op renew a seq=1 ttl=13000 fence=200
 20000 flush
 > 1 !LOST a fence=100 reason=unreachable
+
+== upgrade: a fence that does not rise is no answer
+0 ready 1
+10 1 LOCK a mode=shared
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 LOCK a
+> op convert a seq=1 ttl=13000 reserve=1
+40 < granted a fence=100

@@ -1549,3 +1549,16 @@ config debug
 # It asks once a lease all the same.
 12000 until
 > 11510 op claim a seq=2 ttl=30000 client=t2 how=q--
+
+== tokens: an answer that tells of another hold is none
+0 ready 1
+10 token 1 acquire a token=t1 px=1m
+> op claim a seq=1 ttl=60000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=60000 token=t1
+50 guard pending id:1
+> op retain a seq=1 ttl=59970 fence=100 client=t1
+> log guard-pending node=0 cause=replica wait=13600
+60 < renewed a fence=99 ttl=59s text=t1 first=1
+1100 until
+> 737 op retain a seq=1 ttl=59283 fence=100 client=t1
