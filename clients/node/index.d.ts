@@ -13,6 +13,8 @@ export interface BrokerOptions {
   grace?: number;
   /** What operators see. */
   label?: string;
+  /** So many ms a call may take longer than its `wait`; 1000 by default. */
+  patience?: number;
 }
 
 export interface WaitOptions {
@@ -102,4 +104,12 @@ export class Broker {
 export class LockError extends Error {
   /** busy, timeout, lost, unavailable, denied, deadlock, ... */
   readonly code: string;
+  /** What was asked for. */
+  readonly names?: string[];
+  /** Who has it (label or address), through which broker, for how many ms, and how
+   * many waited before, as far as the broker knows. */
+  readonly holder?: string;
+  readonly broker?: string;
+  readonly age?: number;
+  readonly before?: number;
 }

@@ -22,13 +22,14 @@ const fs = require('fs');
 const net = require('net');
 const os = require('os');
 const {
-  ALONE, Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
-  again, duration, field, now, optional, sleep,
+  ALONE, FAILED, FROZEN, Gone, Limit, LockError, PATIENCE, STILL, Session, Hold,
+  TRY_AGAIN, again, duration, field, now, optional, sleep,
 } = require('./session.js');
 
 const LOCAL_SOCKET = '/run/lockbrokerd/lockbrokerd.sock';
 const PORT = 5625;
 const IDLE = 8; // so many sessions without work are kept
+const LOOK = 200; // how often it is looked whether a broker is silent
 
 // Words of the protocol.
 
@@ -47,6 +48,41 @@ function count(value, what) {
   if (!Number.isSafeInteger(value) || value < 0)
     throw new LockError('bad-option', `${what} is not a number: ${value}`);
   return value;
+}
+
+// Options.
+
+const WAIT = ['wait', 'signal'];
+const GRANT = [...WAIT, 'ifAvailable', 'steal', 'hold'];
+const KNOWN = {
+  lock: [...GRANT, 'mode', 'keep', 'delay'],
+  semaphore: [...GRANT, 'limit', 'permits'],
+  wait: WAIT,
+  create: ['ttl'],
+  broker: ['addresses', 'user', 'password', 'ca', 'cert', 'key', 'grace', 'label',
+    'patience'],
+};
+/* What other libraries call them. */
+const MEANT = { timeout: 'wait', acquireTimeout: 'wait', lockTimeout: 'hold',
+  ttl: 'hold', duration: 'hold', timeoutMs: 'wait', host: 'addresses' };
+
+/* Refuses an option that would be passed over in silence. */
+function checkOptions(kind, options) {
+  for (const key of Object.keys(options || {})) {
+    if (KNOWN[kind].includes(key)) continue;
+    const meant = KNOWN[kind].includes(MEANT[key]) ? MEANT[key] :
+      KNOWN[kind].find((one) => [...one].sort().join() === [...key].sort().join() ||
+        one.toLowerCase() === key.toLowerCase());
+    throw new LockError('bad-option', `no option "${key}"` +
+      (meant ? ` (did you mean ${meant}?)` : `; there are ${KNOWN[kind].join(', ')}`));
+  }
+}
+
+/* The bound of a hold: none at all is undefined, not 0. */
+function bound(hold) {
+  if (hold != null && !(hold > 0))
+    throw new LockError('bad-option', `hold=${hold} would be without end; leave it out`);
+  return optional('hold', hold);
 }
 
 // Where brokers are.
@@ -140,13 +176,13 @@ const unlock = (all) => `UNLOCK ${all}`;
 function wantLock(names, { mode = 'exclusive', hold, keep, delay }) {
   if (!MODES.has(mode)) throw new LockError('bad-option', `no mode: ${mode}`);
   const rest = MODES.get(mode) +
-    optional('hold', hold) + optional('keep', keep) + optional('delay', delay);
+    bound(hold) + optional('keep', keep) + optional('delay', delay);
   return want('lock', names, 'LOCK', rest, { mode, hold, undo: unlock });
 }
 
 function wantPermits(name, { limit, permits, hold }) {
   const many = ` permits=${count(permits ?? 1, 'permits')}`;
-  const rest = ` limit=${count(limit, 'limit')}${many}${optional('hold', hold)}`;
+  const rest = ` limit=${count(limit, 'limit')}${many}${bound(hold)}`;
   return want('semaphore', name, 'ACQUIRE', rest,
     { hold, undo: (all) => `RELEASE ${all}${many}` });
 }
@@ -160,7 +196,12 @@ class Broker {
     this.addresses = addresses([...given, options.addresses || []].flat());
     for (const key of ['user', 'password', 'label'])
       if (options[key] != null) word(options[key], 'bad-option');
-    this.options = options;
+    checkOptions('broker', options);
+    this.options = { ...options };
+    this.patience = options.patience ?? PATIENCE;
+    if (!(this.patience > 0 && this.patience < Infinity))
+      throw new LockError('bad-option', `patience is not a time in ms: ${this.patience}`);
+    this.why = ' why=yes'; // what a refusal is to tell
     this.sessions = new Set();
     this.waiting = new Set(); // what is asked for
     this.closed = false;
@@ -174,8 +215,7 @@ class Broker {
 
   /* What did not answer a moment ago comes last. */
   places() {
-    const bad = (place) => now() < place.failed + PATIENCE;
-    return [...this.addresses].sort((a, b) => bad(a) - bad(b));
+    return [...this.addresses].sort((a, b) => isBad(a) - isBad(b));
   }
 
   /* Gives back all that is held; functions that still run are told before. */
@@ -194,10 +234,10 @@ class Broker {
    * One that has nothing to do with these keys, which are entered there.  It may
    * have to be opened yet.
    */
-  session(keys) {
+  session(keys, limit) {
     if (this.closed) throw new LockError('closed', 'this Broker is closed');
     let session = this.free(keys);
-    if (!session) this.sessions.add(session = new Session(this));
+    if (!session) this.sessions.add(session = new Session(this, limit));
     for (const key of keys) session.busy.add(key);
     session.refer(true);
     return session;
@@ -210,20 +250,65 @@ class Broker {
   }
 
   /* That session once it is open, or another one. */
-  async opened(session, keys, until, signal) {
-    for (;; session = this.session(keys)) {
+  async opened(session, keys, until, limit, signal) {
+    for (;; session = this.session(keys, limit)) {
       try {
-        await abortable(session.ready, signal);
+        await this.answer(session.ready, session, limit, signal);
         if (session.state === 'open') return session;
         this.letGo(session, keys);
       } catch (error) {
         this.letGo(session, keys);
-        const again = error instanceof Gone || (error.code === 'unavailable' &&
-          now() + TRY_AGAIN < until);
+        const again = limit.left() > 0 && (error instanceof Gone ||
+          (error.code === 'unavailable' &&
+            now() + TRY_AGAIN < Math.min(until, now() + limit.left())));
         if (!again) throw error;
         await abortable(sleep(TRY_AGAIN), signal);
       }
     }
+  }
+
+  /*
+   * The promise, but no longer than the limit allows, nor while the broker of the
+   * session is silent for longer than its share of that.
+   */
+  answer(promise, session, limit, signal) {
+    const sent = now();
+    const { place } = session;
+    const others = this.addresses.some((one) => one !== place && !isBad(one));
+    const allowed = session.state === 'new' ? Infinity :
+      Math.min(FROZEN, limit.share(others));
+    if (session.state !== 'new') session.allow(allowed);
+    const every = Math.min(LOOK, Math.max(20, Math.min(allowed, limit.left()) / 4));
+    return new Promise((done, fail) => {
+      let due = sent + every;
+      let begun = sent;
+      const timer = setInterval(() => {
+        const late = now() - due;
+        due = now() + every;
+        if (late > STILL) {
+          limit.still(late);
+          begun += late;
+        }
+        if (session.heard > sent) limit.quiet = Math.max(limit.quiet, session.heard);
+        const silent = now() - Math.max(begun, session.heard);
+        if (silent <= allowed && limit.left() > 0) return;
+        const gone = new Gone();
+        if (silent > allowed / 2 && session.state !== 'new') {
+          session.silent = true;
+          place.failed = now();
+          gone.message = `${place.text} does not answer`;
+        } else {
+          gone.message = 'the broker did not answer this request in time';
+        }
+        end(fail)(gone);
+      }, every);
+      const end = (how) => (value) => {
+        clearInterval(timer);
+        if (how === done) limit.quiet = now();
+        how(value);
+      };
+      abortable(promise, signal).then(end(done), end(fail));
+    });
   }
 
   letGo(session, keys) {
@@ -245,32 +330,32 @@ class Broker {
   async ask(what, { wait, signal } = {}) {
     if (wait != null && wait !== Infinity) duration(wait, 'wait');
     const end = wait == null ? Infinity : now() + wait;
-    for (let tries = 1, last = what.once; ; tries++, last = now() >= end) {
+    const limit = new Limit(this.patience, wait ?? Infinity);
+    for (let tries = 1, last = what.once; ; tries++, last = limit.left() <= 0) {
       if (signal) signal.throwIfAborted();
       if (tries > 2) await abortable(sleep(TRY_AGAIN), signal);
-      let session = this.session(what.busy);
+      let session = this.session(what.busy, limit);
       await undefined; // who asks in the same turn shares it
       if (session.state !== 'open')
-        session = await this.opened(session, what.busy, Math.min(end, now() + PATIENCE),
-          signal);
+        session = await this.opened(session, what.busy, end, limit, signal);
       const rest = end === Infinity ? end : Math.max(wait === 0 ? 0 : 1, end - now());
       let said;
       try {
         if (what.undo && session.maybeFree(what.busy, rest)) {
           said = session.try(what);
-          const reply = await abortable(said, signal);
+          const reply = await this.answer(said, session, limit, signal);
           if (session.isFinal(reply, rest)) reply.check();
           else said = undefined;
         }
         if (!said) {
           said = session.take(what, rest);
-          const reply = await abortable(said, signal);
+          const reply = await this.answer(said, session, limit, signal);
           reply.check();
           if (!what.undo) {
             this.takeBack(session, what, said);
             return reply;
           }
-          await abortable(session.ping([said.hold]), signal);
+          await this.answer(session.ping([said.hold]), session, limit, signal);
         }
         const { hold } = said;
         if (!hold.over && hold.until > now()) return hold;
@@ -305,26 +390,35 @@ class Broker {
     await Promise.all(names.map((name) => session.send(undo(name))));
   }
 
-  /* Throws if it was lost before. */
+  /*
+   * Throws if it was lost before.  Where the broker does not answer within the
+   * patience, it is finished behind this.
+   */
   async release(hold) {
     const { session, want } = hold;
+    const lost = hold.valid === 0;
+    if (!lost) hold.leave();
+    const given = this.giveBack(session, want, lost);
+    given.catch(() => {}).finally(() => this.letGo(session, want.busy));
+    if (lost) throw hold.error;
     try {
-      if (hold.valid === 0) {
-        if (want.names.length > 1) await this.undo(session, want);
-        throw hold.error;
-      }
-      hold.leave();
-      const { error } = await session.send(want.undo(want.all));
-      if (!error) return;
-      if (want.names.length > 1) await this.undo(session, want);
-      throw error.code === 'not-held' ? new LockError('lost', error.message) : error;
+      await this.answer(given, session, new Limit(this.patience, 0));
     } catch (error) {
       // If the connection is gone, the broker ends it: it was held until now.
-      if (hold.error) throw hold.error;
-      if (!(error instanceof Gone)) throw error;
-    } finally {
-      this.letGo(session, want.busy);
+      if (!(error instanceof Gone)) throw error.about(want.names);
     }
+  }
+
+  /* What was lost is given back as well: a broker may wait for the word. */
+  async giveBack(session, want, lost) {
+    if (lost) {
+      await this.undo(session, want);
+      return;
+    }
+    const { error } = await session.send(want.undo(want.all));
+    if (!error) return;
+    if (want.names.length > 1) await this.undo(session, want);
+    throw error.code === 'not-held' ? new LockError('lost', error.message) : error;
   }
 
   /*
@@ -337,12 +431,14 @@ class Broker {
     const { steal, ifAvailable } = options;
     if (typeof fn !== 'function') throw new TypeError('a lock needs a function');
     if (steal) throw new LockError('unsupported', 'a lock can not be stolen');
+    checkOptions(make === wantLock ? 'lock' : 'semaphore', options);
     const what = make(names, options);
     let hold = null;
     this.waiting.add(what);
     try {
       hold = await this.ask(what, ifAvailable ? { ...options, wait: 0 } : options);
     } catch (error) {
+      if (error instanceof LockError) error.about(what.names);
       if (!ifAvailable || error.code !== 'busy') throw error;
     } finally {
       this.waiting.delete(what);
@@ -387,11 +483,15 @@ class Broker {
     const ask = async (verb, rest, more, options) =>
       +(await this.ask(want('latch', name, verb, rest, more), options)).get('count');
     return {
-      create: async (number, { ttl } = {}) => ask('LATCH',
-        ` count=${count(number, 'count')}${optional('ttl', ttl)}`, { once: true }),
+      create: async (number, options = {}) => {
+        checkOptions('create', options);
+        return ask('LATCH', ` count=${count(number, 'count')}` +
+          optional('ttl', options.ttl), { once: true });
+      },
       countDown: async (by = 1) => ask('COUNTDOWN',
         ` by=${count(by, 'by')}`, { once: true }),
       wait: async (options) => {
+        checkOptions('wait', options);
         await ask('AWAIT', '', {}, options);
       },
     };
@@ -401,8 +501,11 @@ class Broker {
   barrier(name, parties) {
     return {
       /* Resolves with how many were still to come: 0 to the last. */
-      wait: async (options) => +(await this.ask(want('barrier', name, 'BARRIER',
-        ` parties=${count(parties, 'parties')}`, { once: true }), options)).get('index'),
+      wait: async (options) => {
+        checkOptions('wait', options);
+        return +(await this.ask(want('barrier', name, 'BARRIER',
+          ` parties=${count(parties, 'parties')}`, { once: true }), options)).get('index');
+      },
     };
   }
 
@@ -445,6 +548,11 @@ class Broker {
       (await list('QUEUE', name)).map((row) => [name, row])));
     return queues.flat();
   }
+}
+
+/* Did it not answer a moment ago? */
+function isBad(place) {
+  return now() < place.failed + FAILED;
 }
 
 function matches(name, pattern) {

@@ -4,13 +4,17 @@
  * clock by which it is safe.  See index.js.
  */
 
+const dns = require('dns');
 const net = require('net');
 const os = require('os');
 const { performance } = require('perf_hooks');
 const tls = require('tls');
 
 const TRY_AGAIN = 100; // between attempts to find a broker
-const PATIENCE = 10000; // so long a broker is looked for, however long one may wait
+const SILENCE = 10000; // without `wait`, so long no broker may answer in a row
+const FAILED = 10000; // so long an address that did not answer is tried last
+const PATIENCE = 1000; // a call takes at most so much longer than its `wait`
+const STILL = 300; // a timer that is later than this: the program did not run
 const FROZEN = 5000; // a broker that says nothing for so long is given up
 const CONNECT = 3000; // for one address
 const BRIEF = 1000; // an answer is older than its arrival by less
@@ -22,13 +26,35 @@ const WARY = 8; // so often a lock is waited for at once after one was not free
 // session has, so that it gets a session of its own.
 const ALONE = 'alone';
 
+/*
+ * `names`: what was asked for.  As far as the broker knows: `holder` (label or
+ * address of who has it), `broker` (through which), `age` (for so many ms),
+ * `before` (so many waited before).
+ */
 class LockError extends Error {
   constructor(code, text) {
     super(text || code);
     this.code = code;
   }
+
+  /* Says for which names, unless it does already. */
+  about(names) {
+    if (this.names) return this;
+    this.names = names;
+    if (!names.some((name) => this.message.startsWith(`${name}:`) ||
+        this.message.startsWith(`${name} `)))
+      this.message = `${names.join(', ')}: ${this.message}`;
+    return this;
+  }
 }
 LockError.prototype.name = 'LockError';
+
+/* For people. */
+function span(ms) {
+  for (const [unit, length] of [['d', 864e5], ['h', 36e5], ['min', 6e4], ['s', 1e3]])
+    if (ms >= length) return `${Math.floor(ms / length)} ${unit}`;
+  return `${Math.floor(ms)} ms`;
+}
 
 /* Is it to be asked again? */
 const again = Symbol('again');
@@ -58,6 +84,56 @@ function now() {
     asleep = Math.max(asleep, os.uptime() * 1000 - awake - started);
   }
   return awake + asleep;
+}
+
+/*
+ * How long one call may take: its `wait` and the patience, not counting time in
+ * which the program did not run; without a `wait`, SILENCE from the last answer.
+ */
+class Limit {
+  constructor(patience, wait) {
+    this.patience = patience;
+    this.quiet = now(); // no broker has answered since
+    this.hard = wait === Infinity ? Infinity : this.quiet + wait + patience;
+  }
+
+  left() {
+    return Math.min(this.hard, this.hard === Infinity ? this.quiet + SILENCE :
+      Infinity) - now();
+  }
+
+  /* So much of that for one address, if there are others to try. */
+  share(others) {
+    const left = Math.max(0, this.left());
+    return others ? Math.max(left / 2, Math.min(left, this.patience / 2)) : left;
+  }
+
+  /* The program stood still for so long. */
+  still(ms) {
+    this.quiet += ms;
+    this.hard += ms;
+  }
+}
+
+/*
+ * Names are resolved once at a time: a name server that is dead keeps a thread of
+ * four for as long as it is waited for.
+ */
+const looked = new Map();
+
+function lookup(host, options, done) {
+  const key = JSON.stringify([host, options]);
+  const waiting = looked.get(key);
+  if (waiting) {
+    waiting.push(done);
+    return;
+  }
+  looked.set(key, [done]);
+  dns.lookup(host, options, (...found) => {
+    const all = looked.get(key);
+    looked.delete(key);
+    for (const one of all) one(...found);
+  });
 }
 
 function sleep(ms) {
@@ -109,9 +185,9 @@ class Reply {
     const [status, code] = text.split(' ', 2);
     switch (status) {
       case 'BUSY':
-        return new LockError('busy', 'held by another');
+        return this.refused('busy', '');
       case 'TIMEOUT':
-        return new LockError('timeout', 'not granted in time');
+        return this.refused('timeout', 'not granted in time; ');
       case 'CANCELLED':
         return new LockError('cancelled');
       default: {
@@ -121,6 +197,29 @@ class Reply {
         return error;
       }
     }
+  }
+
+  /* ... with what the broker knows (SESSION why=yes). */
+  refused(code, begins) {
+    const [holder, broker, age, before, kept, name] =
+      ['holder', 'broker', 'age', 'before', 'kept', 'name'].map((key) => {
+        const value = this.get(key);
+        return value === undefined ? undefined : utf8(value);
+      });
+    let text = begins;
+    if (kept) {
+      text += `kept after its last holder for another ${span(milliseconds(kept))}`;
+    } else {
+      text += `held by ${holder || 'another'}`;
+      if (broker) text += ` through ${broker}`;
+      if (age) text += ` for ${span(milliseconds(age))}`;
+    }
+    if (before) text += `; ${before} before this one`;
+    const error = new LockError(code, text);
+    Object.assign(error, { holder, broker });
+    if (age) error.age = milliseconds(age);
+    if (before) error.before = +before;
+    return name ? error.about([name]) : error;
   }
 
   /* Itself if it is OK, or throws the error that it is. */
@@ -139,6 +238,15 @@ function field(text, key) {
   const end = text.indexOf(' ', from);
   return end < 0 ? text.slice(from) : text.slice(from, end);
 }
+
+const REASONS = {
+  unreachable: ': no broker could confirm it in time',
+  hold: ': its hold= is over',
+  forced: ': an administrator ended it',
+  taken: ': somebody else has it in Redis',
+  shutdown: ': the broker stops',
+  drill: ': this is a drill; let go of it now',
+};
 
 /* What a session has been granted: locks, or permits of a semaphore. */
 class Hold {
@@ -159,8 +267,9 @@ class Hold {
     if (this.over) return;
     this.leave();
     this.reason = reason;
-    this.error = new LockError('lost',
-      `${this.want.names.join(', ')} lost (${reason})`);
+    this.error = new LockError('lost', `${this.want.names.join(', ')} was lost ` +
+      `(${reason})${REASONS[reason] || ''}`);
+    this.error.names = this.want.names;
     if (this.controller) this.controller.abort(this.error);
   }
 
@@ -204,9 +313,11 @@ class Hold {
  * connection is lost, and it may come back with its holds) or `gone`.
  */
 class Session {
-  constructor(broker) {
+  constructor(broker, limit) {
     this.broker = broker;
     this.state = 'new';
+    this.silent = false; // a request was given up; nothing came since
+    this.brisk = FROZEN; // the least silence that a request allows
     this.busy = new Set(); // kinds with names that are held or asked for here
     this.holds = new Set();
     this.calls = new Map(); // by tag
@@ -220,21 +331,24 @@ class Session {
     this.refer = () => {}; // does the program go on for it?
     this.failed = () => {}; // the connection that is being made has failed
     this.heard = now();
-    this.ready = this.connect();
+    this.ready = this.connect(limit);
     this.ready.catch(() => {});
   }
 
   // The connection.
 
   /* To the first address that answers. */
-  async connect() {
+  async connect(limit) {
     const why = [];
-    const { label, grace } = this.broker.options;
-    const hello = 'SESSION' + (label ? ` label=${label}` : '') +
-      optional('grace', grace || undefined);
-    for (const place of this.broker.places()) {
+    const places = this.broker.places();
+    for (const [i, place] of places.entries()) {
+      if (i > 0 && limit.left() <= 0) {
+        why.push(`${place.text}: no time was left to try it`);
+        continue;
+      }
       try {
-        const reply = await this.dial(place, hello, CONNECT);
+        const reply = await this.greet(place,
+          Math.min(CONNECT, limit.share(i + 1 < places.length)));
         this.place = place;
         this.id = reply.get('id');
         this.key = reply.get('key');
@@ -254,6 +368,31 @@ class Session {
     }
     this.drop();
     throw new LockError('unavailable', `no broker answers (${why.join('; ')})`);
+  }
+
+  /* Asks for a session, of an older broker, and where there is no place for its
+   * grace, for less. */
+  async greet(place, patience) {
+    const { broker } = this;
+    for (;;) {
+      const { why, options: { label, grace } } = broker;
+      const hello = 'SESSION' + (label ? ` label=${label}` : '') +
+        optional('grace', grace || undefined) + why;
+      try {
+        return await this.dial(place, hello, patience);
+      } catch (error) {
+        if (error.code === 'bad-option' && why) {
+          broker.why = '';
+        } else if (error.code === 'limit' && grace) {
+          if (!broker.options.grace) continue;
+          broker.options.grace = 0;
+          process.emitWarning('lockbroker: locks will not survive a lost ' +
+            `connection: the broker refuses grace=: ${error.message}`);
+        } else {
+          throw error;
+        }
+      }
+    }
   }
 
   /*
@@ -290,7 +429,7 @@ class Session {
     // Without TLS all is read into one buffer, instead of a new one each time.
     const onread = secure ? undefined :
       { buffer: Buffer.allocUnsafeSlow(ROOM), callback: read };
-    const raw = net.connect({ path, host, port, noDelay: true, onread });
+    const raw = net.connect({ path, host, port, noDelay: true, onread, lookup });
     const socket = secure ?
       tls.connect({ ...this.broker.context(place), socket: raw }) : raw;
     if (secure) socket.on('data', (bytes) => read(bytes.length, bytes));
@@ -422,6 +561,7 @@ class Session {
 
   read(text) {
     this.heard = now();
+    this.silent = false;
     const all = this.partial + text;
     let from = 0;
     for (let end; (end = all.indexOf('\n', from)) >= 0; from = end + 1)
@@ -451,8 +591,10 @@ class Session {
   done(reply, tag) {
     const call = tag === undefined ? this.tried.shift() : this.calls.get(tag);
     if (tag !== undefined) this.calls.delete(tag);
+    if (!this.asked) this.brisk = FROZEN;
     if (call) call.done(reply);
     else if (tag === undefined && reply.error) this.fail(reply.error); // to no request
+    else if (tag === undefined) this.drop('that is no broker');
   }
 
   event(text) {
@@ -513,7 +655,8 @@ class Session {
   tick() {
     this.timer = undefined;
     const left = this.left();
-    if (now() > this.due + FROZEN / 2) this.heard = now(); // it was this program
+    const late = now() - this.due;
+    if (late > STILL) this.heard += late; // it was this program
     const frozen = this.asked && now() - this.heard > FROZEN;
     if (left <= 0 || (frozen && !this.holds.size)) {
       const over = [...this.holds].find((hold) => hold.until && hold.until <= now());
@@ -522,7 +665,7 @@ class Session {
     }
     if (!this.holds.size && !this.asked) return;
     if (this.state !== 'away') this.ping([...this.holds]).catch(() => {});
-    this.arm(now() + Math.min(Math.max(Math.min(left, FROZEN) / 3, 20), left));
+    this.arm(now() + Math.min(Math.max(Math.min(left, this.brisk) / 3, 20), left));
   }
 
   /* What was granted before this is safe for as long as the broker says. */
@@ -542,7 +685,8 @@ class Session {
 
   /* Can these keys be entered here? */
   isFree(keys) {
-    if (this.tried.length || (this.state !== 'open' && this.state !== 'new'))
+    if (this.tried.length || this.silent ||
+        (this.state !== 'open' && this.state !== 'new'))
       return false;
     return !this.busy.size || !(this.busy.has(ALONE) || keys.includes(ALONE) ||
       keys.some((key) => this.busy.has(key)));
@@ -604,6 +748,7 @@ class Session {
         fail(error);
       };
       if (this.socket) {
+        this.hush();
         this.tried.push({ done: grant, fail: lost }, { done: pong, fail: lost });
         this.write(`${want.line} wait=0\r\nPING\r\n`);
       } else {
@@ -631,6 +776,7 @@ class Session {
         fail(new Gone());
         return;
       }
+      this.hush();
       this.calls.set(tag, { fail, done: at ? (reply) => {
         at(reply);
         done(reply);
@@ -639,6 +785,18 @@ class Session {
     });
     promise.tag = tag;
     return promise;
+  }
+
+  /* From now on the broker's silence counts, unless it does already. */
+  hush() {
+    if (!this.asked) this.heard = now();
+  }
+
+  /* A request allows so much of it: it is asked meanwhile whether it lives. */
+  allow(silence) {
+    if (silence >= this.brisk) return;
+    this.brisk = Math.max(silence, 60);
+    this.arm(now() + this.brisk / 3);
   }
 
   /* So many replies are yet to come. */
@@ -662,14 +820,12 @@ class Session {
       }
       this.out += text;
     }
-    if (this.timer) return;
-    this.heard = now();
-    this.arm(this.heard + FROZEN / 3);
+    this.arm(now() + this.brisk / 3);
   }
 }
 
 
 module.exports = {
-  ALONE, Gone, LockError, PATIENCE, Session, Hold, TRY_AGAIN,
-  again, duration, field, now, optional, sleep,
+  ALONE, FAILED, FROZEN, Gone, Limit, LockError, PATIENCE, STILL, Session, Hold,
+  TRY_AGAIN, again, duration, field, now, optional, sleep,
 };

@@ -59,6 +59,7 @@ EXTRA_DIST += \
 	tests/system/test_client_aio.py \
 	tests/system/test_client_c.py \
 	tests/system/test_client_node.py \
+	tests/system/test_client_node_faults.py \
 	tests/system/test_client_python.py \
 	tests/system/test_client_python_faults.py \
 	tests/system/test_client_storms.py \

@@ -290,7 +290,7 @@ class Blocks(Client):
         names = sorted(["größe", "鍵", "𝄞"])
         self.assertEqual(program.next(), [names, 3])
         self.control.ok("UNLOCK-FORCE 鍵")
-        self.assertEqual(program.next(), ["lost", "größe, 鍵, 𝄞 lost (forced)"])
+        self.assertEqual(program.next(), ["lost", "größe, 鍵, 𝄞 was lost (forced): an administrator ended it"])
         self.assertEqual([program.next(), program.next()], [["lost"], [names]])
         self.assertIn('"éééé', program.next()[0])
         self.assertEqual(program.end(), "")

@@ -542,8 +542,9 @@ class Session:
         words = ["SESSION"]
         if self.core.label:
             words.append("label=" + self.core.label)
+        why = self.core.why
         reply = await self._offer(words)
-        if reply.text.startswith("bad-option ") and self.core.why:
+        if reply.text.startswith("bad-option ") and why:
             self.core.why = ""  # a broker before it knew this
             reply = await self._offer(words)
         if reply.text.startswith("limit ") and self.core.grace:
