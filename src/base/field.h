@@ -70,14 +70,17 @@
 	FIELD(HTTP, "http", STR) \
 	FIELD(LEAVING, "leaving", NUM) \
 	FIELD(MISSING, "missing", NUM) \
-	FIELD(SELF, "self", NUM)
+	FIELD(SELF, "self", NUM) \
+	FIELD(NAME, "name", STR) \
+	FIELD(BEFORE, "before", NUM) \
+	FIELD(KEPT, "kept", MS) \
+	FIELD(WHY, "why", STR)
 
 /*
  * LOGFIELD: the same for keys of log lines only.  Durations in the log are
  * numbers, and their keys end with "_ms".
  */
 #define LOG_FIELDS(LOGFIELD) \
-	LOGFIELD(NAME, "name", STR) \
 	LOGFIELD(TEXT, "text", STR) \
 	LOGFIELD(SHARD, "node", NUM) \
 	LOGFIELD(CAUSE, "cause", STR) \

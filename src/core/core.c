@@ -44,6 +44,7 @@
 #include "core/lock/watch.h"
 #include "core/lock/watchers.h"
 #include "core/measure/count.h"
+#include "core/obstacle.h"
 #include "core/replay.h"
 #include "core/session/notify.h"
 #include "core/session/place.h"
@@ -171,6 +172,7 @@ on_bare(struct core *core, struct owner *owner)
 
 static const struct owner_listener of_owners = {
 	.bare = on_bare,
+	.refused = obstacle_tell,
 };
 
 static const struct holding_class *const of_holdings[HOLDING_KINDS] = {

@@ -100,14 +100,24 @@ struct core_request {
 
 #define CORE_SECRET_BYTES 16
 
+/* The options of a session but for its label, all 0 at first.  core/life.c has a row
+ * for each. */
+enum session_option {
+	SESSION_GRACE,	   /* ms that it outlives its connection */
+	SESSION_HEARTBEAT, /* its client owes a line so often, in ms; 0: never */
+	SESSION_END,	   /* 1: only QUIT is an orderly one; its work may
+			      outlive its connection's end */
+	SESSION_WHY,	   /* 1: refusals say more: core/obstacle.h */
+	SESSION_OPTIONS
+};
+
 /* SESSION: sets what is given; the reply tells all options. */
 struct core_session_options {
 	uint64_t ref;
 	const char *label; /* NULL: not given */
 	size_t label_len;
-	bool has_grace, has_heartbeat, has_end;
-	int64_t grace_ms, heartbeat_ms; /* 0: none */
-	bool by_quit_only;		/* end: only QUIT is an orderly one */
+	uint32_t given; /* bits 1 << SESSION_x */
+	int64_t num[SESSION_OPTIONS];
 	/* Random; the session takes it if it has none yet. */
 	unsigned char secret[CORE_SECRET_BYTES];
 };

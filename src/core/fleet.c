@@ -153,18 +153,22 @@ members_read(
 	}
 }
 
+static int
+order_names(const char *x, size_t x_len, const char *y, size_t y_len)
+{
+	int order = memcmp(x, y, x_len < y_len ? x_len : y_len);
+
+	return order != 0 ? order : (x_len > y_len) - (x_len < y_len);
+}
+
 /* By name; of one name that comes first which was seen last. */
 static int
 compare(const void *a, const void *b)
 {
 	const struct member *x = *(struct member *const *)a;
 	const struct member *y = *(struct member *const *)b;
-	size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
-	int names = memcmp(x->text, y->text, n);
+	int names = order_names(x->text, x->name_len, y->text, y->name_len);
 
-	if (names == 0)
-		names =
-		    (x->name_len > y->name_len) - (x->name_len < y->name_len);
 	return names != 0
 		   ? names
 		   : (x->seen_ms > y->seen_ms) - (x->seen_ms < y->seen_ms);
@@ -208,6 +212,14 @@ members_merge(struct members *m)
 			m->v[n++] = m->v[i];
 	}
 	m->n = n;
+}
+
+static const char *
+address_of(const struct member *one)
+{
+	const char *address = one->words[MEMBER_ADDRESS];
+
+	return strcmp(address, "-") == 0 ? NULL : address;
 }
 
 static bool
@@ -288,6 +300,27 @@ fleet_outcome(
 		f->told_ms = core->now_ms;
 	}
 	fleet_tell(core, guard_excuse(core, slot->shard, o, why));
+}
+
+const char *
+fleet_address(const struct core *core, const char *name, size_t len)
+{
+	const struct members *m = &core->fleet->known;
+	size_t low = 0, high = m->n, mid;
+	int order;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		order = order_names(
+		    name, len, m->v[mid]->text, m->v[mid]->name_len);
+		if (order == 0)
+			return address_of(m->v[mid]);
+		if (order < 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return NULL;
 }
 
 const struct member *

@@ -46,4 +46,9 @@ void fleet_outcome(
  * It lives until the next step. */
 const struct member *fleet_member(const struct core *core, size_t i);
 
+/* Where people reach the broker of that name, as it was told last; NULL: not
+ * known. */
+const char *fleet_address(
+    const struct core *core, const char *name, size_t len);
+
 #endif

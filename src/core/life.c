@@ -77,8 +77,9 @@ static void
 set_grace(struct core *core, struct session *s, int64_t grace_ms)
 {
 	grace_ms = cut_grace(core, grace_ms);
-	core->sessions->nkeepers += (grace_ms > 0) - (s->grace_ms > 0);
-	s->grace_ms = grace_ms;
+	core->sessions->nkeepers +=
+	    (grace_ms > 0) - (s->option[SESSION_GRACE] > 0);
+	s->option[SESSION_GRACE] = grace_ms;
 	place_look(core, s);
 	make_room(core);
 	if (grace_ms == 0)
@@ -139,7 +140,7 @@ session_drain(struct core *core, struct session *s)
 static bool
 ended_by_client(const struct session *s, bool orderly, bool quit)
 {
-	if (quit || s->by_quit_only)
+	if (quit || s->option[SESSION_END] != 0)
 		return quit;
 	return (orderly && !s->proxied) || !s->tcp;
 }
@@ -154,7 +155,7 @@ lives_until(
 
 	if (quit || core->stopping)
 		return until_ms;
-	until_ms += cut_grace(core, s->grace_ms);
+	until_ms += cut_grace(core, s->option[SESSION_GRACE]);
 	if (!ended_by_client(s, orderly, quit) && s->valid_ms > until_ms &&
 	    owner_has(&s->owner) > 0)
 		until_ms = s->valid_ms;
@@ -184,7 +185,7 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 		s->owner.promised_ms = s->valid_ms;
 	notify_session(core, NOTICE_SESSION_AWAY, &s->owner);
 	place_look(core, s);
-	unowned_gone(core, &s->owner, s->grace_ms == 0);
+	unowned_gone(core, &s->owner, s->option[SESSION_GRACE] == 0);
 	core_arm(core, &s->end, until_ms);
 }
 
@@ -260,13 +261,42 @@ same_user(const struct session *s, const struct session *own)
 	       strcmp(s->owner.user, own->owner.user) == 0;
 }
 
+/* How options are set, if there is more to it, and told unless they are 0: by a
+ * word, or by their number. */
+static const struct {
+	void (*set)(struct core *core, struct session *s, int64_t num);
+	enum field_id field;
+	const char *word;
+} session_options[SESSION_OPTIONS] = {
+	[SESSION_GRACE] = { set_grace, FIELD_GRACE, NULL },
+	[SESSION_HEARTBEAT] = { NULL, FIELD_HEARTBEAT, NULL },
+	[SESSION_END] = { NULL, FIELD_END, "quit" },
+	[SESSION_WHY] = { NULL, FIELD_WHY, "yes" },
+};
+
+static void
+tell_options(struct core *core, const struct session *s)
+{
+	unsigned i;
+
+	for (i = 0; i < SESSION_OPTIONS; i++)
+		if (s->option[i] != 0 && session_options[i].word != NULL)
+			emit_text(core, session_options[i].field,
+			    session_options[i].word);
+		else if (s->option[i] != 0)
+			emit_num(core, session_options[i].field,
+			    (uint64_t)s->option[i]);
+}
+
 void
 session_set_options(
     struct core *core, struct session *s, const struct core_session_options *t)
 {
 	char key[KEY_DIGITS];
+	unsigned i;
 
-	if (t->has_grace && cut_grace(core, t->grace_ms) > 0 &&
+	if ((t->given & 1u << SESSION_GRACE) != 0 &&
+	    cut_grace(core, t->num[SESSION_GRACE]) > 0 &&
 	    !place_admits(core, s, t->ref))
 		return;
 	if (t->label != NULL) {
@@ -274,8 +304,11 @@ session_set_options(
 		s->owner.label = xstrndup(t->label, t->label_len);
 		notify_session(core, NOTICE_SESSION_NAMED, &s->owner);
 	}
-	if (t->has_grace)
-		set_grace(core, s, t->grace_ms);
+	for (i = 0; i < SESSION_OPTIONS; i++)
+		if ((t->given & 1u << i) != 0 && session_options[i].set != NULL)
+			session_options[i].set(core, s, t->num[i]);
+		else if ((t->given & 1u << i) != 0)
+			s->option[i] = t->num[i];
 	/* A key that was told stays good, however often SESSION comes. */
 	if (!s->has_secret)
 		memcpy(s->secret, t->secret, sizeof(s->secret));
@@ -287,16 +320,9 @@ session_set_options(
 	if (s->owner.label != NULL)
 		emit_str(
 		    core, FIELD_LABEL, s->owner.label, strlen(s->owner.label));
-	if (s->grace_ms > 0)
-		emit_num(core, FIELD_GRACE, (uint64_t)s->grace_ms);
-	if (t->has_end)
-		s->by_quit_only = t->by_quit_only;
-	if (t->has_heartbeat)
-		s->heartbeat_ms = t->heartbeat_ms;
-	if (s->heartbeat_ms > 0)
-		emit_num(core, FIELD_HEARTBEAT, (uint64_t)s->heartbeat_ms);
-	if (t->has_heartbeat)
-		emit_attach(core, s->owner.id, s->heartbeat_ms);
+	tell_options(core, s);
+	if ((t->given & 1u << SESSION_HEARTBEAT) != 0)
+		emit_attach(core, s->owner.id, s->option[SESSION_HEARTBEAT]);
 }
 
 /* Of at most limits.holds semaphores. */
@@ -341,7 +367,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	s->owner.uid = own->owner.uid;
 	notify_session(core, NOTICE_SESSION_RESUMED, &s->owner);
 	leave_end(core, own, true);
-	emit_attach(core, s->owner.id, s->heartbeat_ms);
+	emit_attach(core, s->owner.id, s->option[SESSION_HEARTBEAT]);
 }
 
 /* Is its end due?  A later step sees to it. */

@@ -215,5 +215,7 @@ src_core_libcore_a_SOURCES = \
 	src/core/replay.h \
 	src/core/status.c \
 	src/core/status.h \
+	src/core/obstacle.c \
+	src/core/obstacle.h \
 	src/core/stop.c \
 	src/core/stop.h

@@ -157,7 +157,7 @@ kept_collect(struct core *core, size_t first)
 			continue;
 		core_visit(core, 1);
 		s = session_find(core, e->session);
-		if (s == NULL || s->grace_ms == 0)
+		if (s == NULL || s->option[SESSION_GRACE] == 0)
 			continue;
 		k = copy(fx, e);
 		k->number = ++core->sessions->nevents;

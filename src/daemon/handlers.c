@@ -119,22 +119,36 @@ handle_cancel(struct broker *b, struct conn *c, const struct request *r)
 	bridge_step(b, &ev);
 }
 
+static const enum option_id session_options[SESSION_OPTIONS] = {
+	[SESSION_GRACE] = OPTION_GRACE,
+	[SESSION_HEARTBEAT] = OPTION_HEARTBEAT,
+	[SESSION_END] = OPTION_END,
+	[SESSION_WHY] = OPTION_WHY,
+};
+
 static void
 handle_session(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct core_event ev = { .kind = CORE_SESSION_OPTIONS };
-	struct core_session_options t = { .ref = conn_defer(c, r) };
+	struct core_session_options t = { .ref = 0 };
+	unsigned i;
+
+	if (request_has(r, OPTION_WHY) && resp_is(conn_protocol(c))) {
+		conn_refuse(c, r, ERR_BAD_OPTION,
+		    "why= is for the protocol of lines: RESP has no room for"
+		    " reasons");
+		return;
+	}
+	t.ref = conn_defer(c, r);
 
 	if (request_has(r, OPTION_LABEL)) {
 		t.label = r->str[OPTION_LABEL].p;
 		t.label_len = r->str[OPTION_LABEL].n;
 	}
-	t.has_grace = request_has(r, OPTION_GRACE);
-	t.grace_ms = number_or(r, OPTION_GRACE, 0);
-	t.has_end = request_has(r, OPTION_END);
-	t.by_quit_only = number_or(r, OPTION_END, END_CLOSE) == END_QUIT;
-	t.has_heartbeat = request_has(r, OPTION_HEARTBEAT);
-	t.heartbeat_ms = number_or(r, OPTION_HEARTBEAT, 0);
+	for (i = 0; i < SESSION_OPTIONS; i++) {
+		t.given |= (uint32_t)request_has(r, session_options[i]) << i;
+		t.num[i] = r->num[session_options[i]];
+	}
 	if (getrandom(t.secret, sizeof(t.secret), 0) !=
 	    (ssize_t)sizeof(t.secret))
 		abort();

@@ -91,6 +91,15 @@ value_end(
 }
 
 static const char *
+value_yes(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	(void)o;
+	(void)str;
+	return value_either(value, "no", "yes", num);
+}
+
+static const char *
 value_kind(
     const struct option *o, struct span value, int64_t *num, struct span *str)
 {
@@ -129,6 +138,7 @@ static const value_parser parsers[] = {
 	[OPTION_TYPE_MODE] = value_mode,
 	[OPTION_TYPE_KIND] = value_kind,
 	[OPTION_TYPE_END] = value_end,
+	[OPTION_TYPE_YES] = value_yes,
 	[OPTION_TYPE_LABEL] = value_label,
 	[OPTION_TYPE_SECRET] = value_secret,
 };

@@ -104,6 +104,9 @@ check_option(
 	case OPTION_TYPE_END:
 		assert(num == END_CLOSE || num == END_QUIT);
 		break;
+	case OPTION_TYPE_YES:
+		assert(num == 0 || num == 1);
+		break;
 	case OPTION_TYPE_LABEL:
 		check_name(r->str[id], LABEL_MAX_BYTES);
 		/* FALLTHROUGH */

@@ -301,12 +301,12 @@ do_tenure(struct broker *b, const struct input *in, uint64_t session)
 	struct core_event event = { .kind = CORE_SESSION_OPTIONS };
 	struct core_session_options tenure = {
 		.ref = in->ref,
-		.has_grace = in->grace_ms >= 0,
-		.grace_ms = in->grace_ms,
-		.has_heartbeat = in->heartbeat_ms >= 0,
-		.heartbeat_ms = in->heartbeat_ms,
-		.has_end = in->has_end,
-		.by_quit_only =
+		.given = (in->grace_ms >= 0 ? 1u << SESSION_GRACE : 0) |
+			 (in->heartbeat_ms >= 0 ? 1u << SESSION_HEARTBEAT : 0) |
+			 (in->has_end ? 1u << SESSION_END : 0),
+		.num[SESSION_GRACE] = in->grace_ms,
+		.num[SESSION_HEARTBEAT] = in->heartbeat_ms,
+		.num[SESSION_END] =
 		    in->by_quit_only && !world_ablated(b->w, ABLATE_QUIT_ONLY),
 	};
 	unsigned i;

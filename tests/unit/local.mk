@@ -277,7 +277,8 @@ STORIES = tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/unknown.story \
 	tests/unit/core/stories/recall.story \
 	tests/unit/core/stories/warm.story \
-	tests/unit/core/stories/watch.story
+	tests/unit/core/stories/watch.story \
+	tests/unit/core/stories/why.story
 # Not among those that only a machine with Check packs.
 EXTRA_DIST += $(STORIES) tests/unit/core/test_layers.sh
 if HAVE_CHECK

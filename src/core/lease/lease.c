@@ -88,6 +88,7 @@ lease_fini(struct core *core, struct lease *l)
 	core->leases->nlingering -= l->state == LEASE_LINGERING;
 	core->leases->n--;
 	lease_set_why(l, NULL);
+	lease_set_elsewhere(l, NULL, 0);
 	free(l->rare);
 	freelist_give(&core->leases->pending, l->pending);
 }

@@ -100,7 +100,9 @@ struct pending_op {
  * lease_need_rare() makes it; it is freed with its lease.
  */
 struct lease_rare {
-	char *why;	    /* owned; the text of Redis' last refusal */
+	char *why;	 /* owned; the text of Redis' last refusal */
+	char *elsewhere; /* owned; the token that had the name when the broker
+			       asked for it last; NULL: not known */
 	uint64_t again_seq; /* ENDING: of the next token; 0: none yet */
 	int64_t delay_ms;   /* the key outlives lease and pad by this ... */
 	int64_t longer_ms;  /* ... at least, and in fact by this */
@@ -269,6 +271,7 @@ struct lease_rare *lease_need_rare(struct lease *l);
 void lease_linger_over(struct lease *l);
 void lease_not_idle(struct lease *l);
 void lease_set_why(struct lease *l, char *why); /* takes it over; or NULL */
+void lease_set_elsewhere(struct lease *l, const char *token, size_t len);
 
 /* The lease waits for its guard, or does no longer. */
 void lease_block(struct core *core, struct lease *l);

@@ -170,6 +170,8 @@ on_acquire(struct core *core, struct lease *l, const struct pending_op *asked,
 	case OUTCOME_BUSY:
 	case OUTCOME_FOREIGN:
 		core->leases->lessee->elsewhere(core, l);
+		lease_set_elsewhere(
+		    l, o->text, o->status == OUTCOME_FOREIGN ? 0 : o->text_len);
 		l->foreign = o->status == OUTCOME_FOREIGN;
 		lease_set_state(
 		    core, l, asked->queue ? LEASE_QUEUED : LEASE_NONE);

@@ -66,6 +66,16 @@ lease_set_why(struct lease *l, char *why)
 		lease_need_rare(l)->why = why;
 }
 
+void
+lease_set_elsewhere(struct lease *l, const char *token, size_t len)
+{
+	free(lease_rare(l)->elsewhere);
+	if (len > 0)
+		lease_need_rare(l)->elsewhere = xstrndup(token, len);
+	else if (l->rare != NULL)
+		l->rare->elsewhere = NULL;
+}
+
 /* The term of a lease ends here, whatever the reason is.  wake_ms means
  * something else in each state, so none takes it over from the one before. */
 void

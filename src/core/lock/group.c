@@ -132,8 +132,9 @@ group_new(struct core *core, struct owner *owner, const struct core_request *rq,
 	return g;
 }
 
-/* Do others here hold one of the names?  Then the store need not be asked. */
-static bool
+/* Returns one of the names that others here hold; NULL: there is none, so the
+ * store must be asked. */
+static const struct lock *
 held_by_others(const struct core *core, const struct owner *owner,
     const struct core_request *rq, struct lock *const *locks)
 {
@@ -143,8 +144,8 @@ held_by_others(const struct core *core, const struct owner *owner,
 		if (!TAILQ_EMPTY(&locks[i]->holders) &&
 		    hold_find(core, locks[i], owner) == NULL &&
 		    !(rq->shared && locks[i]->shared_hold))
-			return true;
-	return false;
+			return locks[i];
+	return NULL;
 }
 
 /* Does the session have all the names already? */
@@ -169,6 +170,7 @@ group_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	struct lock *locks[CORE_NAMES_MAX];
+	const struct lock *held;
 	struct group *g;
 	unsigned i;
 
@@ -184,8 +186,11 @@ group_request(
 	}
 	if (lock_refuse_deadlock(core, owner, rq, locks))
 		return;
-	if (rq->wait_ms == 0 && held_by_others(core, owner, rq, locks)) {
+	held = rq->wait_ms > 0 ? NULL : held_by_others(core, owner, rq, locks);
+	if (held != NULL) {
 		emit_reply(core, owner->id, rq->ref, STATUS_BUSY);
+		core->owners->above->refused(core, owner, KIND_LOCK, held->name,
+		    held->name_len, queue_of(held)->n);
 		measured_busy(core, locks, rq->nnames);
 		return;
 	}

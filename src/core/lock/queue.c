@@ -342,11 +342,58 @@ answered(struct core *core, struct waiter *w, enum measure_result result)
 		waiter_free(core, w);
 }
 
+/* How many stand before it; far back in a queue, how many stood there when it
+ * came. */
+static uint64_t
+count_before(const struct waiter *w)
+{
+	const struct waiter *other = w;
+	uint64_t n;
+
+	for (n = 0; n < LOOK_MAX; n++) {
+		other = TAILQ_PREV(other, waiter_list, in_lock);
+		if (other == NULL)
+			return n;
+	}
+	n = queue_of(w->lock)->n - 1;
+	return w->ahead < n ? w->ahead : n;
+}
+
+/* The name that is in the way of a request: of several, one that somebody else
+ * has. */
+static const struct waiter *
+in_the_way(const struct core *core, const struct waiter *w)
+{
+	const struct group *g = w->group;
+	const struct lock *l;
+	unsigned i;
+
+	for (i = 0; g != NULL && i < g->n; i++) {
+		l = g->members[i]->lock;
+		if (!lock_reenters(core, l, g->members[i]) &&
+		    (!lock_compatible(l, g->members[i]) ||
+			lock_lingers(core, l, g->members[i]) ||
+			l->lease.state == LEASE_QUEUED))
+			return g->members[i];
+	}
+	return w;
+}
+
+static void
+tell_why(struct core *core, const struct waiter *w)
+{
+	core->owners->above->refused(core, w->claim.owner, KIND_LOCK,
+	    w->lock->name, w->lock->name_len, count_before(w));
+}
+
+/* A waiter of a group that is BUSY is the member that lacks its name. */
 static void
 waiter_answer(struct core *core, struct waiter *w, enum status status)
 {
 	assert(!w->claim.granted);
 	emit_reply(core, w->claim.owner->id, w->claim.ref, status);
+	if (status != STATUS_CANCELLED)
+		tell_why(core, status == STATUS_BUSY ? w : in_the_way(core, w));
 	answered(core, w, measured_result(status));
 }
 

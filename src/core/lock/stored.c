@@ -13,12 +13,10 @@
 
 #define INSTANCE_DIGITS 16 /* of a broker, in a token */
 
-/*
- * Where the broker's name ends in BROKER.INSTANCE.SEQ; 0: this is no such
- * token.  A plain client's value may look much like one.
- */
-static size_t
-broker_end(const char *token, size_t n)
+/* The name ends where BROKER.INSTANCE.SEQ goes on.  A plain client's value may
+ * look much like a token. */
+size_t
+stored_broker(const char *token, size_t n)
 {
 	size_t end = n, i;
 
@@ -65,7 +63,7 @@ stored_parse(const char *p, size_t n)
 		v.state = "shared";
 		return v;
 	}
-	v.broker_len = broker_end(p, token);
+	v.broker_len = stored_broker(p, token);
 	if (v.broker_len == 0)
 		v.fence = 0;
 	return v;

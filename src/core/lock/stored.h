@@ -17,6 +17,10 @@ struct stored {
 
 struct stored stored_parse(const char *value, size_t n);
 
+/* Returns the length of the name of the broker whose token it is, with which it
+ * begins; 0: it is no token of a broker. */
+size_t stored_broker(const char *token, size_t n);
+
 /* Is it a lease of this run of this broker?  A token hold is not. */
 bool stored_is_ours(const struct core *core, const char *value, size_t n);
 

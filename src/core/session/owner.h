@@ -79,6 +79,10 @@ struct owner_listener {
 	/* The owner has let go the last that it had.  It must not step in at
 	 * once: the caller is not done. */
 	void (*bare)(struct core *core, struct owner *owner);
+	/* The reply that was begun says BUSY or TIMEOUT: who has the name that
+	 * is in the way?  So many requests were before this one. */
+	void (*refused)(struct core *core, const struct owner *owner,
+	    enum kind kind, const char *name, size_t len, uint64_t before);
 };
 
 /*

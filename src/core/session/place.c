@@ -16,7 +16,7 @@
 static enum place
 place_of(const struct session *s)
 {
-	if (s->grace_ms == 0 || s->over)
+	if (s->option[SESSION_GRACE] == 0 || s->over)
 		return PLACE_NONE;
 	return s->detached && owner_has(&s->owner) == 0 ? PLACE_SPARE
 							: PLACE_TAKEN;

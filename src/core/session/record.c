@@ -53,10 +53,10 @@ session_new(struct core *core, uint64_t id, const char *peer)
 void
 session_delete(struct core *core, struct session *s)
 {
-	assert(core->sessions->nkeepers >= (s->grace_ms > 0));
+	assert(core->sessions->nkeepers >= (s->option[SESSION_GRACE] > 0));
 	assert(!s->withdrawing && !s->letting_go && s->nkept == 0);
 	core_disarm(core, &s->end);
-	core->sessions->nkeepers -= s->grace_ms > 0;
+	core->sessions->nkeepers -= s->option[SESSION_GRACE] > 0;
 	place_leave(core, s);
 	core->sessions->nplaces[PLACE_NONE]--;
 	CURSOR_REMOVE(
@@ -93,7 +93,7 @@ check_one(const struct core *core, const struct session *s)
 	assert((s->conn == 0) == (s->detached || s->over));
 	assert(!s->over || (s->letting_go && !s->detached));
 	assert(!timer_armed(&s->end) || s->detached);
-	assert(s->grace_ms >= 0);
+	assert(s->option[SESSION_GRACE] >= 0);
 }
 
 void
@@ -105,7 +105,7 @@ session_check(const struct core *core)
 
 	TAILQ_FOREACH (s, &all->all, in_all) {
 		check_one(core, s);
-		nkeepers += s->grace_ms > 0;
+		nkeepers += s->option[SESSION_GRACE] > 0;
 		nleaving += s->withdrawing + s->letting_go;
 	}
 	assert(nkeepers == all->nkeepers);

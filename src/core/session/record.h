@@ -27,22 +27,20 @@ struct session {
 	enum place place;
 	uint64_t conn; /* its connection; 0: detached */
 	bool tcp;
-	bool proxied;	   /* a close may be a proxy's */
-	bool by_quit_only; /* its work may outlive its connection's end */
-	bool detached;	   /* its connection is gone */
-	bool withdrawing;  /* in sessions.withdrawing: it stops waiting */
-	bool letting_go;   /* in sessions.letting_go: it gives all back, ... */
-	bool clean;	   /* ... by its client's will, ... */
-	bool outlived;	   /* ... not for others before its valid= is over */
-	bool leaving;	   /* it was told that the broker leaves */
-	bool refused;	   /* it was told that the broker stops */
-	bool over;	   /* nobody comes back to it */
-	bool has_secret;   /* its client asked for a key, by SESSION */
+	bool proxied;	  /* a close may be a proxy's */
+	bool detached;	  /* its connection is gone */
+	bool withdrawing; /* in sessions.withdrawing: it stops waiting */
+	bool letting_go;  /* in sessions.letting_go: it gives all back, ... */
+	bool clean;	  /* ... by its client's will, ... */
+	bool outlived;	  /* ... not for others before its valid= is over */
+	bool leaving;	  /* it was told that the broker leaves */
+	bool refused;	  /* it was told that the broker stops */
+	bool over;	  /* nobody comes back to it */
+	bool has_secret;  /* its client asked for a key, by SESSION */
 	unsigned char secret[CORE_SECRET_BYTES];
-	int64_t valid_ms;     /* until when it was told that all is well */
-	int64_t grace_ms;     /* it outlives its connection by so much */
-	int64_t heartbeat_ms; /* its client owes a line so often; 0: never */
-	struct timer end;     /* of a detached session */
+	int64_t valid_ms; /* until when it was told that all is well */
+	int64_t option[SESSION_OPTIONS];
+	struct timer end; /* of a detached session */
 	struct kept_list kept;
 	struct table kept_news; /* those that later news may replace */
 	unsigned nkept;

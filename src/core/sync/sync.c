@@ -421,12 +421,31 @@ entry_free(struct core *core, struct entry *e)
 	free(e);
 }
 
+/* How many stand before it in its line, or so many that it does not matter. */
+static uint64_t
+count_before(const struct entry *e)
+{
+	uint64_t n;
+
+	for (n = 0; n < SYNC_BATCH_MAX; n++) {
+		e = TAILQ_PREV(e, entry_list, in_sync);
+		if (e == NULL)
+			return n;
+	}
+	return n;
+}
+
 void
 entry_answer(struct core *core, struct entry *e, enum status status)
 {
+	const struct sync *y = e->sync;
+
 	if (status == STATUS_TIMEOUT)
 		core->stats.timeouts++;
 	emit_reply(core, e->claim.owner->id, e->claim.ref, status);
+	if (status == STATUS_BUSY || status == STATUS_TIMEOUT)
+		core->owners->above->refused(core, e->claim.owner, y->kind,
+		    y->name, y->name_len, count_before(e));
 	entry_free(core, e);
 }
 

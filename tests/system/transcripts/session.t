@@ -67,3 +67,31 @@ a: ...
 a> STATS
 a< OK lines=<*>
 a: ...
+
+== why=yes: a refusal says who has the name
+a> SESSION label=nightly
+a< OK id=<A> label=nightly
+b> SESSION why=yes
+b< OK id=<B> why=yes
+a> LOCK session-why
+a< OK fence=<*> depth=1
+b> TRYLOCK session-why
+b< BUSY name=session-why holder=nightly broker=<*> age=<*> before=0
+c> TRYLOCK session-why
+c< BUSY no:name no:holder
+b> @1 LOCK session-free session-why wait=300ms
+b< @1 TIMEOUT name=session-why holder=nightly broker=<*> age=<*> before=0
+a> UNLOCK session-why
+a< OK depth=0
+a> LOCK session-why keep=1m
+a< OK fence=<*> depth=1
+a> UNLOCK session-why
+a< OK depth=0
+b> TRYLOCK session-why
+b< BUSY name=session-why no:holder kept=<1..60000>ms
+b> SESSION why=no
+b< OK id=<B> no:why
+b> TRYLOCK session-why
+b< BUSY no:name
+b> SESSION why=perhaps
+b< ERR bad-option ~why

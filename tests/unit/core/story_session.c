@@ -2,8 +2,8 @@
  * Sessions in a story: those that survive their connections, and whose they
  * are.
  *
- *	TIME session ID [grace=D] [quit]	SESSION, with end=quit; the reply
- *					shows key=K
+ *	TIME session ID [grace=D] [label=L] [quit] [why]	SESSION, with
+ *					end=quit, why=yes; the reply shows key=K
  *	TIME resume ID OF [wrong]	RESUME with the key of session OF; wrong:
  *					with each of its digits changed in turn
  *	TIME user ID [NAME]		who the client of a session is
@@ -26,10 +26,17 @@ story_session(struct story *st)
 
 	if (id >= KEYS_MAX)
 		story_fail(st, "too great an ID");
-	t.has_grace = story_option(st, "grace") != NULL;
-	if (t.has_grace)
-		t.grace_ms = story_number(st, story_option(st, "grace"));
-	t.has_end = t.by_quit_only = story_flag(st, "quit");
+	if (story_option(st, "grace") != NULL) {
+		t.given |= 1u << SESSION_GRACE;
+		t.num[SESSION_GRACE] =
+		    story_number(st, story_option(st, "grace"));
+	}
+	t.num[SESSION_END] = story_flag(st, "quit");
+	t.num[SESSION_WHY] = story_flag(st, "why");
+	t.given |= (uint32_t)t.num[SESSION_END] << SESSION_END;
+	t.given |= (uint32_t)t.num[SESSION_WHY] << SESSION_WHY;
+	t.label = story_option(st, "label");
+	t.label_len = t.label != NULL ? strlen(t.label) : 0;
 	memset(t.secret, (int)id + 0x5a, sizeof(t.secret));
 	st->key_of = id;
 	ev.u.options.session = id;

@@ -263,8 +263,8 @@ work_gone(struct work_rig *r, uint64_t session, bool quit)
 void
 work_grace(struct work_rig *r, uint64_t session, int64_t grace_ms)
 {
-	struct core_session_options t = { .has_grace = true,
-		.grace_ms = grace_ms };
+	struct core_session_options t = { .given = 1u << SESSION_GRACE,
+		.num[SESSION_GRACE] = grace_ms };
 	struct core_event ev = { .kind = CORE_SESSION_OPTIONS };
 
 	ev.u.options.session = session;

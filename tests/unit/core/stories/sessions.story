@@ -294,13 +294,13 @@ config address=host:5625
 0 open 3
 0 open 4
 1 session 2 quit
-> 2 OK id=2 key=K
+> 2 OK id=2 key=K end=quit
 1 session 3 quit
-> 3 OK id=3 key=K
+> 3 OK id=3 key=K end=quit
 1 session 4 quit
-> 4 OK id=4 key=K
+> 4 OK id=4 key=K end=quit
 2 session 4
-> 4 OK id=4 key=K
+> 4 OK id=4 key=K end=quit
 10 2 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < granted a fence=100
