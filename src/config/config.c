@@ -92,6 +92,20 @@ take(struct config_draft *draft, const struct config_field *field,
 		set_default(draft->config, field);
 }
 
+/* Does a path lead to a section that all processes of a broker share? */
+static bool
+is_shared(const char *path)
+{
+	static const char *const sections[] = { "auth", "limits", "log" };
+	size_t i, n = strcspn(path, ".");
+
+	for (i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (strlen(sections[i]) == n &&
+		    strncmp(path, sections[i], n) == 0)
+			return true;
+	return false;
+}
+
 /*
  * Takes a section, or the whole text, which is the section "" and calls this
  * for its sections.  With every line commented out it is empty.
@@ -113,6 +127,9 @@ take_section(struct config_draft *draft, const struct config_node *node,
 		return;
 	}
 	for (n = node->first; n != NULL; n = n->next) {
+		if (section[0] == '\0' && draft->config->shared &&
+		    !is_shared(n->key))
+			continue;
 		field = config_field_find(section, n->key);
 		if (field == NULL)
 			fault_unknown(n, section);
@@ -257,6 +274,7 @@ load_text(struct config *config, const char *name, struct span text,
 	struct config_node *root;
 
 	memset(config, 0, sizeof(*config));
+	config->shared = options != NULL && options->shared;
 	config_faults_context(faults, name);
 	if (config_node_parse(&root, text.p, text.n, faults)) {
 		config_options_apply(&root, options, faults);
@@ -399,7 +417,8 @@ config_reload_diff(struct config *config, struct config *fresh,
 		void *to = config_field_slot(field, config);
 		void *from = config_field_slot(field, fresh);
 
-		if (config_value_same(field, to, from))
+		if ((fresh->shared && !is_shared(field->path)) ||
+		    config_value_same(field, to, from))
 			continue;
 		write_value(field, to, &old);
 		write_value(field, from, &new);
@@ -416,7 +435,8 @@ config_reload_diff(struct config *config, struct config *fresh,
 	config->users = fresh->users;
 	fresh->users = users;
 	/* A file of the same name may hold another password now. */
-	if (strcmp(config->redis.sentinel_password,
+	if (!fresh->shared &&
+	    strcmp(config->redis.sentinel_password,
 		fresh->redis.sentinel_password) != 0 &&
 	    strcmp(config->redis.sentinel_password_file,
 		fresh->redis.sentinel_password_file) == 0)

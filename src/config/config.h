@@ -140,6 +140,7 @@ struct config {
 	struct metrics_settings metrics;
 	struct log_settings log;
 	struct users *users; /* made from auth; NULL: everybody may do all */
+	bool shared;	     /* only the shared sections were read */
 };
 
 /*
@@ -154,11 +155,13 @@ bool config_load(struct config *config, const char *file,
 
 /*
  * Settings of the command line, each as "section.key=value"; borrowed.  They
- * win over the file.
+ * win over the file.  shared: only the sections that all processes of a broker
+ * share are read (auth, limits, log), whatever the others have in them.
  */
 struct config_options {
 	const char *const *v;
 	size_t n;
+	bool shared;
 };
 
 /* As config_load(), with options; NULL: none. */
@@ -203,8 +206,8 @@ typedef void config_changed(void *arg, const char *setting, bool copied,
 /*
  * Takes over a new configuration while running: moves the settings that may
  * change (log, limits, resp, metrics, auth, and all of locks but the lease)
- * over from fresh, and calls `changed` for each setting that differs.  The
- * other settings stay as they were.  Returns the number of settings moved that
+ * over from fresh, as far as they were read, and calls `changed` for each
+ * setting that differs.  The other settings stay as they were.  Returns the number of settings moved that
  * differed.  The caller still owns fresh, which then holds the old values: the
  * old users are valid until it is freed.
  */

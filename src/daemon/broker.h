@@ -87,6 +87,8 @@ void broker_inherit(struct broker *b);
  */
 void broker_drain(struct broker *b);
 bool broker_draining(const struct broker *b);
+/* Is there a successor? */
+bool broker_leaving(const struct broker *b);
 bool broker_left(const struct broker *b);
 void broker_tell_left(struct broker *b); /* to the log */
 

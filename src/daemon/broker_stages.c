@@ -114,6 +114,12 @@ broker_drain(struct broker *b)
 	leave(b);
 }
 
+bool
+broker_leaving(const struct broker *b)
+{
+	return b->leaving_ms != 0 && !b->draining;
+}
+
 /* Are all gone who came through the places of this process? */
 static bool
 is_deserted(const struct broker *b)

@@ -142,7 +142,7 @@ load(struct config *config, const char *file)
 	bool ok;
 
 	config_faults_init(&faults);
-	ok = settings_load(config, file, &faults);
+	ok = settings_load(config, file, false, &faults);
 	for (i = 0; i < faults.n; i++)
 		fprintf(stderr, "%s\n", faults.lines[i]);
 	if (!ok && faults.n > 0)

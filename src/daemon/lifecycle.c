@@ -151,7 +151,12 @@ tell_faults(const struct lifecycle *l, const struct config_faults *faults)
 	size_t i;
 
 	for (i = 0; i < faults->n; i++)
-		LOG(ERROR, "reload-failed", LOG_S("fault", faults->lines[i]));
+		LOG(ERROR, "reload-failed", LOG_S("fault", faults->lines[i]),
+		    LOG_S("advice",
+			broker_leaving(l->broker)
+			    ? "a process that leaves goes on with the users"
+			      " and rights that it knows"
+			    : "what was read before is still in use"));
 	systemd_send(l->notify, "STATUS=Reload failed: %s",
 	    faults->n > 0 ? faults->lines[0] : "no configuration");
 }
@@ -169,11 +174,13 @@ reload(struct lifecycle *l, struct config *fresh)
 	settings_fit_descriptors(l->config);
 	certificates = broker_reload(l->broker, l->config, fresh->users);
 	fresh->users = NULL; /* the broker's, as clients point to them */
+	succession_reload(broker_succession(l->broker));
 	LOG(NOTICE, "reloaded", LOG_N("changed", changed),
 	    LOG_B("settings", buf_len(&names) > 0 ? buf_data(&names) : "",
 		buf_len(&names)),
-	    LOG_S("reread",
-		certificates ? "configuration,certificates" : "configuration"));
+	    LOG_S("reread", fresh->shared  ? "auth,limits,log"
+			    : certificates ? "configuration,certificates"
+					   : "configuration"));
 	buf_fini(&names);
 	systemd_send(l->notify, "STATUS=Reloaded");
 	buf_clear(&l->said);
@@ -207,7 +214,7 @@ on_hangup(evutil_socket_t fd, short what, void *arg)
 	if (l->ready)
 		systemd_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
 		    (long long)now_awake_us());
-	reread_start(l->reread);
+	reread_start(l->reread, broker_leaving(l->broker));
 }
 
 static void
@@ -330,6 +337,9 @@ lifecycle_over(struct lifecycle *l, int *status)
 			       broker_succession(l->broker))) {
 			tell_stopping(l, "none");
 			stop(l);
+		} else if (succession_told_to_reload(
+			       broker_succession(l->broker))) {
+			on_hangup(-1, 0, l);
 		}
 		return false;
 	case STAGE_STOPPING:

@@ -20,7 +20,8 @@
 /* One reading. */
 struct job {
 	char *file; /* owned; or NULL */
-	int wake;   /* the eventfd; the loop closes it */
+	bool shared;
+	int wake; /* the eventfd; the loop closes it */
 	struct config config;
 	struct config_faults faults;
 	bool ok;
@@ -37,6 +38,7 @@ struct reread {
 	int wake;
 	struct job *job; /* under way; or NULL */
 	bool again;	 /* asked for meanwhile */
+	bool shared;	 /* as the latest was asked for */
 };
 
 static void
@@ -54,7 +56,8 @@ static void
 read_all(struct job *job)
 {
 	config_faults_init(&job->faults);
-	job->ok = settings_load(&job->config, job->file, &job->faults);
+	job->ok =
+	    settings_load(&job->config, job->file, job->shared, &job->faults);
 }
 
 static void *
@@ -104,7 +107,7 @@ finish(struct reread *r)
 	r->done(r->arg, job->ok ? &job->config : NULL, &job->faults);
 	job_free(job);
 	if (r->again)
-		reread_start(r);
+		reread_start(r, r->shared);
 }
 
 static void
@@ -163,15 +166,17 @@ reread_free(struct reread *r)
 
 /* Without a thread, the loop reads: late is better than never. */
 void
-reread_start(struct reread *r)
+reread_start(struct reread *r, bool shared)
 {
 	struct job *job;
 
+	r->shared = shared;
 	r->again = r->job != NULL;
 	if (r->again)
 		return;
 	job = xcalloc(1, sizeof(*job));
 	job->file = r->file ? xstrdup(r->file) : NULL;
+	job->shared = shared;
 	job->wake = r->wake;
 	pthread_mutex_init(&job->mutex, NULL);
 	r->job = job;

@@ -8,6 +8,8 @@
 #ifndef LOCKBROKER_DAEMON_REREAD_H
 #define LOCKBROKER_DAEMON_REREAD_H
 
+#include <stdbool.h>
+
 #include "config/config.h"
 
 struct event_base;
@@ -27,7 +29,8 @@ struct reread *reread_new(
 /* Does not wait for a thread that is reading: its result is dropped. */
 void reread_free(struct reread *r);
 
-/* If it is reading already, it reads once more afterwards. */
-void reread_start(struct reread *r);
+/* If it is reading already, it reads once more afterwards.  shared: only the
+ * sections that all processes of a broker share. */
+void reread_start(struct reread *r, bool shared);
 
 #endif

@@ -27,7 +27,7 @@ static struct config_options from_line;
 void
 settings_options(const char *const *v, size_t n)
 {
-	from_line = (struct config_options){ v, n };
+	from_line = (struct config_options){ .v = v, .n = n };
 }
 
 const char *
@@ -48,11 +48,13 @@ settings_file(const char *file)
 }
 
 bool
-settings_load(
-    struct config *config, const char *file, struct config_faults *faults)
+settings_load(struct config *config, const char *file, bool shared,
+    struct config_faults *faults)
 {
-	return config_load_with(
-	    config, settings_file(file), &from_line, faults);
+	struct config_options given = from_line;
+
+	given.shared = shared;
+	return config_load_with(config, settings_file(file), &given, faults);
 }
 
 void

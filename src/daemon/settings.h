@@ -19,9 +19,9 @@ void settings_options(const char *const *v, size_t n);
 
 /*
  * file: what -c named; NULL: the default file if it exists, otherwise the
- * defaults.  As config_load().
+ * defaults.  As config_load(); shared: see struct config_options.
  */
-bool settings_load(struct config *config, const char *file,
+bool settings_load(struct config *config, const char *file, bool shared,
     struct config_faults *faults) __attribute__((warn_unused_result));
 
 /* The default file. */

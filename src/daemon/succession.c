@@ -47,7 +47,9 @@ struct succession {
 	struct event *report;
 	struct buf told; /* what `before` was told last */
 	uint64_t replaced_total;
-	bool stop; /* `after` says so */
+	bool stop;     /* `after` says so */
+	bool reload;   /* so does `after`, or `before` */
+	bool reloaded; /* since the heir was started */
 };
 
 /* The new process. */
@@ -126,6 +128,8 @@ take_over(struct succession *s)
 	leavers_listen(s->leavers);
 	handed_drop();
 	s->hooks->take_over(s->broker);
+	/* What this one has read anew goes for them, too. */
+	leavers_say(s->leavers, "reload");
 }
 
 static void
@@ -137,6 +141,7 @@ on_before(void *arg, struct packet *p)
 		return;
 	s->replaced_total = (uint64_t)packet_num(p, 1);
 	LOG(NOTICE, "takes-over", LOG_N("from", packet_num(p, 2)));
+	s->reload = packet_num(p, 3) != 0;
 	leavers_add(s->leavers, s->before, packet_num(p, 2));
 	take_over(s);
 }
@@ -257,6 +262,8 @@ on_after(void *arg, struct packet *p)
 		s->stop = true;
 	else if (packet_is(p, "drain", 0))
 		s->hooks->drain(s->broker);
+	else if (packet_is(p, "reload", 0))
+		s->reload = true;
 	else if (packet_is(p, "serve", 2) && p->fd >= 0)
 		s->hooks->serve(s->broker, packet_take_fd(p), packet_text(p, 1),
 		    packet_text(p, 2));
@@ -307,6 +314,7 @@ pass_on(struct succession *s)
 	packet_begin(&p, "go");
 	packet_add_num(&p, (int64_t)s->replaced_total + 1);
 	packet_add_num(&p, getpid());
+	packet_add_num(&p, s->reloaded);
 	if (channel_tell(s->after, &p, 0))
 		return true;
 	channel_free(s->after);
@@ -433,6 +441,7 @@ succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
 		s->asker = was;
 		return;
 	}
+	s->reloaded = false;
 	handed.n = 0;
 	handed.full = false;
 	leavers_hand_over(s->leavers, &handed);
@@ -454,6 +463,23 @@ bool
 succession_told_to_stop(const struct succession *s)
 {
 	return s->stop;
+}
+
+void
+succession_reload(struct succession *s)
+{
+	s->reloaded = true;
+	if (s->before == NULL)
+		leavers_say(s->leavers, "reload");
+}
+
+bool
+succession_told_to_reload(struct succession *s)
+{
+	bool told = s->reload;
+
+	s->reload = false;
+	return told;
 }
 
 static void

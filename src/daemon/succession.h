@@ -75,6 +75,15 @@ void succession_begin(struct succession *s, uint64_t conn, uint64_t ref);
 /* Has the process that replaced this one said that all is to stop? */
 bool succession_told_to_stop(const struct succession *s);
 
+/*
+ * The configuration was read again: has those that leave read it, too, and a
+ * process that may have read it before that.
+ */
+void succession_reload(struct succession *s);
+
+/* Is this process to read it again?  Says so once. */
+bool succession_told_to_reload(struct succession *s);
+
 /* Ends the process that is to replace this one, and stops those that leave. */
 void succession_stop(struct succession *s);
 

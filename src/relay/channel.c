@@ -20,9 +20,11 @@
 #define PAUSE_MS 10   /* if poll() sees room and sendmsg() does not */
 #define LINGER_MS 200 /* for the other end to read what is left */
 
+TAILQ_HEAD(parcel_list, parcel);
+
 /* A packet that waits.  Owned by the channel. */
 struct parcel {
-	STAILQ_ENTRY(parcel) link;
+	TAILQ_ENTRY(parcel) link;
 	size_t len;
 	unsigned n;
 	char bytes[];
@@ -33,7 +35,7 @@ struct channel {
 	void *arg;
 	int fd; /* owned */
 	struct event *readable, *writable, *pause;
-	STAILQ_HEAD(, parcel) parcels;
+	struct parcel_list parcels;
 	size_t waiting; /* so many of them */
 	bool full;	/* a packet found no room */
 	bool moved;	/* one was sent since room was last seen */
@@ -61,14 +63,14 @@ flush(struct channel *c)
 	struct parcel *parcel;
 	struct packet p;
 
-	while ((parcel = STAILQ_FIRST(&c->parcels)) != NULL) {
+	while ((parcel = TAILQ_FIRST(&c->parcels)) != NULL) {
 		p.n = parcel->n;
 		p.len = parcel->len;
 		memcpy(p.bytes, parcel->bytes, p.len);
 		/* To one that is gone nothing can be sent: its end is read. */
 		if (send_now(c, &p, -1) == PACKET_LATER)
 			return false;
-		STAILQ_REMOVE_HEAD(&c->parcels, link);
+		TAILQ_REMOVE(&c->parcels, parcel, link);
 		free(parcel);
 		c->waiting--;
 	}
@@ -121,7 +123,7 @@ channel_new(struct event_base *base, int fd)
 
 	assert(fd >= 0);
 	c->fd = fd;
-	STAILQ_INIT(&c->parcels);
+	TAILQ_INIT(&c->parcels);
 	c->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(base, fd, EV_WRITE, on_room, c);
 	c->pause = event_new(base, -1, 0, on_room, c);
@@ -156,8 +158,8 @@ channel_free(struct channel *c)
 	p.fd = c->fd;
 	while (!flush(c) && poll(&p, 1, LINGER_MS) > 0)
 		continue;
-	while ((parcel = STAILQ_FIRST(&c->parcels)) != NULL) {
-		STAILQ_REMOVE_HEAD(&c->parcels, link);
+	while ((parcel = TAILQ_FIRST(&c->parcels)) != NULL) {
+		TAILQ_REMOVE(&c->parcels, parcel, link);
 		free(parcel);
 	}
 	event_free(c->readable);
@@ -189,11 +191,15 @@ channel_tell(struct channel *c, const struct packet *p, size_t most)
 		how = send_now(c, p, -1);
 	if (how != PACKET_LATER || c->waiting >= most)
 		return how == PACKET_OK;
+	parcel = TAILQ_LAST(&c->parcels, parcel_list);
+	if (parcel != NULL && parcel->len == p->len &&
+	    memcmp(parcel->bytes, p->bytes, p->len) == 0)
+		return true;
 	parcel = xmalloc(sizeof(*parcel) + p->len);
 	parcel->n = p->n;
 	parcel->len = p->len;
 	memcpy(parcel->bytes, p->bytes, p->len);
-	STAILQ_INSERT_TAIL(&c->parcels, parcel, link);
+	TAILQ_INSERT_TAIL(&c->parcels, parcel, link);
 	c->waiting++;
 	return true;
 }

@@ -42,8 +42,8 @@ int channel_fd(const struct channel *c);
 bool channel_has_room(const struct channel *c);
 
 /*
- * Sends the packet now, or keeps it until it can be sent.  Returns false if
- * `most` packets wait already, or if the other end is gone.
+ * Sends the packet now, or keeps it until it can be sent; not twice in a row.
+ * Returns false if `most` packets wait already, or if the other end is gone.
  */
 bool channel_tell(struct channel *c, const struct packet *p, size_t most);
 
