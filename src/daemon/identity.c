@@ -160,13 +160,25 @@ identity_opened(struct identity *id, struct conn *c)
 }
 
 void
-identity_handed(struct identity *id, struct conn *c, const char *name)
+identity_handed(
+    struct identity *id, struct conn *c, const char *name, const char *via)
 {
 	const struct user *user =
 	    id->users != NULL ? users_find(id->users, span(name)) : NULL;
+	enum via as = VIA_ANONYMOUS;
 
+	while (as > VIA_PASSWORD && strcmp(via, vias[as]) != 0)
+		as--;
 	if (user != NULL)
-		become(id, c, user, VIA_PASSWORD);
+		become(id, c, user, as);
+}
+
+const char *
+identity_via(const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	return client->user != NULL ? vias[client->via] : "";
 }
 
 /*
@@ -422,7 +434,7 @@ handle_whoami(struct broker *b, struct conn *c, const struct request *r)
 
 	buf_clear(arena);
 	reply.nfields = user_fields(known ? user_name(client->user) : "-",
-	    known ? vias[client->via] : NULL, fields, arena);
+	    known ? identity_via(c) : NULL, fields, arena);
 	reply.arena = buf_data(arena);
 	conn_reply(c, &reply);
 }
@@ -598,6 +610,13 @@ identity_may_watch(
 	if (id->rebinding && user != NULL)
 		user = still(id, c);
 	return user_may(user, RIGHT_WATCH, name, NULL);
+}
+
+bool
+identity_shows(const struct identity *id, const char *user, struct span name)
+{
+	return id->users == NULL || user_may(users_find(id->users, span(user)),
+					RIGHT_WATCH, name, NULL);
 }
 
 const struct identity_stats *

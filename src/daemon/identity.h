@@ -49,8 +49,14 @@ void identity_reload_over(struct identity *id);
 /* A connection came: its certificate or its peer may tell its user. */
 void identity_opened(struct identity *id, struct conn *c);
 
-/* Another process of the broker has found out who it is, and handed it to us. */
-void identity_handed(struct identity *id, struct conn *c, const char *name);
+/*
+ * Another process of the broker has found out who it is, and how, and handed it
+ * to us.  identity_via() is what that process says of its own client; other
+ * words count as those of a password, which any reload compares.
+ */
+void identity_handed(
+    struct identity *id, struct conn *c, const char *name, const char *via);
+const char *identity_via(const struct conn *c); /* "": it is nobody */
 
 /*
  * The one place that checks rights.  Returns true if it has refused the request
@@ -79,6 +85,10 @@ bool identity_refuses_command(struct identity *id, struct conn *c,
  */
 bool identity_may_watch(
     const struct identity *id, const struct conn *c, struct span name);
+
+/* The same for whoever has the user of that name now; "": nobody. */
+bool identity_shows(
+    const struct identity *id, const char *user, struct span name);
 
 const struct identity_stats *identity_stats(const struct identity *id);
 

@@ -49,6 +49,8 @@ struct merge {
 	const struct wire_protocol *protocol;
 	bool begun;
 	bool by_age;
+	bool (*shows)(const void *arg, struct span name); /* NULL: all */
+	const void *shows_arg;
 	bool holder_known; /* a session that holds the name is in some part */
 	struct merge_names *names; /* owned; NULL: it is not NAMES */
 	struct buf rows;
@@ -132,7 +134,10 @@ take_row(struct merge *m, struct part *p, struct line line)
 	p->lines[p->nlines++] = line;
 	p->whole = p->nlines == p->due;
 	take_apart(p, line, &p->row);
-	if (m->names != NULL)
+	if (m->names != NULL && m->shows != NULL &&
+	    !m->shows(m->shows_arg, p->row.word))
+		merge_names_less(m->names);
+	else if (m->names != NULL)
 		merge_names_add(m->names, p != m->parts, p->row.word,
 		    p->row.fields, p->row.nfields, text_of(p));
 	else if (m->verb == VERB_QUEUE && is_word(p->row.word, "holder") &&
@@ -451,6 +456,15 @@ merge_by_age(struct merge *m)
 {
 	assert(m->names != NULL && !m->begun);
 	m->by_age = true;
+}
+
+void
+merge_shows(struct merge *m, bool (*shows)(const void *arg, struct span name),
+    const void *arg)
+{
+	assert(!m->begun);
+	m->shows = shows;
+	m->shows_arg = arg;
 }
 
 void

@@ -30,6 +30,9 @@ struct merge *merge_new(enum verb_id verb, uint64_t limit, size_t parts,
 void merge_free(struct merge *m);
 /* NAMES: those held longest come first, in place of the busiest. */
 void merge_by_age(struct merge *m);
+/* NAMES: leaves out names that are not to be shown, whoever tells of them. */
+void merge_shows(struct merge *m,
+    bool (*shows)(const void *arg, struct span name), const void *arg);
 
 /* Takes bytes of a part's answer.  Returns false if they are none. */
 bool merge_read(struct merge *m, size_t part, const char *bytes, size_t n);

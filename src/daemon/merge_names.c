@@ -90,6 +90,13 @@ merge_names_more(struct merge_names *names, uint64_t total)
 	names->total += total;
 }
 
+void
+merge_names_less(struct merge_names *names)
+{
+	if (names->total > 0)
+		names->total--;
+}
+
 /* The name of that kind; a new one if there is none. */
 static struct one *
 one_of(struct merge_names *names, enum kind kind, struct span name)
@@ -104,8 +111,7 @@ one_of(struct merge_names *names, enum kind kind, struct span name)
 	link = table_find(&names->table, one->key, name.n + 1);
 	if (link != NULL) {
 		free(one);
-		if (names->total > 0)
-			names->total--;
+		merge_names_less(names);
 		return container_of(link, struct one, link);
 	}
 	if (names->n == names->size) {

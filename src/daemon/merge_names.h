@@ -20,6 +20,9 @@ void merge_names_free(struct merge_names *names);
 /* A process knows of so many names. */
 void merge_names_more(struct merge_names *names, uint64_t total);
 
+/* One of them does not count. */
+void merge_names_less(struct merge_names *names);
+
 /* A row of NAMES, of a process that leaves or of this one.  All is copied. */
 void merge_names_add(struct merge_names *names, bool leaving, struct span name,
     const struct field *fields, size_t n, const char *arena);

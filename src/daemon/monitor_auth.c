@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "config/config.h"
+#include "daemon/identity.h"
 #include "daemon/login.h"
 #include "daemon/monitor_state.h"
 #include "http/basic.h"
@@ -95,11 +96,7 @@ monitor_may(struct monitor *m, const struct http_request *r,
 bool
 monitor_shows(const struct monitor *m, const char *user, struct span name)
 {
-	const struct users *users = m->broker->config->users;
-
-	return users == NULL ||
-	       user_may(users_find(users, (struct span){ user, strlen(user) }),
-		   RIGHT_WATCH, name, NULL);
+	return identity_shows(m->broker->identity, user, name);
 }
 
 void

@@ -27,6 +27,7 @@
 #define ANSWER_MS 3000
 #define BYTES_MAX 12000 /* that go along, in each direction */
 #define KEY_MAX 64	/* no key is as long */
+#define TAKE_TEXTS 9	/* before the names of the certificate */
 #define FULL "too much is under way; try again"
 
 TAILQ_HEAD(quest_list, quest);
@@ -243,6 +244,9 @@ send_conn(struct channel *peer, const struct conn *c,
 	packet_add(&p, user_of(c));
 	add_hex(&p, (struct span){ buf_data(in), buf_len(in) });
 	add_hex(&p, passed->out);
+	packet_add(&p, identity_via(c));
+	for (i = 0; i < passed->nnames; i++)
+		packet_add(&p, passed->names[i]);
 	return !p.full && channel_hand(peer, &p, passed->fd);
 }
 
@@ -393,6 +397,8 @@ on_take(struct resumption *r, struct packet *p)
 		.tcp = packet_num(p, 2) != 0,
 		.proxied = packet_num(p, 3) != 0,
 		.peer = peer[0] != '\0' ? peer : NULL,
+		.names = p->text + TAKE_TEXTS,
+		.nnames = p->n > TAKE_TEXTS ? p->n - TAKE_TEXTS : 0,
 		.protocol = protocols[(size_t)packet_num(p, 1) % NPROTOCOLS],
 	};
 	struct buf in, out;
@@ -412,7 +418,7 @@ on_take(struct resumption *r, struct packet *p)
 	passed.out = (struct span){ buf_data(&out), buf_len(&out) };
 	c = front_receive(b->front, &passed);
 	if (user[0] != '\0')
-		identity_handed(b->identity, c, user);
+		identity_handed(b->identity, c, user, packet_text(p, 8));
 	if (quiet_may_log(&r->quiet, &left_out))
 		LOG(INFO, "client-handed-back", LOG_S("peer", conn_peer(c)),
 		    LOG_N("left_out", left_out));

@@ -203,6 +203,15 @@ ask_peer(void *arg, struct channel *peer, int64_t pid)
 	(void)close(fd);
 }
 
+/* One that leaves may know other rights than those of today. */
+static bool
+shows(const void *arg, struct span name)
+{
+	const struct view *v = arg;
+
+	return identity_shows(v->of->broker->identity, v->user, name);
+}
+
 /* The first part is this process. */
 static void
 begin(struct view *v)
@@ -218,6 +227,7 @@ begin(struct view *v)
 		views_serve(b, fd, v->user, v->line);
 	leavers_each(succession_leavers(b->succession), ask_peer, v);
 	v->merge = merge_new(v->verb, v->limit, v->nparts, v->asker.protocol);
+	merge_shows(v->merge, shows, v);
 	if (v->asker.by_age)
 		merge_by_age(v->merge);
 	v->over = is_over(v);
@@ -415,7 +425,7 @@ views_serve(struct broker *b, int fd, const char *user, const char *line)
 	client = conn_data(c);
 	client->serves_view = true;
 	if (user[0] != '\0') {
-		identity_handed(b->identity, c, user);
+		identity_handed(b->identity, c, user, "");
 		/* Nobody sees more because one process does not know him. */
 		if (client->user == NULL ||
 		    strcmp(user_name(client->user), user) != 0) {

@@ -185,23 +185,31 @@ conn_make(struct front *f, int fd, bool tcp)
 	return c;
 }
 
+static void
+set_names(struct conn *c, const char *const *names, unsigned n)
+{
+	unsigned i;
+
+	c->nnames = n;
+	if (n > 0)
+		c->names = xcalloc(n, sizeof(*c->names));
+	for (i = 0; i < n; i++)
+		c->names[i] = xstrdup(names[i]);
+}
+
 struct conn *
 conn_new_relayed(struct front *f, const struct front_relayed *client)
 {
 	struct conn *c = conn_make(f, client->fd, true);
-	unsigned i;
 
 	assert(client->peer != NULL);
 	c->relayed = true;
+	c->peer_told = true;
 	c->relay = client->id;
 	c->proxied = client->proxied;
 	c->uid = -1;
 	c->peer = xstrdup(client->peer);
-	c->nnames = client->nnames;
-	if (c->nnames > 0)
-		c->names = xcalloc(c->nnames, sizeof(*c->names));
-	for (i = 0; i < c->nnames; i++)
-		c->names[i] = xstrdup(client->names[i]);
+	set_names(c, client->names, client->nnames);
 	return c;
 }
 
@@ -232,8 +240,10 @@ conn_new_passed(struct front *f, const struct front_passed *passed)
 	} else {
 		c = conn_make(f, passed->fd, passed->tcp);
 		c->peer = xstrdup(passed->peer);
+		c->peer_told = true;
 		c->uid = -1;
 	}
+	set_names(c, passed->names, passed->nnames);
 	c->proxied = passed->proxied;
 	c->protocol = passed->protocol;
 	buf_add(&c->in, passed->in.p, passed->in.n);
@@ -249,7 +259,9 @@ conn_pass(struct conn *c, struct front_passed *out)
 		.fd = c->fd,
 		.tcp = c->tcp,
 		.proxied = c->proxied || c->relayed,
-		.peer = c->relayed ? c->peer : NULL,
+		.peer = c->peer_told ? c->peer : NULL,
+		.names = (const char *const *)c->names,
+		.nnames = c->nnames,
 		.protocol = c->protocol,
 		.in = { buf_data(&c->in), buf_len(&c->in) },
 		.out = { buf_data(&c->out), buf_len(&c->out) },

@@ -94,6 +94,7 @@ struct conn {
 	uint8_t end;	/* enum conn_end */
 	bool tcp : 1;
 	bool relayed : 1;      /* a TLS process is at the other end of fd */
+	bool peer_told : 1;    /* the socket does not know who that is */
 	bool unsigned_end : 1; /* somebody else may have ended it */
 	bool proxied : 1;      /* the peer is a proxy */
 	bool admin : 1;

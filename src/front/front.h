@@ -206,7 +206,9 @@ struct front_passed {
 	int fd;
 	bool tcp;
 	bool proxied;
-	const char *peer; /* NULL: the socket knows */
+	const char *peer;	  /* NULL: the socket knows */
+	const char *const *names; /* of its certificate */
+	unsigned nnames;
 	const struct wire_protocol *protocol;
 	struct span in, out;
 };
