@@ -176,6 +176,8 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/notify.c \
 	src/core/token/notify.h \
 	src/core/token/parts.h \
+	src/core/token/newcomer.c \
+	src/core/token/newcomer.h \
 	src/core/token/poll.c \
 	src/core/token/poll.h \
 	src/core/token/pollers.c \

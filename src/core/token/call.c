@@ -25,6 +25,7 @@
 #include "core/session/quota.h"
 #include "core/token/call.h"
 #include "core/token/measured.h"
+#include "core/token/newcomer.h"
 #include "core/token/parts.h"
 #include "core/token/poll.h"
 #include "core/token/token_record.h"
@@ -176,6 +177,21 @@ call_send(struct core *core, struct token_call *c)
 	}
 }
 
+/* Who has come back meanwhile waits here, and has its turn. */
+static void
+yield_over(struct core *core, struct token_call *c)
+{
+	c->yields = false;
+	core_arm(
+	    core, &c->deadline, core->now_ms + core->config.reply_timeout_ms);
+	if (call_asker(core, c) == NULL)
+		call_drop(core, c);
+	else if (newcomer_turn_ms(core, c) == INT64_MAX)
+		call_answer(core, c, TOKEN_BUSY);
+	else
+		call_send(core, c);
+}
+
 /* The time of the call is up.  A parked call has waited for others, and is BUSY
  * if anything can be granted; any other has waited for Redis. */
 void
@@ -187,6 +203,10 @@ token_timer(struct core *core, struct timer *t)
 	/* An operation in flight has a time limit of its own. */
 	if (call_in_flight(c))
 		return;
+	if (c->yields) {
+		yield_over(core, c);
+		return;
+	}
 	if (c->parked &&
 	    guard_ready(core, guard_shard(core, n->name, n->len))) {
 		call_answer(core, c, TOKEN_BUSY);
@@ -224,15 +244,16 @@ token_drain(struct core *core, const struct owner *asker)
 	drop_awaiting(core, asker);
 }
 
-/*
- * The parked call of a token stays until its time is up: the token may come
- * back over another connection, and has its place.  A client that awaits a name
- * can be told only over this one.
- */
+/* Its token may come back over another connection, and has its place still. */
 void
 token_gone(struct core *core, const struct owner *asker)
 {
+	struct token_call *c;
+
 	drop_awaiting(core, asker);
+	c = call_find(core, asker->parked);
+	if (c != NULL && c->parked && c->session == asker->id)
+		call_drop(core, c);
 }
 
 void
@@ -354,13 +375,18 @@ static bool
 gives_way(struct core *core, struct token_call *c)
 {
 	struct token_name *n = &c->names[0];
+	int64_t turn_ms;
 
 	if (call_asker(core, c) != NULL && poll_join(core, c))
 		return true;
-	if (poll_others_first(core, c)) {
-		n->settled = true;
-		n->status = OUTCOME_BUSY;
-	}
+	turn_ms = newcomer_turn_ms(core, c);
+	if (turn_ms <= core->now_ms)
+		return false;
+	if (turn_ms < INT64_MAX && n->status == OUTCOME_GONE &&
+	    newcomer_yields(core, c, turn_ms))
+		return true;
+	n->settled = true;
+	n->status = OUTCOME_BUSY;
 	return false;
 }
 
@@ -467,7 +493,8 @@ go_on_call(struct core *core, struct token_call *c)
 	enum token_answer how;
 	const struct token_name *n;
 
-	if (c->either && either_goes_on(core, c))
+	if ((c->either && either_goes_on(core, c)) ||
+	    (c->op == TOKEN_ACQUIRE && c->n == 1 && newcomer_waits(core, c)))
 		return;
 	/* One name in the way is the end; what was taken before it is given
 	 * back. */
@@ -609,7 +636,8 @@ is_taken(const struct core *core, const struct token_request *rq)
 /*
  *	kept for the user, or `either` --> either_begin(), call_send()
  *	has a place, or awaits --> parked
- *	known to be taken, or others come first --> BUSY, without Redis
+ *	known to be taken, or others wait --> BUSY, without Redis
+ *	others come first, and are away --> a look, and call_send() after them
  *	else --> call_send()
  *
  * Redis decides whether a name is free.  The broker says BUSY by itself only if
@@ -621,6 +649,7 @@ token_take(
     struct core *core, struct owner *asker, const struct token_request *rq)
 {
 	struct token_call *c;
+	int64_t turn_ms;
 
 	assert(rq->nnames > 0 && rq->nnames <= CORE_NAMES_MAX);
 	assert(rq->ttl_ms >= (rq->op == TOKEN_ACQUIRE ? 0 : -TOKEN_MS_MAX) &&
@@ -638,7 +667,7 @@ token_take(
 		c->since_ms = poll_first_ms(core, c);
 	c->early = poll_came_early(core, c);
 	if (c->park_ms > 0)
-		poll_heard(core, c);
+		poll_came(core, c);
 	if (c->awaits && c->park_ms == 0)
 		poll_forget(core, c);
 	if (poll_take_kept(core, c) || c->either) {
@@ -648,8 +677,8 @@ token_take(
 	}
 	if (c->park_ms > 0 && poll_join(core, c))
 		return;
-	if (c->awaits || is_taken(core, rq) ||
-	    (c->park_ms > 0 && poll_others_first(core, c))) {
+	turn_ms = c->park_ms > 0 ? newcomer_turn_ms(core, c) : 0;
+	if (c->awaits || is_taken(core, rq) || turn_ms == INT64_MAX) {
 		result_emit_busy(core, asker, rq);
 		token_busy(core, c);
 		/* The token has come once, and is expected back. */
@@ -658,5 +687,6 @@ token_take(
 		call_drop(core, c);
 		return;
 	}
+	c->looks |= turn_ms > core->now_ms;
 	call_send(core, c);
 }

@@ -30,6 +30,7 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/token/measured.h"
+#include "core/token/newcomer.h"
 #include "core/token/parts.h"
 #include "core/token/pollers.h"
 #include "core/turn/emit.h"
@@ -412,6 +413,16 @@ poll_came_early(const struct core *core, const struct token_call *c)
 }
 
 void
+poll_came(struct core *core, const struct token_call *c)
+{
+	struct poller *p = poller_of(core, pollers_of(core, c), c);
+
+	if (p != NULL && p->call == 0)
+		p->gap_ms = core->now_ms - p->heard_ms;
+	poll_heard(core, c);
+}
+
+void
 poll_heard(struct core *core, const struct token_call *c)
 {
 	struct poller *p = poller_of(core, pollers_of(core, c), c);
@@ -424,31 +435,7 @@ bool
 poll_matters(const struct core *core, const struct token_call *c)
 {
 	return poller_of(core, pollers_of(core, c), c) != NULL ||
-	       poll_others_first(core, c);
-}
-
-bool
-poll_others_first(const struct core *core, const struct token_call *c)
-{
-	const struct pollers *ps = pollers_of(core, c);
-	const struct poller *p;
-
-	if (ps == NULL)
-		return false;
-	TAILQ_FOREACH (p, &ps->list, link) {
-		core_visit(core, 1);
-		if (strcmp(p->holder, c->holder) == 0)
-			return false;
-		/*
-		 * A token counts for a moment while it is away; but a client
-		 * that tries with a new token each time does not stand in its
-		 * own way.
-		 */
-		if (p->call != 0 || (p->polls && p->session != c->session &&
-					p->heard_ms + LATELY_MS > core->now_ms))
-			return true;
-	}
-	return false;
+	       newcomer_turn_ms(core, c) > core->now_ms;
 }
 
 bool

@@ -50,15 +50,14 @@ int64_t poll_first_ms(const struct core *core, const struct token_call *c);
  * call takes it over when it is sent. */
 bool poll_take_kept(struct core *core, struct token_call *c);
 
-/* The token of the call is here, in its place or not: the place is kept. */
+/* The token of the call has come; or it is here, in its place or not: the place
+ * is kept. */
+void poll_came(struct core *core, const struct token_call *c);
 void poll_heard(struct core *core, const struct token_call *c);
 
 /* Has its token come before, or do others come first?  Then a call that takes a
  * name or extends a hold asks for its hold, before it waits. */
 bool poll_matters(const struct core *core, const struct token_call *c);
-
-/* Is another token first that waits here, or was here a moment ago? */
-bool poll_others_first(const struct core *core, const struct token_call *c);
 
 /* Is a token here that first came before that (core.last_come)?  A poll queue
  * without a place in the queue counts for nothing: nobody would hand it the

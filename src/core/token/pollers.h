@@ -7,8 +7,9 @@
 #include "core/token/poll.h"
 
 #define COMES_BACK_MS 2000 /* a token that is away longer loses its place */
-#define LATELY_MS 250	   /* a token that polls so often comes first */
-#define AGAIN_MS 50	   /* after an answer that says nothing */
+#define LATELY_MS 250 /* one that polls as often has its place in the queue */
+#define TURN_MS 250   /* newcomers wait so long at most */
+#define AGAIN_MS 50   /* after an answer that says nothing */
 
 /* One token that wants a name.  Owned by its poll queue. */
 struct poller {
@@ -16,6 +17,7 @@ struct poller {
 	char *holder; /* owned; "": no token, it awaits the name */
 	struct arrival came;
 	int64_t heard_ms; /* when it was here last */
+	int64_t gap_ms;	  /* how long it was away before that */
 	int64_t due_ms;	  /* it comes by itself then; 0: nothing is known */
 	int64_t told_ms;  /* until then its listener is to be told; 0: none */
 	uint64_t call;	  /* id; 0: the token is away */

@@ -66,9 +66,11 @@ struct token_call {
 	int64_t most_ms; /* locks.max_hold when it came; 0: none */
 	int64_t park_ms; /* it may wait so long (poll.h); 0: not at all */
 	bool parked;	 /* it waits */
-	bool awaits;	 /* it takes the name to keep it for another call */
-	bool inherits;	 /* it takes over a hold that was kept for its user */
-	char *program;	 /* owned; what is kept for it has this text; or NULL */
+	bool yields;	 /* it lets another token go first, till its deadline */
+	int64_t yields_ms; /* it may do so until then; 0: it has not yet */
+	bool awaits;	   /* it takes the name to keep it for another call */
+	bool inherits;	   /* it takes over a hold that was kept for its user */
+	char *program; /* owned; what is kept for it has this text; or NULL */
 	uint64_t listener, listener_ref; /* as in the request */
 	bool listed;			 /* BUSY: the listener will be told */
 	bool early;			 /* something has woken its client */

@@ -90,7 +90,8 @@ token_check(const struct core *core)
 	TAILQ_FOREACH (c, &core->tokens->calls, link) {
 		/* Each waits for something. */
 		assert(call_in_flight(c) || timer_armed(&c->deadline));
-		assert(call_in_flight(c) || c->wait.waits || c->parked);
+		assert(call_in_flight(c) || c->wait.waits || c->parked ||
+		       c->yields);
 	}
 	poll_check(core);
 	adopt_check(core);

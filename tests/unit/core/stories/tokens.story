@@ -725,9 +725,9 @@ config max_hold=1m
 > op token a seq=4 how=u--
 170 < ended a
 180 token 1 acquire a token=t1 px=30s park=80
-> 1 busy 0 native
+> op claim a seq=5 ttl=30000 client=t1 other=t1 how=e-r
 500 token 1 acquire a token=t1 px=30s park=80
-> op claim a seq=5 ttl=30000 client=t1 how=q--
+> op claim a seq=6 ttl=30000 client=t1 other=t1 how=e-r
 510 < granted a fence=130
 > 1 done 1 held own meant fence=130 left=30000 token=t1
 
@@ -1562,3 +1562,201 @@ config debug
 60 < renewed a fence=99 ttl=59s text=t1 first=1
 1100 until
 > 737 op retain a seq=1 ttl=59283 fence=100 client=t1
+
+== newcomers: one that finds the name free waits for who is between two tries
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+90 message given 2 110 1000000 80000 0123456789abcdef 0 a
+> op token a seq=2 how=u--
+95 < ended a
+# It was away for 40 ms, so its turn lasts for 60.
+100 token 3 acquire a token=t3 px=30s park=20
+> op token a seq=3 ttl=30000 client=t3 other=t3 how=q-r
+110 < value a
+139 until
+140 until
+> 140 op claim a seq=4 ttl=30000 client=t3 other=t3 how=e-r
+150 < granted a fence=111
+> 3 done 1 held own meant fence=111 left=30000 token=t3
+
+== newcomers: what is taken is told at once
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+100 token 3 acquire a token=t3 px=30s park=20
+> op token a seq=3 ttl=30000 client=t3 other=t3 how=q-r
+110 < value a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+
+== newcomers: who comes back in its turn has the name
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+90 message given 2 110 1000000 80000 0123456789abcdef 0 a
+> op token a seq=2 how=u--
+95 < ended a
+100 token 3 acquire a token=t3 px=30s park=20
+> op token a seq=3 ttl=30000 client=t3 other=t3 how=q-r
+110 < value a
+115 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=4 ttl=30000 client=t2 how=f--
+120 < granted a fence=111
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+140 until
+> 140 op claim a seq=5 ttl=30000 client=t3 other=t3 how=e-r
+150 < busy a fence=111 ttl=30s text=t2 first=1
+> 3 busy 0 held fence=111 left=30000
+
+== newcomers: who comes back, and waits, comes first
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+90 message given 2 110 1000000 80000 0123456789abcdef 0 a
+> op token a seq=2 how=u--
+95 < ended a
+100 token 3 acquire a token=t3 px=30s park=20
+> op token a seq=3 ttl=30000 client=t3 other=t3 how=q-r
+110 < value a
+139 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=4 ttl=30000 client=t2 how=f--
+140 until
+> 140 3 busy 0 free
+150 < granted a fence=111
+> 2 done 1 held own meant fence=111 left=30000 token=t2
+
+== newcomers: nobody waits for a client that has gone, nor for one that came once
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+90 message given 2 110 1000000 80000 0123456789abcdef 0 a
+> op token a seq=2 how=u--
+95 < ended a
+100 gone 2
+101 token 3 acquire a token=t3 px=30s park=20
+> op claim a seq=3 ttl=30000 client=t3 other=t3 how=e-r
+110 < granted a fence=111
+> 3 done 1 held own meant fence=111 left=30000 token=t3
+140 token 4 acquire b token=t4 px=30s park=20
+> op claim b seq=4 ttl=30000 client=t4 other=t4 how=e-r
+150 < busy b fence=100 ttl=29s text=x first=1
+> 4 busy 0 held fence=100 left=29000
+160 token 3 acquire b token=t3 px=30s park=20
+> op claim b seq=5 ttl=30000 client=t3 other=t3 how=e-r
+170 < granted b fence=120
+> 3 done 1 held own meant fence=120 left=30000 token=t3
+
+== newcomers: a parked call whose client goes leaves its place
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+80 gone 2
+90 token 3 acquire a token=t3 px=30s park=20
+> op claim a seq=3 ttl=30000 client=t3 other=t3 how=e-r
+100 < granted a fence=110
+> 3 done 1 held own meant fence=110 left=30000 token=t3
+
+== newcomers: who takes or extends waits as well
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+90 message given 2 110 1000000 80000 0123456789abcdef 0 a
+> op token a seq=2 how=u--
+95 < ended a
+100 token 3 acquire a token=t3 px=30s either park=20
+> op token a seq=3 ttl=30000 client=t3 how=exr
+110 < gone a
+140 until
+> 140 op claim a seq=4 ttl=30000 client=t3 other=t3 how=exr
+150 < granted a fence=111
+> 3 done 1 held own meant fence=111 left=30000 token=t3
+
+== newcomers: a name that is on its way back from who was away
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+# Later than its turn: Redis has given it to the poll queue meanwhile.
+150 token 3 acquire a token=t3 px=30s park=20
+> op claim a seq=3 ttl=30000 client=t3 other=t3 how=e-r
+160 < busy a fence=111 text=b.0000000000000000.2 first=2
+165 message given 2 111 1000000 155000 0123456789abcdef 0 a
+> op token a seq=2 how=u--
+170 < ended a
+180 until
+> 180 op claim a seq=4 ttl=30000 client=t3 other=t3 how=e-r
+190 < granted a fence=112
+> 3 done 1 held own meant fence=112 left=30000 token=t3
+
+== newcomers: a client that goes meanwhile is granted nothing
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+90 message given 2 110 1000000 80000 0123456789abcdef 0 a
+> op token a seq=2 how=u--
+95 < ended a
+100 token 3 acquire a token=t3 px=30s park=20
+> op token a seq=3 ttl=30000 client=t3 other=t3 how=q-r
+110 < value a
+120 gone 3
+400 until
