@@ -30,30 +30,34 @@ enum ask_form {
 	ASK_FENCE,	  /* if the token is the one in `token`; else nil */
 	ASK_FENCE_NOW,	  /* of whatever is held, as a string; nil */
 	/* Of scripts. */
-	ASK_ONE_ZERO_GONE,   /* 1; 0: another's; -1: free */
-	ASK_ONE_ZERO_OTHERS, /* 1; 0: free; -1: another's */
-	ASK_ONE_GONE_OTHERS, /* 1; -1: free; -2: another's */
-	ASK_ZERO_OR_ONE,     /* 0 done; 1 not */
-	ASK_ZERO_ONE_TWO,    /* 0 done; 1 another's; 2 without a bound */
-	ASK_OK_OR_ZERO,	     /* +OK, or 0 */
-	ASK_OK_OR_ERROR,     /* +OK, or the error ERROR */
-	ASK_ONE_OK_ERROR,    /* 1; +OK: free; the error: another's */
-	ASK_TOKEN_AND_LEFT,  /* [token or nil, ms] */
-	ASK_LEFT_OR_NIL,     /* ms; nil: another's */
-	ASK_LEFT_S_OR_ERROR, /* seconds; the error */
-	ASK_LEFT_OR_ZERO,    /* ms, if any are left; 0 */
-	ASK_ONE,	     /* 1, whatever is held */
-	ASK_ONE_OR_NIL,	     /* 1, or nil */
-	ASK_ONE_IF_MINE,     /* 1, if the token is the one in `token`; nil */
-	ASK_NIL,	     /* nil, whatever was done */
-	ASK_NIL_OR_LEFT,     /* nil done; else ms, at least 1 */
-	ASK_NIL_OR_ONE,	     /* nil done; else 1 */
-	ASK_FENCE_OR_LEFT,   /* [-1, fence] done; else [ms, -1] */
-	ASK_DEPTH_LEFT,	     /* 1: released; 0: a depth is left; nil */
-	ASK_DEPTH_OR_GONE,   /* the same; 1: free */
-	ASK_HAS_DEPTH,	     /* 1: `token` has it, and it is counted; 0 */
-	ASK_DEPTH,	     /* the depth of that, as a string; nil */
-	ASK_SIGNAL	     /* [`token`, "1"], or a nil array */
+	ASK_ONE_ZERO_GONE,	   /* 1; 0: another's; -1: free */
+	ASK_ONE_ZERO_OTHERS,	   /* 1; 0: free; -1: another's */
+	ASK_ONE_GONE_OTHERS,	   /* 1; -1: free; -2: another's */
+	ASK_ZERO_OR_ONE,	   /* 0 done; 1 not */
+	ASK_ZERO_ONE_TWO,	   /* 0 done; 1 another's; 2 without a bound */
+	ASK_OK_OR_ZERO,		   /* +OK, or 0 */
+	ASK_OK_OR_ERROR,	   /* +OK, or the error ERROR */
+	ASK_ONE_OK_ERROR,	   /* 1; +OK: free; the error: another's */
+	ASK_TOKEN_AND_LEFT,	   /* [token or nil, ms] */
+	ASK_TOKEN_AND_LEFT_OR_NIL, /* the same; nil: free */
+	ASK_LEFT_OR_NIL,	   /* ms; nil: another's */
+	ASK_LEFT_OR_NO_TIME,	   /* ms; -3: another's */
+	ASK_LEFT_S_OR_ERROR,	   /* seconds; the error */
+	ASK_LEFT_OR_ZERO,	   /* ms, if any are left; 0 */
+	ASK_ONE_OK_NIL,		   /* 1: extended; +OK: taken; nil */
+	ASK_OK_OK_NIL,		   /* OK, a string: extended; +OK: taken; nil */
+	ASK_ONE,		   /* 1, whatever is held */
+	ASK_ONE_OR_NIL,		   /* 1, or nil */
+	ASK_ONE_IF_MINE,   /* 1, if the token is the one in `token`; nil */
+	ASK_NIL,	   /* nil, whatever was done */
+	ASK_NIL_OR_LEFT,   /* nil done; else ms, at least 1 */
+	ASK_NIL_OR_ONE,	   /* nil done; else 1 */
+	ASK_FENCE_OR_LEFT, /* [-1, fence] done; else [ms, -1] */
+	ASK_DEPTH_LEFT,	   /* 1: released; 0: a depth is left; nil */
+	ASK_DEPTH_OR_GONE, /* the same; 1: free */
+	ASK_HAS_DEPTH,	   /* 1: `token` has it, and it is counted; 0 */
+	ASK_DEPTH,	   /* the depth of that, as a string; nil */
+	ASK_SIGNAL	   /* [`token`, "1"], or a nil array */
 };
 
 /* How a script finds its names: each is free, each is its token's, or else. */
@@ -73,6 +77,7 @@ struct ask_wrong {
 			       is before the script comes to the number */
 	bool if_bound;	    /* MINE: only if the hold has a bound */
 	bool asks;	    /* a QUERY; else the request changes something */
+	bool all;	    /* a QUERY: if one is not the token's, none is */
 	unsigned nnames;
 };
 

@@ -116,6 +116,41 @@ write_fence(const struct token_result *t, bool three, struct buf *out)
 		resp_null(out, three);
 }
 
+/* How much is left.  Returns false if the form is none of these. */
+static bool
+write_left(const struct token_result *t, enum ask_form form, bool mine,
+    bool three, struct buf *out)
+{
+	switch (form) {
+	case ASK_LEFT_MS:
+		resp_int(out, is_there(t) ? t->left_ms : -2);
+		return true;
+	case ASK_LEFT_S:
+		resp_int(out, is_there(t) ? left_s(t) : -2);
+		return true;
+	case ASK_LEFT_OR_NIL:
+		if (mine)
+			resp_int(out, t->left_ms);
+		else
+			resp_null(out, three);
+		return true;
+	case ASK_LEFT_OR_NO_TIME:
+		resp_int(out, mine ? t->left_ms : -3);
+		return true;
+	case ASK_LEFT_S_OR_ERROR:
+		if (mine)
+			resp_int(out, left_s(t));
+		else
+			write_error(out);
+		return true;
+	case ASK_LEFT_OR_ZERO:
+		resp_int(out, mine && t->left_ms > 0 ? t->left_ms : 0);
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
  * Writes answers to GET and the like.  Returns false if the form is none of
  * these.
@@ -124,6 +159,8 @@ static bool
 write_query(const struct token_result *t, struct span token, enum ask_form form,
     struct span mine, bool three, struct buf *out)
 {
+	if (write_left(t, form, is_mine(t, token, mine), three, out))
+		return true;
 	switch (form) {
 	case ASK_TOKEN_OR_NIL:
 		write_token(t, token, three, out);
@@ -134,12 +171,6 @@ write_query(const struct token_result *t, struct span token, enum ask_form form,
 	case ASK_LENGTH:
 		write_length(t, token, three, out);
 		return true;
-	case ASK_LEFT_MS:
-		resp_int(out, is_there(t) ? t->left_ms : -2);
-		return true;
-	case ASK_LEFT_S:
-		resp_int(out, is_there(t) ? left_s(t) : -2);
-		return true;
 	case ASK_FENCE:
 		if (is_mine(t, token, mine))
 			resp_int(out, (int64_t)t->fence);
@@ -149,26 +180,16 @@ write_query(const struct token_result *t, struct span token, enum ask_form form,
 	case ASK_FENCE_NOW:
 		write_fence(t, three, out);
 		return true;
+	case ASK_TOKEN_AND_LEFT_OR_NIL:
+		if (!is_there(t)) {
+			resp_null(out, three);
+			return true;
+		}
+		/* fallthrough */
 	case ASK_TOKEN_AND_LEFT:
 		resp_array(out, 2);
 		write_token(t, token, three, out);
 		resp_int(out, is_there(t) ? t->left_ms : -2);
-		return true;
-	case ASK_LEFT_OR_NIL:
-		if (is_mine(t, token, mine))
-			resp_int(out, t->left_ms);
-		else
-			resp_null(out, three);
-		return true;
-	case ASK_LEFT_S_OR_ERROR:
-		if (is_mine(t, token, mine))
-			resp_int(out, left_s(t));
-		else
-			write_error(out);
-		return true;
-	case ASK_LEFT_OR_ZERO:
-		resp_int(out,
-		    is_mine(t, token, mine) && t->left_ms > 0 ? t->left_ms : 0);
 		return true;
 	case ASK_ONE:
 		resp_int(out, 1);
@@ -287,6 +308,15 @@ write_counted(const struct token_result *t, struct span token,
 }
 
 static void
+write_ok(bool done, bool three, struct buf *out)
+{
+	if (done)
+		resp_simple(out, "OK");
+	else
+		resp_null(out, three);
+}
+
+static void
 write_signal(bool done, struct span key, bool three, struct buf *out)
 {
 	if (!done) {
@@ -309,16 +339,25 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 		return;
 	switch (form) {
 	case ASK_OK_OR_NIL:
-		if (done)
-			resp_simple(out, "OK");
-		else
-			resp_null(out, three);
+		write_ok(done, three, out);
 		break;
 	case ASK_ONE_OR_ZERO:
 		resp_int(out, done);
 		break;
 	case ASK_COUNT:
 		resp_int(out, done ? t->done : 0);
+		break;
+	case ASK_ONE_OK_NIL:
+		if (done && !t->extended)
+			resp_simple(out, "OK");
+		else
+			write_one(done, three, out);
+		break;
+	case ASK_OK_OK_NIL:
+		if (done && t->extended)
+			resp_word(out, "OK");
+		else
+			write_ok(done, three, out);
 		break;
 	case ASK_ONE_OR_NIL:
 		write_one(done, three, out);
@@ -358,6 +397,8 @@ ask_error(struct token_result *t, const struct ask_wrong *w)
 {
 	const enum ask_found how = found(t, w);
 
+	if (w->all && t->meant < w->nnames)
+		t->kind = TOKEN_FREE;
 	if (!w->asks && t->answer == TOKEN_DONE)
 		return w->behind;
 	if (w->where == 0 && w->over == 0)

@@ -9,8 +9,15 @@ src_resp_libresp_a_SOURCES = \
 	src/resp/commands.h \
 	src/resp/lua_form.c \
 	src/resp/lua_form.h \
+	src/resp/lua_key.c \
+	src/resp/lua_machine.c \
+	src/resp/lua_machine.h \
+	src/resp/lua_meaning.c \
+	src/resp/lua_meaning.h \
 	src/resp/lua_text.c \
 	src/resp/lua_text.h \
+	src/resp/lua_words.c \
+	src/resp/lua_words.h \
 	src/resp/refused.def \
 	src/resp/scripts.c \
 	src/resp/scripts.def \

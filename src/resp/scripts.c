@@ -1,9 +1,9 @@
 /*
  * Which script a text is, and the texts that the broker remembers.
  *
- * A text is known by its sha1, which EVALSHA sends, or else by its normal form,
- * because libraries and programs write the same in their own ways.  The normal form is
- * computed once for a text: the broker keeps the sha1s of some texts with the
+ * A text is known by its sha1, which EVALSHA sends, or else by its normal form or
+ * its meaning, because libraries and programs write the same in their own ways.
+ * These are computed once for a text: the broker keeps the sha1s of some texts with the
  * script that each turned out to be, and the oldest gives way.
  */
 #include "config.h"
@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/xmalloc.h"
 #include "resp/lua_form.h"
+#include "resp/lua_meaning.h"
 #include "resp/scripts.h"
 
 #define REMEMBERED_MAX 256
@@ -80,11 +81,12 @@ same(const struct sha1 *sum, const char *hex)
 {
 	struct sha1 other;
 
-	return sha1_parse(&other, (struct span){ hex, 2 * SHA1_BYTES }) &&
+	return hex != NULL &&
+	       sha1_parse(&other, (struct span){ hex, 2 * SHA1_BYTES }) &&
 	       memcmp(sum->v, other.v, SHA1_BYTES) == 0;
 }
 
-/* Returns false if the text has no form that is sure. */
+/* The sum of the normal form.  Returns false if the text has none that is sure. */
 static bool
 form_of(struct sha1 *sum, struct span text)
 {
@@ -98,8 +100,22 @@ form_of(struct sha1 *sum, struct span text)
 	return sure;
 }
 
+/* The same of the meaning. */
+static bool
+meaning_of(struct sha1 *sum, struct span text, bool *computes)
+{
+	struct buf meaning;
+	bool sure;
+
+	buf_init(&meaning);
+	sure = lua_meaning(&meaning, text, computes);
+	sha1_of(sum, (struct span){ buf_data(&meaning), buf_len(&meaning) });
+	buf_fini(&meaning);
+	return sure;
+}
+
 static enum script_id
-by_normal_form(const struct scripts *s, struct span text)
+by_normal_form(struct span text)
 {
 	struct sha1 sum;
 	size_t i;
@@ -109,10 +125,30 @@ by_normal_form(const struct scripts *s, struct span text)
 	for (i = 0; i < SCRIPT_MAX; i++)
 		if (same(&sum, normals[i]))
 			return (enum script_id)i;
+	return SCRIPT_MAX;
+}
+
+static enum script_id
+by_meaning(const struct scripts *s, struct span text)
+{
+	bool computes = false;
+	struct sha1 sum;
+	size_t i;
+
+	if (!meaning_of(&sum, text, &computes))
+		return SCRIPT_MAX;
 	for (i = 0; i < FORMS; i++)
 		if (memcmp(sum.v, s->forms[i].v, SHA1_BYTES) == 0)
-			return forms[i].id;
+			return forms[i].id + (enum script_id)computes;
 	return SCRIPT_MAX;
+}
+
+static enum script_id
+by_text(const struct scripts *s, struct span text)
+{
+	enum script_id id = by_normal_form(text);
+
+	return id != SCRIPT_MAX ? id : by_meaning(s, text);
 }
 
 /* In the order of scripts.def. */
@@ -151,7 +187,7 @@ enum refused {
 
 static const char *const refusals[REFUSED_MAX] = {
 #define REFUSED(id, what, use)                                        \
-	[REFUSED_##id] = "ERR this is of Redisson's " what            \
+	[REFUSED_##id] = "ERR this is of " what                       \
 			 ", which lockbroker does not have; use " use \
 			 " (see lockbroker-resp(7))",
 #define TEXT(sha1, id)
@@ -231,7 +267,7 @@ scripts_learn(struct scripts *s, struct span text, struct sha1 *sum, bool *news)
 	if (k != NULL)
 		return k->id;
 	*news = true;
-	s->known[s->next] = (struct known){ *sum, by_normal_form(s, text) };
+	s->known[s->next] = (struct known){ *sum, by_text(s, text) };
 	id = s->known[s->next].id;
 	s->next = (s->next + 1) % REMEMBERED_MAX;
 	if (s->n < REMEMBERED_MAX)
@@ -243,11 +279,12 @@ struct scripts *
 scripts_new(void)
 {
 	struct scripts *s = xcalloc(1, sizeof(*s));
+	bool sure, computes;
 	size_t i;
-	bool sure;
 
 	for (i = 0; i < FORMS; i++) {
-		sure = form_of(&s->forms[i], span_of(forms[i].text));
+		sure =
+		    meaning_of(&s->forms[i], span_of(forms[i].text), &computes);
 		assert(sure);
 		(void)sure;
 	}

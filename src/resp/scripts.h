@@ -1,6 +1,6 @@
 /*
- * Scripts of lock libraries, by the sha1 of their text or of its normal form
- * (lua_form.h).
+ * Scripts of lock libraries, by the sha1 of their text, by its normal form
+ * (lua_form.h), or by what it means (lua_meaning.h).
  */
 #ifndef LOCKBROKER_RESP_SCRIPTS_H
 #define LOCKBROKER_RESP_SCRIPTS_H
@@ -13,8 +13,10 @@
 #include "resp/ask.h"
 #include "resp/sha1.h"
 
+/* Of each row there is one more, for texts of that meaning whose number Lua
+ * reads. */
 enum script_id {
-#define SCRIPT(id, ...) SCRIPT_##id,
+#define SCRIPT(id, ...) SCRIPT_##id, SCRIPT_##id##_COMPUTES,
 #define TEXT(sha1, id, from)
 #define FORM(id, text)
 #include "resp/scripts.def"

@@ -15,6 +15,7 @@
 #define NUMBER_BYTES_MAX 64
 
 #define NOT_A_NUMBER "value is not an integer or out of range"
+#define ASK_ANYWHERE (ASK_FREE | ASK_MINE | ASK_OTHERS)
 #define NO_TIME "invalid expire time in 'set' command"
 
 enum script_flag {
@@ -35,7 +36,9 @@ enum script_flag {
 	SCRIPT_FLAG_LEAVES = 16384,
 	SCRIPT_FLAG_EXPIRES = 32768,
 	SCRIPT_FLAG_TRIES = 65536,
-	SCRIPT_FLAG_LUA = 131072
+	SCRIPT_FLAG_LUA = 131072,
+	SCRIPT_FLAG_OPTIONAL = 262144,
+	SCRIPT_FLAG_SELECTS = 524288
 };
 
 enum script_keys {
@@ -64,7 +67,10 @@ static const struct script table[SCRIPT_MAX] = {
 #define SCRIPT(                                                           \
     id, normal, keys, op, match, token, number, unit, bound, flags, form) \
 	[SCRIPT_##id] = { SCRIPT_KEYS_##keys, TOKEN_##op, TOKEN_##match,  \
-		token, number, unit, TOKEN_##bound, flags, ASK_##form },
+		token, number, unit, TOKEN_##bound, flags, ASK_##form },  \
+	[SCRIPT_##id##_COMPUTES] = { SCRIPT_KEYS_##keys, TOKEN_##op,      \
+		TOKEN_##match, token, number, unit, TOKEN_##bound,        \
+		(flags) | F(LUA), ASK_##form },
 #include "resp/scripts.def"
 #undef SCRIPT
 };
@@ -234,7 +240,8 @@ used(const struct ask *a, const struct script *s)
 	if (a->rq.op == TOKEN_EXTEND || a->rq.either)
 		where |= ASK_MINE;
 	if (s->flags & SCRIPT_FLAG_TRIES)
-		where |= ASK_OTHERS;
+		where |=
+		    ASK_OTHERS | (a->rq.op == TOKEN_ACQUIRE ? ASK_MINE : 0);
 	return where;
 }
 
@@ -255,7 +262,7 @@ static bool
 wrong_number(
     struct ask *a, const struct script *s, struct buf *why, const char *error)
 {
-	if (s->match == TOKEN_ANY)
+	if (s->match == TOKEN_ANY || used(a, s) == ASK_ANYWHERE)
 		return ask_refuse(why, error);
 	if (a->rq.op != TOKEN_RELEASE) {
 		goes_wrong(a, used(a, s), error);
@@ -269,22 +276,25 @@ wrong_number(
 }
 
 /* A time that is over: PEXPIRE ends a hold by it, and SET refuses it. */
-static void
-take_over(struct ask *a, const struct script *s)
+static bool
+take_over(struct ask *a, const struct script *s, struct buf *why)
 {
 	unsigned where = used(a, s);
 
+	if ((s->flags & SCRIPT_FLAG_SET) != 0 && where == ASK_ANYWHERE)
+		return ask_refuse(why, NO_TIME);
 	if (s->flags & SCRIPT_FLAG_EXPIRES)
 		a->wrong.over = where & ASK_FREE;
 	goes_wrong(a, where & ~a->wrong.over, NO_TIME);
 	if ((s->flags & SCRIPT_FLAG_SET) != 0 || (where & ASK_MINE) == 0) {
 		ask_first(a);
-		return;
+		return true;
 	}
 	a->wrong.where &= ~(unsigned)ASK_MINE;
 	a->rq.op = TOKEN_EXTEND;
 	a->rq.either = false;
 	a->rq.ttl_ms = -1;
+	return true;
 }
 
 static bool
@@ -298,6 +308,8 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	if (s->number == 0)
 		return true;
 	word = args->v[s->number - 1];
+	if ((s->flags & SCRIPT_FLAG_OPTIONAL) != 0 && word.n == 0)
+		return true;
 	is_number = adds || (s->flags & SCRIPT_FLAG_LUA) != 0
 			? lua_integer(word, &n)
 			: ask_number(word, &n);
@@ -310,8 +322,8 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 		    a, s, why, "invalid expire time in this script");
 	if (n <= 0 && (a->rq.op == TOKEN_ACQUIRE || a->rq.either ||
 			  (s->flags & SCRIPT_FLAG_SET) != 0))
-		take_over(a, s);
-	else if (adds)
+		return take_over(a, s, why);
+	if (adds)
 		a->rq.ttl_ms = max_ms(ask_bounded(n), -TOKEN_MS_MAX);
 	else if (n > 0 || !(s->flags & SCRIPT_FLAG_UNBOUNDED))
 		a->rq.ttl_ms = ask_until(n);
@@ -400,6 +412,17 @@ take_latch(struct ask *a, const struct script *s, const struct span *keys,
 	return true;
 }
 
+/* What is no number of a database selects none. */
+static bool
+selects(const struct args *args, struct buf *why)
+{
+	double d;
+
+	if (!lua_number(args->v[0], &d) || d == 0)
+		return true;
+	return ask_refuse(why, "lockbroker has database 0 only");
+}
+
 /* The command by which a script tells others stands behind all else. */
 static bool
 tells(const struct script *s, const struct args *args, struct buf *why)
@@ -430,6 +453,8 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 	a->rq.either = (s->flags & SCRIPT_FLAG_EITHER) != 0;
 	a->rq.all = (s->flags & SCRIPT_FLAG_WHOLE) != 0;
 	a->form = s->form;
+	a->wrong.all = s->op == TOKEN_QUERY && s->keys == SCRIPT_KEYS_ALL;
+	a->wrong.nnames = a->rq.nnames;
 	if ((s->flags & SCRIPT_FLAG_ADDS) && is_third(&args, "0"))
 		a->rq.bound = TOKEN_ADD;
 	if ((s->flags & SCRIPT_FLAG_IF_YES) && !is_third(&args, "yes")) {
@@ -440,6 +465,7 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 	a->fair = (s->flags & SCRIPT_FLAG_FAIR) != 0;
 	a->rq.awaits = (s->flags & SCRIPT_FLAG_LEAVES) != 0;
 	return ((s->flags & SCRIPT_FLAG_TELLS) == 0 || tells(s, &args, why)) &&
+	       ((s->flags & SCRIPT_FLAG_SELECTS) == 0 || selects(&args, why)) &&
 	       ((s->flags & SCRIPT_FLAG_LATCH) == 0 ||
 		   take_latch(a, s, words + 1, &args, clock_ms, why)) &&
 	       ((s->flags & SCRIPT_FLAG_WHEN) == 0 ||

@@ -103,11 +103,14 @@ EXTRA_DIST += \
 	tests/system/test_replace_load.py \
 	tests/system/test_replace_systemd.py \
 	tests/system/test_replace_views.py \
+	tests/system/releases.json \
 	tests/system/test_resp.py \
 	tests/system/test_resp_failover.py \
 	tests/system/test_resp_fair.py \
 	tests/system/test_resp_libraries.py \
+	tests/system/test_resp_releases.py \
 	tests/system/test_resp_replays.py \
+	tests/system/test_resp_meanings.py \
 	tests/system/test_resp_mixed.py \
 	tests/system/test_resp_numbers.py \
 	tests/system/test_resp_redisson.py \

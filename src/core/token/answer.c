@@ -191,6 +191,8 @@ result_emit(
 	if (c->op == TOKEN_QUERY)
 		r->meant = count_meant(c);
 	r->all_free = how == TOKEN_ABSENT && all_absent(c);
+	r->extended = how == TOKEN_DONE && !c->inherits &&
+		      (n->extends || c->op == TOKEN_EXTEND);
 	r->listed = c->listed;
 	r->early = c->early;
 	r->depth = depth - (depth > 0 && n->status == OUTCOME_ENDED);

@@ -155,6 +155,7 @@ struct token_result {
 	bool matches;	/* HELD: the hold matches the request */
 	unsigned meant; /* QUERY: of how many names it does */
 	bool all_free;	/* ABSENT: so are all names of the request */
+	bool extended;	/* DONE: the token had the name before */
 	bool listed;	/* BUSY: the listener will be told */
 	bool early;	/* the client has come back before its sleep was over */
 	uint64_t depth; /* HELD: of a hold that is counted; RELEASE: what is

@@ -10,6 +10,7 @@
 
 #include "resp/ask.h"
 #include "resp/lua_form.h"
+#include "resp/lua_meaning.h"
 #include "resp/lua_text.h"
 #include "resp/scripts.h"
 #include "suite.h"
@@ -388,6 +389,98 @@ START_TEST(outline)
 }
 END_TEST
 
+#define IF_MINE "if redis.call('get', KEYS[1]) == ARGV[1] then "
+#define OTHERWISE "another's = 0; another's for ever = 0; free = 0; ARGV[1]"
+
+/* Texts and what they mean; NULL: that is not sure. */
+static const struct normal meanings[] = {
+	{ IF_MINE "return redis.call('del', KEYS[1]) else return 0 end",
+	    "held DEL = 1; held for ever DEL = 1; " OTHERWISE },
+	{ "local k, t = KEYS[1], ARGV[1] if (t ~= redis.pcall('GET', k)) then"
+	  " return 0 end server.call('unlink', k) return true",
+	    "held DEL = 1; held for ever DEL = 1; " OTHERWISE },
+	{ "#!lua\n" IF_MINE "return redis.pcall('psetex', KEYS[1],"
+	  " tonumber(ARGV[2]), ARGV[1]) end return 0",
+	    "held SET PX ARGV[2] = OK; held for ever SET PX ARGV[2] = OK; " OTHERWISE },
+	{ "return redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2], 'nx')",
+	    "held EX? ARGV[2] = nil; held for ever EX? ARGV[2] = nil; "
+	    "another's EX? ARGV[2] = nil; another's for ever EX? ARGV[2] ="
+	    " nil; free SET EX ARGV[2] = OK; ARGV[1]" },
+	/* An error would be hidden. */
+	{ IF_MINE "redis.pcall('pexpire', KEYS[1], ARGV[2]) return 1 end"
+		  " return 0",
+	    NULL },
+	{ "if redis.pcall('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then"
+	  " return 1 end return 0",
+	    NULL },
+	/* Who knows whether the key is still there? */
+	{ IF_MINE "redis.call('pexpire', KEYS[1], ARGV[2])"
+		  " return redis.call('del', KEYS[1]) end return 0",
+	    NULL },
+	/* Two tokens. */
+	{ IF_MINE "return redis.call('set', KEYS[1], ARGV[2], 'PX', ARGV[3])"
+		  " end return 0",
+	    NULL },
+	{ "if redis.call('get', KEYS[1]) == ARGV[1] or"
+	  " redis.call('get', KEYS[1]) == ARGV[2] then"
+	  " return redis.call('del', KEYS[1]) end return 0",
+	    NULL },
+	/* What is compared may be this or that. */
+	{ IF_MINE "if redis.call('pttl', KEYS[1]) > 0 then return 1 end end"
+		  " return 0",
+	    NULL },
+	{ "if ARGV[1] == 'x' then return redis.call('del', KEYS[1]) end",
+	    NULL },
+	{ "if tonumber(ARGV[1]) then return redis.call('del', KEYS[1]) end",
+	    NULL },
+	/* Names that mean something else. */
+	{ "local redis = ARGV[1] " IF_MINE
+	  "return redis.call('del', KEYS[1]) else return 0 end",
+	    NULL },
+	{ "local KEYS = ARGV[1] " IF_MINE
+	  "return redis.call('del', KEYS[1]) else return 0 end",
+	    NULL },
+	{ "v = 1 " IF_MINE "return redis.call('del', KEYS[1]) else return 0"
+	  " end",
+	    NULL },
+	{ IF_MINE "return redis.call('del', KEYS[2]) else return 0 end", NULL },
+	{ IF_MINE "return redis.call('del', KEYS[1], KEYS[2]) else return 0"
+		  " end",
+	    NULL },
+	/* What is no Lua, or has more than the broker looks at. */
+	{ IF_MINE "return redis.call('del', KEYS[1]) else return 0", NULL },
+	{ IF_MINE "return 1 redis.call('del', KEYS[1]) end return 0", NULL },
+	{ IF_MINE "return redis.call('del', KEYS[1]) end return 0 end", NULL },
+	{ "#!lua flags=no-writes\n" IF_MINE
+	  "return redis.call('del', KEYS[1]) end return 0",
+	    NULL },
+	{ "for i = 1, 2 do " IF_MINE "return redis.call('del', KEYS[1]) end"
+	  " end return 0",
+	    NULL },
+	{ "((((((((((((((((((((((((((((((((((((((((", NULL },
+	{ "return 1", NULL },
+	{ "", NULL },
+};
+
+START_TEST(meaning)
+{
+	const struct normal *x = &meanings[_i];
+	bool computes;
+	struct buf b;
+
+	buf_init(&b);
+	ck_assert_int_eq(
+	    lua_meaning(
+		&b, (struct span){ x->text, strlen(x->text) }, &computes),
+	    x->form != NULL);
+	if (x->form != NULL) {
+		expect(&b, x->form);
+		ck_assert_int_eq(computes, strstr(x->text, "tonumber") != NULL);
+	}
+	buf_fini(&b);
+}
+END_TEST
+
 static const char release[] =
     "if redis.call('get', KEYS[1]) == ARGV[1] then\n"
     "  return redis.call('del', KEYS[1])\nelse\n  return 0\nend";
@@ -535,6 +628,7 @@ keys_cases(void)
 	tcase_add_loop_test(tc, waiting, 0, COUNT(waitings));
 	tcase_add_test(tc, names_of_a_library);
 	tcase_add_loop_test(tc, normal_form, 0, COUNT(normals));
+	tcase_add_loop_test(tc, meaning, 0, COUNT(meanings));
 	tcase_add_loop_test(tc, outline, 0, COUNT(outlines));
 	tcase_add_test(tc, a_text_is_remembered);
 	tcase_add_test(tc, the_oldest_text_gives_way);

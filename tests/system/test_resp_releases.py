@@ -1,0 +1,53 @@
+"""Each text that a release of a lock library has sent (releases.json) does at the broker what it does
+on a bare redis-server, in each state of the lock and for each number."""
+
+import hashlib
+import json
+import os
+import unittest
+
+from test_resp_meanings import InEachState
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "releases.json"),
+          encoding="utf-8") as file:
+    RELEASES = json.load(file)
+# The tokens of one library say how much of them counts.
+META = {"bound": ("t-meta", 20000), "another's": ("u-meta", 20000), "free": None}
+
+
+class Releases(InEachState):
+    def test_each_text(self):
+        for one in RELEASES:
+            text, words = one["text"], one["words"].split()
+            sha1 = hashlib.sha1(text.encode()).hexdigest()
+            for client in (self.one, self.bare):
+                self.assertEqual(client("SCRIPT", "LOAD", text), sha1, one["of"])
+
+            def request(_, number, sha1=sha1, words=words):
+                return "EVALSHA", sha1, *(number if word == "N" else word for word in words)
+
+            more = {"states": META} if "t-meta" in words else {}
+            if "N" not in words:
+                more["numbers"] = ("0",)
+            with self.subTest(of=one["of"]):
+                self.check(request, **more)
+
+    def test_another_database(self):
+        """The scripts of @sesamecare-oss/redlock select one first."""
+        for one in RELEASES:
+            if "SELECT" not in one["text"]:
+                continue
+            words = ["9000" if word == "N" else word for word in one["words"].split()]
+            words[3] = "1"
+            self.assertEqual(self.one.error("EVAL", one["text"], *words),
+                             "ERR lockbroker has database 0 only")
+
+    def test_the_probe_of_redisson(self):
+        """With it Redisson 4 looks whether it has come to a cluster; the keys are no locks."""
+        text = "redis.call('get', KEYS[1]) redis.call('get', KEYS[2])"
+        self.assertIsNone(self.one("EVAL", text, 2, "test1", "test2"))
+        self.assertEqual(self.brokers[0].log_lines("script-unknown"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
