@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/now.h"
+#include "config/config.h"
 #include "daemon/resp.h"
 
 void
@@ -85,6 +87,40 @@ resp_no_cluster(struct broker *b, struct conn *c, const struct request *r)
 	resp_fail(c, "ERR This instance has cluster support disabled");
 }
 
+void
+resp_no_tracking(struct broker *b, struct conn *c, const struct request *r)
+{
+	(void)b;
+	(void)r;
+	resp_fail(c,
+	    "ERR lockbroker has locks, and no data to cache; switch the"
+	    " client's cache off");
+}
+
+void
+resp_no_kill(struct broker *b, struct conn *c, const struct request *r)
+{
+	(void)b;
+	(void)r;
+	resp_fail(c, "ERR lockbroker ends no connection for another client; to"
+		     " end what one holds, send UNLOCK-FORCE");
+}
+
+/* PUBSUB NUMSUB.  Who listens is nobody's business: there seems to be nobody. */
+void
+resp_numsub(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct buf *out = conn_output(c);
+	unsigned i;
+
+	(void)b;
+	resp_array(out, 2 * (r->nwords - 2));
+	for (i = 2; i < r->nwords; i++) {
+		resp_bulk(out, r->words[i]);
+		resp_int(out, 0);
+	}
+}
+
 /* COMMAND.  It describes none: libraries know the commands that they use. */
 
 void
@@ -158,14 +194,31 @@ resp_command_list(struct broker *b, struct conn *c, const struct request *r)
 
 /* INFO. */
 
+/* 0: it listens at no port that was chosen. */
+static unsigned
+first_port(const struct config_listen *listen)
+{
+	size_t i;
+
+	for (i = 0; i < listen->n; i++)
+		if (listen->v[i].place == CONFIG_PLACE_TCP)
+			return listen->v[i].address.port;
+	return 0;
+}
+
 static void
 info_server(struct broker *b, struct buf *text)
 {
 	buf_addf(text,
 	    "redis_version:" RESP_REDIS_VERSION "\r\n"
 	    "redis_mode:standalone\r\n"
+	    "os:Linux\r\n"
+	    "arch_bits:%zu\r\n"
+	    "process_id:%ld\r\n"
+	    "tcp_port:%u\r\n"
 	    "lockbroker_version:" PACKAGE_VERSION "\r\n"
 	    "uptime_in_seconds:%" PRId64 "\r\n",
+	    8 * sizeof(void *), (long)getpid(), first_port(&b->config->listen),
 	    (now_ms() - b->start_ms) / 1000);
 }
 

@@ -80,17 +80,25 @@ quote(struct buf *why, struct span word, size_t max)
 	buf_addc(why, '\'');
 }
 
-/* Hints for commands of cache libraries, which a client may expect here. */
+/* Hints for commands that a client may expect here. */
+static const struct {
+	const char *word, *hint;
+} hints[] = {
+	{ "MULTI", "; lockbroker has no transactions" },
+	{ "EXEC", "; lockbroker has no transactions" },
+	{ "DISCARD", "; lockbroker has no transactions" },
+	{ "WATCH", "; lockbroker watches no keys, and names by OBSERVE" },
+	{ "SENTINEL", "; give the address of the broker as that of a server" },
+};
+
 static const char *
 hint(struct span word)
 {
-	static const char *const transactions[] = { "MULTI", "EXEC", "DISCARD",
-		"WATCH" };
 	unsigned i;
 
-	for (i = 0; i < sizeof(transactions) / sizeof(transactions[0]); i++)
-		if (is_word(word, transactions[i], strlen(transactions[i])))
-			return "; lockbroker has no transactions";
+	for (i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+		if (is_word(word, hints[i].word, strlen(hints[i].word)))
+			return hints[i].hint;
 	return "; lockbroker has locks, and no data";
 }
 

@@ -386,6 +386,13 @@ class Handshakes(RespTest):
         self.assertEqual(one("COMMAND", "COUNT"), len(one("COMMAND", "LIST")))
         self.assertEqual(one("COMMAND", "INFO", "get", "x"), [None, None])
         self.assertEqual(one("READONLY"), "OK")
+        self.assertEqual((one("SCRIPT", "FLUSH"), one("SCRIPT", "FLUSH", "ASYNC")), ("OK", "OK"))
+        self.assertEqual(one("PUBSUB", "CHANNELS", "*"), [])
+        self.assertEqual(one("PUBSUB", "NUMSUB", "a", "b"), ["a", 0, "b", 0])
+        info = dict(line.split(":", 1) for line in one("INFO").splitlines() if ":" in line)
+        self.assertEqual((info["os"], info["arch_bits"]), ("Linux", "64"))
+        self.assertEqual(int(info["process_id"]), self.brokers[0].pid)
+        self.assertIn("tcp_port", info)
         self.assertIn(f"id={one('CLIENT', 'ID')} ", one("CLIENT", "LIST"))
 
     def test_what_is_refused(self):
@@ -396,7 +403,16 @@ class Handshakes(RespTest):
                 (("MULTI",), "ERR unknown command 'MULTI', with args beginning with: "
                              "; lockbroker has no transactions"),
                 (("WATCH", "a"), "ERR unknown command 'WATCH', with args beginning with: "
-                                 "'a' ; lockbroker has no transactions"),
+                                 "'a' ; lockbroker watches no keys, and names by OBSERVE"),
+                (("SENTINEL", "get-master-addr-by-name", "x"),
+                 "ERR unknown command 'SENTINEL', with args beginning with: "
+                 "'get-master-addr-by-name' 'x' "
+                 "; give the address of the broker as that of a server"),
+                (("CLIENT", "TRACKING", "ON"), "ERR lockbroker has locks, and no data to cache; "
+                                               "switch the client's cache off"),
+                (("CLIENT", "KILL", "ID", "5"),
+                 "ERR lockbroker ends no connection for another client; to end what one holds, "
+                 "send UNLOCK-FORCE"),
                 (("CLIENT", "MAINT_NOTIFICATIONS", "ON"),
                  "ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP."),
                 (("CLIENT", "a\0b"), "ERR unknown subcommand 'a?b'. Try CLIENT HELP."),
