@@ -4,7 +4,8 @@
  * A text is known by its sha1, which EVALSHA sends, or else by its normal form or
  * its meaning, because libraries and programs write the same in their own ways.
  * These are computed once for a text: the broker keeps the sha1s of some texts with the
- * script that each turned out to be, and the oldest gives way.
+ * script that each turned out to be, and the oldest gives way, of a user who has
+ * had its share that of the same user.
  */
 #include "config.h"
 
@@ -19,6 +20,7 @@
 #include "resp/scripts.h"
 
 #define REMEMBERED_MAX 256
+#define SHARE_MAX 64 /* of one user */
 
 /* The sha1 of the normal form of each script. */
 static const char *const normals[SCRIPT_MAX] = {
@@ -62,7 +64,9 @@ static const struct form {
 #define FORMS (sizeof(forms) / sizeof(forms[0]))
 
 struct known {
+	uint64_t seq; /* 0: nothing is here */
 	struct sha1 sum;
+	struct sha1 user; /* of its name */
 	enum script_id id;
 };
 
@@ -70,8 +74,7 @@ struct scripts {
 	struct known known[REMEMBERED_MAX];
 	const struct resp_scripts *more; /* NULL: none */
 	struct sha1 forms[FORMS];
-	unsigned n;    /* how many are known */
-	unsigned next; /* the one to be written next */
+	uint64_t learnt; /* how many ever were */
 };
 
 /* Known texts. */
@@ -229,10 +232,30 @@ find(const struct scripts *s, const struct sha1 *sum)
 {
 	unsigned i;
 
-	for (i = 0; i < s->n; i++)
-		if (memcmp(s->known[i].sum.v, sum->v, SHA1_BYTES) == 0)
+	for (i = 0; i < REMEMBERED_MAX; i++)
+		if (s->known[i].seq > 0 && sha1_same(&s->known[i].sum, sum))
 			return &s->known[i];
 	return NULL;
+}
+
+/* Returns the place for one more text: one that is empty, or the oldest; if the
+ * user has its share, the oldest of its own. */
+static struct known *
+place_for(struct scripts *s, const struct sha1 *user)
+{
+	struct known *oldest = &s->known[0], *own = NULL, *k;
+	unsigned n = 0;
+
+	for (k = s->known; k < s->known + REMEMBERED_MAX; k++) {
+		if (k->seq < oldest->seq)
+			oldest = k;
+		if (k->seq == 0 || !sha1_same(&k->user, user))
+			continue;
+		n++;
+		if (own == NULL || k->seq < own->seq)
+			own = k;
+	}
+	return oldest->seq == 0 || n < SHARE_MAX ? oldest : own;
 }
 
 bool
@@ -254,10 +277,13 @@ scripts_find(
 }
 
 enum script_id
-scripts_learn(struct scripts *s, struct span text, struct sha1 *sum, bool *news)
+scripts_learn(struct scripts *s, struct span user, struct span text,
+    struct sha1 *sum, bool *news)
 {
 	const struct known *k;
+	struct known *place;
 	enum script_id id;
+	struct sha1 of;
 
 	*news = false;
 	sha1_of(sum, text);
@@ -267,12 +293,10 @@ scripts_learn(struct scripts *s, struct span text, struct sha1 *sum, bool *news)
 	if (k != NULL)
 		return k->id;
 	*news = true;
-	s->known[s->next] = (struct known){ *sum, by_text(s, text) };
-	id = s->known[s->next].id;
-	s->next = (s->next + 1) % REMEMBERED_MAX;
-	if (s->n < REMEMBERED_MAX)
-		s->n++;
-	return id;
+	sha1_of(&of, user);
+	place = place_for(s, &of);
+	*place = (struct known){ ++s->learnt, *sum, of, by_text(s, text) };
+	return place->id;
 }
 
 struct scripts *

@@ -41,9 +41,10 @@ void scripts_configure(struct scripts *s, const struct resp_scripts *more);
 bool scripts_find(
     const struct scripts *s, const struct sha1 *sum, enum script_id *id);
 
-/* Looks up a text and remembers it. *news: this was the first time. */
-enum script_id scripts_learn(
-    struct scripts *s, struct span text, struct sha1 *sum, bool *news);
+/* Looks up a text and remembers it for the user, in the place of the oldest of
+ * this user if that has its share. *news: this was the first time. */
+enum script_id scripts_learn(struct scripts *s, struct span user,
+    struct span text, struct sha1 *sum, bool *news);
 
 /* Why the broker does not have that script, as an error; NULL: nothing is known
  * of it. */

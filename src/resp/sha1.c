@@ -2,9 +2,16 @@
 
 #include <sha1.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/parse.h"
 #include "resp/sha1.h"
+
+bool
+sha1_same(const struct sha1 *a, const struct sha1 *b)
+{
+	return memcmp(a->v, b->v, SHA1_BYTES) == 0;
+}
 
 void
 sha1_of(struct sha1 *sum, struct span text)

@@ -15,6 +15,7 @@ struct sha1 {
 	unsigned char v[SHA1_BYTES];
 };
 
+bool sha1_same(const struct sha1 *a, const struct sha1 *b);
 void sha1_of(struct sha1 *sum, struct span text);
 void sha1_hex(const struct sha1 *sum, char hex[SHA1_HEX_SIZE]);
 /* Returns false if it is no sha1 in hexadecimal digits. */

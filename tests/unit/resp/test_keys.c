@@ -481,6 +481,8 @@ START_TEST(meaning)
 }
 END_TEST
 
+static const struct span nobody = { "", 0 };
+
 static const char release[] =
     "if redis.call('get', KEYS[1]) == ARGV[1] then\n"
     "  return redis.call('del', KEYS[1])\nelse\n  return 0\nend";
@@ -496,7 +498,8 @@ START_TEST(a_text_is_remembered)
 
 	sha1_of(&sum, text);
 	ck_assert(!scripts_find(s, &sum, &id));
-	ck_assert_int_eq(scripts_learn(s, text, &other, &news), SCRIPT_RELEASE);
+	ck_assert_int_eq(
+	    scripts_learn(s, nobody, text, &other, &news), SCRIPT_RELEASE);
 	ck_assert(news);
 	ck_assert(scripts_find(s, &sum, &id));
 	ck_assert_int_eq(id, SCRIPT_RELEASE);
@@ -520,22 +523,56 @@ START_TEST(the_oldest_text_gives_way)
 	bool news;
 	int i;
 
-	(void)scripts_learn(s, text, &sum, &news);
+	(void)scripts_learn(s, nobody, text, &sum, &news);
 	for (i = 0; i < 256; i++) {
 		struct sha1 of;
 		int n = snprintf(other, sizeof(other), "return %d", i);
 
 		ck_assert_int_eq(
-		    scripts_learn(
-			s, (struct span){ other, (size_t)n }, &of, &news),
+		    scripts_learn(s, nobody, (struct span){ other, (size_t)n },
+			&of, &news),
 		    SCRIPT_MAX);
 		ck_assert(news);
 		ck_assert(!scripts_find(s, &of, &id));
 		(void)scripts_learn(
-		    s, (struct span){ other, (size_t)n }, &of, &news);
+		    s, nobody, (struct span){ other, (size_t)n }, &of, &news);
 		ck_assert(!news);
 	}
 	ck_assert(!scripts_find(s, &sum, &id));
+	scripts_free(s);
+}
+END_TEST
+
+/* Who loads texts without end drives out none of another user. */
+START_TEST(a_user_has_a_share)
+{
+	const struct span text = { release, sizeof(release) - 1 };
+	const struct span one = { "one", 3 }, two = { "two", 3 };
+	struct scripts *s = scripts_new();
+	struct sha1 sum, of, last;
+	enum script_id id;
+	char other[160];
+	bool news;
+	int i;
+
+	for (i = 0; i < 250; i++) {
+		int n = snprintf(other, sizeof(other), "return %d", i);
+
+		(void)scripts_learn(
+		    s, one, (struct span){ other, (size_t)n }, &of, &news);
+	}
+	ck_assert_int_eq(
+	    scripts_learn(s, two, text, &sum, &news), SCRIPT_RELEASE);
+	for (i = 0; i < 1000; i++) {
+		int n = snprintf(other, sizeof(other), "%s -- %d", release, i);
+
+		ck_assert_int_eq(
+		    scripts_learn(s, one, (struct span){ other, (size_t)n },
+			&last, &news),
+		    SCRIPT_RELEASE);
+	}
+	ck_assert(scripts_find(s, &last, &id));
+	ck_assert(scripts_find(s, &sum, &id));
 	scripts_free(s);
 }
 END_TEST
@@ -632,6 +669,7 @@ keys_cases(void)
 	tcase_add_loop_test(tc, outline, 0, COUNT(outlines));
 	tcase_add_test(tc, a_text_is_remembered);
 	tcase_add_test(tc, the_oldest_text_gives_way);
+	tcase_add_test(tc, a_user_has_a_share);
 	tcase_add_test(tc, each_text);
 	tcase_add_test(tc, refused_texts);
 	tcase_add_test(tc, commands_are_found);
