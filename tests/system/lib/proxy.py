@@ -202,6 +202,10 @@ class Proxy:
     def hold_end(self, _link, _is_request):
         """The same for the end of one side's stream."""
 
+    def alter(self, _link, _is_request, data):
+        """Called with each chunk that passes; returns what passes in its place."""
+        return data
+
     def _judge_request(self, link, data):
         """Whether this request may pass; marks the link if the reply must not."""
         with self._lock:
@@ -235,6 +239,7 @@ class Proxy:
                 self.hold(link, source is link.downstream)
                 if not judge(link, data):
                     break
+                data = self.alter(link, source is link.downstream, data)
                 trickle = self.trickle
                 if trickle:
                     trickle.pass_on(data, target)
