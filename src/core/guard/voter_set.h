@@ -10,6 +10,8 @@
 
 #include "core/core.h"
 
+#define SET_VERSION_MAX UINT64_C(9999999998) /* one more has ten digits */
+
 /* A set, taken apart.  Ids are in order. */
 struct set {
 	uint64_t version;

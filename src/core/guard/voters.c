@@ -582,6 +582,24 @@ is_news(const struct guard *g, const struct guard_report *report)
 	       memcmp(report->set, g->set, report->set_len) != 0;
 }
 
+/* Is the set one that a broker has written?  If not, the server counts as one
+ * that has told nothing. */
+static bool
+is_set(const struct guard_report *report)
+{
+	char text[SET_MAX_BYTES + 1], written[SET_MAX_BYTES + 1];
+	struct set s;
+
+	if (report->set_len == 0)
+		return true;
+	voter_copy(text, sizeof(text), report->set, report->set_len);
+	set_parse(&s, text);
+	if (s.n == 0 || s.version > SET_VERSION_MAX)
+		return false;
+	set_write(&s, written, sizeof(written));
+	return strlen(written) == report->set_len && strcmp(text, written) == 0;
+}
+
 /*
  * Every call to a server of a quorum tells its id and set, even one that is
  * refused because of them: so brokers hear of a change with whatever they ask
@@ -593,7 +611,7 @@ voters_report(struct core *core, struct guard *g, int64_t sent_ms,
 {
 	char before[8];
 
-	if (!quorum_used(core) || report->node_len == 0)
+	if (!quorum_used(core) || report->node_len == 0 || !is_set(report))
 		return;
 	voter_copy(g->node, sizeof(g->node), report->node, report->node_len);
 	g->moved = is_news(g, report);

@@ -195,3 +195,10 @@ config quorum=3
 4 guard nodes - node=4444444444444444 on=2
 > op enlist 0 - - m on=0
 > op enlist 0 - - m on=1
+
+== a set that no broker can have written: the server has told nothing
+config quorum=3
+0 up
+1 guard nodes - node=1111111111111111 set=18446744073709551615:1111111111111111,2222222222222222,3333333333333333 on=0
+2 guard nodes - node=2222222222222222 set=1:22,1111111111111111 on=1
+3 guard nodes - node=3333333333333333 set=x on=2
