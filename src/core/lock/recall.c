@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/parse.h"
+#include "base/table.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
@@ -25,6 +26,7 @@
 #define KNOWN_MS 25000 /* less than COLD_MS in warm.c, by any drift */
 #define SILENT_MS 1000 /* an owner that has not answered */
 #define SLACK_MS 50    /* beyond the time for which a name is warm */
+#define LEAST_PART 4   /* of the reply timeout: to send an operation again */
 #define ASKERS_MAX 16  /* of one name; others wait for their time */
 #define ASKER_SIZE (BROKER_MAX_BYTES + 64)
 
@@ -34,35 +36,122 @@ struct known {
 	int64_t until_ms; /* 0: none */
 };
 
-/* An operation that waits for its owner.  Owned by the list. */
-struct recall {
-	LIST_ENTRY(recall) link;
-	struct timer deadline;
-	struct slot slot; /* of the operation; owns its name */
-	uint64_t seq;	  /* of the question; those of one pair share it */
+/* What an owner is asked about a name.  Freed with the last that waits. */
+struct question {
+	LIST_ENTRY(question) link;
+	struct table_link by_seq, by_pair;
+	LIST_HEAD(, recall) waiting;
+	uint64_t seq;
 	uint64_t pair;
 	int64_t since_ms; /* when it was asked */
 };
 
+/* An operation that waits for its owner.  Owned by the question. */
+struct recall {
+	LIST_ENTRY(recall) link;
+	struct timer deadline;
+	struct question *question;
+	struct slot slot;    /* of the operation; owns its name */
+	struct outcome then; /* what it has found */
+	char *text, *also;   /* owned; its */
+};
+
 struct recalls {
-	LIST_HEAD(, recall) list;
+	LIST_HEAD(, question) questions;
+	struct table by_seq, by_pair;
 	struct known *known; /* owned; made with the first that is asked */
 };
+
+static const char *
+seq_of(const struct table_link *link, size_t *len)
+{
+	const struct question *q =
+	    container_of_const(link, struct question, by_seq);
+
+	*len = sizeof(q->seq);
+	return (const char *)&q->seq;
+}
+
+static const char *
+pair_of(const struct table_link *link, size_t *len)
+{
+	const struct question *q =
+	    container_of_const(link, struct question, by_pair);
+
+	*len = sizeof(q->pair);
+	return (const char *)&q->pair;
+}
 
 void
 recall_init(struct core *core)
 {
 	core->recalls = xcalloc(1, sizeof(*core->recalls));
-	LIST_INIT(&core->recalls->list);
+	LIST_INIT(&core->recalls->questions);
+	table_init(&core->recalls->by_seq, seq_of);
+	table_init(&core->recalls->by_pair, pair_of);
+}
+
+static struct question *
+find_seq(const struct core *core, uint64_t seq)
+{
+	struct table_link *link =
+	    table_find(&core->recalls->by_seq, (const char *)&seq, sizeof(seq));
+
+	return link == NULL ? NULL
+			    : container_of(link, struct question, by_seq);
+}
+
+static struct question *
+find_pair(const struct core *core, uint64_t pair)
+{
+	struct table_link *link = table_find(
+	    &core->recalls->by_pair, (const char *)&pair, sizeof(pair));
+
+	return link == NULL ? NULL
+			    : container_of(link, struct question, by_pair);
+}
+
+static struct question *
+question_new(struct core *core, uint64_t pair)
+{
+	struct question *q = xcalloc(1, sizeof(*q));
+
+	LIST_INIT(&q->waiting);
+	q->seq = ++core->last_seq;
+	q->pair = pair;
+	q->since_ms = core->now_ms;
+	LIST_INSERT_HEAD(&core->recalls->questions, q, link);
+	table_add(&core->recalls->by_seq, &q->by_seq);
+	table_add(&core->recalls->by_pair, &q->by_pair);
+	return q;
 }
 
 static void
 recall_free(struct core *core, struct recall *r)
 {
+	struct question *q = r->question;
+
 	LIST_REMOVE(r, link);
 	core_disarm(core, &r->deadline);
 	free(r->slot.name);
+	free(r->text);
+	free(r->also);
 	free(r);
+	if (!LIST_EMPTY(&q->waiting))
+		return;
+	LIST_REMOVE(q, link);
+	table_remove(&core->recalls->by_seq, &q->by_seq);
+	table_remove(&core->recalls->by_pair, &q->by_pair);
+	free(q);
+}
+
+/* Any that waits; NULL: none does. */
+static struct recall *
+any_recall(const struct core *core)
+{
+	struct question *q = LIST_FIRST(&core->recalls->questions);
+
+	return q == NULL ? NULL : LIST_FIRST(&q->waiting);
 }
 
 void
@@ -70,8 +159,10 @@ recall_fini(struct core *core)
 {
 	struct recall *r;
 
-	while ((r = LIST_FIRST(&core->recalls->list)) != NULL)
+	while ((r = any_recall(core)) != NULL)
 		recall_free(core, r);
+	table_fini(&core->recalls->by_seq);
+	table_fini(&core->recalls->by_pair);
 	free(core->recalls->known);
 	free(core->recalls);
 }
@@ -116,11 +207,11 @@ is_known(const struct core *core, uint64_t pair)
 }
 
 static void
-note_known(struct core *core, const struct recall *r, int64_t until_ms)
+note_known(struct core *core, uint64_t pair, int64_t until_ms)
 {
-	struct known *k = known_place(core->recalls, r->pair);
+	struct known *k = known_place(core->recalls, pair);
 
-	k->pair = r->pair;
+	k->pair = pair;
 	k->until_ms = until_ms;
 }
 
@@ -146,51 +237,51 @@ left_of(const struct core *core, const struct recall *r)
 	       (core->now_ms - r->slot.sent_ms);
 }
 
-static struct recall *
-find_pair(const struct core *core, uint64_t pair)
-{
-	struct recall *r;
-
-	LIST_FOREACH (r, &core->recalls->list, link)
-		if (r->pair == pair)
-			return r;
-	return NULL;
-}
-
 /* Notes that it waits for this broker itself. */
 static void
-ask_self(struct core *core, const struct recall *r, const char *name, size_t n)
+ask_self(struct core *core, uint64_t seq, const char *name, size_t n)
 {
 	char asker[ASKER_SIZE];
 	int len = snprintf(asker, sizeof(asker), "%s.%016" PRIx64 ".%" PRIu64,
-	    core->broker, core->config.instance, r->seq);
+	    core->broker, core->config.instance, seq);
 
 	recall_note(
 	    core, lock_find(core, name, n), name, n, asker, (size_t)len);
 }
 
-/* Asks the owner, unless that is under way for another operation. */
+/* Asks the owner. */
 static void
-ask_owner(
-    struct core *core, struct recall *r, const char *name, size_t n, bool ours)
+ask_owner(struct core *core, const struct question *q, uint32_t shard,
+    const char *name, size_t n, bool ours)
 {
-	const struct recall *other = find_pair(core, r->pair);
 	struct slot *slot;
 
-	if (other != NULL) {
-		r->seq = other->seq;
-		r->since_ms = other->since_ms;
-		return;
-	}
-	r->seq = ++core->last_seq;
-	r->since_ms = core->now_ms;
 	if (ours) {
-		ask_self(core, r, name, n);
+		ask_self(core, q->seq, name, n);
 		return;
 	}
-	slot_submit(core, &slot, OP_RECALL, SLOT_RECALL, r->slot.shard, name, n)
-	    ->seq = r->seq;
-	slot->ref = r->seq;
+	slot_submit(core, &slot, OP_RECALL, SLOT_RECALL, shard, name, n)->seq =
+	    q->seq;
+	slot->ref = q->seq;
+}
+
+/* An operation on a name waits for its owner, who is asked unless that is under
+ * way. */
+static void
+wait_for(struct core *core, struct recall *r, uint64_t pair, const char *name,
+    size_t n, bool ours)
+{
+	struct question *q = find_pair(core, pair);
+	bool new = q == NULL;
+
+	if (new)
+		q = question_new(core, pair);
+	r->question = q;
+	LIST_INSERT_HEAD(&q->waiting, r, link);
+	core_arm(
+	    core, &r->deadline, core->now_ms + max_ms(left_of(core, r), 0) / 2);
+	if (new)
+		ask_owner(core, q, r->slot.shard, name, n, ours);
 }
 
 static const char *
@@ -229,41 +320,38 @@ recall_first(
 	r = xcalloc(1, sizeof(*r));
 	r->deadline.kind = TIMER_RECALL;
 	r->slot = *slot;
-	r->pair = pair;
-	ask_owner(core, r, name, n, ours);
-	LIST_INSERT_HEAD(&core->recalls->list, r, link);
-	core_arm(
-	    core, &r->deadline, core->now_ms + max_ms(left_of(core, r), 0) / 2);
+	r->then = *o;
+	r->then.text = r->text = xstrndup(o->text, o->text_len);
+	if (o->also != NULL)
+		r->then.also = r->also = xstrndup(o->also, o->also_len);
+	wait_for(core, r, pair, name, n, ours);
 	return true;
 }
 
-static struct recall *
-find_recall(const struct core *core, uint64_t seq)
-{
-	struct recall *r;
-
-	LIST_FOREACH (r, &core->recalls->list, link)
-		if (r->seq == seq)
-			return r;
-	return NULL;
-}
-
-/* The operation is sent again.  until_ms: that long the owner counts as one that
- * was asked; 0: it was not. */
+/* The operation is sent again; or if there is too little time for that, what it
+ * has found is its answer.  until_ms: that long the owner counts as one that was
+ * asked; 0: it was not. */
 static void
 over(struct core *core, struct recall *r, int64_t until_ms)
 {
-	int64_t least_ms = core->config.reply_timeout_ms / 10;
-	int64_t left_ms = max_ms(left_of(core, r), least_ms);
+	int64_t left_ms = left_of(core, r);
 	struct slot slot = r->slot;
+	struct outcome then = r->then;
+	char *text = r->text, *also = r->also;
 
 	if (until_ms != 0)
-		note_known(core, r, until_ms);
-	r->slot.name = NULL;
+		note_known(core, r->question->pair, until_ms);
+	r->slot.name = r->text = r->also = NULL;
 	recall_free(core, r);
-	core->slots->again = true;
-	core->above->slots[slot.kind].again(core, &slot, left_ms);
-	core->slots->again = false;
+	if (left_ms >= core->config.reply_timeout_ms / LEAST_PART) {
+		core->slots->again = true;
+		core->above->slots[slot.kind].again(core, &slot, left_ms);
+		core->slots->again = false;
+	} else {
+		core->above->slots[slot.kind].outcome(core, &slot, &then);
+	}
+	free(text);
+	free(also);
 	free(slot.name);
 }
 
@@ -273,17 +361,31 @@ over(struct core *core, struct recall *r, int64_t until_ms)
 static void
 all_over(struct core *core, uint64_t seq, enum outcome_status status)
 {
-	struct recall *r;
+	struct question *q;
 	int64_t until_ms;
 
-	while ((r = find_recall(core, seq)) != NULL) {
+	while ((q = find_seq(core, seq)) != NULL) {
 		until_ms = core->now_ms + SILENT_MS;
 		if (status == OUTCOME_VALUE)
-			until_ms = r->since_ms + KNOWN_MS;
+			until_ms = q->since_ms + KNOWN_MS;
 		else if (status == OUTCOME_DONE)
 			until_ms = 0;
-		over(core, r, until_ms);
+		over(core, LIST_FIRST(&q->waiting), until_ms);
 	}
+}
+
+/* Whoever waits for the question waits no longer than that. */
+static void
+end_by(struct core *core, uint64_t seq, int64_t at_ms)
+{
+	struct question *q = find_seq(core, seq);
+	struct recall *r;
+
+	if (q == NULL)
+		return;
+	LIST_FOREACH (r, &q->waiting, link)
+		if (at_ms < core_armed_ms(core, &r->deadline))
+			core_arm(core, &r->deadline, at_ms);
 }
 
 /* The owner was asked: it answers, or its warmth is over by then.  The message
@@ -292,17 +394,10 @@ void
 recall_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct recall *r;
-	int64_t at_ms = core->now_ms + o->ttl_ms + SLACK_MS;
-
-	if (o->status != OUTCOME_VALUE) {
+	if (o->status == OUTCOME_VALUE)
+		end_by(core, slot->ref, core->now_ms + o->ttl_ms + SLACK_MS);
+	else
 		all_over(core, slot->ref, o->status);
-		return;
-	}
-	LIST_FOREACH (r, &core->recalls->list, link)
-		if (r->seq == slot->ref &&
-		    at_ms < core_armed_ms(core, &r->deadline))
-			core_arm(core, &r->deadline, at_ms);
 }
 
 void
@@ -323,7 +418,7 @@ recall_stop(struct core *core)
 {
 	struct recall *r;
 
-	while ((r = LIST_FIRST(&core->recalls->list)) != NULL)
+	while ((r = any_recall(core)) != NULL)
 		over(core, r, core->now_ms + SILENT_MS);
 }
 
@@ -335,16 +430,13 @@ static bool
 tell_self(struct core *core, const char *asker, size_t len)
 {
 	const char *dot = memrchr(asker, '.', len);
-	struct recall *r;
 	uint64_t seq;
 
 	if (!stored_is_ours(core, asker, len) ||
 	    !parse_number(
 		dot + 1, len - (size_t)(dot + 1 - asker), UINT64_MAX, &seq))
 		return false;
-	LIST_FOREACH (r, &core->recalls->list, link)
-		if (r->seq == seq)
-			core_arm(core, &r->deadline, core->now_ms);
+	end_by(core, seq, core->now_ms);
 	return true;
 }
 

@@ -286,3 +286,12 @@ config lease=1s warm=100ms fences=8
 > 2 done 0 free
 361 < granted a fence=300
 > 2 done 1 held own meant fence=300 token=t
+
+== no time is left to ask again: what was found is the answer
+0 ready 1
+10 1 TRYLOCK a
+> op acquire a seq=1 ttl=13000 reserve=1
+1900 < busy a ttl=9s waiting text=web-2.00000000000000bb.7
+> op recall a seq=2
+2500 until
+> 1955 1 BUSY
