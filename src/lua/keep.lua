@@ -464,7 +464,10 @@ op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 		return { "late" }
 	end
 	local now = clock[1] .. " " .. clock[2] .. " " .. history .. " "
-	local value = redis.call("GET", key)
+	local value = redis.pcall("GET", key)
+	if type(value) == "table" then
+		value = "-" -- a list, or the like: a plain client's
+	end
 	local owner, _, client = parse(value)
 	local at = phase(value)
 	if not value then

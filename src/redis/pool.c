@@ -14,7 +14,7 @@
 #include "redis/pool_state.h"
 
 #define PROBE_MS 2000
-#define POLICY_EVERY 5	 /* probes */
+#define POLICY_EVERY 3	 /* probes: once a minute, if it has nothing */
 #define QUIET_TIMES 10	 /* one in so many, if the broker has nothing */
 #define DOWN_LINES_MAX 4 /* lines in the log until it is up again */
 

@@ -209,6 +209,18 @@ class HostileValues(SystemTest):
                 self.assertEqual(first["generation"], second["generation"])
                 self.everybody_grants()
 
+    def test_a_key_of_another_type_is_deleted_by_force(self):
+        """As any other key of a plain client is."""
+        self.prepare(brokers=1)
+        admin = self.lines[0]
+        for words in (("RPUSH", "lock:odd", "x"), ("HSET", "lock:odd", "x", "y"),
+                      ("SADD", "lock:odd", "x"), ("SET", "lock:odd", f"{STRANGER}|0")):
+            self.server.cmd(*words)
+            admin.ok("UNLOCK-FORCE odd")
+            self.assertEqual(self.server.cmd("EXISTS", "lock:odd"), 0)
+            admin.lock("odd", timeout=10)
+            admin.ok("UNLOCK odd")
+
     def test_shown_as_a_plain_client_s(self):
         self.prepare(brokers=1)
         for fence in (0, SURE, MOST - 2):

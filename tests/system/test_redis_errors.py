@@ -490,6 +490,17 @@ class RedisErrors(SystemTest):
                 server.config("maxmemory-policy", "noeviction")
                 client.lock("x", timeout=15)
 
+    def test_a_server_that_may_evict_locks_from_now_on(self):
+        self.prepare(lease=10)
+        self.server.config("maxmemory", "100mb")
+        self.server.config("maxmemory-policy", "allkeys-lru")
+        eventually(lambda: self.brokers[0].log_lines("allkeys-lru may evict locks"), 20,
+                   "it is noticed")
+        self.is_unavailable("policy|evict")
+        self.server.config("maxmemory-policy", "noeviction")
+        self.works_again(15)
+        self.not_lost()
+
     def test_redis_has_no_place_for_us(self):
         """maxclients: the broker comes back when there is room."""
         server = self.redis(maxclients="4")
