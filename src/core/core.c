@@ -598,6 +598,19 @@ on_leave(struct core *core, const struct core_event *ev)
 	stop_leave(core);
 }
 
+/* What is handed on by now stays so.  Who was told of the end is not told that
+ * it does not come. */
+static void
+on_stay(struct core *core, const struct core_event *ev)
+{
+	(void)ev;
+	if (core->stopping)
+		return;
+	core->leaving = core->draining = false;
+	stop_stay(core);
+	guard_say_again(core);
+}
+
 /* It has told Redis by now which token holds it hands over. */
 static void
 on_heir(struct core *core, const struct core_event *ev)
@@ -638,6 +651,7 @@ static void (*const handlers[])(
 	[CORE_MESSAGE] = on_message,
 	[CORE_RESUBSCRIBED] = on_resubscribed,
 	[CORE_LEAVE] = on_leave,
+	[CORE_STAY] = on_stay,
 	[CORE_HEIR] = on_heir,
 	[CORE_STOP] = on_stop,
 };

@@ -140,6 +140,7 @@ enum core_event_kind {
 	CORE_MESSAGE,	   /* from another broker, through the store */
 	CORE_RESUBSCRIBED, /* the broker may have missed messages */
 	CORE_LEAVE,	   /* tell everybody that the end comes */
+	CORE_STAY,	   /* it does not come after all */
 	CORE_HEIR,	   /* a process leaves that this one has replaced */
 	CORE_STOP	   /* release everything, tell everybody */
 };

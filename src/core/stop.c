@@ -12,6 +12,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "base/xmalloc.h"
 #include "core/leave.h"
 #include "core/life.h"
@@ -201,6 +203,17 @@ void
 stop_leave(struct core *core)
 {
 	walk(core, STOP_LEAVE);
+	job_run(core, JOB_STOP);
+}
+
+void
+stop_stay(struct core *core)
+{
+	assert(core->stop->walk <= STOP_LEAVE);
+	cursor_end(&core->stop->next);
+	core_disarm(core, &core->stop->timer);
+	core->stop->walk = STOP_NONE;
+	core->stop->again = core->stop->paused = false;
 	job_run(core, JOB_STOP);
 }
 

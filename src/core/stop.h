@@ -20,6 +20,8 @@ bool stop_has_more(const struct core *core);
  * last.
  */
 void stop_leave(struct core *core);
+/* It does not leave after all. */
+void stop_stay(struct core *core);
 void stop_opened(struct core *core, struct session *s);
 void stop_bare(struct core *core, const struct owner *owner);
 

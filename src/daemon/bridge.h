@@ -93,6 +93,8 @@ struct broker {
 	/* Leaving since then, and until then at the latest; 0: is not. */
 	int64_t leaving_ms, leave_ms;
 	bool draining; /* leaves without a successor */
+	/* Leaving: its places are kept, for the case that the successor ends. */
+	bool may_return;
 	/* Leaving: our Redis stays even if the successor is killed. */
 	bool server_stays;
 };

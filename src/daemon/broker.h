@@ -74,8 +74,15 @@ void broker_hold_back(struct broker *b, bool hold);
  */
 void broker_take_over(struct broker *b);
 
-/* There is a successor: serves the clients that it has until they go. */
-void broker_leave(struct broker *b);
+/*
+ * There is a successor: serves the clients that it has until they go.
+ * may_return: it keeps its places, without accepting, until one of the two that
+ * follow.
+ */
+void broker_leave(struct broker *b, bool may_return);
+void broker_return_no_more(struct broker *b);
+/* The successor has ended: this one is the broker again. */
+void broker_return(struct broker *b);
 /* That has left a moment ago: takes over its token holds. */
 void broker_inherit(struct broker *b);
 

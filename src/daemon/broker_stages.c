@@ -3,6 +3,8 @@
  */
 #include "config.h"
 
+#include <assert.h>
+
 #include "base/log.h"
 #include "base/now.h"
 #include "config/config.h"
@@ -74,20 +76,46 @@ leave(struct broker *b)
 		b->leaving_ms = now_ms();
 		b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
 	}
-	close_places(b);
-	redis_leave(b->redis);
+	if (!b->may_return)
+		close_places(b);
+	redis_leave(b->redis, true);
 	ev.u.leave.until_ms = b->leave_ms;
 	ev.u.leave.drain = b->draining;
 	bridge_step(b, &ev);
 }
 
 void
-broker_leave(struct broker *b)
+broker_leave(struct broker *b, bool may_return)
 {
+	b->may_return = may_return;
 	front_share_paths(b->front, true);
-	monitor_stop_listening(b->monitor);
+	if (!may_return)
+		monitor_stop_listening(b->monitor);
 	b->server_stays = redis_own(b->redis, false);
 	leave(b);
+}
+
+void
+broker_return_no_more(struct broker *b)
+{
+	b->may_return = false;
+	close_places(b);
+	monitor_stop_listening(b->monitor);
+}
+
+void
+broker_return(struct broker *b)
+{
+	struct core_event ev = { .kind = CORE_STAY };
+
+	assert(b->may_return && !b->draining && !b->stopping);
+	b->may_return = false;
+	b->leaving_ms = b->leave_ms = 0;
+	front_share_paths(b->front, false);
+	(void)redis_own(b->redis, true);
+	redis_leave(b->redis, false);
+	bridge_step(b, &ev);
+	broker_hold_back(b, false);
 }
 
 void
@@ -107,6 +135,7 @@ broker_drain(struct broker *b)
 	if (b->draining || b->stopping)
 		return;
 	b->draining = true;
+	b->may_return = false;
 	succession_drain(b->succession);
 	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks),
@@ -124,7 +153,9 @@ broker_leaving(const struct broker *b)
 static bool
 is_deserted(const struct broker *b)
 {
+	/* While the places are kept, nobody tells who shakes hands. */
 	return front_count(b->front) == 0 && !tls_shakes(b) &&
+	       !(b->may_return && b->relay != NULL) &&
 	       !monitor_is_visited(b->monitor) &&
 	       !resumption_expects(succession_resumption(b->succession));
 }

@@ -122,12 +122,14 @@ leavers_hand_over(const struct leavers *l, struct handed_list *out)
 }
 
 void
-leavers_forget(struct leavers *l)
+leavers_hush(struct leavers *l)
 {
 	struct leaver *one;
 
-	while ((one = LIST_FIRST(&l->list)) != NULL)
-		leaver_free(one);
+	LIST_FOREACH (one, &l->list, link) {
+		channel_hush(one->channel);
+		one->pid = 0; /* it may tell the other that it ends */
+	}
 }
 
 bool
@@ -225,6 +227,9 @@ leavers_new(struct broker *b, struct resumption *resumption,
 void
 leavers_free(struct leavers *l)
 {
-	leavers_forget(l);
+	struct leaver *one;
+
+	while ((one = LIST_FIRST(&l->list)) != NULL)
+		leaver_free(one);
 	free(l);
 }

@@ -30,8 +30,8 @@ void leavers_listen(struct leavers *l);
 /* Adds the channels to what is handed to another process. */
 void leavers_hand_over(const struct leavers *l, struct handed_list *out);
 
-/* They are another process' from now on. */
-void leavers_forget(struct leavers *l);
+/* They are another process' from now on: hears nothing any more. */
+void leavers_hush(struct leavers *l);
 
 bool leavers_none(const struct leavers *l);
 

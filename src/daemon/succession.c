@@ -27,7 +27,8 @@
 #include "relay/channel.h"
 #include "relay/packet.h"
 
-#define REPORT_MS 1000 /* how often one that leaves tells how it is */
+#define REPORT_MS 1000	/* how often one that leaves tells how it is */
+#define RETURN_MS 10000 /* for so long it may return */
 
 /* Who has asked for a replacement. */
 struct asker {
@@ -41,7 +42,9 @@ struct succession {
 	struct channel *before;	 /* to the process that we are to replace */
 	struct channel *after;	 /* to the one that has replaced us */
 	struct leavers *leavers; /* we, or those before us, replaced them */
-	struct heir *heir;	 /* it is to replace us */
+	struct leavers *kept;	 /* handed on, and ours again if we return */
+	struct event *return_over;
+	struct heir *heir; /* it is to replace us */
 	struct asker asker;
 	struct resumption *resumption;
 	struct event *report;
@@ -277,6 +280,37 @@ after_room(void *arg)
 	resumption_room(s->resumption, s->after);
 }
 
+/* The way back is closed: the successor stays. */
+static void
+on_return_over(evutil_socket_t fd, short what, void *arg)
+{
+	struct succession *s = arg;
+
+	(void)fd;
+	(void)what;
+	(void)event_del(s->return_over);
+	if (s->kept == NULL)
+		return;
+	leavers_free(s->kept);
+	s->kept = NULL;
+	s->hooks->return_no_more(s->broker);
+}
+
+/* The successor has ended too early. */
+static void
+come_back(struct succession *s)
+{
+	LOG(WARNING, "returned",
+	    LOG_N("clients", front_count(s->broker->front)));
+	(void)event_del(s->return_over);
+	(void)event_del(s->report);
+	leavers_free(s->leavers);
+	s->leavers = s->kept;
+	s->kept = NULL;
+	leavers_listen(s->leavers);
+	s->hooks->come_back(s->broker);
+}
+
 static void
 after_gone(void *arg)
 {
@@ -286,8 +320,11 @@ after_gone(void *arg)
 	    LOG_N("clients", front_count(s->broker->front)));
 	channel_free(s->after);
 	s->after = NULL;
+	if (s->broker->may_return && !s->stop && !s->broker->stopping)
+		come_back(s);
+	resumption_gone(s->resumption, NULL);
 	/* Else its server has gone with it, and never comes back. */
-	if (!s->broker->server_stays)
+	if (s->broker->leaving_ms > 0 && !s->broker->server_stays)
 		s->hooks->drain(s->broker);
 }
 
@@ -328,18 +365,28 @@ static void
 hand_over(struct succession *s)
 {
 	const struct timeval often = ms_to_timeval(REPORT_MS);
+	const struct timeval soon = ms_to_timeval(RETURN_MS);
 	struct broker *b = s->broker;
 	pid_t pid = heir_pid(s->heir);
 	int64_t began_ms = heir_began_ms(s->heir);
 	struct broker_counts n;
+	bool may_return;
 
 	if (!pass_on(s)) {
 		refuse(s, "the new process ended when it was ready");
 		return;
 	}
-	s->hooks->leave(b);
+	/* A service manager would end all when the new process ends, and an
+	 * embedded server is not handed back. */
+	may_return =
+	    s->notify->fd < 0 && b->config->redis.mode != CONFIG_MODE_EMBEDDED;
+	s->hooks->leave(b, may_return);
 	systemd_fini(s->notify);
-	leavers_forget(s->leavers);
+	leavers_hush(s->leavers);
+	s->kept = s->leavers;
+	s->leavers = leavers_new(b, s->resumption, s->hooks->inherit);
+	if (!may_return || event_add(s->return_over, &soon) < 0)
+		on_return_over(-1, 0, s);
 	channel_listen(s->after);
 	resumption_gone(s->resumption, NULL);
 	(void)event_add(s->report, &often);
@@ -523,7 +570,8 @@ succession_new(struct broker *b, struct systemd *notify,
 	s->leavers = leavers_new(b, s->resumption, hooks->inherit);
 	buf_init(&s->told);
 	s->report = event_new(b->base, -1, EV_PERSIST, on_report, s);
-	if (!s->report)
+	s->return_over = event_new(b->base, -1, 0, on_return_over, s);
+	if (!s->report || !s->return_over)
 		abort();
 	fd = handed_next(HANDED_CHANNEL);
 	if (fd >= 0) {
@@ -557,6 +605,9 @@ succession_free(struct succession *s)
 	channel_free(s->before);
 	channel_free(s->after);
 	leavers_free(s->leavers);
+	if (s->kept != NULL)
+		leavers_free(s->kept);
+	event_free(s->return_over);
 	resumption_free(s->resumption);
 	event_free(s->report);
 	buf_fini(&s->told);

@@ -10,8 +10,10 @@
  *	leaves                               has the channel to those that leave
  *
  * The channel's end means that the other is gone, and nothing else: the new
- * process goes on, and so does the old one.  A process that is replaced hands
- * on the channels to those that it has replaced itself.
+ * process goes on, and so does the old one.  If the new one ends within ten
+ * seconds, and no service manager has been told of it, the old one accepts
+ * again.  A process that is replaced hands on the channels to those that it has
+ * replaced itself.
  */
 #ifndef LOCKBROKER_DAEMON_SUCCESSION_H
 #define LOCKBROKER_DAEMON_SUCCESSION_H
@@ -37,7 +39,9 @@ void succession_failed(const char *why);
 struct succession_hooks {
 	void (*hold_back)(struct broker *b, bool hold);
 	void (*take_over)(struct broker *b);
-	void (*leave)(struct broker *b);
+	void (*leave)(struct broker *b, bool may_return);
+	void (*return_no_more)(struct broker *b);
+	void (*come_back)(struct broker *b);
 	void (*drain)(struct broker *b);
 	/* One that leaves has done so for a moment. */
 	void (*inherit)(struct broker *b);

@@ -118,9 +118,9 @@ redis_new(struct event_base *base, const struct config *config,
 }
 
 void
-redis_leave(struct redis *r)
+redis_leave(struct redis *r, bool leave)
 {
-	gather_leave(r->env.gather);
+	gather_leave(r->env.gather, leave);
 }
 
 void

@@ -115,8 +115,9 @@ const char *redis_node(const struct redis *redis, uint32_t shard);
 void redis_hand_over(const struct redis *redis, struct handed_list *out);
 bool redis_own(struct redis *redis, bool own);
 
-/* The broker leaves: other brokers hear of it with the next heartbeat. */
-void redis_leave(struct redis *redis);
+/* The broker leaves, or does not after all: other brokers hear of it with the
+ * next heartbeat. */
+void redis_leave(struct redis *redis, bool leave);
 
 void redis_stats(const struct redis *redis, struct redis_stats *out);
 

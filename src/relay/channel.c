@@ -139,6 +139,28 @@ channel_listen(struct channel *c)
 		abort();
 }
 
+static void
+drop(struct channel *c)
+{
+	struct parcel *parcel;
+
+	while ((parcel = TAILQ_FIRST(&c->parcels)) != NULL) {
+		TAILQ_REMOVE(&c->parcels, parcel, link);
+		free(parcel);
+	}
+	c->waiting = 0;
+}
+
+void
+channel_hush(struct channel *c)
+{
+	(void)event_del(c->readable);
+	(void)event_del(c->writable);
+	(void)event_del(c->pause);
+	drop(c);
+	c->full = false;
+}
+
 void
 channel_handle(
     struct channel *c, const struct channel_handler *handler, void *arg)
@@ -151,17 +173,13 @@ void
 channel_free(struct channel *c)
 {
 	struct pollfd p = { .events = POLLOUT };
-	struct parcel *parcel;
 
 	if (c == NULL)
 		return;
 	p.fd = c->fd;
 	while (!flush(c) && poll(&p, 1, LINGER_MS) > 0)
 		continue;
-	while ((parcel = TAILQ_FIRST(&c->parcels)) != NULL) {
-		TAILQ_REMOVE(&c->parcels, parcel, link);
-		free(parcel);
-	}
+	drop(c);
 	event_free(c->readable);
 	event_free(c->writable);
 	event_free(c->pause);

@@ -31,6 +31,9 @@ struct channel *channel_new(struct event_base *base, int fd);
 void channel_handle(
     struct channel *c, const struct channel_handler *handler, void *arg);
 void channel_listen(struct channel *c);
+/* Another process has it, too, and hears and sends from now on: what waits here
+ * is dropped. */
+void channel_hush(struct channel *c);
 
 /* Sends what waits, as far as the other end reads it within a moment. */
 void channel_free(struct channel *c);

@@ -201,9 +201,9 @@ gather_free(struct gather *g)
 }
 
 void
-gather_leave(struct gather *g)
+gather_leave(struct gather *g, bool leave)
 {
-	g->leaving = true;
+	g->leaving = leave;
 }
 
 const char *

@@ -48,8 +48,8 @@ void store_cfg(char out[STORE_CFG_SIZE], const struct store_config *config);
 struct gather *gather_new(const struct store_config *config);
 void gather_free(struct gather *g);
 
-/* The broker tells others from now on that it leaves. */
-void gather_leave(struct gather *g);
+/* The broker tells others from now on that it leaves, or that it does not. */
+void gather_leave(struct gather *g, bool leave);
 
 void gather_add(struct gather *g, const struct op *op);
 bool gather_empty(const struct gather *g);

@@ -330,7 +330,7 @@ class UnderLoad(ClientsTest):
         """Only those that stayed have kept a process."""
         self.end_holders(b)
         asks = self.client(b)
-        eventually(lambda: asks.stats()["leaving"] == "0", 10, "all have left")
+        eventually(lambda: asks.stats()["leaving"] == "0", 25, "all have left")
         self.assertEqual(b.log_lines("leaving-died"), [])
         self.assertEqual(asks.stats()["replaced_total"], str(times))
         note(" ".join(f"{who}={turns}" for who, turns in self.turns.items()))

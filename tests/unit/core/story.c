@@ -546,6 +546,7 @@ static const struct {
 	{ "resubscribed", do_plain },
 	{ "stop", do_plain },
 	{ "leave", story_leave },
+	{ "stay", story_stay },
 	{ "turn-away", story_leave },
 	{ "left?", story_left },
 	{ "stopped?", do_stopped },

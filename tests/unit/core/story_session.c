@@ -127,6 +127,15 @@ story_has(struct story *st)
 	buf_adds(st->out, has ? "yes\n" : "no\n");
 }
 
+/* AT stay: the end does not come after all. */
+void
+story_stay(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_STAY };
+
+	story_step(st, &ev);
+}
+
 /* AT leave [MS], AT turn-away [MS]: the end comes so long from now, or without
  * bound. */
 void

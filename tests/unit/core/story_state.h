@@ -91,6 +91,7 @@ void story_write_token(struct story *st, const struct effect *e);
 /* Runs a line about sessions (story_session.c). */
 void story_session(struct story *st);
 void story_leave(struct story *st);
+void story_stay(struct story *st);
 void story_left(struct story *st);
 void story_resume(struct story *st);
 void story_user(struct story *st);

@@ -264,3 +264,29 @@ config away=9s
 2100 < renewed a fence=100
 > op end a seq=1
 2110 < ended a
+
+== one that stays after all grants again, and tells those of the next time
+0 ready 1
+10 leave 60000
+> 1 !LEAVING left=60000
+20 stay
+30 open 2
+40 2 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+50 left?
+> no
+60 leave 60000
+> 2 !LEAVING left=60000
+70 open 3
+> 3 !LEAVING left=59990
+
+== one that stays turns nobody away any more
+0 ready 2
+10 turn-away
+> 1 !LEAVING
+> 2 !LEAVING
+20 1 LOCK a
+> 1 ERR shutdown the broker is stopping; try another one
+30 stay
+40 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
