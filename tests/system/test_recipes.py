@@ -213,6 +213,12 @@ class Readme(ShellTest):
         for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text):
             self.assertTrue(os.path.exists(os.path.join(SOURCE, picture)), picture)
 
+    def test_each_block_is_run(self):
+        """By the step readme of tests/run."""
+        done = subprocess.run([os.path.join(SOURCE, "tests", "readme"), "check"], check=False,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
     def test_a_conversation(self):
         lines = self.block("$ nc localhost").splitlines()
         self.assertEqual(lines[0], "$ nc localhost 5625")
