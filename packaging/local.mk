@@ -1,6 +1,9 @@
 # packaging: how lockbroker gets to where it runs. `make deb` leaves packages in
-# the folder deb of the build directory.
+# the folder deb of the build directory, `make release` all of a release in the
+# folder release.
 EXTRA_DIST += packaging/deb \
+	packaging/release \
+	packaging/sbom \
 	packaging/debian/changelog \
 	packaging/debian/control \
 	packaging/debian/copyright \
@@ -25,6 +28,6 @@ EXTRA_DIST += packaging/deb \
 	packaging/debian/tests/lock
 
 # The version stands in configure.ac; the script gets it from here.
-deb:
-	$(srcdir)/packaging/deb $(PACKAGE_VERSION) .
-.PHONY: deb
+deb release:
+	$(srcdir)/packaging/$@ $(PACKAGE_VERSION) .
+.PHONY: deb release
