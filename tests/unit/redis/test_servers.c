@@ -354,12 +354,12 @@ use_many_names(enum op_kind kind)
 START_TEST(a_broker_that_was_frozen_reads_its_answers)
 {
 	rig_begin(&rig, &server, NULL);
-	rig.config.redis.reply_timeout_ms = 50;
+	rig.config.redis.reply_timeout_ms = 400;
 	rig_open(&rig);
 	rig_ready(&rig);
 	rig_op(&rig, 1, OP_ACQUIRE, "a");
 	redis_flush(rig.redis);
-	usleep(150000);
+	usleep(800000);
 	rig_until(&rig, rig_answered, "the outcome");
 	ck_status(&rig, 1, GRANTED);
 	rig_end(&rig, &server);
