@@ -77,6 +77,7 @@ struct broker {
 	uint64_t clients_total;
 	struct effects effects;
 	struct scripts *scripts; /* texts that RESP clients have sent */
+	LIST_HEAD(, look) looks; /* resp_look.c: those that go on */
 	uint64_t scripts_unknown;
 	struct quiet scripts_quiet;
 	struct latches *latches;	   /* resp_redisson.c */

@@ -258,6 +258,7 @@ broker_turn(struct broker *b)
 	lists_run(b);
 	resp_mutex_run(b);
 	resp_audience_run(b);
+	resp_look_run(b);
 	monitor_run(b->monitor);
 	bridge_catch_up(b);
 	front_hurry(b->front);

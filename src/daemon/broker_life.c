@@ -90,6 +90,7 @@ init_resp(struct broker *b, const struct resp_scripts *more)
 	scripts_configure(b->scripts, more);
 	b->latches = resp_latches_new();
 	LIST_INIT(&b->mutex_listeners);
+	LIST_INIT(&b->looks);
 	TAILQ_INIT(&b->wanted);
 	resp_audiences_init(b);
 }

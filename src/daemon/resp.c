@@ -33,6 +33,7 @@ resp_free(struct broker *b, struct resp *rs)
 	free(rs->mutex);
 	free(rs->program);
 	free(rs->parts);
+	resp_look_free(rs->look);
 	free(rs);
 }
 

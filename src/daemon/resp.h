@@ -69,6 +69,9 @@ struct resp {
 	/* resp_redisson.c */
 	struct parts *parts; /* owned: the request of many names; NULL: none */
 
+	/* resp_look.c */
+	struct look *look; /* owned; NULL: none */
+
 	/* resp_audience.c */
 	char *program; /* owned; which listens here; NULL: it is not known */
 
@@ -175,6 +178,15 @@ void resp_mutex_run(struct broker *b);
 bool resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t);
 void resp_mutex_gone(struct broker *b, struct resp *rs);
+
+/* resp_look.c: a request that looks first (`looks`); its answers; and those that
+ * go on. */
+void resp_look(
+    struct broker *b, struct conn *c, const struct request *r, struct ask *a);
+bool resp_look_told(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t);
+void resp_look_run(struct broker *b);
+void resp_look_free(struct look *l);
 
 /* resp_redisson.c: the results of requests that clients may send twice. */
 struct latches *resp_latches_new(void);

@@ -66,7 +66,7 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 
 	if (resp_mutex_woken(b, c, ref, t) ||
 	    resp_turns_told(b, c, ref, t, text) ||
-	    resp_part_told(c, ref, t, NULL) ||
+	    resp_part_told(c, ref, t, NULL) || resp_look_told(b, c, ref, t) ||
 	    !conn_answered(c, ref, mem, &reply))
 		return;
 	resp_turns_learn(b, c, t, text);

@@ -111,8 +111,12 @@ run(struct broker *b, struct conn *c, const struct request *r,
 		resp_clock_ms(b, r->words[r->nwords > 3 ? 3 : 0]), &why))
 		resp_fail_why(c, &why);
 	else if (!resp_refuse_names(b, c, r, "eval", &a) &&
-		 !resp_latched(b, c, &a))
-		resp_ask(b, c, r, &a);
+		 !resp_latched(b, c, &a)) {
+		if (a.looks)
+			resp_look(b, c, r, &a);
+		else
+			resp_ask(b, c, r, &a);
+	}
 	buf_fini(&why);
 }
 

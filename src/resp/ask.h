@@ -92,7 +92,9 @@ struct ask {
 	bool fair;	   /* of Redisson's getFairLock() */
 	bool repeats;	   /* a client told TRYAGAIN asks again by itself */
 	struct span latch; /* see SCRIPT_FLAG_LATCH; of 0 bytes: none */
-	int64_t latch_ms;  /* 0: the answer is not kept */
+	bool looks;	   /* extends only if least_ms are left */
+	int64_t least_ms;
+	int64_t latch_ms;	       /* 0: the answer is not kept */
 	char made[NAME_MAX_BYTES + 1]; /* a name that is not in the request */
 };
 

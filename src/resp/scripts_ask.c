@@ -38,7 +38,8 @@ enum script_flag {
 	SCRIPT_FLAG_TRIES = 65536,
 	SCRIPT_FLAG_LUA = 131072,
 	SCRIPT_FLAG_OPTIONAL = 262144,
-	SCRIPT_FLAG_SELECTS = 524288
+	SCRIPT_FLAG_SELECTS = 524288,
+	SCRIPT_FLAG_LOOKS = 1048576
 };
 
 enum script_keys {
@@ -412,6 +413,16 @@ take_latch(struct ask *a, const struct script *s, const struct span *keys,
 	return true;
 }
 
+/* ARGV[2] is how much must be left.  The library checks both numbers. */
+static bool
+looks(struct ask *a, const struct args *args, struct buf *why)
+{
+	a->looks = true;
+	if (a->wrong.error == NULL && lua_integer(args->v[1], &a->least_ms))
+		return true;
+	return ask_refuse(why, NOT_A_NUMBER);
+}
+
 /* What is no number of a database selects none. */
 static bool
 selects(const struct args *args, struct buf *why)
@@ -471,7 +482,8 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 	       ((s->flags & SCRIPT_FLAG_WHEN) == 0 ||
 		   take_when(a, &args, why)) &&
 	       take_token(a, s, &args, why) &&
-	       take_number(a, s, &args, clock_ms, why);
+	       take_number(a, s, &args, clock_ms, why) &&
+	       ((s->flags & SCRIPT_FLAG_LOOKS) == 0 || looks(a, &args, why));
 }
 
 unsigned

@@ -78,6 +78,8 @@ Promise.all([work(), work()]).then(() => client.quit(),
   (error) => { console.error(error); process.exit(1); });
 """
 
+SESAME = NODE_5.replace('require("redlock").default', 'require("@sesamecare-oss/redlock").Redlock')
+
 SEMAPHORE = r"""
 const fs = require("fs");
 const { Mutex } = require("redis-semaphore");
@@ -150,6 +152,24 @@ async function lock() {
     error || reply !== "OK" ? failed(error || reply) : done()));
   return () => new Promise((done, failed) => warlock.unlock("job", id, (error, n) =>
     error || n !== 1 ? failed(error || n) : done()));
+}
+""",
+    # Its using() extends by itself, and tells its program by a signal if it can't.
+    "redlock-universal": r"""
+const { createLock, IoredisAdapter } = require("redlock-universal");
+const adapter = new IoredisAdapter(new (require("ioredis"))(port));
+const options = { adapter, key: "job", ttl: 1000, retryAttempts: 3000, retryDelay: 20 };
+let ms = 2500;
+async function lock() {
+  return new Promise((taken, failed) => {
+    const over = createLock(options).using(async (signal) => {
+      await new Promise((done) => setTimeout(done, ms));
+      ms = 0;
+      if (signal.aborted) throw signal.reason;
+      await new Promise((done) => taken(() => (done(), over)));
+    });
+    over.catch(failed);
+  });
 }
 """,
     "redis-lock": r"""
@@ -575,20 +595,35 @@ class Libraries(SystemTest):
         self.assertFalse(lock.locked())
         self.assertIsInstance(client.execute_command("LOCK", "b"), int)
 
-    def test_redlock_4(self):
+    def check_node(self, script, package):
         self.broker()
-        self.run_all([self.node(NODE, "redlock@4.2.0", "ioredis@5")])
+        self.run_all([self.node(script, package, "ioredis@5")])
         self.assertEqual(self.count(), 2 * self.ROUNDS)
+        self.assertEqual(self.brokers[0].log_lines("script-unknown"), [])
+
+    def test_redlock_3(self):
+        self.check_node(NODE, "redlock@3.1.2")
+
+    def test_redlock_4_0(self):
+        self.check_node(NODE, "redlock@4.0.0")
+
+    def test_redlock_4(self):
+        self.check_node(NODE, "redlock@4.2.0")
 
     def test_redlock_5(self):
-        self.broker()
-        self.run_all([self.node(NODE_5, "redlock@5.0.0-beta.2", "ioredis@5")])
-        self.assertEqual(self.count(), 2 * self.ROUNDS)
+        self.check_node(NODE_5, "redlock@5.0.0-beta.2")
+
+    def test_sesamecare_redlock(self):
+        self.check_node(SESAME, "@sesamecare-oss/redlock@1.4.0")
+
+    def test_redlock_universal(self):
+        self.check_lock("redlock-universal", "ioredis@5")
+
+    def test_redis_semaphore_5_3(self):
+        self.check_node(SEMAPHORE, "redis-semaphore@5.3.0")
 
     def test_redis_semaphore(self):
-        self.broker()
-        self.run_all([self.node(SEMAPHORE, "redis-semaphore@5", "ioredis@5")])
-        self.assertEqual(self.count(), 2 * self.ROUNDS)
+        self.check_node(SEMAPHORE, "redis-semaphore@5")
 
     def test_phpredis(self):
         self.share(self.php(PHP_REDIS, "new Redis();"))

@@ -1,5 +1,15 @@
 """Each text that a release of a lock library has sent (releases.json) does at the broker what it does
-on a bare redis-server, in each state of the lock and for each number."""
+on a bare redis-server, in each state of the lock and for each number.
+
+Walked, each release: by the tags of their repositories bsm/redislock, redlock (Node), redis-py,
+python-redis-lock, spring-integration, Symfony Lock, redsync, redlock-rb, pottery, aioredlock,
+RedLock.net, distributed-lock-redis, distributed-redis-lock, go-zero, ShedLock, Laravel; by the
+packages of npm redis-semaphore, simple-redis-mutex, @microfleet/ioredis-lock, node-redis-warlock,
+redlock-universal, @sesamecare-oss/redlock. Those of Redisson are in lib/redisson_scripts.py, those
+that use sorted sets (Symfony 5.2 and later) in test_resp_script_numbers.py; texts of what the broker
+has not are in src/resp/refused.def. Not walked: Dapr, StackExchange.Redis, celery-singleton,
+django-redis, node-redis-lock, redis-lock, rueidislock, rslock, releases of ioredis-lock before 5.
+"""
 
 import hashlib
 import json
@@ -29,6 +39,8 @@ class Releases(InEachState):
             more = {"states": META} if "t-meta" in words else {}
             if "N" not in words:
                 more["numbers"] = ("0",)
+            elif "numbers" in one:
+                more["numbers"] = one["numbers"]
             with self.subTest(of=one["of"]):
                 self.check(request, **more)
 
