@@ -1,0 +1,16 @@
+# tests/libraries: real lock libraries, with redis-server and with a broker; see
+# tests/libraries/run.
+EXTRA_DIST += \
+	tests/libraries/programs/clients.js \
+	tests/libraries/programs/common.js \
+	tests/libraries/programs/common.py \
+	tests/libraries/programs/pottery_redlock.py \
+	tests/libraries/programs/python_redis_lock.py \
+	tests/libraries/programs/redis_py.py \
+	tests/libraries/programs/redis_semaphore.js \
+	tests/libraries/programs/redlock_4.js \
+	tests/libraries/programs/redlock_5.js \
+	tests/libraries/programs/redlock_py.py \
+	tests/libraries/programs/sesamecare_redlock.js \
+	tests/libraries/run \
+	tests/libraries/table.py
