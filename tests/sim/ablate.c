@@ -46,6 +46,10 @@ const struct ablation ablations[] = {
 	    { { "if not beat and (blessed or pend) and "
 		"string.sub(ARGV[1], 17) == history then",
 		"if false then" } } },
+	{ "spoil", "any counter of fences is believed", 10, ABLATE_SCRIPT,
+	    FAULT_SPOIL, 0,
+	    { { "if not top or top >= 2 ^ 52 and top - seen >= 2 ^ 32 then",
+		"if not top then" } } },
 	{ "standstill", "a broker does not see that its clock stood still", 100,
 	    ABLATE_GAIN, FAULT_STANDSTILL, 0, { { NULL, NULL } } },
 	{ "many-stall", "the first of them, with many brokers", 300,

@@ -43,7 +43,8 @@ struct world;
 	FAULT(REPLACE, "replace", "servers of a quorum are replaced, broker after broker hears of it") \
 	FAULT(BACK, "back", "data go back in a history that goes on") \
 	FAULT(STANDSTILL, "standstill", "a broker freezes, and its clock stands still meanwhile") \
-	FAULT(ASIDE, "aside", "the file of an embedded server is set aside, or lacks its end")
+	FAULT(ASIDE, "aside", "the file of an embedded server is set aside, or lacks its end") \
+	FAULT(SPOIL, "spoil", "a client of Redis writes fences that no broker can have given")
 /* clang-format on */
 
 enum fault_bit {

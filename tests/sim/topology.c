@@ -60,7 +60,7 @@ replicated_begin(struct broker *b)
 const struct topology topologies[] = {
 	{ .word = "standalone",
 	    .mode = CONFIG_MODE_STANDALONE,
-	    .faults = FAULT_BACK | FAULT_STANDSTILL,
+	    .faults = FAULT_BACK | FAULT_STANDSTILL | FAULT_SPOIL,
 	    .draw = standalone_draw,
 	    .begin = standalone_begin },
 	{ .word = "embedded",
