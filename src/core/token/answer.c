@@ -388,15 +388,21 @@ drop_over(struct core *core, const struct token_name *n)
 }
 
 static void
-note_over(struct core *core, struct token_name *n)
+note_free(struct token_name *n)
 {
-	drop_over(core, n);
-	n->status = OUTCOME_GONE;
 	n->kind = TOKEN_FREE;
 	n->key_bits = 0;
 	n->fence = 0;
 	n->left_ms = -1;
 	n->text[0] = '\0';
+}
+
+static void
+note_over(struct core *core, struct token_name *n)
+{
+	drop_over(core, n);
+	n->status = OUTCOME_GONE;
+	note_free(n);
 }
 
 void
@@ -418,6 +424,12 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 	n->key_bits = (unsigned)o->key_bits;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
+	/* Nobody has a name that is only kept for a moment. */
+	if (c->op == TOKEN_QUERY && n->kind == TOKEN_HELD &&
+	    holder_is_kept(n->text)) {
+		note_free(n);
+		return;
+	}
 	/* The message that it is over has overtaken this answer. */
 	if (token_record_was_taken(core, n->seq) &&
 	    n->status == OUTCOME_GRANTED)

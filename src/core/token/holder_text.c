@@ -96,6 +96,13 @@ holder_kept(const char *program, size_t program_len, const char *user)
 	return kept;
 }
 
+bool
+holder_is_kept(const char *text)
+{
+	return text[0] == '%' && strchr("=|", text[1]) != NULL &&
+	       strcmp(text, "%|%") != 0;
+}
+
 static int
 digit(char c)
 {

@@ -168,6 +168,10 @@ char *holder_text(const char *token, size_t token_len, const char *user);
  * The caller frees it. */
 char *holder_kept(const char *program, size_t program_len, const char *user);
 
+/* Does that stand there?  A name that is kept for nobody (adopt.c) has
+ * another text. */
+bool holder_is_kept(const char *text);
+
 /* Returns the same of a hold that is counted, with a depth of 1, and with the
  * latch of who gave back a level last, if that is not empty.  The caller frees
  * it. */

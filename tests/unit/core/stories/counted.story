@@ -539,3 +539,25 @@
 > op claim a seq=4 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 640 < granted a fence=120
 > 1 done 1 held own meant fence=120 left=30000 depth=1 token=p:1
+
+== whoever asks is told that a name that is only kept is free
+0 ready 1
+10 token 1 query a token=t1
+> op token a seq=1 client=t1 how=qxr
+20 < value a fence=100 ttl=900 text=%=p first=1 second=2
+> 1 done 0 free
+30 token 1 query a token=t1
+> op token a seq=2 client=t1 how=qxr
+40 < value a fence=100 ttl=900 text=%|eve first=1
+> 1 done 0 free
+50 token 1 query a b
+> op token a seq=3 how=qxr
+> op token b seq=4 how=qxr
+60 < value a fence=100 ttl=900 text=% first=1
+60 < value b fence=100 ttl=900 text=t2 first=1 second=2
+> 1 done 1 free left=900
+# It is not, if that is for a keep= or delay=.
+70 token 1 query a token=t1
+> op token a seq=5 client=t1 how=qxr
+80 < value a fence=100 ttl=900 text=%|% first=1
+> 1 done 1 held fence=100 left=900
