@@ -130,7 +130,8 @@ struct sitting {
 	bool ended;
 	unsigned kept; /* names it ever had with a keep= or delay=, as bits */
 	int64_t valid_us; /* until when its client counts on what it was told */
-	bool leaving;	  /* its broker stops; it may still give back */
+	bool waived;  /* it does no longer: it is away, and closed in order */
+	bool leaving; /* its broker stops; it may still give back */
 	int64_t grace_ms;
 	int64_t until_ms, until_us; /* it lives so long, if nobody comes back */
 	int64_t valid_ms;  /* a valid= lasts until then by its broker's clock */

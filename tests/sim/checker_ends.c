@@ -201,8 +201,8 @@ checker_crashed(struct world *w, const struct broker *b)
 			continue;
 		k->sittings[i].ended = true;
 		k->sittings[i].sitting = 0;
-		checker_end_grants(
-		    w, i + 1, false, k->sittings[i].valid_us, true);
+		checker_end_grants(w, i + 1, false,
+		    k->sittings[i].waived ? 0 : k->sittings[i].valid_us, true);
 	}
 	/* Holds that lived on without their client ended just now. */
 	for (i = 0; i < (size_t)k->ngrants; i++) {

@@ -109,6 +109,16 @@ was_taken_back(const struct world *w, const struct ask *group)
 	return false;
 }
 
+/* Tokens that have passed a request have passed those before it, too: they count
+ * from its last step in the queue on.  FIFO is checked elsewhere. */
+static void
+moves_on(struct ask *waits, const struct ask *granted)
+{
+	if (waits->kind == ASK_LOCK && waits->nnames == 1 &&
+	    waits->name == granted->name && waits->broker == granted->broker)
+		waits->passed = 0;
+}
+
 /* Somebody is granted the name anew. */
 void
 checker_passes(struct world *w, const struct ask *ask)
@@ -119,6 +129,7 @@ checker_passes(struct world *w, const struct ask *ask)
 
 	for (i = 0; i < k->nopen && !w->failed; i++) {
 		group = &k->asks[k->open[i] - 1];
+		moves_on(group, ask);
 		if (!is_waiting_group(w, group, ask->name) ||
 		    group->session == ask->session ||
 		    world_now(w) < firm_us(w, group))

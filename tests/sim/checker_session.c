@@ -119,6 +119,7 @@ checker_goes_away(
 	struct sitting *s = sitting_of(w, session);
 
 	s->sitting = 0;
+	s->waived = orderly;
 	s->until_ms = broker_clock_ms(b) + s->grace_ms;
 	s->until_us = broker_world_us(b, s->until_ms) - EARLY_US;
 	s->kept_ms = s->until_ms;
@@ -141,6 +142,7 @@ checker_attached(struct world *w, uint64_t sitting, uint64_t session)
 	sitting_of(w, at->session)->ended = true;
 	at->session = session;
 	s->sitting = sitting;
+	s->waived = false;
 	s->owed = s->missed;
 	set_away(w, session, false, 0);
 }

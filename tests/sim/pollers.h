@@ -62,6 +62,7 @@ struct poller {
 	int64_t held_us;  /* it had the name till then, when it asked last */
 	unsigned passed;  /* others were granted the name since it waits */
 	int64_t told_us;  /* it was told that the name is kept for it; 0: no */
+	int told_by;	  /* ... by this process */
 	bool awaits;	  /* that is what it has asked for */
 	int broker;	  /* whom it asks, or has asked last */
 	bool due;	  /* it asks in that one's next turn */
@@ -208,7 +209,7 @@ bool poller_had(const struct poller *p, uint64_t fence);
 /* It is granted the name when its time is over already. */
 void poller_late(struct broker *b, const struct poller *p);
 
-/* The broker does not look after any hold any more. */
+/* The broker does not look after any hold any more, and keeps no name. */
 void pollers_forsaken(struct broker *b);
 
 #endif

@@ -157,6 +157,8 @@ pollers_forsaken(struct broker *b)
 	struct poller *p;
 
 	for (p = all->v; p < all->v + all->n; p++) {
+		if (p->told_by == b->index)
+			p->told_us = 0;
 		if (p->ward != b->index)
 			continue;
 		p->ward = -1;
@@ -240,6 +242,7 @@ poller_kept(struct broker *b, struct poller *p)
 {
 	struct world *w = b->w;
 
+	p->told_by = b->index;
 	p->told_us = is_taken(b, p) || another_comes(p) ? 0 : world_now(w);
 	pollers_hush_kept(w, p->name);
 	w->pollers.kept_us[b->index][p->name] = world_now(w) + KEPT_US;
