@@ -251,14 +251,16 @@ session_set_user(struct core *core, struct session *s, const char *name)
 	place_pass(core, s);
 }
 
-/* A connection has no user only if none are configured: it may resume all. */
+/*
+ * May a client of that user resume the session?  A connection has no user only
+ * if none are configured: it may resume all.  And a session that has a key and
+ * no user was made when there were none: then the key alone tells whose it is.
+ */
 static bool
-same_user(const struct session *s, const struct session *own)
+is_for(const struct session *s, const char *user)
 {
-	if (own->owner.user == NULL)
-		return true;
-	return s->owner.user != NULL &&
-	       strcmp(s->owner.user, own->owner.user) == 0;
+	return user == NULL || s->owner.user == NULL ||
+	       strcmp(s->owner.user, user) == 0;
 }
 
 /* How options are set, if there is more to it, and told unless they are 0: by a
@@ -365,6 +367,8 @@ take_over(struct core *core, struct session *own, struct session *s)
 	s->owner.peer = own->owner.peer;
 	own->owner.peer = peer;
 	s->owner.uid = own->owner.uid;
+	if (s->owner.user == NULL)
+		session_set_user(core, s, own->owner.user);
 	notify_session(core, NOTICE_SESSION_RESUMED, &s->owner);
 	leave_end(core, own, true);
 	emit_attach(core, s->owner.id, s->option[SESSION_HEARTBEAT]);
@@ -384,10 +388,7 @@ session_resumable(
 {
 	const struct session *s = find_by_key(core, key, key_len);
 
-	if (s == NULL || is_over(core, s))
-		return false;
-	return user == NULL ||
-	       (s->owner.user != NULL && strcmp(s->owner.user, user) == 0);
+	return s != NULL && !is_over(core, s) && is_for(s, user);
 }
 
 void
@@ -396,14 +397,14 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 {
 	struct session *s = find_by_key(core, key, key_len);
 
-	if (s != NULL && is_over(core, s))
+	if (s != NULL && (is_over(core, s) || !is_for(s, own->owner.user)))
 		s = NULL;
-	if (s != NULL && same_user(s, own) && s->place == PLACE_SPARE &&
-	    !place_has_room(core, s->owner.user)) {
+	if (s != NULL && s->place == PLACE_SPARE &&
+	    !place_has_room(core, own->owner.user)) {
 		leave_end(core, s, true);
 		s = NULL;
 	}
-	if (s == NULL || !same_user(s, own)) {
+	if (s == NULL) {
 		emit_error(core, own->owner.id, ref, ERR_NOT_FOUND,
 		    "no session has that key, or it has ended");
 		return;

@@ -74,6 +74,7 @@ EXTRA_DIST += \
 	tests/system/test_fleet.py \
 	tests/system/test_floods.py \
 	tests/system/test_frozen.py \
+	tests/system/test_graces.py \
 	tests/system/test_handover.py \
 	tests/system/test_idle_brokers.py \
 	tests/system/test_harness.py \

@@ -213,33 +213,6 @@ class Rights(Users):
 
 
 @unittest.skipUnless(os.getuid() == 0, "only root can be others")
-class Places(Users):
-    def test_one_user_leaves_others_places_for_grace(self):
-        broker = self.prepare(user("eve", hash=HASH, lock=["eve/*"]),
-                              user("bob", hash=HASH, lock=["*"]), anonymous={"lock": ["*"]},
-                              limits={"clients": 12})
-        eves = [self.known("eve") for _ in range(9)]
-        for number, client in enumerate(eves):
-            client.ok("SESSION grace=5m")
-            client.ok(f"LOCK eve/{number}")
-        self.known("eve").err("SESSION grace=5m", "limit")
-        # Nor does she get more by being somebody else first.
-        other = self.client()
-        other.ok("SESSION grace=5m")
-        other.err(f"AUTH eve {SECRET}", "limit")
-        other.ok("SESSION grace=0")
-        other.ok(f"AUTH eve {SECRET}")
-        self.assertTrue(broker.log_lines("grace-exhausted.* user=eve"))
-        for client in eves:
-            client.close()
-        victim = self.known("bob", tcp=True)
-        key = victim.ok("SESSION grace=5m")["key"]
-        victim.ok("LOCK precious")
-        victim.reset()
-        self.assertEqual(self.known("bob").ask("TRYLOCK precious").status, "BUSY")
-        self.assertEqual(self.known("bob").ok(f"RESUME key={key}")["locks"], "1")
-
-
 class Peers(Users):
     """Users and groups of the host, other than root."""
 
@@ -471,6 +444,28 @@ class Reload(Users):
         client.ok("RELEASE s")
         client.err("UNLOCK a", "denied")
         client.err("RELEASE s", "denied")
+
+    def left_behind(self):
+        """The key of a session that is away, of a broker without users."""
+        self.broker()
+        client = self.client(tcp=True)
+        key = client.ok("SESSION grace=1m")["key"]
+        client.lock("x")
+        client.reset()
+        return key
+
+    def test_a_session_of_before_there_were_users_is_of_who_has_its_key(self):
+        key = self.left_behind()
+        self.reload(user("deploy", hash=HASH, lock=["*"]))
+        self.assertEqual(self.known().ok(f"RESUME key={key}")["locks"], "1")
+
+    def test_the_same_where_the_replacement_has_users(self):
+        key = self.left_behind()
+        broker = self.brokers[0]
+        broker.settings["auth"] = {"users": [user("deploy", hash=HASH, lock=["*"])]}
+        broker.write_config()
+        broker.replace()
+        self.assertEqual(self.known().ok(f"RESUME key={key}")["locks"], "1")
 
     def test_those_whose_user_is_gone_are_closed(self):
         self.prepare(user("deploy", hash=HASH, lock=["*"]), user("ops", hash=HASH, lock=["*"]))

@@ -226,24 +226,6 @@ config work=1
 > 1 attach 2
 > 1 OK id=1 locks=1
 
-== a session without a user is resumed without one
-# Without users every client may do everything.
-0 ready 3
-10 session 1 grace=5s
-> 1 OK id=1 key=K grace=5000
-20 1 LOCK a
-> op acquire a seq=1 ttl=13000 reserve=1 queue
-30 < granted a fence=100
-> 1 OK fence=100 depth=1
-40 gone 1
-50 user 2 ops
-60 resume 2 1
-> 2 ERR not-found no session has that key, or it has ended
-70 user 2
-80 resume 2 1
-> 1 attach 2
-> 1 OK id=1 locks=1
-
 == what a session has is known
 0 ready 2
 10 has? 1
@@ -410,3 +392,44 @@ config work=1
 220 resume 4 1
 > 1 attach 4
 > 1 OK id=1 locks=2
+
+== a session of before there were users is of whoever has its key
+0 ready 0
+0 open 1
+10 session 1 grace=5s
+> 1 OK id=1 key=K grace=5000
+20 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+30 < granted a fence=100
+> 1 OK fence=100 depth=1
+40 gone 1
+50 open 2
+50 user 2 bob
+60 resume 2 1 wrong
+> 2 ERR not-found no session has that key, or it has ended
+70 resume 2 1
+> 1 attach 2
+> 1 OK id=1 locks=1
+80 gone 1
+# From then on it is that user's.
+90 open 3
+90 user 3 eve
+100 resume 3 1
+> 3 ERR not-found no session has that key, or it has ended
+110 open 4
+110 user 4 bob
+120 resume 4 1
+> 1 attach 4
+> 1 OK id=1 locks=1
+
+== without users every client may resume all
+0 ready 0
+0 open 1
+0 user 1 bob
+10 session 1 grace=5s
+> 1 OK id=1 key=K grace=5000
+20 gone 1
+30 open 2
+40 resume 2 1
+> 1 attach 2
+> 1 OK id=1 locks=0
