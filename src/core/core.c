@@ -603,12 +603,16 @@ on_leave(struct core *core, const struct core_event *ev)
 static void
 on_stay(struct core *core, const struct core_event *ev)
 {
+	uint32_t i;
+
 	(void)ev;
 	if (core->stopping)
 		return;
 	core->leaving = core->draining = false;
 	stop_stay(core);
-	guard_say_again(core);
+	/* The next successor is told anew what is handed over. */
+	for (i = 0; i < core->config.shards; i++)
+		guard_hand_over(core, i);
 }
 
 /* It has told Redis by now which token holds it hands over. */

@@ -4,6 +4,7 @@ import signal
 
 from lib import http
 from lib.client import Client
+from lib.resp import Resp
 from lib.wait import eventually
 from test_tls_clients import ClientsTest
 
@@ -48,11 +49,17 @@ class Returns(ClientsTest):
 
     def test_if_it_is_killed_at_once(self):
         self.prepare()
+        resp = Resp(f"unix:{self.b.unix_path}")
+        resp("SET", "token", "mine", "NX", "PX", "600000")
+        resp.close()
         self.b.replace()
         self.successor_is_killed()
         self.all_is_as_before()
-        # It can be replaced again, by a better one.
+        # It can be replaced again, by a better one, which has what is of no connection.
         self.b.replace()
+        asks = self.client(self.b)
+        eventually(lambda: asks.stats()["token_holds"] == "1", 20, "it is handed over again")
+        asks.close()
         self.holder.ok("UNLOCK a")
         self.assertGreater(self.waiter.reply().fence, self.fence)
         self.client(self.b).ok("READY")
