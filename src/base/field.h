@@ -69,6 +69,8 @@
 	FIELD(SEEN, "seen", MS) \
 	FIELD(HTTP, "http", STR) \
 	FIELD(LEAVING, "leaving", NUM) \
+	FIELD(HOLDS, "holds", NUM) \
+	FIELD(CLIENTS, "clients", NUM) \
 	FIELD(MISSING, "missing", NUM) \
 	FIELD(SELF, "self", NUM) \
 	FIELD(NAME, "name", STR) \

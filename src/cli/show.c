@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/now.h"
 #include "base/parse.h"
@@ -344,6 +345,41 @@ await_end(struct client *c)
 		message_fini(&m);
 }
 
+static void
+print_json(const struct message *m)
+{
+	struct json j;
+
+	json_begin(&j);
+	json_pairs(&j, m->text);
+	json_end(&j);
+}
+
+/* A broker of before tells no numbers. */
+static void
+print_draining(const struct message *m)
+{
+	struct pair holds, clients;
+	int64_t left_ms = 0;
+	char text[32];
+	struct tm tm;
+	time_t end;
+
+	if (!pair_find(m->text, "holds", &holds) ||
+	    !pair_find(m->text, "clients", &clients))
+		return;
+	printf("draining: %.*s held, %.*s clients; ends when all is given back",
+	    (int)holds.value_len, holds.value, (int)clients.value_len,
+	    clients.value);
+	if (pair_find_ms(m->text, "left", &left_ms)) {
+		end = time(NULL) + (time_t)(left_ms / 1000);
+		if (localtime_r(&end, &tm) != NULL &&
+		    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &tm) > 0)
+			printf(", by %s at the latest", text);
+	}
+	printf("\n");
+}
+
 int
 show_drain(struct cli *cli, int argc, char **argv)
 {
@@ -357,6 +393,11 @@ show_drain(struct cli *cli, int argc, char **argv)
 	if (status == CLI_EXIT_OK)
 		status = question_on(&c, "DRAIN", &m);
 	if (status == CLI_EXIT_OK) {
+		if (cli->json)
+			print_json(&m);
+		else
+			print_draining(&m);
+		(void)fflush(stdout);
 		message_fini(&m);
 		if (cli->wait)
 			await_end(&c);
@@ -376,7 +417,6 @@ show_replace(struct cli *cli, int argc, char **argv)
 	struct client c;
 	struct message m;
 	struct pair pid = { NULL, 0, "?", 1 };
-	struct json j;
 	int status;
 
 	(void)argc;
@@ -392,9 +432,7 @@ show_replace(struct cli *cli, int argc, char **argv)
 	if (status != CLI_EXIT_OK)
 		return status;
 	if (cli->json) {
-		json_begin(&j);
-		json_pairs(&j, m.text);
-		json_end(&j);
+		print_json(&m);
 	} else {
 		(void)pair_find(m.text, "pid", &pid);
 		printf("replaced pid=%.*s\n", (int)pid.value_len, pid.value);

@@ -212,7 +212,17 @@ handle_ready(struct broker *b, struct conn *c, const struct request *r)
 static void
 handle_drain(struct broker *b, struct conn *c, const struct request *r)
 {
-	reply_ok(c, r, NULL, 0, NULL);
+	int64_t left_ms = b->config->broker.leave_ms;
+	struct field fields[] = {
+		{ .id = FIELD_HOLDS, .num = broker_counts(b).locks },
+		{ .id = FIELD_CLIENTS, .num = front_count(b->front) },
+		{ .id = FIELD_LEFT },
+	};
+
+	if (b->leaving_ms > 0)
+		left_ms = b->leave_ms < INT64_MAX ? b->leave_ms - now_ms() : 0;
+	fields[2].num = left_ms > 0 ? (uint64_t)left_ms : 0;
+	reply_ok(c, r, fields, left_ms > 0 ? 3 : 2, NULL);
 	broker_drain(b);
 }
 

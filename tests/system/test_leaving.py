@@ -34,14 +34,15 @@ class Draining(SystemTest):
     def test_who_holds_nothing_is_turned_away(self):
         admin = self.drained()
         self.idle.ok("PING")
-        admin.ok("DRAIN")
+        told = admin.ok("DRAIN")
+        self.assertEqual((told["holds"], told["clients"], told["left"]), ("1", "4", "86400000ms"))
         for client in (self.holder, self.waiter, self.idle, admin):
             left = re.fullmatch(r"!LEAVING left=(\d+)ms", client.event().text)
             self.assert_within(86400000 - 10000, int(left[1]), 86400000)
         self.assertEqual(self.waiter.reply().code, "shutdown")
         self.idle.err("LOCK b", "shutdown")
         self.idle.err("READY", "unavailable")
-        admin.ok("DRAIN")
+        self.assertLess(int(admin.ok("DRAIN")["left"][:-2]), 86400000)
         with self.assertRaises(OSError):
             Client(self.b.unix_path)
         with self.assertRaises(OSError):
@@ -74,7 +75,8 @@ class Draining(SystemTest):
         self.drained()
         done = subprocess.run([find_program("lockbroker"), "-S", self.b.unix_path, "drain"],
                               stdout=subprocess.PIPE, check=True)
-        self.assertEqual(done.stdout, b"")
+        self.assertRegex(done.stdout, rb"^draining: 1 held, \d clients; ends when all is given back,"
+                                      rb" by \d+-\d\d-\d\d \d\d:\d\d at the latest\n$")
         self.holder.ok("QUIT")
         self.assertEqual(self.b.process.wait(), 0)
 
