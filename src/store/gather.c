@@ -368,7 +368,7 @@ hint(const struct gather *g, const struct shard_keys *s)
 static void
 seal(struct gather *g, struct call *call)
 {
-	const struct shard_keys *s = &g->shards[call->shard];
+	struct shard_keys *s = &g->shards[call->shard];
 	char *nonce = call_room(call, NONCE_MAX + 2 * DIGITS_MAX);
 	char *seen = nonce + NONCE_MAX, *nkeys = seen + DIGITS_MAX;
 	int len;
@@ -378,6 +378,9 @@ seal(struct gather *g, struct call *call)
 	len = snprintf(
 	    nonce, NONCE_MAX, "%016" PRIx64 "%s", rng_next(&g->rng), s->noted);
 	arg_set(call, 0, nonce, (size_t)len);
+	/* A question that is sent behind it finds no note any more. */
+	if (call->kinds[call->nops - 1] == OP_IDLE)
+		s->noted[0] = '\0';
 	call->seen = hint(g, s);
 	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, call->seen);
 	arg_set(call, 1, seen, (size_t)len);

@@ -322,6 +322,28 @@ START_TEST(the_history_that_has_noted_the_broker_is_passed_on)
 }
 END_TEST
 
+START_TEST(no_history_is_passed_on_behind_a_call_that_signs_off)
+{
+	const struct store_handler handler = { on_guard, on_outcome };
+	struct gather *g = gather_of_one();
+	struct call *call = call_to(g, OP_RENEW), *idle;
+
+	call->verdict = CALL_ANSWERED;
+	call->has_guard = true;
+	call->guard.state = GUARD_BLESSED;
+	call->guard.history = "0123456789abcdef";
+	call->guard.history_len = HISTORY_BYTES;
+	call_deliver(g, call, &handler, NULL);
+	idle = call_to(g, OP_IDLE);
+	ck_assert_str_eq(idle->args[0] + 16, "0123456789abcdef");
+	call = call_to(g, OP_RENEW);
+	ck_assert_uint_eq(call->arglen[0], 16);
+	gather_drop(g, call);
+	gather_drop(g, idle);
+	gather_free(g);
+}
+END_TEST
+
 TCase *
 rows_cases(void)
 {
@@ -331,5 +353,7 @@ rows_cases(void)
 	    tc, operations_in_a_row_take_less, 0, (int)COUNT(rows));
 	tcase_add_loop_test(tc, answers_come_in_rows, 0, (int)COUNT(answered));
 	tcase_add_test(tc, the_history_that_has_noted_the_broker_is_passed_on);
+	tcase_add_test(
+	    tc, no_history_is_passed_on_behind_a_call_that_signs_off);
 	return tc;
 }
