@@ -155,7 +155,9 @@ leavers_tell(struct leavers *l, const struct packet *p, size_t most)
 	int n = 0;
 
 	LIST_FOREACH (one, &l->list, link) {
-		all = channel_tell(one->channel, p, most) && all;
+		/* One that is gone is seen to be, and others are asked anew. */
+		if (channel_tell(one->channel, p, most) == PACKET_LATER)
+			all = false;
 		n++;
 	}
 	return all ? n : -1;

@@ -116,7 +116,7 @@ succession_turn(struct succession *s)
 	    memcmp(p.bytes, buf_data(&s->told), p.len) == 0)
 		return;
 	/* Only the latest is of use. */
-	if (channel_tell(s->before, &p, 0)) {
+	if (channel_tell(s->before, &p, 0) == PACKET_OK) {
 		buf_clear(&s->told);
 		buf_add(&s->told, p.bytes, p.len);
 	}
@@ -182,7 +182,7 @@ ask_others(struct broker *b, const struct packet *p)
 
 	if (n < 0 || s->after == NULL)
 		return n;
-	return channel_tell(s->after, p, most) ? n + 1 : -1;
+	return channel_tell(s->after, p, most) != PACKET_LATER ? n + 1 : -1;
 }
 
 struct leavers *
@@ -352,7 +352,7 @@ pass_on(struct succession *s)
 	packet_add_num(&p, (int64_t)s->replaced_total + 1);
 	packet_add_num(&p, getpid());
 	packet_add_num(&p, s->reloaded);
-	if (channel_tell(s->after, &p, 0))
+	if (channel_tell(s->after, &p, 0) == PACKET_OK)
 		return true;
 	channel_free(s->after);
 	s->after = NULL;

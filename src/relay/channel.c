@@ -14,7 +14,6 @@
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "relay/channel.h"
-#include "relay/packet.h"
 
 #define PACKETS_PER_TURN 256
 #define PAUSE_MS 10   /* if poll() sees room and sendmsg() does not */
@@ -199,7 +198,7 @@ channel_has_room(const struct channel *c)
 	return !c->full;
 }
 
-bool
+enum packet_end
 channel_tell(struct channel *c, const struct packet *p, size_t most)
 {
 	enum packet_end how = PACKET_LATER;
@@ -208,18 +207,18 @@ channel_tell(struct channel *c, const struct packet *p, size_t most)
 	if (!c->full)
 		how = send_now(c, p, -1);
 	if (how != PACKET_LATER || c->waiting >= most)
-		return how == PACKET_OK;
+		return how;
 	parcel = TAILQ_LAST(&c->parcels, parcel_list);
 	if (parcel != NULL && parcel->len == p->len &&
 	    memcmp(parcel->bytes, p->bytes, p->len) == 0)
-		return true;
+		return PACKET_OK;
 	parcel = xmalloc(sizeof(*parcel) + p->len);
 	parcel->n = p->n;
 	parcel->len = p->len;
 	memcpy(parcel->bytes, p->bytes, p->len);
 	TAILQ_INSERT_TAIL(&c->parcels, parcel, link);
 	c->waiting++;
-	return true;
+	return PACKET_OK;
 }
 
 bool

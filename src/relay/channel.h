@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "relay/packet.h"
+
 struct channel;
 struct event_base;
-struct packet;
 
 struct channel_handler {
 	/* May take the descriptor of the packet; it is closed otherwise. */
@@ -46,9 +47,10 @@ bool channel_has_room(const struct channel *c);
 
 /*
  * Sends the packet now, or keeps it until it can be sent; not twice in a row.
- * Returns false if `most` packets wait already, or if the other end is gone.
+ * Returns PACKET_LATER if `most` packets wait already.
  */
-bool channel_tell(struct channel *c, const struct packet *p, size_t most);
+enum packet_end channel_tell(
+    struct channel *c, const struct packet *p, size_t most);
 
 /*
  * Sends a packet with a descriptor, which the caller keeps, now or not at all.
