@@ -35,14 +35,15 @@ class Draining(SystemTest):
         admin = self.drained()
         self.idle.ok("PING")
         told = admin.ok("DRAIN")
-        self.assertEqual((told["holds"], told["clients"], told["left"]), ("1", "4", "86400000ms"))
+        self.assertEqual((told["holds"], told["left"]), ("1", "86400000ms"))
+        self.assertGreaterEqual(int(told["clients"]), 4)
         for client in (self.holder, self.waiter, self.idle, admin):
             left = re.fullmatch(r"!LEAVING left=(\d+)ms", client.event().text)
             self.assert_within(86400000 - 10000, int(left[1]), 86400000)
         self.assertEqual(self.waiter.reply().code, "shutdown")
         self.idle.err("LOCK b", "shutdown")
         self.idle.err("READY", "unavailable")
-        self.assertLess(int(admin.ok("DRAIN")["left"][:-2]), 86400000)
+        self.assertLessEqual(int(admin.ok("DRAIN")["left"][:-2]), 86400000)
         with self.assertRaises(OSError):
             Client(self.b.unix_path)
         with self.assertRaises(OSError):
