@@ -274,7 +274,9 @@ class Broker {
   answer(promise, session, limit, signal) {
     const sent = now();
     const { place } = session;
-    const others = this.addresses.some((one) => one !== place && !isBad(one));
+    // Another address, or, where there is time, this one by another connection.
+    const others = limit.left() > 2 * this.patience ||
+      this.addresses.some((one) => one !== place && !isBad(one));
     const allowed = session.state === 'new' ? Infinity :
       Math.min(FROZEN, limit.share(others));
     if (session.state !== 'new') session.allow(allowed);

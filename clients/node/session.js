@@ -190,12 +190,15 @@ class Reply {
         return this.refused('timeout', 'not granted in time; ');
       case 'CANCELLED':
         return new LockError('cancelled');
-      default: {
+      case 'ERR': {
         const error = new LockError(code || 'internal',
           text.slice(`${status} ${code} `.length));
         error[again] = code === 'shutdown';
         return error;
       }
+      default:
+        return new LockError('unavailable',
+          `that is no lockbroker: it says ${JSON.stringify(text.slice(0, 40))}`);
     }
   }
 

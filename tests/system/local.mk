@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	tests/system/test_cli.py \
 	tests/system/c/driver.c \
 	tests/system/test_client_aio.py \
+	tests/system/test_client_cells.py \
 	tests/system/test_client_c.py \
 	tests/system/test_client_node.py \
 	tests/system/test_client_node_faults.py \

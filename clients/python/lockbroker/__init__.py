@@ -265,8 +265,7 @@ class _Way:
               limit: Limit, work: _Work,
               on_lost: Callable[[Grant], None]) -> Grant:
         until = limit.end
-        self._set_pace(session, limit.share(
-            self.own.core.has_others(session.address)))
+        self._set_pace(session, self.own.core.share(limit, session.address))
         while True:
             sent, reply, pong = self._asked(session, words[2], limit, work)
             if reply.text.startswith("shutdown "):

@@ -891,7 +891,7 @@ class Session:
             self.listened = sent
         allowed = FROZEN
         if limit is not None:
-            allowed = min(FROZEN, limit.share(self.core.has_others(self.address)))
+            allowed = min(FROZEN, self.core.share(limit, self.address))
             self.brisk = max(0.03, min(self.brisk, allowed))
             if undo:
                 limit.at = self, tag
@@ -1095,8 +1095,11 @@ class Broker:
         if not session.busy:
             session.drop("the broker leaves")
 
-    def has_others(self, address: Address) -> bool:
-        return any(not a.is_bad() for a in self.addresses if a is not address)
+    def share(self, limit: Limit, address: Address) -> float:
+        """So long a session at that address may be silent: then another address
+        is tried, or, where there is time, this one by another connection."""
+        return limit.share(limit.left() > 2 * limit.patience or any(
+            not a.is_bad() for a in self.addresses if a is not address))
 
     async def _connect(self, limit: Limit) -> Session:
         """Raises Unavailable if no broker answers in time."""
