@@ -62,6 +62,7 @@ src_core_guard_libguard_a_SOURCES = \
 	src/core/guard/quorum.c \
 	src/core/guard/quorum.h \
 	src/core/guard/recovery.c \
+	src/core/guard/guard_refused.c \
 	src/core/guard/skew.h \
 	src/core/guard/sweep.c \
 	src/core/guard/sweep.h \

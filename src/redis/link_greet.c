@@ -113,13 +113,14 @@ link_greet(struct link *l)
 static void
 greet_fail(struct link *l, const char *what, const redisReply *reply)
 {
-	const struct refusal *refusal;
+	struct refused refused = { .words = "unexpected reply" };
 	char text[160];
 
-	refusal = refusal_find(reply->str, (size_t)reply->len);
-	snprintf(text, sizeof(text), "%s: %s", what,
-	    reply->str ? reply->str : "unexpected reply");
-	link_cut(l, text, refusal ? refusal->text : NULL);
+	if (reply->type == REDIS_REPLY_ERROR)
+		refusal_read(&refused, reply->str, (size_t)reply->len);
+	snprintf(text, sizeof(text), "%s: %s", what, refused.words);
+	link_cut(
+	    l, text, refused.refusal != NULL ? refused.refusal->text : NULL);
 }
 
 static bool

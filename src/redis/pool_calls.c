@@ -74,22 +74,26 @@ refusal_log_note(
 {
 	struct refusal_run *run = &log->of[call->script];
 
+	const struct refusal *refusal = call->refused.refusal;
+	bool errs =
+	    call->verdict == CALL_REFUSED || call->verdict == CALL_FAILED;
+	const char *failure = call->refused.words;
+
 	if (call->verdict == CALL_ANSWERED) {
 		log_good(log, node, run);
-	} else if (call->verdict == CALL_REFUSED) {
-		if (!is_refused(log, call->refusal))
-			LOG(WARNING, call->refusal->event, LOG_S("node", node),
-			    LOG_S("error", call->error),
-			    LOG_S("advice", call->refusal->text));
-		run->refusal = call->refusal;
-	} else if (call->verdict == CALL_FAILED ||
-		   call->verdict == CALL_MALFORMED) {
-		if (!has_failed(log, call->error))
+	} else if (errs && refusal != NULL) {
+		if (!is_refused(log, refusal))
+			LOG(WARNING, refusal->event, LOG_S("node", node),
+			    LOG_S("error", call->refused.words),
+			    LOG_S("advice", refusal->text));
+		run->refusal = refusal;
+	} else if (errs || call->verdict == CALL_MALFORMED) {
+		if (!errs)
+			failure = call->malformed;
+		if (!has_failed(log, failure))
 			LOG(ERROR, "redis-reply", LOG_S("node", node),
-			    LOG_S(call->verdict == CALL_FAILED ? "error"
-							       : "malformed",
-				call->error));
-		snprintf(run->failure, sizeof(run->failure), "%s", call->error);
+			    LOG_S(errs ? "error" : "malformed", failure));
+		snprintf(run->failure, sizeof(run->failure), "%s", failure);
 	}
 }
 
@@ -173,7 +177,7 @@ on_guard(void *arg, uint32_t shard, int64_t sent_ms,
 {
 	struct pool *p = arg;
 
-	if (p->handler.guard)
+	if (p->handler.guard && report->state != GUARD_REFUSED)
 		p->handler.guard(p->arg, report);
 	p->config.owner->guard(p->config.owner_arg, shard, sent_ms, report);
 }
@@ -286,12 +290,14 @@ on_call(void *arg, const redisReply *reply)
 		note_history(lane, call);
 	refusal_log_note(&lane->pool->refusals, lane->pool->node, call);
 	if (verdict == CALL_REFUSED && lane->pool->handler.refused)
-		lane->pool->handler.refused(lane->pool->arg, call->refusal);
+		lane->pool->handler.refused(
+		    lane->pool->arg, call->refused.refusal);
 	if (verdict == CALL_MALFORMED)
 		link_cut(lane->link, "a malformed reply", NULL);
 	else if (verdict == CALL_REFUSED &&
-		 call->refusal->action == REFUSAL_RECONNECT)
-		link_refuse(lane->link, call->error, call->refusal->text);
+		 call->refused.refusal->action == REFUSAL_RECONNECT)
+		link_refuse(lane->link, call->refused.words,
+		    call->refused.refusal->text);
 	if (verdict == CALL_ANSWERED && lane->pool->config.redis->replicas > 0)
 		TAILQ_INSERT_TAIL(&lane->held, call, entry);
 	else
@@ -302,11 +308,13 @@ static void
 on_load(void *arg, const redisReply *reply)
 {
 	bool *loading = arg;
+	struct refused refused;
 
 	*loading = false;
-	if (reply != NULL && reply->type == REDIS_REPLY_ERROR)
-		LOG(WARNING, "redis-load",
-		    LOG_B("error", reply->str, (size_t)reply->len));
+	if (reply == NULL || reply->type != REDIS_REPLY_ERROR)
+		return;
+	refusal_read(&refused, reply->str, (size_t)reply->len);
+	LOG(WARNING, "redis-load", LOG_S("error", refused.words));
 }
 
 /* Answers come in order: all held calls were sent before this WAIT. */

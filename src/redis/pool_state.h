@@ -18,7 +18,7 @@
 /* How the calls of a script have failed since the last good one. */
 struct refusal_run {
 	const struct refusal *refusal; /* NULL: none */
-	char failure[128];	       /* an error we don't know, or "" */
+	char failure[REFUSAL_WORDS];   /* an error we don't know, or "" */
 };
 
 /*

@@ -163,7 +163,7 @@ decode_guard(struct call *call, const redisReply *r)
 		return false;
 	state = find_word(r->element[0], guards, GUARD_MAX);
 	if (state == GUARD_MAX || state == GUARD_UNKNOWN ||
-	    !note_found(call, r) ||
+	    state == GUARD_REFUSED || !note_found(call, r) ||
 	    !get_text(call, r, 1, &out->text, &out->text_len) ||
 	    !get_number(r, 2, 0, &fresh) || !get_fence(call, r, 3, &fence) ||
 	    !get_number(r, 4, 0, &server_ms) ||
@@ -180,6 +180,7 @@ decode_guard(struct call *call, const redisReply *r)
 		    strlen(out->text) < out->text_len)))
 		return false;
 	out->state = (enum guard_state)state;
+	out->takes = call->script == SCRIPT_ACQUIRE;
 	out->fresh = fresh != 0;
 	out->fence = (uint64_t)fence;
 	out->server_ms = server_ms;
@@ -201,6 +202,49 @@ is_complete(enum op_kind kind, const struct outcome *o)
 				 (hold && o->status == OUTCOME_RENEWED)))
 		return false;
 	return !key || o->status == OUTCOME_GRANTED || o->key_kind <= KEY_PLAIN;
+}
+
+/* Returns what the refusal says, for people. */
+static const char *
+refused_text(struct call *call, const struct refused *r)
+{
+	char *text = call_room(call, REFUSAL_TEXT);
+
+	refusal_text(r, text);
+	return text;
+}
+
+/* Nothing can be taken, or kept, for a reason that is no name's alone. */
+static void
+report_refused(struct call *call, enum guard_state state, const char *text)
+{
+	call->guard = (struct guard_report){ .state = state,
+		.takes = call->script == SCRIPT_ACQUIRE,
+		.text = text,
+		.text_len = strlen(text),
+		.node = "",
+		.set = "",
+		.open = "",
+		.spoilt = "" };
+	call->has_guard = true;
+}
+
+/*
+ * A script could not carry out an operation.  If it lacks a right that the same
+ * operation on any other name needs, no name can be taken.
+ */
+static void
+decode_refused(struct call *call, unsigned i)
+{
+	struct outcome *out = &call->outcomes[i];
+	struct refused r;
+
+	refusal_read(&r, out->text, out->text_len);
+	out->text = refused_text(call, &r);
+	out->text_len = strlen(out->text);
+	if (call->kinds[i] == OP_ACQUIRE && r.refusal != NULL &&
+	    r.refusal->action == REFUSAL_LACKS)
+		report_refused(call, GUARD_REFUSED, out->text);
 }
 
 static bool
@@ -228,6 +272,8 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	out->waiting = waiting != 0;
 	out->first = (uint64_t)first;
 	out->second = (uint64_t)second;
+	if (status == OUTCOME_REFUSED)
+		decode_refused(call, i);
 	return is_complete(call->kinds[i], out);
 }
 
@@ -246,20 +292,12 @@ set_all(struct call *call, enum outcome_status status, const char *text)
 }
 
 static enum call_verdict
-fail(struct call *call, enum call_verdict verdict, const char *what, size_t len)
-{
-	call->has_guard = false;
-	snprintf(call->error, sizeof(call->error), "%.*s",
-	    len > sizeof(call->error) ? (int)sizeof(call->error) : (int)len,
-	    what);
-	set_all(call, OUTCOME_UNKNOWN, "");
-	return verdict;
-}
-
-static enum call_verdict
 malformed(struct call *call, const char *what)
 {
-	return fail(call, CALL_MALFORMED, what, strlen(what));
+	call->has_guard = false;
+	call->malformed = what;
+	set_all(call, OUTCOME_UNKNOWN, "");
+	return CALL_MALFORMED;
 }
 
 /* Returns why the guard let nothing run, for the client. */
@@ -284,21 +322,22 @@ guard_text(struct call *call)
 static enum call_verdict
 decode_error(struct call *call, const redisReply *r)
 {
-	call->refusal = refusal_find(r->str, (size_t)r->len);
-	if (!call->refusal)
-		return fail(call, CALL_FAILED, r->str, (size_t)r->len);
-	(void)fail(call, CALL_REFUSED, r->str, (size_t)r->len);
-	set_all(call, OUTCOME_REFUSED, call->refusal->text);
+	struct refused *refused = &call->refused;
+	enum guard_state state = GUARD_REFUSED;
+	const char *text;
+
+	refusal_read(refused, r->str, (size_t)r->len);
+	text = refused_text(call, refused);
 	/* Redis 7 refuses by itself, before our guard can report it. */
-	if (strcmp(call->refusal->prefix, "READONLY") == 0) {
-		call->guard = (struct guard_report){ .state = GUARD_READONLY,
-			.text = "",
-			.node = "",
-			.set = "",
-			.open = "",
-			.spoilt = "" };
-		call->has_guard = true;
+	if (refused->refusal != NULL &&
+	    strcmp(refused->refusal->prefix, "READONLY") == 0)
+		state = GUARD_READONLY;
+	report_refused(call, state, state == GUARD_REFUSED ? text : "");
+	if (refused->refusal == NULL || refused->inside) {
+		set_all(call, OUTCOME_UNKNOWN, "");
+		return CALL_FAILED;
 	}
+	set_all(call, OUTCOME_REFUSED, text);
 	return CALL_REFUSED;
 }
 

@@ -346,7 +346,8 @@ struct outcome {
 	GUARD(READONLY, "readonly") \
 	GUARD(CONFIG, "config") \
 	GUARD(NODES, "nodes") \
-	GUARD(CLOCK, "clock")
+	GUARD(CLOCK, "clock") \
+	GUARD(REFUSED, "refused")
 /* clang-format on */
 
 enum guard_state {
@@ -368,9 +369,12 @@ enum guard_state {
  *            or no broker of its set has called for a grace period; text says
  *            where the servers of the set were found (core/guard/voters.c)
  *   CLOCK    the server's clock is beyond what a fence can hold
+ *   REFUSED  no script said anything: Redis has refused the whole call, or the
+ *            right to do what any other of its kind needs; text says why
  */
 struct guard_report {
 	enum guard_state state;
+	bool takes; /* the call could take something new; else it keeps */
 	bool fresh;
 	const char *text;
 	size_t text_len;

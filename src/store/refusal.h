@@ -1,20 +1,35 @@
 /*
- * The list of what it means when Redis refuses a whole call.
+ * The list of what it means when Redis refuses a call or a part of it.
  *
- * REFUSAL(first word of the error, what happens to the connection,
+ * REFUSAL(first words of the error, what happens to the connection,
  *     event in the log, text for the client)
  *
- * In all of these cases Redis carried out nothing.  RETRY: the refusals end by
- * themselves, so the connection is kept.  RECONNECT: only a new connection (or
- * another server) can help, and its greeting says when.  STAY: an operator must
- * do something; the connection is kept, because that may happen at any time.
+ * Redis carried out nothing of the call, unless the error arose inside a
+ * script.  RETRY: the refusals end by themselves, so the connection is kept.
+ * RECONNECT: only a new connection (or another server) can help, and its
+ * greeting says when.  STAY: an operator must do something; the connection is
+ * kept, because that may happen at any time.  LACKS: the same, of a right or a
+ * command that only a script finds missing.
+ *
+ * What an error says is told without what was sent: arguments, which may be
+ * passwords, texts of scripts and their digests.
  */
 #ifndef LOCKBROKER_STORE_REFUSAL_H
 #define LOCKBROKER_STORE_REFUSAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-enum refusal_action { REFUSAL_RETRY, REFUSAL_RECONNECT, REFUSAL_STAY };
+enum refusal_action {
+	REFUSAL_RETRY,
+	REFUSAL_RECONNECT,
+	REFUSAL_STAY,
+	REFUSAL_LACKS
+};
+
+#define REFUSAL_NOPERM                                                \
+	"the ACL of Redis does not permit redis.user what it needs: " \
+	"`lockbrokerd --probe` names it"
 
 /* clang-format off */
 #define REFUSALS(REFUSAL) \
@@ -31,9 +46,7 @@ enum refusal_action { REFUSAL_RETRY, REFUSAL_RECONNECT, REFUSAL_STAY };
 	    "Redis wants a password: set redis.password_file") \
 	REFUSAL("WRONGPASS", RECONNECT, "redis-wrongpass", \
 	    "Redis refuses redis.user and redis.password") \
-	REFUSAL("NOPERM", STAY, "redis-noperm", \
-	    "the ACL of Redis does not permit redis.user a needed command, key" \
-	    " or channel") \
+	REFUSAL("NOPERM", STAY, "redis-noperm", REFUSAL_NOPERM) \
 	REFUSAL("MISCONF", STAY, "redis-misconf", \
 	    "Redis can't save its data and refuses writes: see its log") \
 	REFUSAL("MASTERDOWN", STAY, "redis-masterdown", \
@@ -58,7 +71,18 @@ enum refusal_action { REFUSAL_RETRY, REFUSAL_RECONNECT, REFUSAL_STAY };
 	    "no CLIENT KILL: that is a lockbroker or a proxy, and not a Redis" \
 	    " server") \
 	REFUSAL("ERR unknown command", STAY, "redis-command", \
-	    "Redis lacks a needed command (renamed or disabled)")
+	    "Redis lacks a needed command (renamed or disabled)") \
+	REFUSAL("The user executing the script can't run", LACKS, \
+	    "redis-noperm", REFUSAL_NOPERM) \
+	REFUSAL("The user executing the script can't", STAY, "redis-noperm", \
+	    REFUSAL_NOPERM) \
+	REFUSAL("ACL failure in script: User", LACKS, "redis-noperm", \
+	    REFUSAL_NOPERM) \
+	REFUSAL("ACL failure in script:", STAY, "redis-noperm", \
+	    REFUSAL_NOPERM) \
+	REFUSAL("Unknown Redis command called from", LACKS, "redis-command", \
+	    "Redis lacks a command that a script needs (renamed or disabled):" \
+	    " `lockbrokerd --probe` names it")
 /* clang-format on */
 
 /* A row of the table above; static. */
@@ -70,7 +94,19 @@ struct refusal {
 	const char *text;
 };
 
-/* The row for an error reply, or NULL: an error we don't know. */
-const struct refusal *refusal_find(const char *error, size_t len);
+#define REFUSAL_WORDS 128		   /* of an error */
+#define REFUSAL_TEXT (REFUSAL_WORDS + 128) /* with what to do */
+
+/* How an error reply was understood. */
+struct refused {
+	const struct refusal *refusal; /* NULL: an error we don't know */
+	bool inside; /* it arose in a script, which may have done a part */
+	char words[REFUSAL_WORDS];
+};
+
+void refusal_read(struct refused *r, const char *error, size_t len);
+
+/* Writes what Redis says, and what to do. */
+void refusal_text(const struct refused *r, char text[REFUSAL_TEXT]);
 
 #endif

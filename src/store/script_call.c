@@ -74,9 +74,8 @@ call_reset(struct call *call)
 	call->asking = false;
 	call->sender = NULL;
 	call->verdict = CALL_VERDICT_MAX;
-	call->refusal = NULL;
 	call->has_guard = false;
-	call->error[0] = '\0';
+	call->malformed = "";
 	call->mixed = false;
 	call->row = ROW_NONE;
 	call->row_ttl_ms = 0;

@@ -59,8 +59,8 @@ enum call_verdict {
 	CALL_ANSWERED,	/* by the script */
 	CALL_LOST,	/* no answer: the outcomes are unknown */
 	CALL_UNSENT,	/* never sent */
-	CALL_REFUSED,	/* Redis ran nothing; call.refusal says why */
-	CALL_FAILED,	/* an error we don't know: outcomes unknown */
+	CALL_REFUSED,	/* Redis ran nothing; call.refused says why */
+	CALL_FAILED,	/* another error: outcomes unknown; the same */
 	CALL_MALFORMED, /* no answer of our script: outcomes unknown */
 	CALL_VERDICT_MAX
 };
@@ -98,11 +98,11 @@ struct call {
 
 	/* Set by call_decode(). */
 	enum call_verdict verdict;
-	const struct refusal *refusal;
+	struct refused refused; /* REFUSED, FAILED */
 	bool has_guard;
 	struct guard_report guard;
 	struct outcome outcomes[CALL_RENEWALS_MAX];
-	char error[128]; /* FAILED, MALFORMED: what was answered; for the log */
+	const char *malformed; /* static: what is */
 
 	/* The gather's own. */
 	unsigned nargs;

@@ -79,6 +79,7 @@ EXTRA_DIST += \
 	tests/system/test_handover.py \
 	tests/system/test_idle_brokers.py \
 	tests/system/test_harness.py \
+	tests/system/test_health.py \
 	tests/system/test_http.py \
 	tests/system/test_leases.py \
 	tests/system/test_leaving.py \

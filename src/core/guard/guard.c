@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/crc16.h"
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
@@ -162,9 +163,10 @@ hand_over(struct core *core, struct guard *g)
 static void
 submit_guard(struct core *core, struct guard *g, enum op_kind kind)
 {
+	const char *name = kind == OP_ACQUIRE ? REFUSED_TRY_NAME : "";
 	struct slot *slot;
-	struct op *op = slot_submit(
-	    core, &slot, kind, SLOT_GUARD, guard_index(core, g), "", 0);
+	struct op *op = slot_submit(core, &slot, kind, SLOT_GUARD,
+	    guard_index(core, g), name, strlen(name));
 
 	assert(!g->busy && !g->idled);
 	assert(kind != OP_BLESS || g->state == GUARD_PENDING);
@@ -176,6 +178,8 @@ submit_guard(struct core *core, struct guard *g, enum op_kind kind)
 	}
 	if (kind == OP_IDLE)
 		op->left_behind = core->guard_above->left_behind(core);
+	if (kind == OP_ACQUIRE)
+		refused_try(core, g, op);
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
 	if (kind == OP_BLESS)
@@ -195,6 +199,7 @@ plan_call(struct core *core, struct guard *g)
 	}
 	if (g->state == GUARD_PENDING && guard_bless_ms(core, g) < at_ms)
 		at_ms = guard_bless_ms(core, g);
+	at_ms = min_ms(at_ms, refused_try_ms(g));
 	if (heartbeat_must_say(core, g))
 		at_ms = core->now_ms;
 	if (at_ms < g->pause_ms)
@@ -270,7 +275,10 @@ guard_timer(struct core *core, struct timer *t)
 	journal_tell(core);
 	if (!g->up || g->busy)
 		return;
-	if (g->state != GUARD_PENDING || core->now_ms < guard_bless_ms(core, g))
+	if (core->now_ms >= refused_try_ms(g))
+		submit_guard(core, g, OP_ACQUIRE);
+	else if (g->state != GUARD_PENDING ||
+		 core->now_ms < guard_bless_ms(core, g))
 		submit_guard(core, g, OP_HEARTBEAT);
 	else
 		submit_guard(core, g, OP_BLESS);
@@ -389,8 +397,6 @@ note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 	g->state = state;
 	if (state == GUARD_NODES)
 		return; /* voters.c says why, if it lasts */
-	if (state == GUARD_BLESSED)
-		g->known = true;
 	if (!changed &&
 	    (state == GUARD_BLESSED || core->now_ms - g->noted_ms < REMIND_MS))
 		return;
@@ -398,10 +404,35 @@ note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 	journal_note(core, g);
 }
 
+/* Is it ready otherwise than before?  Then waiting requests are tried again. */
+static void
+tell_changed(struct core *core, const struct guard *g, bool was_ready)
+{
+	uint32_t shard = guard_index(core, g);
+
+	if (guard_ready(core, shard) != was_ready)
+		core->guard_above->changed(core, shard);
+}
+
+static void
+on_refused(
+    struct core *core, struct guard *g, const struct guard_report *report)
+{
+	bool was_ready = guard_ready(core, guard_index(core, g));
+
+	refused_note(core, g, report);
+	note_state(core, g, refused_state(g, g->state), false);
+	quorum_tell(core);
+	plan_call(core, g);
+	plan_others(core, g);
+	tell_changed(core, g, was_ready);
+}
+
 static void
 note_blessed(struct guard *g, const struct guard_report *report)
 {
 	g->was_down = false;
+	g->known = true;
 	if (report->history_len == HISTORY_BYTES)
 		memcpy(g->blessed, report->history, HISTORY_BYTES);
 }
@@ -425,6 +456,11 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	assert(sent_ms <= core->now_ms && report->state < GUARD_MAX);
 	if (sent_ms > g->seen_ms)
 		g->seen_ms = sent_ms;
+	if (report->state == GUARD_REFUSED) {
+		on_refused(core, g, report);
+		return;
+	}
+	refused_note(core, g, report);
 	if (sent_ms > g->told_ms)
 		g->told_ms = sent_ms;
 	g->away_ms = 0;
@@ -446,13 +482,12 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		begin_epoch(core, g, report);
 	if (gained)
 		core->guard_above->history_changed(core, guard_index(core, g));
-	note_state(core, g, report->state, new);
+	note_state(core, g, refused_state(g, report->state), new);
 	voters_report(core, g, sent_ms, report);
 	quorum_tell(core);
 	plan_call(core, g);
 	plan_others(core, g);
-	if (!was_ready && guard_ready(core, shard))
-		core->guard_above->changed(core, shard);
+	tell_changed(core, g, was_ready);
 }
 
 /*
@@ -465,9 +500,13 @@ guard_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct guard *g = guard_at(core, slot->shard);
+	bool was_ready = guard_ready(core, slot->shard);
 	enum op_kind op = slot->op;
 
 	g->busy = false;
+	refused_outcome(g, op, o);
+	if (g->state == GUARD_BLESSED || g->state == GUARD_REFUSED)
+		note_state(core, g, refused_state(g, GUARD_BLESSED), false);
 	if (op == OP_IDLE)
 		g->idled = true;
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE) {
@@ -477,7 +516,7 @@ guard_outcome(
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->adopts > 0)
 		core->guard_above->broker_gone(core, slot->shard);
 	voters_decide(core);
-	if (o->status != OUTCOME_DONE) {
+	if (o->status != OUTCOME_DONE && op != OP_ACQUIRE) {
 		g->pause_ms = core->now_ms + RETRY_MS;
 		/* Not for a heartbeat: the move may be what it lacks.  Nor if
 		 * it has moved: whoever has no say yet refuses all the same. */
@@ -487,7 +526,9 @@ guard_outcome(
 			g->seen_ms = core->now_ms;
 	}
 	g->moved = false;
+	quorum_tell(core);
 	plan_call(core, g);
+	tell_changed(core, g, was_ready);
 }
 
 /*
@@ -544,6 +585,7 @@ guard_check(const struct core *core)
 		assert(!timer_armed(&g->timer) || (g->up && !g->idled));
 		assert(g->state != GUARD_PENDING || g->pend[0] != '\0');
 		assert(g->state != GUARD_BLESSED || g->known);
+		assert((g->state == GUARD_REFUSED) <= (g->refused != 0));
 		assert(g->up_ms <= core->now_ms && g->epoch_ms <= core->now_ms);
 		assert(g->told_ms <= core->now_ms);
 		assert(g->heard_ms >= g->clock_ms);

@@ -36,6 +36,8 @@ struct skew {
 	int64_t by_ms;
 };
 
+#define GUARD_REFUSAL_SIZE 256 /* as that of a text for clients */
+
 /* What is known of one guard; guards[shard]. */
 struct guard {
 	struct timer timer; /* next heartbeat, or bless */
@@ -52,6 +54,9 @@ struct guard {
 	uint64_t fence;		/* the highest that it has told; 0: none */
 	bool fence_ahead;	/* the log says that it is far ahead */
 	int64_t spoilt_ms;	/* when the log has told of an odd one; 0: not */
+	uint8_t refused;	/* enum refused, or'ed: guard_refused.c */
+	int64_t try_ms;		/* no grant is tried there before then */
+	char refusal[GUARD_REFUSAL_SIZE]; /* what Redis said, and what to do */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told who we are; 0: not yet */

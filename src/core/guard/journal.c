@@ -27,6 +27,7 @@ static const enum notice_id notices[GUARD_MAX] = {
 	[GUARD_CONFIG] = NOTICE_GUARD_REFUSES,
 	[GUARD_NODES] = NOTICE_GUARD_REFUSES,
 	[GUARD_CLOCK] = NOTICE_GUARD_REFUSES,
+	[GUARD_REFUSED] = NOTICE_GUARD_REFUSES,
 };
 
 /* A line about one guard says which, so that the driver can write its address;
@@ -110,6 +111,9 @@ describe(
 		break;
 	case GUARD_CLOCK:
 		note->cause = "clock";
+		break;
+	case GUARD_REFUSED:
+		note->cause = "refused";
 		break;
 	default:
 		note->cause = "unknown";

@@ -23,6 +23,30 @@ int64_t heartbeat_most_ms(const struct core *core, const struct guard *g);
 void heartbeat_done(
     struct core *core, struct guard *g, int64_t away_ms, bool old);
 
+/* guard_refused.c: Redis refuses calls. */
+
+/* A call was refused (report REFUSED), or answered. */
+void refused_note(
+    struct core *core, struct guard *g, const struct guard_report *report);
+
+/* An operation on the guard has ended. */
+void refused_outcome(struct guard *g, enum op_kind op, const struct outcome *o);
+
+/* The state of a guard that is in `state` by its own account. */
+enum guard_state refused_state(const struct guard *g, enum guard_state state);
+
+/* Is the refusal what keeps it from granting? */
+bool refused_counts(const struct guard *g);
+
+/* Only a grant can tell that they are carried out again: when one is to be
+ * tried; INT64_MAX: not at all. */
+int64_t refused_try_ms(const struct guard *g);
+
+#define REFUSED_TRY_NAME "@try" /* no client can have it */
+
+/* Writes the operation that does so. */
+void refused_try(struct core *core, struct guard *g, struct op *op);
+
 /* recovery.c: when a server that may have forgotten something grants again. */
 
 /* When this broker may bless a pending guard. */

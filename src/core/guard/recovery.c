@@ -27,7 +27,8 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 			continue;
 		if (!other->up || other->told_ms < g->epoch_ms)
 			(*unknown)++;
-		else if (other->state == GUARD_BLESSED &&
+		else if ((other->state == GUARD_BLESSED ||
+			     other->state == GUARD_REFUSED) &&
 			 other->pended_ms < g->epoch_ms)
 			whole++;
 	}

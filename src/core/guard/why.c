@@ -29,6 +29,7 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 	char left[HUMAN_SIZE];
 	int n;
 	uint32_t i;
+	const char *refusal = NULL;
 
 	why[0] = '\0';
 	if (ready >= quorum_majority(core))
@@ -40,6 +41,8 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 		return GUARD_FOR_GOOD;
 	}
 	for (i = 0; i < core->config.shards; i++) {
+		if (core->guards[i].up && refused_counts(&core->guards[i]))
+			refusal = core->guards[i].refusal;
 		if (core->guards[i].state != GUARD_PENDING)
 			continue;
 		pending += core->guards[i].up;
@@ -56,6 +59,8 @@ why_no_quorum(const struct core *core, char *why, size_t size)
 		    "; no new locks for %s at most: some are new, or have lost"
 		    " data",
 		    human_ms(left, most_ms));
+	else if (refusal != NULL && (size_t)n < size)
+		snprintf(why + n, size - (size_t)n, ": %s", refusal);
 	return most_ms;
 }
 
@@ -123,6 +128,10 @@ guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 	if (guard_said(g)) {
 		why[0] = '\0';
 		return 0;
+	}
+	if (refused_counts(g)) {
+		snprintf(why, size, "%s", g->refusal);
+		return GUARD_FOR_GOOD;
 	}
 	switch (g->state) {
 	case GUARD_PENDING:

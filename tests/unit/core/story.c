@@ -251,17 +251,19 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 {
 	struct core_event ev = { .kind = CORE_GUARD };
 	const char *history = story_option(st, "history");
-	struct said *said;
+	struct said *said, none;
 	uint32_t i;
 
 	for (i = 0; i < st->config.shards; i++) {
 		if (!concerns(st, i))
 			continue;
-		said = &st->said[i];
+		/* A call that is refused says nothing of the guard. */
+		said = state == GUARD_REFUSED ? &none : &st->said[i];
 		snprintf(said->history, sizeof(said->history), "%s",
 		    history ? history : STORY_HISTORY);
 		snprintf(said->text, sizeof(said->text), "%s", text);
 		said->report.state = state;
+		said->report.takes = story_flag(st, "takes");
 		said->report.fresh = fresh;
 		said->report.fence = (uint64_t)story_option_num(st, "fence", 0);
 		said->report.spoilt = story_option(st, "spoilt");

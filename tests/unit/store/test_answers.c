@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,8 @@
 #include "test_store.h"
 
 /*
- * Makes a reply of a text: [ ] is an array, a word a string, :N an integer, _
- * a nil, and -TEXT an error up to the end.
+ * Makes a reply of a text: [ ] is an array, a word or "TEXT" a string, :N an
+ * integer, _ a nil, and -TEXT an error up to the end.
  */
 static redisReply *
 reply_parse(const char **at)
@@ -42,7 +43,11 @@ reply_parse(const char **at)
 		n = strlen(s);
 	if (*s == ':')
 		r->integer = atoll(s + 1);
-	r->str = strndup(*s == '-' ? s + 1 : s, *s == '-' ? n - 1 : n);
+	if (*s == '"')
+		n = strcspn(s + 1, "\"") + 1;
+	r->str = strndup(
+	    strchr("-\"", *s) ? s + 1 : s, strchr("-\"", *s) ? n - 1 : n);
+	n += *s == '"';
 	r->len = strlen(r->str);
 	*at = s + n;
 	return r;
@@ -107,7 +112,18 @@ static const struct {
 	{ OP_ACQUIRE, "[[pending r:n :1 :0] [pending]]", GUARD_PENDING,
 	    OUTCOME_PENDING, 0, 0, false, "" },
 	{ OP_ACQUIRE, "[[blessed] [refused :0 :0 :0 WRONGTYPE]]", GUARD_BLESSED,
-	    OUTCOME_REFUSED, 0, 0, false, "WRONGTYPE" },
+	    OUTCOME_REFUSED, 0, 0, false, "Redis refuses: WRONGTYPE" },
+	/* It speaks for all other names if it lacks a right. */
+	{ OP_ACQUIRE,
+	    "[[blessed] [refused :0 :0 :0 \"The user executing the script can't"
+	    " run x\"]]",
+	    GUARD_REFUSED, OUTCOME_REFUSED, 0, 0, false,
+	    REFUSAL_NOPERM " (The user executing the script can't run x)" },
+	{ OP_END,
+	    "[[blessed] [refused :0 :0 :0 \"The user executing the script can't"
+	    " run x\"]]",
+	    GUARD_BLESSED, OUTCOME_REFUSED, 0, 0, false,
+	    REFUSAL_NOPERM " (The user executing the script can't run x)" },
 	{ OP_RENEW, "[[blessed x :0 4503599627370495] [renewed 17]]",
 	    GUARD_BLESSED, OUTCOME_RENEWED, 17, 0, false, "" },
 	{ OP_RENEW, "[[blessed] [lost]]", GUARD_BLESSED, OUTCOME_LOST, 0, 0,
@@ -179,21 +195,26 @@ static const struct {
 	    0, 0, false, "" },
 	{ OP_ACQUIRE, "[[blessed] granted]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0,
 	    0, false, "" },
+	{ OP_ACQUIRE, "[[refused no]]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0,
+	    false, "" },
 	/* Errors of Redis itself. */
-	{ OP_ACQUIRE, "-BUSY Redis is busy", GUARD_UNKNOWN, OUTCOME_REFUSED, 0,
-	    0, false, "Redis is busy with a script: SCRIPT KILL ends it" },
+	{ OP_ACQUIRE, "-BUSY Redis is busy", GUARD_REFUSED, OUTCOME_REFUSED, 0,
+	    0, false,
+	    "Redis is busy with a script: SCRIPT KILL ends it (BUSY Redis is"
+	    " busy)" },
 	{ OP_ACQUIRE, "-READONLY You can't write", GUARD_READONLY,
 	    OUTCOME_REFUSED, 0, 0, false,
 	    "Redis is a read-only replica: redis.nodes must name the master,"
-	    " or its Sentinels" },
-	{ OP_ACQUIRE, "-ERR max number of clients reached", GUARD_UNKNOWN,
+	    " or its Sentinels (READONLY You can't write)" },
+	{ OP_ACQUIRE, "-ERR max number of clients reached", GUARD_REFUSED,
 	    OUTCOME_REFUSED, 0, 0, false,
-	    "Redis has too many connections: raise its maxclients" },
-	{ OP_ACQUIRE, "-BUSYKEY Target key", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0,
+	    "Redis has too many connections: raise its maxclients (ERR max"
+	    " number of clients reached)" },
+	{ OP_ACQUIRE, "-BUSYKEY Target key", GUARD_REFUSED, OUTCOME_UNKNOWN, 0,
 	    0, false, "" },
-	{ OP_ACQUIRE, "-ERR user_script:12: attempt", GUARD_UNKNOWN,
+	{ OP_ACQUIRE, "-ERR user_script:12: attempt", GUARD_REFUSED,
 	    OUTCOME_UNKNOWN, 0, 0, false, "" },
-	{ OP_ACQUIRE, "-", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0, false, "" },
+	{ OP_ACQUIRE, "-", GUARD_REFUSED, OUTCOME_UNKNOWN, 0, 0, false, "" },
 };
 
 START_TEST(answers_are_taken_apart)
@@ -210,6 +231,85 @@ START_TEST(answers_are_taken_apart)
 	ck_assert_int_eq(o->ttl_ms, answer_rows[_i].ttl_ms);
 	ck_assert_int_eq(o->waiting, answer_rows[_i].waiting);
 	ck_assert_str_eq(store_seen.text[0], answer_rows[_i].text);
+	gather_free(store);
+}
+END_TEST
+
+#define SHA "0123456789abcdef0123456789abcdef01234567"
+
+/* What versions say, what of it people are told, and what it means: it may have
+ * arisen when a part was done. */
+static const struct {
+	const char *error;
+	const char *words;
+	const char *event; /* NULL: not known */
+	bool inside;
+} error_rows[] = {
+	{ "OOM command not allowed when used memory > 'maxmemory'.",
+	    "OOM command not allowed when used memory > 'maxmemory'.",
+	    "redis-oom", false },
+	{ "ERR Error running script (call to f_" SHA "): @user_script:98:"
+	  " @user_script: 98: OOM command not allowed when used memory >"
+	  " 'maxmemory'. ",
+	    "OOM command not allowed when used memory > 'maxmemory'. ",
+	    "redis-oom", true },
+	{ "WRONGTYPE Operation against a key holding the wrong kind of value"
+	  " script: " SHA ", on @user_script:57.",
+	    "WRONGTYPE Operation against a key holding the wrong kind of value",
+	    NULL, true },
+	{ "ERR The user executing the script can't run this command or"
+	  " subcommand script: " SHA ", on @us",
+	    "The user executing the script can't run this command or"
+	    " subcommand",
+	    "redis-noperm", true },
+	{ "ERR The user executing the script can't access at least one of the"
+	  " keys mentioned in the command arguments",
+	    "The user executing the script can't access at least one of the"
+	    " keys mentioned in the command arguments",
+	    "redis-noperm", false },
+	{ "ERR ACL failure in script: User app has no permissions to run the"
+	  " 'time' command script: " SHA ", on @user_script:57.",
+	    "ACL failure in script: User app has no permissions to run the"
+	    " 'time' command",
+	    "redis-noperm", true },
+	{ "ERR ACL failure in script: No permissions to access a key",
+	    "ACL failure in script: No permissions to access a key",
+	    "redis-noperm", false },
+	{ "ERR Unknown Redis command called from script script: " SHA ", on",
+	    "Unknown Redis command called from script", "redis-command", true },
+	{ "ERR unknown command 'SCRIPT', with args beginning with: 'LOAD'"
+	  " '#!lua flags=allow-oom",
+	    "ERR unknown command 'SCRIPT'", "redis-command", false },
+	{ "ERR unknown command `AUTH`, with args beginning with: `secret`, ",
+	    "ERR unknown command `AUTH`", "redis-command", false },
+	{ "ERR Error compiling script (new function): user_script:1: unexpected"
+	  " symbol near '#'",
+	    "unexpected symbol near '#'", NULL, true },
+	{ "ERR a\r\nb", "a??b", NULL, false },
+};
+
+START_TEST(errors_are_told_without_what_was_sent)
+{
+	const char *error = error_rows[_i].error;
+	const struct outcome *o = &store_seen.outcomes[0];
+	struct refused r;
+	char reply[512];
+
+	refusal_read(&r, error, strlen(error));
+	ck_assert_str_eq(r.words, error_rows[_i].words);
+	ck_assert_int_eq(r.inside, error_rows[_i].inside);
+	ck_assert_int_eq(r.refusal != NULL, error_rows[_i].event != NULL);
+	if (r.refusal != NULL)
+		ck_assert_str_eq(r.refusal->event, error_rows[_i].event);
+	if (strpbrk(error, "\r[]") != NULL)
+		return;
+	store_begin_plain();
+	snprintf(reply, sizeof(reply), "-%s", error);
+	answer(OP_ACQUIRE, 1, reply);
+	ck_assert_int_eq(store_seen.guard.state, GUARD_REFUSED);
+	ck_assert(store_seen.guard.takes);
+	ck_assert_int_eq(o->status,
+	    r.refusal != NULL && !r.inside ? OUTCOME_REFUSED : OUTCOME_UNKNOWN);
 	gather_free(store);
 }
 END_TEST
@@ -381,6 +481,8 @@ answers_cases(void)
 	tcase_add_loop_test(tc, answers_are_taken_apart, 0, COUNT(answer_rows));
 	tcase_add_loop_test(
 	    tc, answers_have_two_numbers, 0, COUNT(number_rows));
+	tcase_add_loop_test(
+	    tc, errors_are_told_without_what_was_sent, 0, COUNT(error_rows));
 	tcase_add_test(tc, one_bad_result_spoils_the_call);
 	tcase_add_test(tc, no_answer_is_an_answer);
 	tcase_add_test(tc, the_highest_fence_is_passed_on);

@@ -204,3 +204,90 @@ config trust_new
 40 guard blessed spoilt=lock:@fence
 > log fence-refused node=0
 50 guard blessed spoilt=lock:a
+
+== calls that take something are refused: nothing new, until a try is carried out
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 guard refused OOM takes
+> log guard-refuses node=0 cause=refused
+50 < refused b text=OOM
+60 3 TRYLOCK c
+> 3 ERR unavailable OOM
+70 3 LOCK c wait=30ms
+80 1 LOCK d
+110 until
+> 100 3 ERR unavailable OOM
+140 until
+> 140 op acquire @try ttl=1 reserve=1
+150 < refused @try text=OOM
+160 guard refused OOM takes
+1200 until
+> 649 op acquire @try ttl=1 reserve=1
+1210 guard blessed takes
+> log guard-ready node=0 after=1170
+> op acquire d seq=3 ttl=13000 reserve=1 queue
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+1220 < granted @try fence=200
+1900 until
+
+== they are refused while renewals go on
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 guard refused OOM takes
+> log guard-refuses node=0 cause=refused
+40 2 TRYLOCK b
+> 2 ERR unavailable OOM
+50 guard blessed
+60 2 TRYLOCK b
+> 2 ERR unavailable OOM
+
+== calls that keep something are refused: until the next that is not
+0 ready 3
+10 guard refused WRONGTYPE
+> log guard-refuses node=0 cause=refused
+> log guard-ready node=0
+20 1 TRYLOCK b
+> op acquire b seq=1 ttl=13000 reserve=1
+30 guard blessed
+40 1 TRYLOCK b
+
+== a bless is refused, though its call is not
+0 up
+0 open 1
+10 guard pending p1
+> log guard-pending node=0 cause=unwatched wait=13600
+13610 until
+> 13610 op bless pend=p1
+13620 < refused @guard text=no
+13630 1 TRYLOCK b
+> 1 ERR unavailable no
+13720 until
+> 13720 op bless pend=p1
+13730 guard blessed
+> log guard-ready node=0 after=13720
+13740 < done @guard
+13750 1 TRYLOCK b
+> op acquire b seq=1 ttl=13000 reserve=1
+
+== a refusal does not begin a grace period anew
+0 up
+0 open 1
+10 guard pending p1
+> log guard-pending node=0 cause=unwatched wait=13600
+20 guard refused WRONGTYPE
+30 1 TRYLOCK b
+> 1 ERR unavailable WRONGTYPE
+40 guard pending p1
+13700 until
+> 13610 op bless pend=p1
+13710 guard blessed
+> log guard-ready node=0 after=13700
+13720 < done @guard

@@ -1,0 +1,129 @@
+"""Health is true: where Redis refuses, all that tell of health say so, in its words."""
+
+import json
+
+from lib import http
+from lib.case import SystemTest
+from lib.wait import eventually
+
+LEASE = 1
+
+
+class Refused(SystemTest):
+    limit = 60
+
+    def serve(self, server, **redis):
+        """A broker with HTTP that grants."""
+        broker = self.broker(server, start=False, lease=LEASE, trust_new=True, redis=redis)
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
+        broker.start()
+        self.web = http.of(broker)
+        self.holder, self.other = self.clients(2)
+        eventually(lambda: self.other.ask("READY").ok, 30, "it grants")
+
+    def ready(self):
+        return self.other.ask("READY").ok
+
+    def fails_to_lock(self):
+        reply = self.other.ask("TRYLOCK new")
+        if reply.ok:
+            self.other.ask("UNLOCK new")
+        return reply.code == "unavailable"
+
+    def lock_ends_unavailable(self, text):
+        reply = self.other.ask("LOCK new wait=300ms")
+        self.assertEqual(reply.code, "unavailable", reply)
+        self.assertRegex(reply.text, text)
+        self.assertRegex(str(self.other.ask("TRYLOCK new")), "^ERR unavailable .*" + text)
+
+    def all_say_no(self, text):
+        """Several times, as one answer might only be between two others."""
+        eventually(lambda: not self.ready(), 5, "it is felt")
+        for _ in range(4):
+            self.lock_ends_unavailable(text)
+            reply = self.other.ask("READY")
+            self.assertEqual(reply.code, "unavailable", reply)
+            self.assertRegex(reply.text, text)
+            answer = self.web.get("/readyz")
+            self.assertEqual(answer.status, 503)
+            self.assertRegex(answer.text, text)
+            self.assertEqual(self.other.stats()["grants_ready"], "0")
+            self.assertEqual(self.web.metrics()["lockbrokerd_grants_ready"], 0)
+            self.assertRegex(json.dumps(json.loads(self.web.get("/status.json").text)), text)
+            for told in (reply.text, answer.text):
+                for ours in ("lock:", "script:", "#!lua", "evalsha ", "f_"):
+                    self.assertNotIn(ours, told)
+
+    def all_is_well_again(self):
+        eventually(self.ready, 15, "it grants again")
+        eventually(lambda: self.other.ask("TRYLOCK new").ok, 5, "a lock")
+        self.other.ok("UNLOCK new")
+        self.assertEqual(self.web.get("/readyz").status, 200)
+
+    def test_what_is_there_is_something_else(self):
+        server = self.redis()
+        self.serve(server)
+        for key, make in (("lock:@guard", ("SET", "lock:@guard", "x")),
+                          ("lock:@fence", ("RPUSH", "lock:@fence", "x"))):
+            with self.subTest(key=key):
+                server.cmd("DEL", key)
+                server.cmd(*make)
+                self.all_say_no("WRONGTYPE")
+                server.cmd("DEL", key)
+                self.all_is_well_again()
+
+    def test_a_right_is_missing(self):
+        server = self.redis()
+        server.cmd("ACL", "SETUSER", "lb", "on", ">hush", "~lock:*", "&*", "+@all")
+        self.serve(server, user="lb", password="hush")
+        for command in ("hset", "set", "evalsha", "info", "time"):
+            with self.subTest(command=command):
+                server.cmd("ACL", "SETUSER", "lb", "-" + command)
+                # Some are needed to grant, and not to renew.
+                eventually(self.fails_to_lock, 5, "it is felt")
+                self.all_say_no("ACL of Redis does not permit .*(can't run|no permissions)")
+                self.assertNotIn("hush", self.web.get("/readyz").text)
+                server.cmd("ACL", "SETUSER", "lb", "+" + command)
+                self.all_is_well_again()
+
+    def test_memory_is_full(self):
+        """What is held is kept, and can be given back."""
+        server = self.redis()
+        self.serve(server)
+        fence = self.holder.lock("held")
+        server.config("maxmemory", "1")
+        self.other.ask("TRYLOCK new")
+        self.all_say_no("OOM command not allowed")
+        self.assertEqual(self.holder.ok("LOCK held").fence, fence)
+        self.holder.ok("UNLOCK held")
+        self.assertNotIn("deferred", self.holder.ok("UNLOCK held").fields)
+        self.other.send("LOCK new")
+        server.config("maxmemory", "0")
+        self.assertTrue(self.other.reply(5).ok)
+        self.other.ok("UNLOCK new")
+        self.all_is_well_again()
+        self.assertEqual(len(self.brokers[0].log_lines("guard-refuses")), 1)
+
+    def test_one_name_speaks_for_itself(self):
+        server = self.redis()
+        self.serve(server)
+        server.cmd("RPUSH", "lock:odd", "x")
+        for _ in range(3):
+            self.assertFalse(self.other.ask("TRYLOCK odd").ok)
+            self.assertTrue(self.ready())
+        self.assertEqual(self.brokers[0].log_lines("guard-refuses"), [])
+
+    def test_over_a_quorum(self):
+        """One server that refuses does no harm, two of three do."""
+        nodes = [self.redis() for _ in range(3)]
+        self.serve(nodes[0], mode="quorum", nodes=[node.address for node in nodes])
+        nodes[0].config("maxmemory", "1")
+        for _ in range(4):
+            self.other.lock("x")
+            self.other.ok("UNLOCK x")
+            self.assertTrue(self.ready())
+        nodes[1].config("maxmemory", "1")
+        self.other.ask("TRYLOCK new")
+        self.all_say_no("OOM command not allowed")
+        nodes[1].config("maxmemory", "0")
+        self.all_is_well_again()
