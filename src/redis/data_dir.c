@@ -26,13 +26,16 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "redis/data_dir.h"
 
@@ -40,6 +43,10 @@
 #define BOOT_BYTES 64
 #define CLOSED "closed"
 #define DESCRIPTORS 8 /* for walks over the directory */
+
+/* Redis tells once in 30 s that it can't write, and tries again each second. */
+#define UNTOLD_MS 35000
+#define LITTLE_BYTES 65536 /* so much room may be none */
 
 /* Which byte of the lock file says that ... */
 enum lock_byte {
@@ -64,7 +71,8 @@ struct data_dir {
 	bool stays;
 	bool new; /* nothing was written yet */
 	bool whole;
-	bool stuck; /* the server can't write */
+	bool stuck;	  /* the server can't write, and that was logged */
+	int64_t stuck_ms; /* when it could not last; 0: never */
 };
 
 static char *
@@ -224,24 +232,37 @@ data_dir_may_cut(const struct data_dir *d)
 	return d->stage != STAGE_ALL;
 }
 
+/* If it says nothing of that, because it is not Redis, this is what tells. */
+static bool
+is_full(const struct data_dir *d)
+{
+	struct statvfs fs;
+
+	return statvfs(d->data, &fs) == 0 &&
+	       (uint64_t)fs.f_bavail * fs.f_frsize < LITTLE_BYTES;
+}
+
 enum store_data
 data_dir_begin(struct data_dir *d)
 {
-	if (d->stuck)
+	if (is_full(d))
 		d->whole = false;
-	d->stuck = false;
-	if (!d->whole)
+	if (!d->whole) {
+		unmark(d);
 		return STORE_DOUBTED;
+	}
 	return d->new ? STORE_NEW : STORE_WHOLE;
 }
 
 void
 data_dir_stuck(struct data_dir *d)
 {
+	d->stuck_ms = now_ms();
+	d->whole = false;
+	unmark(d);
 	if (d->stuck)
 		return;
 	d->stuck = true;
-	unmark(d);
 	LOG(ERROR, "redis-server-stuck", LOG_S("dir", d->data),
 	    LOG_S("advice",
 		"redis-server can't write there, and refuses all changes until"
@@ -249,17 +270,24 @@ data_dir_stuck(struct data_dir *d)
 }
 
 void
-data_dir_written(struct data_dir *d, bool grants)
+data_dir_writes(struct data_dir *d)
 {
-	d->new = false;
-	if (!d->stuck && (d->whole || !grants))
-		return;
 	if (d->stuck)
 		LOG(NOTICE, "redis-server-writes", LOG_S("dir", d->data));
 	d->stuck = false;
-	d->whole = d->whole || grants;
-	if (d->whole)
-		mark(d, d->boot);
+}
+
+void
+data_dir_written(struct data_dir *d, bool grants)
+{
+	d->new = false;
+	if (d->stuck_ms != 0 && now_ms() - d->stuck_ms < UNTOLD_MS)
+		return;
+	data_dir_writes(d);
+	if (d->whole || !grants)
+		return;
+	d->whole = true;
+	mark(d, d->boot);
 }
 
 /* Locks. */
@@ -511,6 +539,7 @@ data_dir_own(struct data_dir *d)
 
 	read_line(d->mark, last);
 	d->whole = is_boot(d, last);
+	d->stuck_ms = d->whole ? 0 : now_ms();
 }
 
 void
@@ -538,7 +567,7 @@ data_dir_close(struct data_dir *d)
 {
 	if (d == NULL)
 		return;
-	if (d->lock >= 0 && d->whole && !d->stuck &&
+	if (d->lock >= 0 && d->whole &&
 	    nftw(d->data, sync_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS) == 0)
 		mark(d, CLOSED);
 	data_dir_leave(d);

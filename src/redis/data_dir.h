@@ -14,6 +14,10 @@
  * Redis writes to the file before it answers, so a crash of the server or of
  * the broker loses nothing.  A crash of the machine may, because nothing is
  * synchronized to the disk before the broker stops.
+ *
+ * If it can't write, it says so in its output, and answers all the same what it
+ * has carried out in that turn; from then on it refuses.  So the broker reads
+ * the output before it takes an answer, and removes the mark (data_dir_stuck()).
  */
 #ifndef LOCKBROKER_REDIS_DATA_DIR_H
 #define LOCKBROKER_REDIS_DATA_DIR_H
@@ -88,8 +92,11 @@ bool data_dir_failed(struct data_dir *d);
 /* The server has read its file: that was not to blame for anything. */
 void data_dir_ready(struct data_dir *d);
 
-/* The server can't write to its file; it has answered again, and grants. */
+/* The server can't write to its file; it can again; it has answered, and grants.
+ * The file is whole again only after a while, since the server does not tell of
+ * each failure. */
 void data_dir_stuck(struct data_dir *d);
+void data_dir_writes(struct data_dir *d);
 void data_dir_written(struct data_dir *d, bool grants);
 
 /* Removes a directory with all that is in it. */

@@ -13,9 +13,10 @@
  * exec() the child has its parent's descriptor, too, so that it can't miss that
  * end.  PR_SET_PDEATHSIG would end it with the process that has started it.
  *
- * What the server has answered is in its file (data_dir.h), so it may always be
- * ended with SIGKILL.  It writes before it answers with appendfsync no; with
- * everysec it may answer while a write waits for the disk.
+ * What the server has answered is in its file, or else it has said before that
+ * it can't write (data_dir.h); so it may always be ended with SIGKILL.  It writes
+ * before it answers with appendfsync no; with everysec it may answer while a
+ * write waits for the disk.
  */
 #include "config.h"
 
@@ -91,6 +92,19 @@ has_pidfds(void)
 
 /* Its output. */
 
+/* Words by which it tells that it can't write to its file, and can again. */
+static const char cannot_write[] = "writing to the AOF file";
+static const char writes_again[] = "AOF write error looks solved";
+
+static void
+judge_line(struct embedded *e, const char *line, size_t len)
+{
+	if (memmem(line, len, cannot_write, sizeof(cannot_write) - 1) != NULL)
+		data_dir_stuck(e->data);
+	if (memmem(line, len, writes_again, sizeof(writes_again) - 1) != NULL)
+		data_dir_writes(e->data);
+}
+
 static void
 log_line(struct embedded *e, const char *line, size_t len)
 {
@@ -101,6 +115,7 @@ log_line(struct embedded *e, const char *line, size_t len)
 	snprintf(e->last, sizeof(e->last), "%.*s",
 	    len > sizeof(e->last) ? (int)sizeof(e->last) : (int)len, line);
 	LOG(DEBUG, "redis-server", LOG_B("text", line, len));
+	judge_line(e, line, len);
 }
 
 static void
@@ -145,12 +160,18 @@ on_output(evutil_socket_t fd, short what, void *arg)
 	(void)output_read(arg);
 }
 
+static void
+output_read_all(struct embedded *e)
+{
+	while (output_read(e))
+		continue;
+}
+
 /* The server has ended: takes in all that it has said. */
 static void
 output_end(struct embedded *e)
 {
-	while (output_read(e))
-		continue;
+	output_read_all(e);
 	log_line(e, buf_data(&e->line), buf_len(&e->line));
 	buf_clear(&e->line);
 }
@@ -571,8 +592,11 @@ embedded_ready(struct embedded *e)
 void
 embedded_wrote(struct embedded *e, bool grants)
 {
-	if (e->owner)
-		data_dir_written(e->data, grants);
+	if (!e->owner)
+		return;
+	/* It says that it can't write before it answers. */
+	output_read_all(e);
+	data_dir_written(e->data, grants);
 }
 
 void

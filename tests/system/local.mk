@@ -70,6 +70,7 @@ EXTRA_DIST += \
 	tests/system/test_cluster.py \
 	tests/system/test_completion.py \
 	tests/system/test_embedded_data.py \
+	tests/system/test_embedded_full.py \
 	tests/system/test_embedded_tokens.py \
 	tests/system/test_examples.py \
 	tests/system/test_fleet.py \
