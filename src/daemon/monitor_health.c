@@ -24,6 +24,9 @@ monitor_livez(struct monitor *m, const struct http_request *r, struct span name)
 		monitor_say(m, r->id, 200, "ok");
 }
 
+/* So long a right counts as missing after it was missed. */
+#define LACKS_MS (INT64_C(5) * 60 * 1000)
+
 static void
 add_check(struct buf *out, bool ok, const char *check, const char *why)
 {
@@ -63,6 +66,10 @@ monitor_readyz(
 		buf_addc(&grants, '\0');
 		add_check(&body, gauges.ready, "grants", buf_data(&grants));
 		buf_fini(&grants);
+		if (redis.lacked_ms > 0 &&
+		    now_ms() - redis.lacked_ms < LACKS_MS)
+			buf_addf(
+			    &body, "[!]rights: %s; see the log\n", redis.lacks);
 		buf_addf(&body, "readyz check %s\n",
 		    gauges.ready ? "passed" : "failed");
 	} else {

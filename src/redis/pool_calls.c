@@ -97,6 +97,38 @@ refusal_log_note(
 	}
 }
 
+#define LACKS_MS (INT64_C(5) * 60 * 1000) /* that is told again */
+
+/* Notes operations of an answered call that lack a right: others of their kind
+ * may do without, so only time says that it is over. */
+static void
+note_lacks(struct pool *p, const struct call *call)
+{
+	struct refusal_log *log = &p->refusals;
+	struct redis_stats *stats = p->config.stats;
+	int64_t now = io_now_ms(p->config.io);
+	enum op_kind kind = 0;
+	unsigned i;
+
+	if (now - log->lacks_ms > LACKS_MS)
+		log->lacks = 0;
+	log->lacks_ms = now;
+	for (i = 0; i < call->nops; i++)
+		stats->lacking += call->outcomes[i].status == OUTCOME_REFUSED;
+	while (!(call->lacks & UINT64_C(1) << kind))
+		kind++;
+	stats->lacked_ms = now;
+	snprintf(stats->lacks, sizeof(stats->lacks), "%s: operation %s: %s",
+	    p->node, call_op_word(kind), call->refused.words);
+	if (!(call->lacks & ~log->lacks))
+		return;
+	log->lacks |= call->lacks;
+	LOG(WARNING, call->refused.refusal->event, LOG_S("node", p->node),
+	    LOG_S("operation", call_op_word(kind)),
+	    LOG_S("error", call->refused.words),
+	    LOG_S("advice", call->refused.refusal->text));
+}
+
 static void on_call(void *arg, const redisReply *reply);
 static void on_load(void *arg, const redisReply *reply);
 static void on_wait(void *arg, const redisReply *reply);
@@ -289,6 +321,8 @@ on_call(void *arg, const redisReply *reply)
 	if (verdict == CALL_ANSWERED)
 		note_history(lane, call);
 	refusal_log_note(&lane->pool->refusals, lane->pool->node, call);
+	if (verdict == CALL_ANSWERED && call->lacks != 0)
+		note_lacks(lane->pool, call);
 	if (verdict == CALL_REFUSED && lane->pool->handler.refused)
 		lane->pool->handler.refused(
 		    lane->pool->arg, call->refused.refusal);

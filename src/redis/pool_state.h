@@ -28,6 +28,10 @@ struct refusal_run {
  */
 struct refusal_log {
 	struct refusal_run of[SCRIPT_MAX];
+	/* Kinds of operations that were refused by themselves, for want of a
+	 * right, and when the last one was. */
+	uint64_t lacks;
+	int64_t lacks_ms;
 };
 
 #define NO_LANE UINT32_MAX

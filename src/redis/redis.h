@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/address.h"
 #include "relay/relay.h"
 #include "store/op.h"
 
@@ -77,6 +78,9 @@ struct redis_stats {
 	uint64_t ops;	     /* operations in them */
 	uint64_t unknown;    /* operations without an answer */
 	uint64_t reloads;    /* scripts loaded again after NOSCRIPT */
+	uint64_t lacking;    /* operations refused for want of a right */
+	int64_t lacked_ms;   /* when the last one was; 0: never */
+	char lacks[ADDRESS_SIZE + 192]; /* and which */
 	uint64_t trips[REDIS_TRIPS]; /* calls by how long their answer took */
 	uint64_t trips_us;	     /* the sum of their times */
 };

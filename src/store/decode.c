@@ -44,6 +44,8 @@ static const bool lasting[OUTCOME_MAX] = {
 #undef OUTCOME
 };
 
+static_assert(OP_MAX <= 64, "kinds of operations are bits");
+
 static const struct outcome no_outcome = { .text = "" };
 
 /* Returns which of n words a reply is; n if it is none of them. */
@@ -242,6 +244,11 @@ decode_refused(struct call *call, unsigned i)
 	refusal_read(&r, out->text, out->text_len);
 	out->text = refused_text(call, &r);
 	out->text_len = strlen(out->text);
+	if (r.refusal != NULL && refusal_lacks(r.refusal)) {
+		if (call->lacks == 0)
+			call->refused = r;
+		call->lacks |= UINT64_C(1) << call->kinds[i];
+	}
 	if (call->kinds[i] == OP_ACQUIRE && r.refusal != NULL &&
 	    r.refusal->action == REFUSAL_LACKS)
 		report_refused(call, GUARD_REFUSED, out->text);
@@ -275,6 +282,13 @@ decode_outcome(struct call *call, unsigned i, const redisReply *r)
 	if (status == OUTCOME_REFUSED)
 		decode_refused(call, i);
 	return is_complete(call->kinds[i], out);
+}
+
+const char *
+call_op_word(enum op_kind kind)
+{
+	assert(kind < OP_MAX);
+	return op_rows[kind].word;
 }
 
 /* Sets the same outcome for all operations. */

@@ -70,6 +70,13 @@ cut_digest(char *s)
 	return false;
 }
 
+bool
+refusal_lacks(const struct refusal *refusal)
+{
+	return refusal->action == REFUSAL_LACKS ||
+	       strcmp(refusal->event, "redis-noperm") == 0;
+}
+
 void
 refusal_read(struct refused *r, const char *error, size_t len)
 {

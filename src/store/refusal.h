@@ -46,6 +46,9 @@ enum refusal_action {
 	    "Redis wants a password: set redis.password_file") \
 	REFUSAL("WRONGPASS", RECONNECT, "redis-wrongpass", \
 	    "Redis refuses redis.user and redis.password") \
+	REFUSAL("DENIED", RECONNECT, "redis-protected", \
+	    "Redis is in protected mode: give it a password (and set" \
+	    " redis.password_file), or have it listen for this host alone") \
 	REFUSAL("NOPERM", STAY, "redis-noperm", REFUSAL_NOPERM) \
 	REFUSAL("MISCONF", STAY, "redis-misconf", \
 	    "Redis can't save its data and refuses writes: see its log") \
@@ -70,6 +73,8 @@ enum refusal_action {
 	REFUSAL("ERR unknown subcommand 'KILL'.", STAY, "redis-stranger", \
 	    "no CLIENT KILL: that is a lockbroker or a proxy, and not a Redis" \
 	    " server") \
+	REFUSAL("ERR unsupported command", STAY, "redis-stranger", \
+	    "that is a proxy: redis.nodes must name the Redis server itself") \
 	REFUSAL("ERR unknown command", STAY, "redis-command", \
 	    "Redis lacks a needed command (renamed or disabled)") \
 	REFUSAL("The user executing the script can't run", LACKS, \
@@ -103,6 +108,9 @@ struct refused {
 	bool inside; /* it arose in a script, which may have done a part */
 	char words[REFUSAL_WORDS];
 };
+
+/* Is a right missing, or a command? */
+bool refusal_lacks(const struct refusal *refusal);
 
 void refusal_read(struct refused *r, const char *error, size_t len);
 

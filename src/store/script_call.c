@@ -76,6 +76,7 @@ call_reset(struct call *call)
 	call->verdict = CALL_VERDICT_MAX;
 	call->has_guard = false;
 	call->malformed = "";
+	call->lacks = 0;
 	call->mixed = false;
 	call->row = ROW_NONE;
 	call->row_ttl_ms = 0;

@@ -98,7 +98,9 @@ struct call {
 
 	/* Set by call_decode(). */
 	enum call_verdict verdict;
-	struct refused refused; /* REFUSED, FAILED */
+	struct refused refused; /* REFUSED, FAILED; `lacks` */
+	uint64_t lacks; /* of ops that Redis refused for want of a right, by
+			   kind; `refused` is that of the first */
 	bool has_guard;
 	struct guard_report guard;
 	struct outcome outcomes[CALL_RENEWALS_MAX];
@@ -131,6 +133,9 @@ struct store_handler {
 	void (*outcome)(void *arg, uint64_t op, int64_t sent_ms,
 	    const struct outcome *outcome);
 };
+
+/* Returns what the scripts call an operation; static. */
+const char *call_op_word(enum op_kind kind);
 
 struct call *call_new(void);
 void call_free(struct call *call);

@@ -104,6 +104,30 @@ class Refused(SystemTest):
         self.all_is_well_again()
         self.assertEqual(len(self.brokers[0].log_lines("guard-refuses")), 1)
 
+    def test_an_operation_lacks_a_right(self):
+        """The rest goes on, so health is well; people are told once, and where they look."""
+        server = self.redis()
+        server.cmd("ACL", "SETUSER", "lb", "on", ">hush", "~lock:*", "&*", "+@all")
+        self.serve(server, user="lb", password="hush")
+        other = self.broker(server, lease=LEASE, redis={
+            "trust_new": True, "user": "lb", "password": "hush"})
+        far = self.client(other)
+        server.cmd("ACL", "SETUSER", "lb", "-publish")
+        for _ in range(3):
+            self.holder.lock("x")
+            far.send("LOCK x")
+            eventually(lambda: server.cmd("EXISTS", "lock:@queue:x"), 5, "it waits")
+            self.holder.ok("UNLOCK x")
+            self.assertTrue(far.reply(10).ok)
+            far.ok("UNLOCK x")
+        self.assertTrue(self.ready())
+        (line,) = self.brokers[0].log_lines("redis-noperm .*operation=end")
+        self.assertRegex(line, "can't run|no permissions")
+        answer = self.web.get("/readyz?verbose")
+        self.assertEqual(answer.status, 200)
+        self.assertRegex(answer.text, r"\[!\]rights: .*operation end: .*(can't run|no permissions)")
+        self.assertGreater(int(self.other.stats()["redis_lacking_total"]), 2)
+
     def test_one_name_speaks_for_itself(self):
         server = self.redis()
         self.serve(server)
