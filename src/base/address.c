@@ -44,6 +44,8 @@ is_ipv6(const char *host)
 	return inet_pton(AF_INET6, bare, raw) == 1;
 }
 
+#define TOO_MANY_COLONS "has too many colons; an IPv6 address needs brackets"
+
 /* A name of digits and dots only must be an IPv4 address. */
 static const char *
 check_name(const char *host)
@@ -53,7 +55,7 @@ check_name(const char *host)
 	if (host[strspn(host, LETTERS DIGITS "._-")] != '\0')
 		return strchr(host, ':') == NULL
 			   ? "has a character that no host name has"
-			   : "has too many colons; an IPv6 address needs brackets";
+			   : TOO_MANY_COLONS;
 	if (strlen(host) > HOST_MAX)
 		return "has too long a host name";
 	if (host[strspn(host, DIGITS ".")] == '\0' &&
@@ -70,6 +72,19 @@ check_host(const char *host, bool brackets)
 	if (!brackets)
 		return check_name(host);
 	return is_ipv6(host) ? NULL : "has no valid IPv6 address in brackets";
+}
+
+/* What is no address at first sight, but like one of something else. */
+static const char *
+check_form(const char *text)
+{
+	if (text[0] == '\0')
+		return "is empty";
+	if (strstr(text, "://") != NULL)
+		return "is a URL, and no HOST:PORT";
+	if (strchr(text, '@') != NULL)
+		return "has a user before the host";
+	return NULL;
 }
 
 /*
@@ -109,8 +124,9 @@ address_parse_tcp(struct address *out, const char *text, enum address_port need)
 	size_t host_len;
 
 	memset(out, 0, sizeof(*out));
-	if (text[0] == '\0')
-		return "is empty";
+	why = check_form(text);
+	if (why != NULL)
+		return why;
 	why = split(text, need == ADDRESS_PORT_ASSUMED, &host_len, &port);
 	if (why != NULL)
 		return why;
@@ -125,7 +141,22 @@ address_parse_tcp(struct address *out, const char *text, enum address_port need)
 	    out->host, brackets || (port == NULL && strchr(text, ':') != NULL));
 	if (why != NULL)
 		address_fini(out);
-	return why;
+	return why == NULL || brackets || port != NULL ||
+		       strchr(text, ':') == NULL
+		   ? why
+		   : TOO_MANY_COLONS;
+}
+
+const char *
+address_shown(const char *text, char shown[ADDRESS_SIZE])
+{
+	const char *at = strrchr(text, '@'), *scheme = strstr(text, "://");
+	int n = scheme != NULL ? (int)(scheme - text) + 3 : 0;
+
+	if (at == NULL || scheme > at)
+		return text;
+	snprintf(shown, ADDRESS_SIZE, "%.*s...%s", n, text, at);
+	return shown;
 }
 
 const char *

@@ -43,6 +43,10 @@ const char *address_parse_tcp(struct address *out, const char *text,
 const char *address_parse_unix(struct address *out, const char *path)
     __attribute__((warn_unused_result));
 
+/* Returns how a text that is none may be shown: what is before an '@' may be a
+ * password. */
+const char *address_shown(const char *text, char shown[ADDRESS_SIZE]);
+
 /* Writes HOST:PORT, [V6]:PORT or unix:/PATH.  Returns buf. */
 const char *address_format(
     const struct address *address, char buf[ADDRESS_SIZE]);

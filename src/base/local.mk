@@ -42,6 +42,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/rng.h \
 	src/base/slips.c \
 	src/base/slips.h \
+	src/base/small_file.c \
+	src/base/small_file.h \
 	src/base/span.h \
 	src/base/streams.c \
 	src/base/streams.h \

@@ -1,11 +1,8 @@
 /*
- * Reads small files: the configuration and the passwords that it names.  It
- * trusts no size from the file system, and reads no more than it was told.
- *
- * File names may begin with the directory of credentials, which is different
- * for each unit and not known to the author of the configuration.
+ * Reads small files.  It trusts no size from the file system, and reads no more
+ * than it was told.
  */
-#include <config.h> /* not "config.h": this directory has one of its own */
+#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "base/small_file.h"
 #include "base/xmalloc.h"
-#include "config/file.h"
+
+#define PASSWORD_MAX_BYTES 4096
 
 /* Fills buf.  More than size - 1 bytes are an error of their own. */
 static const char *
@@ -53,7 +51,7 @@ check_regular(int fd)
 }
 
 char *
-config_file_read(const char *path, bool must_be_regular, size_t max,
+small_file_read(const char *path, bool must_be_regular, size_t max,
     size_t *length, const char **why)
 {
 	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
@@ -76,32 +74,32 @@ config_file_read(const char *path, bool must_be_regular, size_t max,
 	return NULL;
 }
 
+char *
+small_file_password(const char *path, const char **why)
+{
+	size_t length, n;
+	char *text =
+	    small_file_read(path, true, PASSWORD_MAX_BYTES, &length, why);
+
+	if (text == NULL)
+		return NULL;
+	n = strcspn(text, "\r\n");
+	if (strlen(text) != length)
+		*why = "a NUL character in it";
+	else if (n == 0)
+		*why =
+		    length == 0 ? "nothing in it" : "its first line is empty";
+	explicit_bzero(text + n, length - n);
+	if (*why == NULL)
+		return text;
+	small_file_wipe(text);
+	return NULL;
+}
+
 void
-config_file_free(char *text)
+small_file_wipe(char *text)
 {
 	if (text != NULL)
 		explicit_bzero(text, strlen(text));
 	free(text);
-}
-
-bool
-config_file_resolve(char **path, const char **why)
-{
-	size_t n = strlen(CONFIG_FILE_CREDENTIALS);
-	const char *directory = getenv("CREDENTIALS_DIRECTORY");
-	struct buf full;
-
-	if (strncmp(*path, CONFIG_FILE_CREDENTIALS, n) != 0)
-		return true;
-	if (directory == NULL || directory[0] != '/') {
-		*why = "CREDENTIALS_DIRECTORY is not set: LoadCredential= in "
-		       "the unit sets it; to try it out, set it yourself";
-		return false;
-	}
-	buf_init(&full);
-	buf_addf(&full, "%s/%s", directory, *path + n);
-	free(*path);
-	*path = xstrndup(buf_data(&full), buf_len(&full));
-	buf_fini(&full);
-	return true;
 }

@@ -1,8 +1,8 @@
 /*
  * Reads a small file as a whole.
  */
-#ifndef LOCKBROKER_CONFIG_FILE_H
-#define LOCKBROKER_CONFIG_FILE_H
+#ifndef LOCKBROKER_BASE_SMALL_FILE_H
+#define LOCKBROKER_BASE_SMALL_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,19 +13,18 @@
  * *why ends the sentence "FILE ...".  With must_be_regular it never blocks; a
  * configuration may also be a pipe.
  */
-char *config_file_read(const char *path, bool must_be_regular, size_t max,
+char *small_file_read(const char *path, bool must_be_regular, size_t max,
     size_t *length, const char **why) __attribute__((warn_unused_result));
 
-/* Wipes a text, which may be a secret or NULL, and frees it. */
-void config_file_free(char *text);
-
 /*
- * Replaces CONFIG_FILE_CREDENTIALS at the beginning of a path by the directory
- * in which systemd keeps the files of LoadCredential=.  Returns false if there
- * is no such directory; *why then ends the sentence "FILE ...".
+ * Returns the password in a regular file of 4 KB at most: its first line, as
+ * whatever writes such files may end them with more than one line end.  On
+ * failure as above.
  */
-#define CONFIG_FILE_CREDENTIALS "${CREDENTIALS_DIRECTORY}/"
-bool config_file_resolve(char **path, const char **why)
+char *small_file_password(const char *path, const char **why)
     __attribute__((warn_unused_result));
+
+/* Wipes a text, which may be a secret or NULL, and frees it. */
+void small_file_wipe(char *text);
 
 #endif

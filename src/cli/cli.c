@@ -23,12 +23,14 @@
 static int
 servers_set(struct cli *cli, const char *text)
 {
+	char shown[ADDRESS_SIZE];
 	const char *why;
 
 	address_list_fini(&cli->addresses);
 	if (address_list_parse(&cli->addresses, text, &why))
 		return 0;
-	return say_usage("an address in '%s' %s", text, why);
+	return say_usage(
+	    "an address in '%s' %s", address_shown(text, shown), why);
 }
 
 /* Refuses a second list: one of the two would be left out without a word. */

@@ -27,6 +27,10 @@ list_add(struct address_list *list, const char *s, size_t n)
 	struct place place = { .text = xstrndup(s, n) };
 	const char *why;
 
+	if (strchr(place.text, ' ') != NULL) {
+		free(place.text);
+		return "has a space in it; commas separate addresses";
+	}
 	if (strncmp(place.text, TLS, strlen(TLS)) == 0) {
 		place.tls = true;
 		why = address_parse_tcp(

@@ -17,6 +17,7 @@
 
 #include "auth/users.h"
 #include "base/buf.h"
+#include "base/small_file.h"
 #include "base/span.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
@@ -166,16 +167,6 @@ name_broker(struct config_broker *broker)
 	broker->name = xstrdup(name[0] == '\0' ? "broker" : name);
 }
 
-/* Cuts off one line end: editors and `echo` add it. */
-static void
-strip_newline(char *text, size_t *length)
-{
-	if (*length > 0 && text[*length - 1] == '\n')
-		text[--*length] = '\0';
-	if (*length > 0 && text[*length - 1] == '\r')
-		text[--*length] = '\0';
-}
-
 /*
  * Finds a file that is named as a credential.  If max is not 0 it puts what is
  * in it, at most that many bytes, in place of *text.  Returns false after a
@@ -191,22 +182,20 @@ take_file(const struct config_draft *draft, enum config_field_id id,
 	char *content = NULL;
 	size_t length;
 
-	if (config_file_resolve(path, &why) && max > 0)
-		content = config_file_read(*path, true, max, &length, &why);
-	if (content != NULL && is_password)
-		strip_newline(content, &length);
-	if (content != NULL && strlen(content) != length)
+	if (config_file_resolve(path, &why) && is_password)
+		content = small_file_password(*path, &why);
+	else if (why == NULL && max > 0)
+		content = small_file_read(*path, true, max, &length, &why);
+	if (content != NULL && !is_password && strlen(content) != length)
 		why = "a NUL character in it";
-	else if (content != NULL && is_password && length == 0)
-		why = "nothing in it";
 	if (why != NULL) {
-		config_file_free(content);
+		small_file_wipe(content);
 		config_draft_fault(draft, id, id,
 		    "%s%s can't be used (%s), expected a readable file%s",
 		    id == CONFIG_FIELD_AUTH ? "users_file: " : "",
 		    config_quote(quoted, *path), why, what);
 	} else if (content != NULL) {
-		config_file_free(*text);
+		small_file_wipe(*text);
 		*text = content;
 	}
 	return why == NULL;
@@ -322,7 +311,7 @@ config_load_with(struct config *config, const char *file,
 		return load_text(config, "defaults", (struct span){ "", 0 },
 		    options, faults);
 	text =
-	    config_file_read(file, false, CONFIG_NODE_TEXT_MAX, &length, &why);
+	    small_file_read(file, false, CONFIG_NODE_TEXT_MAX, &length, &why);
 	if (text == NULL) {
 		config_faults_context(faults, file);
 		config_faults_add(faults,
@@ -332,7 +321,7 @@ config_load_with(struct config *config, const char *file,
 	}
 	ok = load_text(
 	    config, file, (struct span){ text, length }, options, faults);
-	config_file_free(text);
+	small_file_wipe(text);
 	return ok;
 }
 
@@ -356,7 +345,7 @@ config_free(struct config *config)
 	for (i = 0; i < CONFIG_FIELDS; i++)
 		config_value_clear(&config_fields[i],
 		    config_field_slot(&config_fields[i], config));
-	config_file_free(config->redis.sentinel_password);
+	small_file_wipe(config->redis.sentinel_password);
 	users_free(config->users);
 	memset(config, 0, sizeof(*config));
 }
@@ -403,6 +392,15 @@ write_value(const struct config_field *field, const void *slot, struct buf *out)
 	buf_addc(out, '\0');
 }
 
+/* Does the password come from the same file as before? */
+static bool
+same_file(const struct config *config, const struct config *fresh)
+{
+	const char *path = config->redis.password_file;
+
+	return path[0] != '\0' && strcmp(path, fresh->redis.password_file) == 0;
+}
+
 size_t
 config_reload_diff(struct config *config, struct config *fresh,
     config_changed *changed, void *arg)
@@ -420,6 +418,9 @@ config_reload_diff(struct config *config, struct config *fresh,
 		if ((fresh->shared && !is_shared(field->path)) ||
 		    config_value_same(field, to, from))
 			continue;
+		/* It is read again at each login to Redis. */
+		if (field->type->is_secret && same_file(config, fresh))
+			continue;
 		write_value(field, to, &old);
 		write_value(field, from, &new);
 		changed(arg, field->path, field->reloadable, buf_data(&old),
@@ -434,12 +435,5 @@ config_reload_diff(struct config *config, struct config *fresh,
 	/* The host's groups and users may have changed, too. */
 	config->users = fresh->users;
 	fresh->users = users;
-	/* A file of the same name may hold another password now. */
-	if (!fresh->shared &&
-	    strcmp(config->redis.sentinel_password,
-		fresh->redis.sentinel_password) != 0 &&
-	    strcmp(config->redis.sentinel_password_file,
-		fresh->redis.sentinel_password_file) == 0)
-		changed(arg, "redis.sentinel_password_file", false, "", "");
 	return copied;
 }

@@ -61,6 +61,9 @@ parse_node(struct address *out, const char *text)
 {
 	if (strncmp(text, "unix:", 5) == 0)
 		return address_parse_unix(out, text + 5);
+	if (strstr(text, "://") != NULL)
+		return "is a URL; what else it says belongs into redis.user, "
+		       "redis.password_file, redis.database and redis.tls";
 	return address_parse_tcp(out, text, ADDRESS_PORT_GIVEN);
 }
 

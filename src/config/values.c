@@ -17,10 +17,10 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/slips.h"
+#include "base/small_file.h"
 #include "base/xmalloc.h"
 #include "config/faults.h"
 #include "config/fields.h"
-#include "config/file.h"
 #include "config/node.h"
 
 /* In memory. */
@@ -75,7 +75,7 @@ config_value_clear(const struct config_field *field, void *slot)
 	size_t i;
 
 	if (type->kind == CONFIG_TEXT)
-		config_file_free(*(char **)slot);
+		small_file_wipe(*(char **)slot);
 	if (type->kind == CONFIG_ADDRESS)
 		address_fini(slot);
 	if (type->kind == CONFIG_LIST)
@@ -419,8 +419,8 @@ set_scalar(const struct config_field *field, const struct config_node *node,
     void *slot)
 {
 	const struct config_type *type = field->type;
-	char quoted[CONFIG_QUOTE_SIZE];
-	const char *why;
+	char quoted[CONFIG_QUOTE_SIZE], shown[ADDRESS_SIZE];
+	const char *why, *text;
 
 	if (node->null || (type->is_unquoted && config_node_is_empty(node)))
 		return fault(field, node, "has", "no value", type->expected);
@@ -438,9 +438,12 @@ set_scalar(const struct config_field *field, const struct config_node *node,
 		config_node_fault(node, "%s", why);
 		return false;
 	}
+	text = node->text;
+	if (type->kind == CONFIG_ADDRESS)
+		text = address_shown(text, shown);
 	return fault(field, node,
-	    type->is_secret ? "the value" : config_quote(quoted, node->text),
-	    why, type->expected);
+	    type->is_secret ? "the value" : config_quote(quoted, text), why,
+	    type->expected);
 }
 
 static bool

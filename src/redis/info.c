@@ -31,6 +31,13 @@ read_run_id(struct info *info, const char *value)
 }
 
 static void
+read_mode(struct info *info, const char *value)
+{
+	info->sentinel = strcmp(value, "sentinel") == 0;
+	info->cluster = strcmp(value, "cluster") == 0;
+}
+
+static void
 read_loading(struct info *info, const char *value)
 {
 	info->loading = strcmp(value, "0") != 0;
@@ -67,6 +74,7 @@ static const struct {
 	{ "redis_version:", read_version },
 	{ "valkey_version:", read_valkey },
 	{ "run_id:", read_run_id },
+	{ "redis_mode:", read_mode },
 	{ "loading:", read_loading },
 	{ "role:", read_role },
 	{ "connected_slaves:", read_replicas },

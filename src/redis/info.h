@@ -15,6 +15,9 @@ struct info {
 	unsigned version[3]; /* major, minor, patch: of Redis */
 	char valkey[24];     /* version of Valkey; "": it is none */
 	char run_id[RUN_ID_MAX];
+	bool sentinel;	  /* it is one ... */
+	bool cluster;	  /* ... or a node of a cluster */
+	bool no_password; /* it has none; a greeting tells */
 	bool loading;
 	bool replica;
 	unsigned replicas;  /* connected to it */

@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "base/now.h"
+#include "base/small_file.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
@@ -65,6 +66,7 @@ link_new(const struct link_config *config, const struct link_handler *handler,
 	struct link *l = xcalloc(1, sizeof(*l));
 
 	l->config = *config;
+	l->password = xstrdup(config->password);
 	l->handler = handler;
 	l->arg = arg;
 	l->timer = evtimer_new(config->io->base, on_timer, l);
@@ -321,6 +323,7 @@ link_free(struct link *l)
 	}
 	event_free(l->timer);
 	link_io_fini(l);
+	small_file_wipe(l->password);
 	free(l);
 }
 

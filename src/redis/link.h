@@ -54,8 +54,10 @@ enum link_state {
 struct link_config {
 	struct io *io;
 	const struct address *address;
-	const char *user;     /* "": the default user */
-	const char *password; /* "": no AUTH */
+	const char *user;	   /* "": the default user */
+	const char *password;	   /* "": no AUTH */
+	const char *password_file; /* read at each greeting; NULL or "": none */
+	bool cluster;		   /* nodes of a cluster will do */
 	unsigned database;
 	const char *client_name;
 	const char *channel;	    /* to subscribe to; NULL: for commands */

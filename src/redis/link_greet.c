@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/small_file.h"
 #include "lua/lua.h"
 #include "redis/link_state.h"
 #include "store/refusal.h"
@@ -68,14 +69,38 @@ greet_send(struct link *l, link_reply *done, const char *const *words)
 		link_cut(l, "the connection takes no commands", NULL);
 }
 
+/* A password may be changed while brokers run.  One that can't be read may be
+ * being written at this moment, so the former one counts. */
+static void
+read_password(struct link *l)
+{
+	const char *path = l->config.password_file, *why = NULL;
+	char *text;
+
+	if (path == NULL || path[0] == '\0')
+		return;
+	text = small_file_password(path, &why);
+	if (text == NULL && !l->unread)
+		LOG(WARNING, "redis-password-file", LOG_S("file", path),
+		    LOG_S("error", why),
+		    LOG_S("advice",
+			"the password that was there before is used"));
+	l->unread = text == NULL;
+	if (text == NULL)
+		return;
+	small_file_wipe(l->password);
+	l->password = text;
+}
+
 static void
 greet_auth(struct link *l)
 {
-	const char *with_user[] = { "AUTH", l->config.user, l->config.password,
-		NULL };
-	const char *without[] = { "AUTH", l->config.password, NULL };
+	const char *with_user[] = { "AUTH", l->config.user, NULL, NULL };
+	const char *without[] = { "AUTH", NULL, NULL };
 
-	if (l->config.password[0] != '\0')
+	read_password(l);
+	with_user[2] = without[1] = l->password;
+	if (l->password[0] != '\0')
 		greet_send(l, on_auth, l->config.user[0] ? with_user : without);
 }
 
@@ -168,6 +193,22 @@ link_script(const struct link *l, enum script_id script)
 	return line_end ? line_end + 1 : text;
 }
 
+/* Their errors would say less. */
+static bool
+check_kind(struct link *l)
+{
+	if (l->info.sentinel)
+		link_cut(l, "that is a Sentinel, and no server of locks",
+		    "set redis.mode sentinel and redis.master, or name the"
+		    " server itself in redis.nodes");
+	else if (l->info.cluster && !l->config.cluster)
+		link_cut(l, "that is a node of a Redis Cluster",
+		    "set redis.mode cluster");
+	else
+		return true;
+	return false;
+}
+
 static bool
 check_memory(struct link *l)
 {
@@ -227,6 +268,8 @@ greet_second(struct link *l)
 		link_greeted(l);
 		return;
 	}
+	if (!check_kind(l))
+		return;
 	if (v[0] < 6 || (v[0] == 6 && v[1] == 0 && v[2] < 6)) {
 		snprintf(text, sizeof(text), "Redis %u.%u.%u is too old", v[0],
 		    v[1], v[2]);
@@ -262,8 +305,7 @@ on_auth(void *arg, const redisReply *reply)
 		return;
 	if (is_error(reply, "ERR AUTH <password> called without any") ||
 	    is_error(reply, "ERR Client sent AUTH, but no password"))
-		LOG(INFO, "redis-no-password",
-		    LOG_S("advice", "redis.password is set, Redis wants none"));
+		l->info.no_password = true;
 	else if (reply->type == REDIS_REPLY_ERROR) {
 		greet_fail(l, "AUTH", reply);
 		return;
@@ -294,10 +336,14 @@ on_select(void *arg, const redisReply *reply)
 static void
 on_setname(void *arg, const redisReply *reply)
 {
-	if (reply != NULL)
-		greet_judge(arg, "CLIENT SETNAME", reply,
-		    !is_error(reply, "NOAUTH") &&
-			!is_error(reply, "ERR max number"));
+	struct refused r = { .refusal = NULL };
+
+	if (reply == NULL)
+		return;
+	if (reply->type == REDIS_REPLY_ERROR)
+		refusal_read(&r, reply->str, (size_t)reply->len);
+	greet_judge(arg, "CLIENT SETNAME", reply,
+	    r.refusal == NULL || r.refusal->action != REFUSAL_RECONNECT);
 }
 
 static void

@@ -107,12 +107,28 @@ after_work(struct link *l)
 	}
 }
 
+static void tell_replies(struct link *l);
+
+/* A server that does not let us in says so and closes, perhaps before it has read
+ * what we sent: then writing fails first. */
+static void
+hear_last(struct link *l)
+{
+	char last[512];
+	ssize_t n = recv(l->c->fd, last, sizeof(last), MSG_DONTWAIT);
+
+	if (n > 0 && redisReaderFeed(l->c->reader, last, (size_t)n) == REDIS_OK)
+		tell_replies(l);
+}
+
 /* hiredis has given the connection up, and knows why. */
 static void
 io_failed(struct link *l)
 {
 	const char *why = l->c->errstr;
 
+	if (l->state == LINK_GREETING)
+		hear_last(l);
 	if (strstr(why, "closed the connection"))
 		link_cut(l, "Redis closed the connection", NULL);
 	else

@@ -30,6 +30,8 @@ TAILQ_HEAD(request_list, request);
 
 struct link {
 	struct link_config config;
+	char *password; /* owned; as read last */
+	bool unread;	/* its file can't be read, and that was logged */
 	const struct link_handler *handler;
 	void *arg;
 	enum link_state state;

@@ -78,6 +78,9 @@ log_up(struct pool *p, const struct info *info)
 	    LOG_S("role", info->replica ? "replica" : "master"),
 	    LOG_N("down_ms",
 		p->down_ms > 0 ? io_now_ms(p->config.io) - p->down_ms : 0));
+	if (info->no_password)
+		LOG(INFO, "redis-no-password", LOG_S("node", p->node),
+		    LOG_S("advice", "redis.password is set, Redis wants none"));
 	if (info_evicts(info) && !p->policy_told) {
 		LOG(WARNING, "redis-policy", LOG_S("node", p->node),
 		    LOG_S("policy", info->policy),
@@ -253,6 +256,8 @@ link_config_init(const struct pool *p, struct link_config *c)
 	c->address = p->config.address;
 	c->user = redis->user;
 	c->password = p->config.own ? "" : redis->password;
+	c->password_file = p->config.own ? "" : redis->password_file;
+	c->cluster = redis->mode == CONFIG_MODE_CLUSTER;
 	c->database = redis->database;
 	c->client_name = p->config.client_name;
 	c->channel = NULL;

@@ -102,6 +102,7 @@ probe_open(struct probe_link *c, struct probe *probe, const char *kind,
 		.user = sentinel ? redis->sentinel_user : redis->user,
 		.password =
 		    sentinel ? redis->sentinel_password : redis->password,
+		.cluster = redis->mode == CONFIG_MODE_CLUSTER,
 		.database = redis->database,
 		.client_name = "lockbroker",
 		.plain = strcmp(kind, "redis") != 0,

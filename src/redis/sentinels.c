@@ -309,6 +309,7 @@ sentinel_init(
 		.address = address,
 		.user = redis->sentinel_user,
 		.password = redis->sentinel_password,
+		.password_file = redis->sentinel_password_file,
 		.client_name = s->env->client_name,
 		.plain = true,
 		.connect_timeout_ms = redis->connect_timeout_ms,

@@ -2,9 +2,14 @@
 
 import os
 import shutil
+import signal
+import socket
+import threading
 
 from lib.case import SystemTest
+from lib.fake import FakeServer
 from lib.resp import RedisError, Resp
+from lib.sentinel import Watched
 from lib.wait import eventually, let_time_pass, now, patience
 
 LEASE = 1
@@ -249,6 +254,67 @@ class RedisErrors(SystemTest):
         client = self.client(broker)
         client.err("TRYLOCK x", "unavailable")
         eventually(lambda: broker.log_lines("WRONGPASS|(?i:password)"), 5, "logged")
+
+    def write_secret(self, text):
+        """As programs do that hand out secrets: another file takes the place of the old one."""
+        path = os.path.join(self.directory, "secret")
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.rename(path + ".new", path)
+        return path
+
+    def with_secret(self, text="old-secret\n"):
+        self.server = self.redis()
+        self.server.cmd("ACL", "SETUSER", "lb", "on", ">old-secret", "~lock:*", "&*", "+@all")
+        self.broker(self.server, lease=3, redis={
+            "trust_new": True, "user": "lb", "password_file": self.write_secret(text)})
+        self.holder, self.other = self.clients(2)
+        self.fence = self.holder.lock("held")
+
+    def cut(self):
+        up = len(self.brokers[0].log_lines("redis-up"))
+        self.server.cmd("CLIENT", "KILL", "USER", "lb")
+        eventually(lambda: len(self.brokers[0].log_lines("redis-up")) > up, 10, "it is back")
+
+    def test_a_new_password(self):
+        """Nobody tells the broker of it, and no lock is lost."""
+        self.with_secret("old-secret\n\n")
+        self.server.cmd("ACL", "SETUSER", "lb", ">new-secret")
+        self.write_secret("new-secret\r\nold-secret\n")
+        self.server.cmd("ACL", "SETUSER", "lb", "<old-secret")
+        self.cut()
+        self.works_again()
+        self.not_lost()
+        self.brokers[0].signal(signal.SIGHUP)
+        eventually(lambda: self.brokers[0].log_lines("reloaded"), 5, "it is reloaded")
+        self.assertEqual(self.brokers[0].log_lines("setting-needs-restart|WRONGPASS|-secret"), [])
+
+    def test_a_password_that_comes_late(self):
+        """Withdrawn before the new one is in its file."""
+        self.with_secret()
+        self.server.cmd("ACL", "SETUSER", "lb", ">new-secret", "<old-secret")
+        self.server.cmd("CLIENT", "KILL", "USER", "lb")
+        eventually(lambda: self.brokers[0].log_lines("WRONGPASS"), 5, "it is refused")
+        self.write_secret("new-secret\n")
+        self.works_again()
+        self.not_lost()
+
+    def test_a_password_that_can_not_be_read(self):
+        """The former one counts, whatever is in its place."""
+        self.with_secret()
+        path = self.write_secret("")
+        self.cut()
+        os.unlink(path)
+        self.cut()
+        os.mkfifo(path)
+        self.cut()
+        os.unlink(path)
+        self.write_secret("x" * 5000)
+        self.cut()
+        self.not_lost()
+        lines = self.brokers[0].log_lines("warning redis-password-file")
+        self.assertRegex(lines[0], "nothing in it.*before")
+        self.assertLessEqual(len(lines), 3, "one for each connection")
 
     def test_noperm(self):
         self.server = self.redis()
@@ -562,3 +628,62 @@ class RedisErrors(SystemTest):
         server.kill()
         eventually(lambda: client.stats()["redis_nodes_subscribed"] == "0", what="it is not")
         self.assert_within(1, len(broker.log_lines("(?i)refused|No such file|connect")), 6)
+
+
+class Strangers(SystemTest):
+    """What is no server for locks is told from others, at once and in few lines."""
+
+    def stranger(self, address, **redis):
+        broker = self.broker(address, lease=LEASE, ready=False, redis=redis)
+        return broker, self.client(broker)
+
+    def says(self, broker, client, why, advice):
+        eventually(lambda: why in client.ask("READY").text, 10, "READY says so")
+        self.assertRegex(str(client.ask("TRYLOCK x")), "ERR unavailable .*" + why)
+        self.assertRegex(broker.log_lines("redis-down")[0], why + ".*advice=.*" + advice)
+
+    def test_a_sentinel(self):
+        watched = Watched(self, 0)
+        broker, client = self.stranger(watched.addresses[0])
+        self.says(broker, client, "that is a Sentinel", "redis.mode sentinel")
+
+    def test_a_node_of_a_cluster(self):
+        broker, client = self.stranger(self.redis(cluster_enabled="yes"))
+        self.says(broker, client, "a node of a Redis Cluster", "redis.mode cluster")
+
+    def test_a_proxy(self):
+        fake = FakeServer({"": b"-ERR unsupported command 'CLIENT'\r\n"})
+        self.addCleanup(fake.stop)
+        broker, client = self.stranger(fake.address)
+        self.says(broker, client, "CLIENT ID: ERR unsupported command", "a proxy")
+
+    def test_protected_mode(self):
+        """Redis writes one line, and closes before it has read anything."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        denied = (b"-DENIED Redis is running in protected mode because protected mode is enabled "
+                  b"and no password is set for the default user.\r\n")
+        stop = threading.Event()
+
+        def serve():
+            while not stop.is_set():
+                try:
+                    sock = listener.accept()[0]
+                    sock.sendall(denied)
+                    let_time_pass(0.05)
+                    sock.close()
+                except OSError:
+                    return
+        threading.Thread(target=serve, daemon=True).start()
+        self.addCleanup(stop.set)
+        broker, client = self.stranger("127.0.0.1:%d" % listener.getsockname()[1])
+        self.says(broker, client, "DENIED Redis is running in protected mode", "password")
+        let_time_pass(3)
+        self.assertEqual(len(broker.log_lines("redis-down")), 1)
+
+    def test_a_password_where_none_is_wanted(self):
+        server = self.redis()
+        broker = self.broker(server, lease=LEASE,
+                             redis={"trust_new": True, "password": "hush", "connections": 4})
+        self.client(broker).lock("x")
+        self.assertEqual(len(broker.log_lines("redis-no-password")), 1)

@@ -608,6 +608,12 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:35: redis.nodes: is a list, " IN_NODE },
 	{ "redis: {mode: standalone, nodes: [a:0]}",
 	    "t:1:35: redis.nodes: 'a:0' has no valid port, " IN_NODE },
+	{ "redis: {mode: standalone, nodes: [\"redis://me:secret@h:1/0\"]}",
+	    "t:1:35: redis.nodes: 'redis://...@h:1/0' is a URL; what else it "
+	    "says belongs into redis.user, redis.password_file, redis.database "
+	    "and redis.tls, " IN_NODE },
+	{ "redis: {mode: standalone, nodes: [\"me:secret@h:1\"]}",
+	    "t:1:35: redis.nodes: '...@h:1' has a user before the host, " IN_NODE },
 	{ "redis: {mode: standalone, nodes: [\"unix:a\"]}",
 	    "t:1:35: redis.nodes: 'unix:a' is not an absolute path, " IN_NODE },
 	{ "redis: {mode: quorum, nodes: [a:1, b:1, a:1]}",

@@ -288,9 +288,10 @@ static const struct {
 	{ "s3cret", 6, "s3cret", NULL },
 	{ "s3cret\n", 7, "s3cret", NULL },
 	{ "s3cret\r\n", 8, "s3cret", NULL },
-	{ " two words \n\n", 13, " two words \n", NULL },
+	{ " two words \n\n", 13, " two words ", NULL },
+	{ "s3cret\r\n# old\n", 14, "s3cret", NULL },
 	{ "", 0, NULL, "nothing in it" },
-	{ "\n", 1, NULL, "nothing in it" },
+	{ "\n", 1, NULL, "its first line is empty" },
 	{ "a\0b", 3, NULL, "a NUL character in it" },
 };
 
