@@ -42,6 +42,16 @@ cluster_settle(struct topology *t, uint32_t shard)
 		cluster_tell(t, shard, true, "");
 }
 
+void
+cluster_tell_why(struct topology *t, const char *why)
+{
+	uint32_t i;
+
+	for (i = 0; i < BUCKETS && !t->closing; i++)
+		if (!t->buckets[i].up)
+			t->env.handler->link(t->env.arg, i, false, why);
+}
+
 /* Every node of a cluster passes a message on; the owner wants it once. */
 static bool
 on_message(void *arg, const char *text, size_t len)
@@ -79,11 +89,25 @@ on_down(void *arg, const char *why)
 	cluster_doubt_map(t);
 }
 
+/* Nothing is known of the cluster while no node is up. */
+static void
+on_failed(void *arg, const char *why)
+{
+	struct node *n = arg;
+	char text[2 * ADDRESS_SIZE], node[ADDRESS_SIZE];
+
+	snprintf(text, sizeof(text), "%s: %s",
+	    address_format(&n->address, node), why);
+	if (!cluster_any_up(n->cluster))
+		cluster_tell_why(n->cluster, text);
+}
+
 /* Nodes. */
 
 static const struct pool_handler pool_handler = {
 	.up = on_up,
 	.down = on_down,
+	.failed = on_failed,
 	.message = on_message,
 	.redirected = cluster_redirected,
 };

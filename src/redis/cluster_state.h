@@ -74,6 +74,9 @@ bool cluster_ask(struct topology *t, struct node *n);
 /* Tells the owner that a bucket can or can't be reached, if that is news. */
 void cluster_tell(struct topology *t, uint32_t shard, bool up, const char *why);
 
+/* Tells why, of all buckets that are down. */
+void cluster_tell_why(struct topology *t, const char *why);
+
 /* Tells that a bucket is up, if its node is and did not refuse it as down. */
 void cluster_settle(struct topology *t, uint32_t shard);
 

@@ -20,6 +20,7 @@
 #include "redis/sentinel_answer.h"
 #include "redis/sentinels.h"
 #include "redis/topology.h"
+#include "store/refusal.h"
 
 #define POLL_MS 1000
 #define HURRY_MS 200
@@ -51,6 +52,7 @@ struct sentinels {
 	bool hurry;
 	bool few_told;
 	bool divided_told;
+	char why[ADDRESS_SIZE + 160]; /* what failed last; "": nothing */
 };
 
 /* What they say together. */
@@ -130,10 +132,25 @@ log_trouble(struct sentinels *s)
 
 /* Asking. */
 
+const char *
+sentinels_why(const struct sentinels *s)
+{
+	return s->why;
+}
+
+static void
+note_why(struct sentinel *one, const char *why, const char *advice)
+{
+	snprintf(one->all->why, sizeof(one->all->why),
+	    "Sentinel %s: %.100s%s%.60s", one->node, why,
+	    advice != NULL ? "; " : "", advice != NULL ? advice : "");
+}
+
 /* A Sentinel can't be reached, or its answer is of no use. */
 static void
 log_down(struct sentinel *one, const char *why, const char *advice)
 {
+	note_why(one, why, advice);
 	if (one->down_told)
 		return;
 	one->down_told = true;
@@ -156,9 +173,14 @@ log_up(struct sentinel *one)
 static void
 log_stranger(struct sentinel *one)
 {
+	const char *master = one->all->env->config->redis.master;
+	char why[128];
+
+	snprintf(why, sizeof(why), "it knows no master '%.80s'", master);
+	note_why(one, why, "redis.master must be its name there");
 	if (!one->stranger_told)
 		LOG(WARNING, "sentinel-stranger", LOG_S("node", one->node),
-		    LOG_S("master", one->all->env->config->redis.master),
+		    LOG_S("master", master),
 		    LOG_S("advice", "redis.master must be its name there"));
 	one->stranger_told = true;
 }
@@ -168,13 +190,15 @@ on_master(void *arg, const redisReply *reply)
 {
 	struct sentinel *one = arg;
 	struct sentinels *s = one->all;
+	struct refused refused;
 
 	one->asked = false;
 	if (reply == NULL)
 		return; /* on_down() tells */
 	one->said.host[0] = '\0';
 	if (reply->type == REDIS_REPLY_ERROR) {
-		log_down(one, reply->str,
+		refusal_read(&refused, reply->str, (size_t)reply->len);
+		log_down(one, refused.words,
 		    strncmp(reply->str, "NOPERM", 6) == 0
 			? "redis.sentinel_user must be permitted SENTINEL"
 			: "is that a Sentinel? their port is 26379");
@@ -259,6 +283,7 @@ on_asking_down(
 	(void)was_up;
 	one->said.host[0] = '\0';
 	log_down(one, why, advice);
+	one->all->answered(one->all->arg);
 }
 
 static void

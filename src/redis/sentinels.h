@@ -32,7 +32,7 @@ struct sentinels_answer {
 	unsigned votes; /* for it */
 };
 
-/* Called from the loop whenever one of them has answered. */
+/* Called from the loop whenever one of them has answered, or has failed. */
 typedef void sentinels_answered(void *arg);
 
 /* The env must outlive them. */
@@ -43,6 +43,10 @@ void sentinels_free(struct sentinels *s); /* not from its callback */
 
 /* Returns what they say at present. */
 struct sentinels_answer sentinels_answer(const struct sentinels *s);
+
+/* Returns what is wrong with the one that failed last, for people; "" if nothing
+ * was. */
+const char *sentinels_why(const struct sentinels *s);
 
 /* Asks soon, and often until told false, because the master does not serve. */
 void sentinels_hurry(struct sentinels *s, bool hurry);

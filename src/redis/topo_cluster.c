@@ -26,6 +26,7 @@
 #include "redis/bucket.h"
 #include "redis/cluster_map.h"
 #include "redis/cluster_state.h"
+#include "store/refusal.h"
 
 #define TICK_MS 250	/* while something is wrong */
 #define CALM_MS 2000	/* while a node may be left */
@@ -151,8 +152,14 @@ take_over(struct topology *t, const struct reading *r, const struct node *from)
 static void
 complain(struct topology *t, const struct node *n, const redisReply *reply)
 {
-	char text[ADDRESS_SIZE];
+	char text[ADDRESS_SIZE], why[2 * ADDRESS_SIZE];
+	struct refused refused = { .words = "no map of slots" };
 
+	if (reply->type == REDIS_REPLY_ERROR)
+		refusal_read(&refused, reply->str, (size_t)reply->len);
+	snprintf(why, sizeof(why), "%s: %s; is it a Redis Cluster?",
+	    address_format(&n->address, text), refused.words);
+	cluster_tell_why(t, why);
 	if (t->deaf)
 		return;
 	t->deaf = true;
@@ -211,7 +218,15 @@ count_down(struct topology *t)
 static void
 log_down(struct topology *t, unsigned down)
 {
-	if (t->map == 0 || (down > 0) == t->degraded)
+	char why[80];
+
+	if (t->map == 0)
+		return;
+	snprintf(why, sizeof(why),
+	    "%u of %u buckets have no master in the cluster", down, BUCKETS);
+	if (down == BUCKETS && cluster_any_up(t))
+		cluster_tell_why(t, why);
+	if ((down > 0) == t->degraded)
 		return;
 	t->degraded = down > 0;
 	if (down > 0)

@@ -180,6 +180,9 @@ on_decide(void *arg)
 	struct topology *t = arg;
 	struct sentinels_answer said = sentinels_answer(t->sentinels);
 
+	if (said.verdict == SENTINELS_NONE && t->pool == NULL)
+		t->env.handler->link(
+		    t->env.arg, 0, false, sentinels_why(t->sentinels));
 	if (said.verdict == SENTINELS_NONE ||
 	    (said.verdict == SENTINELS_SOME && serves(t)) ||
 	    is_too_early(t, &said))

@@ -4,6 +4,7 @@ import json
 
 from lib import http
 from lib.case import SystemTest
+from lib.sentinel import Watched
 from lib.wait import eventually
 
 LEASE = 1
@@ -136,6 +137,29 @@ class Refused(SystemTest):
             self.assertFalse(self.other.ask("TRYLOCK odd").ok)
             self.assertTrue(self.ready())
         self.assertEqual(self.brokers[0].log_lines("guard-refuses"), [])
+
+    def says(self, why, **redis):
+        """READY and a request say why, before any server was found."""
+        broker = self.broker(redis["nodes"][0], lease=LEASE, ready=False, redis=redis)
+        client = self.client(broker)
+        eventually(lambda: why in client.ask("READY").text, 10, "READY says " + why)
+        self.assertIn(why, client.ask("TRYLOCK x").text)
+
+    def test_no_sentinel_tells_of_a_master(self):
+        sentinel = {"mode": "sentinel", "replicas": 0}
+        self.says("Sentinel 127.0.0.1:1: Connection refused", nodes=["127.0.0.1:1"],
+                  master="mymaster", **sentinel)
+        self.says("knows no master 'nope'", nodes=Watched(self, 0).addresses, master="nope",
+                  **sentinel)
+        self.says("is that a Sentinel?", nodes=[self.redis(tcp=True).address], master="nope",
+                  **sentinel)
+
+    def test_no_node_tells_of_a_cluster(self):
+        cluster = {"mode": "cluster", "replicas": 0}
+        self.says("127.0.0.1:1: Connection refused", nodes=["127.0.0.1:1"], **cluster)
+        self.says("is it a Redis Cluster?", nodes=[self.redis(tcp=True).address], **cluster)
+        self.says("buckets have no master", nodes=[
+            self.redis(tcp=True, cluster_enabled="yes").address], **cluster)
 
     def test_over_a_quorum(self):
         """One server that refuses does no harm, two of three do."""

@@ -97,7 +97,7 @@ struct guard {
 	int64_t node_asked_ms; /* ... and when it was asked */
 	int64_t enlist_ms;     /* it is moved to no set before then */
 	bool moved; /* by the call that was answered last */
-	char down[128];	       /* why it can not be reached; "": unknown */
+	char down[192];	       /* why it can not be reached; "": unknown */
 };
 
 /* What became of several guards, for one line in the log. */
