@@ -36,6 +36,8 @@ src_base_libbase_a_SOURCES = \
 	src/base/now.h \
 	src/base/parse.c \
 	src/base/parse.h \
+	src/base/proxy_header.c \
+	src/base/proxy_header.h \
 	src/base/quiet.c \
 	src/base/quiet.h \
 	src/base/reply_status.h \

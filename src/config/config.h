@@ -17,6 +17,7 @@
 #include "base/address.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/proxy_header.h"
 #include "config/faults.h"
 
 struct users;
@@ -65,7 +66,7 @@ enum config_place {
 struct config_endpoint {
 	struct address address;
 	enum config_place place;
-	bool proxied; /* proxies may close for their clients */
+	enum proxied proxied;
 	struct config_tls tls;
 	unsigned mode; /* permissions of a Unix socket: 0660 */
 	char *group;   /* of a Unix socket; "": the daemon's */

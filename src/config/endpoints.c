@@ -149,6 +149,7 @@ TYPE(authorities, CONFIG_TEXT_OF(authorities_check),
     .expected = "a readable file, or \"\"", .shape = SINGLE);
 TYPE(group, CONFIG_TEXT_OF(group_check), .expected = "the name of a group",
     .shape = SINGLE);
+TYPE(proxied, CONFIG_CHOICE_OF("is none of these"), .shape = SINGLE);
 TYPE(verify, CONFIG_CHOICE_OF("is none of these"), .shape = SINGLE);
 TYPE(version, CONFIG_CHOICE_OF("is no version that is spoken"),
     .is_quoted = true, .expected = "\"1.2\" or \"1.3\"", .shape = SINGLE);
@@ -158,6 +159,9 @@ TYPE(mode, CONFIG_NUMBER_OF(unsigned, mode_parse, mode_format),
 
 /* An item of `listen`. */
 
+/* In the order of enum proxied. */
+static const char *const choices_proxied[] = { "false", "true", "header",
+	NULL };
 static const char *const choices_verify[] = { "none", "optional", "require",
 	NULL };
 static const char *const choices_version[] = { "1.2", "1.3", NULL };
@@ -170,7 +174,7 @@ static const struct config_field endpoint_keys[] = {
 	{ "tls", &host_type, AT(address) },
 	{ "unix", &socket_type, AT(address) },
 	{ "http", &host_type, AT(address) },
-	{ "proxied", &config_type_FLAG, AT(proxied) },
+	{ "proxied", &proxied_type, AT(proxied), .choices = choices_proxied },
 	{ "certificate", &file_type, AT(tls.certificate) },
 	{ "key", &file_type, AT(tls.key) },
 	{ "client_ca", &authorities_type, AT(tls.client_ca) },

@@ -40,6 +40,7 @@ add_place(struct relay *relay, const struct config *config, unsigned number,
 		.client_ca = tls->client_ca,
 		.verify = tls->verify,
 		.tls_1_3 = tls->min_version == CONFIG_VERSION_1_3,
+		.headed = config->listen.v[number].proxied == PROXIED_HEADER,
 	};
 
 	return relay_listen(relay, number, &place, fd, why);
@@ -100,7 +101,7 @@ on_client(void *arg, const struct relay_client *client)
 		(void)close(client->fd);
 		return;
 	}
-	relayed.proxied = listen->v[client->place].proxied;
+	relayed.proxied = listen->v[client->place].proxied != PROXIED_NO;
 	front_relayed(b->front, &relayed);
 }
 
@@ -125,7 +126,8 @@ tell_limits(const struct broker *b)
 {
 	const struct client_limits *limits = &b->config->limits;
 
-	relay_limits(b->relay, limits->clients, limits->unreachable_ms);
+	relay_limits(b->relay, limits->clients, limits->unreachable_ms,
+	    proxy_header_ms(limits->first_line_ms));
 }
 
 bool

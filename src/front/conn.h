@@ -42,6 +42,7 @@ enum conn_end {
  * which is in order of time because all connections in it get the same time.
  */
 enum timeout {
+	TIMEOUT_HEADER,	  /* LIVE: for its proxy to tell its address */
 	TIMEOUT_SILENT,	  /* LIVE: to send a first line */
 	TIMEOUT_STRANGER, /* LIVE: to say who it is */
 	TIMEOUT_UNREAD,	  /* LIVE: to read some of far too much */
@@ -97,6 +98,7 @@ struct conn {
 	bool peer_told : 1;    /* the socket does not know who that is */
 	bool unsigned_end : 1; /* somebody else may have ended it */
 	bool proxied : 1;      /* the peer is a proxy */
+	bool headless : 1;     /* the proxy has yet to tell whose it is */
 	bool admin : 1;
 	bool opened : 1;   /* the handler knows it */
 	bool spoke : 1;	   /* a first line came */

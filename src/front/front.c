@@ -72,7 +72,8 @@ conn_note_reload(struct conn *c)
 	if (c->tcp && !c->relayed && unreachable)
 		sockopt_client(c->fd, f->limits.unreachable_ms);
 	timeouts_changed(c);
-	f->handler->reloaded(f->arg, c);
+	if (c->opened)
+		f->handler->reloaded(f->arg, c);
 }
 
 static void
@@ -244,7 +245,8 @@ front_gone(struct conn *c, bool orderly)
 
 	assert(c->stage == CONN_LIVE && !c->ready && f->nlive > 0);
 	assert(f->nleaving >= c->leaving);
-	f->handler->gone(f->arg, c, orderly);
+	if (c->opened)
+		f->handler->gone(f->arg, c, orderly);
 	table_remove(&f->conns, &c->by_id);
 	relayed_forget(c);
 	f->nlive--;
@@ -308,7 +310,7 @@ front_hand(struct conn *c)
 	enum err_code code = ERR_NONE;
 	struct wire_frame frame;
 
-	if (front_meets_tls(c))
+	if (front_meets_tls(c) || proxied_meets_header(c))
 		return false;
 	front_choose_protocol(c);
 	buf_clear(&f->why);
@@ -393,6 +395,8 @@ front_serve_lines(struct conn *c)
 	unsigned n;
 
 	conn_note_reload(c);
+	if (!proxied_told(c))
+		return;
 	if (!c->opened)
 		front_open(c);
 	if (!c->drained && !c->end && (c->eof || c->hup || c->quit)) {

@@ -27,6 +27,7 @@
 #include "base/buf.h"
 #include "base/handed.h"
 #include "base/limits.h"
+#include "base/proxy_header.h"
 #include "wire/protocol.h"
 #include "wire/reply.h"
 #include "wire/request.h"
@@ -109,9 +110,8 @@ void front_bound_output(struct front *f, size_t bytes);
  * systemd passed).  Each logs `listening address=HOST:PORT` or
  * `address=unix:/PATH`.
  */
-/* proxied: clients come through proxies, which may close for them. */
 bool front_listen_tcp(struct front *f, const char *host, uint16_t port,
-    bool proxied, struct buf *why) __attribute__((warn_unused_result));
+    enum proxied proxied, struct buf *why) __attribute__((warn_unused_result));
 /* group: "" for the group of the process. */
 bool front_listen_unix(struct front *f, const char *path, unsigned mode,
     const char *group, struct buf *why) __attribute__((warn_unused_result));

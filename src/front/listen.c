@@ -50,7 +50,7 @@ socket_new(int family)
 
 /* How clients of a place are treated. */
 struct treatment {
-	bool proxied;
+	enum proxied proxied;
 	int place; /* another process accepts there; -1: we do */
 };
 
@@ -186,8 +186,8 @@ listen_tcp(struct front *f, const char *host, uint16_t port,
 }
 
 bool
-front_listen_tcp(struct front *f, const char *host, uint16_t port, bool proxied,
-    struct buf *why)
+front_listen_tcp(struct front *f, const char *host, uint16_t port,
+    enum proxied proxied, struct buf *why)
 {
 	const struct treatment as = { proxied, -1 };
 
@@ -198,7 +198,7 @@ bool
 front_listen_place(struct front *f, const char *host, uint16_t port,
     unsigned place, struct buf *why)
 {
-	const struct treatment as = { false, (int)place };
+	const struct treatment as = { PROXIED_NO, (int)place };
 
 	return listen_tcp(f, host, port, &as, why);
 }

@@ -36,7 +36,7 @@ struct listener {
 	struct front *front;
 	int fd;
 	bool tcp;
-	bool proxied;
+	enum proxied proxied;
 	bool passed;   /* the service manager's */
 	bool any_port; /* the kernel has chosen the port */
 	bool shared;   /* another process listens there, too: keep the path */
@@ -298,7 +298,7 @@ listener_set_any_port(struct listener *l)
 }
 
 void
-listener_set_proxied(struct listener *l, bool proxied)
+listener_set_proxied(struct listener *l, enum proxied proxied)
 {
 	l->proxied = proxied;
 }

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "base/proxy_header.h"
+
 struct front;
 struct listener;
 
@@ -26,7 +28,7 @@ void listener_tell(const struct listener *l);
 void listener_set_place(struct listener *l, unsigned place);
 
 /* Are clients that come to it from now on proxies? */
-void listener_set_proxied(struct listener *l, bool proxied);
+void listener_set_proxied(struct listener *l, enum proxied proxied);
 
 /* It was passed by the service manager; the kernel has chosen its port; another
  * process listens at its path, too. */

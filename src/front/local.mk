@@ -14,6 +14,7 @@ src_front_libfront_a_SOURCES = \
 	src/front/output.c \
 	src/front/pending.c \
 	src/front/places.c \
+	src/front/proxied.c \
 	src/front/relayed.c \
 	src/front/sockopt.c \
 	src/front/sockopt.h \

@@ -42,18 +42,19 @@ front_admit(struct conn *c)
 	assert(c->stage == CONN_LIVE && !c->opened && !c->timed);
 	table_add(&f->conns, &c->by_id);
 	f->nlive++;
-	f->nunopened++;
-	timeouts_set(c, TIMEOUT_SILENT);
+	f->nunopened += !c->headless;
+	timeouts_set(c, c->headless ? TIMEOUT_HEADER : TIMEOUT_SILENT);
 	front_ready(c);
 	conn_arm(c);
 }
 
 void
-front_accepted(struct front *f, int fd, bool tcp, bool proxied)
+front_accepted(struct front *f, int fd, bool tcp, enum proxied proxied)
 {
 	struct conn *c = conn_new(f, fd, tcp);
 
-	c->proxied = proxied;
+	c->proxied = proxied != PROXIED_NO;
+	c->headless = proxied == PROXIED_HEADER;
 	front_admit(c);
 }
 

@@ -92,6 +92,7 @@ struct front {
 	int64_t exhausted_ms; /* when descriptors last ran out; 0: never */
 	int64_t crowded_ms;   /* when limits.clients last was; 0: never */
 	int64_t tls_ms;	      /* when TLS last came to a plain port; 0: never */
+	int64_t proxy_ms;     /* when a header was last wrong; 0: never */
 	int64_t stranger_ms;  /* when one was last dropped; 0: never */
 
 	struct buf why;	 /* scratch of the gate */
@@ -114,6 +115,9 @@ struct conn *front_next_dirty(const struct front *f);
  */
 void front_end(struct conn *c, enum conn_end end);
 
+/* The same, logging that a header of the PROXY protocol is wrong. */
+void front_wrong_header(struct conn *c, const char *why);
+
 /* Should the log say it, or has it done so for this spell? */
 bool front_is_news(int64_t *last_ms);
 
@@ -124,7 +128,7 @@ bool front_room(struct front *f);
 bool front_may_have_room(const struct front *f);
 
 /* Takes over the socket of a new client, or of one too many: places.c. */
-void front_accepted(struct front *f, int fd, bool tcp, bool proxied);
+void front_accepted(struct front *f, int fd, bool tcp, enum proxied proxied);
 void front_admit(struct conn *c);
 void front_reject(struct conn *c);
 void front_rejected(struct front *f, int fd, bool tcp);
@@ -159,6 +163,14 @@ void timeouts_whole(struct conn *c);
 bool timeouts_make_room(struct front *f);
 void timeouts_changed(struct conn *c); /* limits.first_line may have */
 void timeouts_sorted(struct front *f); /* ... for all connections */
+
+/*
+ * The PROXY protocol: proxied.c.  proxied_told() returns whether it is known
+ * whose connection it is; proxied_meets_header() whether it begins with a header
+ * that nobody has asked for, or may still do so.
+ */
+bool proxied_told(struct conn *c);
+bool proxied_meets_header(struct conn *c);
 
 /* Lines that were promised: heartbeat.c. */
 void heartbeat_init(struct front *f);

@@ -1,5 +1,5 @@
 /*
- * Time-outs of connections: for a first line, for saying who it is, for reading
+ * Time-outs of connections: for a header, for a first line, for saying who it is, for reading
  * output, for lingering.
  *
  * All connections of one kind have the same time, so a list in the order of
@@ -28,6 +28,8 @@ static int64_t
 timeout_ms(const struct front *f, enum timeout timeout)
 {
 	switch (timeout) {
+	case TIMEOUT_HEADER:
+		return proxy_header_ms(f->limits.first_line_ms);
 	case TIMEOUT_SILENT:
 		return f->limits.first_line_ms;
 	case TIMEOUT_STRANGER:
@@ -101,6 +103,13 @@ timeouts_expire(struct conn *c)
 	}
 	if (c->timeout == TIMEOUT_STRANGER) {
 		stranger_expire(c);
+		return;
+	}
+	if (c->timeout == TIMEOUT_HEADER) {
+		timeouts_remove(c);
+		front_wrong_header(c,
+		    "no header of the PROXY protocol has come in time, which "
+		    "`proxied: header` in `listen` asks for");
 		return;
 	}
 	LOG(NOTICE,
@@ -235,7 +244,9 @@ timeouts_make_room(struct front *f)
 
 	if (c == NULL)
 		c = TAILQ_FIRST(&f->timed[TIMEOUT_SILENT]);
-	if (c == NULL || !c->stranger || f->nleaving == LEAVERS_MAX)
+	if (c == NULL || !c->stranger)
+		c = TAILQ_FIRST(&f->timed[TIMEOUT_HEADER]);
+	if (c == NULL || f->nleaving == LEAVERS_MAX)
 		return false;
 	timeouts_remove(c);
 	assert(c->stage == CONN_LIVE && !c->leaving);
@@ -253,7 +264,9 @@ timeouts_make_room(struct front *f)
 void
 timeouts_changed(struct conn *c)
 {
-	if (!c->spoke && !(c->timed && c->timeout == TIMEOUT_STRANGER))
+	if (c->headless)
+		timeouts_set(c, TIMEOUT_HEADER);
+	else if (!c->spoke && !(c->timed && c->timeout == TIMEOUT_STRANGER))
 		timeouts_set(c, TIMEOUT_SILENT);
 }
 

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "base/log.h"
 #include "base/now.h"
 #include "front/conn.h"
 #include "front/front.h"
@@ -109,4 +110,13 @@ front_is_news(int64_t *last_ms)
 
 	*last_ms = now;
 	return news;
+}
+
+void
+front_wrong_header(struct conn *c, const char *why)
+{
+	if (front_is_news(&c->front->proxy_ms))
+		LOG(NOTICE, "proxy-protocol", LOG_S("peer", c->peer),
+		    LOG_S("text", why));
+	front_end(c, CONN_END_REFUSED);
 }

@@ -48,6 +48,7 @@ struct place {
 	char *cert, *key, *client_ca;
 	unsigned verify;
 	bool tls_1_3;
+	bool headed;
 	TAILQ_ENTRY(place) link;
 };
 
@@ -72,6 +73,7 @@ struct relay {
 	bool closing; /* clients may be shaking hands that came before */
 	unsigned clients;
 	int64_t unreachable_ms;
+	int64_t header_ms;
 
 	bool asked; /* the answer goes to: */
 	bool answered;
@@ -343,6 +345,7 @@ tell_limits(struct relay *r)
 	packet_begin(&p, "limits");
 	packet_add_num(&p, r->clients);
 	packet_add_num(&p, r->unreachable_ms);
+	packet_add_num(&p, r->header_ms);
 	return tell(r, &p, -1);
 }
 
@@ -358,6 +361,7 @@ tell_place(struct relay *r, const struct place *place)
 	packet_add(&p, place->client_ca);
 	packet_add_num(&p, place->verify);
 	packet_add_num(&p, place->tls_1_3);
+	packet_add_num(&p, place->headed);
 	return tell(r, &p, place->fd);
 }
 
@@ -525,10 +529,12 @@ relay_free(struct relay *r)
 }
 
 void
-relay_limits(struct relay *r, unsigned clients, int64_t unreachable_ms)
+relay_limits(struct relay *r, unsigned clients, int64_t unreachable_ms,
+    int64_t header_ms)
 {
 	r->clients = clients;
 	r->unreachable_ms = unreachable_ms;
+	r->header_ms = header_ms;
 	(void)tell_limits(r);
 }
 
@@ -545,6 +551,7 @@ relay_listen(struct relay *r, unsigned number,
 	place->client_ca = xstrdup(settings->client_ca);
 	place->verify = settings->verify;
 	place->tls_1_3 = settings->tls_1_3;
+	place->headed = settings->headed;
 	TAILQ_INSERT_TAIL(&r->places, place, link);
 	(void)tell_place(r, place);
 	return answered(r, why);

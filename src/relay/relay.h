@@ -29,6 +29,7 @@ struct relay_place {
 	const char *client_ca; /* "": nobody */
 	unsigned verify;       /* 0 none, 1 optional, 2 require */
 	bool tls_1_3;	       /* no older version */
+	bool headed;	       /* a header of the PROXY protocol comes first */
 };
 
 /* How to connect to servers.  Copied; "" is none. */
@@ -78,7 +79,8 @@ struct relay *relay_new(struct event_base *base,
 /* Frees the relay, after a moment for the process to send its output. */
 void relay_free(struct relay *r);
 
-void relay_limits(struct relay *r, unsigned clients, int64_t unreachable_ms);
+void relay_limits(struct relay *r, unsigned clients, int64_t unreachable_ms,
+    int64_t header_ms);
 
 /*
  * These wait until the process has read the files.  A place is a listening

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/proxy_header.h"
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "front/sockopt.h"
@@ -49,11 +50,16 @@
 #define RECORD_HANDSHAKE 0x16
 #define RECORD_BYTES_MAX (16384 + 256)
 
+#define NO_HEADER                                                       \
+	"it does not begin with a header of the PROXY protocol, which " \
+	"`proxied: header` in `listen` asks for"
+
 /* A place that clients come to.  Owned by the engine. */
 struct place {
 	struct engine *engine;
 	char *id;
-	int fd; /* owned */
+	int fd;	     /* owned */
+	bool headed; /* the PROXY protocol comes before TLS */
 	struct event *event;
 	struct context context;
 	LIST_ENTRY(place) link;
@@ -132,7 +138,9 @@ leave(struct pipe *p)
 static void
 be_late(struct pipe *p)
 {
-	if (p->stage == PIPE_SILENT)
+	if (p->headless)
+		fail(p, NO_HEADER);
+	else if (p->stage == PIPE_SILENT)
 		fail(p, "no TLS handshake has begun in time");
 	else
 		fail(p, "the TLS handshake takes too long");
@@ -177,6 +185,60 @@ wait_for(struct pipe *p, int bytes)
 	pipe_watch_net(p, EV_READ);
 }
 
+/* Takes the header; returns false if it is not whole: p may be freed. */
+static bool
+header_is_here(struct pipe *p)
+{
+	char data[PROXY_HEADER_MAX];
+	struct proxy_header header;
+	ssize_t n = recv(p->net, data, sizeof(data), MSG_PEEK);
+	enum proxy_header_got got;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		pipe_watch_net(p, EV_READ);
+		return false;
+	}
+	if (n <= 0) {
+		pipe_free(p);
+		return false;
+	}
+	got = proxy_header_read(data, (size_t)n, &header);
+	if (got == PROXY_HEADER_NONE ||
+	    (got == PROXY_HEADER_PART && has_ended(p->net))) {
+		fail(p, NO_HEADER);
+		return false;
+	}
+	if (got == PROXY_HEADER_PART) {
+		wait_for(p, (int)n + 1);
+		return false;
+	}
+	(void)recv(p->net, data, header.size, 0);
+	if (header.peer[0] != '\0')
+		snprintf(p->peer, sizeof(p->peer), "%s", header.peer);
+	p->headless = false;
+	pipe_timer(p, HANDSHAKE_MS);
+	wait_for(p, 1);
+	return true;
+}
+
+/* What does not begin TLS: somebody at a terminal, or a proxy. */
+static void
+meet_plain(struct pipe *p)
+{
+	char data[PROXY_HEADER_MAX];
+	ssize_t n = recv(p->net, data, sizeof(data), MSG_PEEK);
+	enum proxy_header_got got =
+	    proxy_header_begins(data, n > 0 ? (size_t)n : 0);
+
+	if (got == PROXY_HEADER_WHOLE)
+		fail(p, "a proxy sends the PROXY protocol: give this address "
+			"`proxied: header` in `listen`, or turn it off there");
+	else if (got == PROXY_HEADER_PART && !has_ended(p->net))
+		wait_for(p, (int)n + 1);
+	else
+		refuse_plain(p);
+}
+
 /* Returns true if the whole first record is there; otherwise p may be freed. */
 static bool
 hello_is_here(struct pipe *p)
@@ -195,7 +257,7 @@ hello_is_here(struct pipe *p)
 		return false;
 	}
 	if (head[0] != RECORD_HANDSHAKE || (n > 1 && head[1] != 3)) {
-		refuse_plain(p);
+		meet_plain(p);
 		return false;
 	}
 	need =
@@ -263,6 +325,8 @@ go_on(struct pipe *p)
 		return;
 	}
 	if (p->stage == PIPE_SILENT) {
+		if (p->headless && !header_is_here(p))
+			return;
 		if (!hello_is_here(p))
 			return;
 		place = place_of(p);
@@ -350,7 +414,8 @@ accept_one(struct place *place, int fd)
 	p->since_ms = now_awake_ms();
 	TAILQ_INSERT_TAIL(&e->silent, p, half_link);
 	e->nhalf++;
-	pipe_timer(p, HANDSHAKE_MS);
+	p->headless = place->headed;
+	pipe_timer(p, p->headless ? e->header_ms : HANDSHAKE_MS);
 	go_on(p);
 }
 
@@ -392,8 +457,8 @@ accept_init(struct engine *e)
 }
 
 bool
-accept_add(struct engine *e, const char *id, int fd, struct context *context,
-    char why[CONTEXT_WHY_SIZE])
+accept_add(struct engine *e, const char *id, int fd, bool headed,
+    struct context *context, char why[CONTEXT_WHY_SIZE])
 {
 	struct place *place = xcalloc(1, sizeof(*place));
 
@@ -401,6 +466,7 @@ accept_add(struct engine *e, const char *id, int fd, struct context *context,
 	place->engine = e;
 	place->id = xstrdup(id);
 	place->fd = fd;
+	place->headed = headed;
 	place->context = *context;
 	place->event = engine_event(
 	    e, fd, EV_READ | EV_PERSIST, on_ready, place, PRIORITY_SHAKE);

@@ -13,8 +13,11 @@
 void accept_init(struct engine *e);
 void accept_fini(struct engine *e);
 
-/* Takes over the socket and the content of the context, even on failure. */
-bool accept_add(struct engine *e, const char *id, int fd,
+/*
+ * Takes over the socket and the content of the context, even on failure.
+ * `headed`: clients come with a header of the PROXY protocol.
+ */
+bool accept_add(struct engine *e, const char *id, int fd, bool headed,
     struct context *context, char why[CONTEXT_WHY_SIZE]);
 
 /* Reads the certificates again.  On false, the old ones are still in use. */

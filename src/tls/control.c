@@ -48,6 +48,7 @@ on_limits(struct engine *e, struct packet *p)
 
 	e->clients_max = (unsigned)packet_num(p, 1);
 	e->unreachable_ms = packet_num(p, 2);
+	e->header_ms = packet_num(p, 3);
 	TAILQ_FOREACH (each, &e->pipes, link)
 		if (each->place && !same)
 			sockopt_client(each->net, e->unreachable_ms);
@@ -67,7 +68,8 @@ on_place(struct engine *e, struct packet *p)
 	char why[CONTEXT_WHY_SIZE] = "";
 	bool ok;
 
-	ok = accept_add(e, packet_text(p, 1), packet_take_fd(p), &context, why);
+	ok = accept_add(e, packet_text(p, 1), packet_take_fd(p),
+	    packet_num(p, 7) != 0, &context, why);
 	answer(e, "done", ok, why);
 }
 
@@ -128,8 +130,8 @@ static const struct {
 	bool fd;
 	void (*fn)(struct engine *e, struct packet *p);
 } handlers[] = {
-	{ "limits", 2, false, on_limits },
-	{ "place", 6, true, on_place },
+	{ "limits", 3, false, on_limits },
+	{ "place", 7, true, on_place },
 	{ "servers", 6, false, on_servers },
 	{ "accept", 1, false, on_accept },
 	{ "dial", 3, true, on_dial },

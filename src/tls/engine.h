@@ -67,6 +67,7 @@ struct engine {
 	bool accepting;
 	bool closing; /* no more clients; those that shake hands go on */
 	int64_t unreachable_ms;
+	int64_t header_ms; /* a header of the PROXY protocol has to come */
 	unsigned clients_max;
 	uint64_t next_id;
 

@@ -79,6 +79,7 @@ struct pipe {
 	bool net_in, net_out, local_in, local_out;
 	bool in_wants_write, out_wants_read; /* OpenSSL wants to */
 	unsigned restless; /* steps of TLS since the last byte from the net */
+	bool headless;	   /* SILENT: its proxy has yet to tell the peer */
 	bool heard;	   /* something has come from the net */
 	bool notified;	   /* a close_notify has come from it */
 	bool told_hup;	   /* its end was seen behind unread bytes */

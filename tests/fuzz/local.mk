@@ -41,6 +41,14 @@ tests_fuzz_fuzz_users_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_fuzz_fuzz_users_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
 tests_fuzz_fuzz_users_LDADD = $(LIB_AUTH) $(LIB_BASE) $(AUTH_LIBS)
 
+fuzz_targets += tests/fuzz/fuzz_proxy_header
+tests_fuzz_fuzz_proxy_header_SOURCES = tests/fuzz/fuzz_proxy_header.c \
+	$(fuzz_main)
+tests_fuzz_fuzz_proxy_header_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"tests/fuzz/corpus/proxy_header"'
+tests_fuzz_fuzz_proxy_header_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_ENGINE)
+tests_fuzz_fuzz_proxy_header_LDADD = $(LIB_BASE)
+
 fuzz_targets += tests/fuzz/fuzz_packet
 tests_fuzz_fuzz_packet_SOURCES = tests/fuzz/fuzz_packet.c $(fuzz_main)
 tests_fuzz_fuzz_packet_CPPFLAGS = $(AM_CPPFLAGS) \

@@ -54,6 +54,7 @@ tests_unit_test_base_SOURCES = $(UNIT_SUITE) \
 	tests/unit/base/test_json.c \
 	tests/unit/base/test_log.c \
 	tests/unit/base/test_parse.c \
+	tests/unit/base/test_proxy_header.c \
 	tests/unit/base/test_syslog_out.c \
 	tests/unit/base/test_table.c \
 	tests/unit/base/test_times.c \
@@ -120,6 +121,7 @@ tests_unit_test_front_SOURCES = $(UNIT_SUITE) \
 	tests/unit/front/test_heartbeat.c \
 	tests/unit/front/test_lines.c \
 	tests/unit/front/test_listen.c \
+	tests/unit/front/test_proxied.c \
 	tests/unit/front/test_turns.c
 tests_unit_test_front_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_front_LDADD = $(LIB_FRONT) $(LIB_WIRE) $(LIB_BASE) \

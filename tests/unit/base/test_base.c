@@ -22,6 +22,7 @@ main(void)
 		log_cases,
 		parse_cases,
 		freelist_cases,
+		proxy_header_cases,
 		syslog_out_cases,
 		table_cases,
 		times_cases,

@@ -18,6 +18,7 @@ TCase *json_cases(void);
 TCase *log_cases(void);
 TCase *parse_cases(void);
 TCase *freelist_cases(void);
+TCase *proxy_header_cases(void);
 TCase *syslog_out_cases(void);
 TCase *table_cases(void);
 TCase *times_cases(void);

@@ -48,6 +48,10 @@ static const struct good_case good_cases[] = {
 	{ "listen: [{tcp: \"a:1\", proxied: true}, {tcp: \"a:2\"}]",
 	    "  - tcp: \"a:1\"\n    proxied: true\n"
 	    "  - tcp: \"a:2\"\n    proxied: false\n" },
+	{ "listen: [{tcp: \"a:1\", proxied: header}]",
+	    "    proxied: header\n" },
+	{ "listen: [{tcp: \"a:1\", proxied: \"true\"}]",
+	    "    proxied: true\n" },
 	{ "listen: [{unix: /run/a}]",
 	    "  - unix: \"/run/a\"\n    mode: \"0660\"\n    group: \"\"\n" },
 	{ "listen: [{unix: /run/a, mode: 0600, group: root}]",
@@ -474,8 +478,8 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [{http: \"a:1\", tcp: \"a:2\"}]",
 	    "t:1:11: listen.http: given beside tcp, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", proxied: yes}]",
-	    "t:1:32: listen.proxied: 'yes' is neither true nor false, "
-	    "expected true or false\n" },
+	    "t:1:32: listen.proxied: 'yes' is none of these, expected "
+	    "false, true or header\n" },
 	{ "listen: [{unix: /a, proxied: true}]",
 	    "t:1:21: listen.proxied: given beside unix, expected only beside "
 	    "tcp or tls\n" },

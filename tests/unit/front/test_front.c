@@ -15,6 +15,7 @@ main(void)
 		bounds_cases,
 		listen_cases,
 		heartbeat_cases,
+		proxied_cases,
 		turns_cases,
 	};
 

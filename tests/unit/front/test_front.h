@@ -11,6 +11,7 @@ TCase *ends_cases(void);
 TCase *bounds_cases(void);
 TCase *listen_cases(void);
 TCase *heartbeat_cases(void);
+TCase *proxied_cases(void);
 TCase *turns_cases(void);
 
 #endif
