@@ -31,8 +31,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* So long a broker is looked for, however long one may wait. */
-#define PATIENCE_MS 10000
+/* So long a broker is looked for by those who wait without end. */
+#define SEARCH_MS 10000
+/* So much longer than its wait a call may take. */
+#define PATIENCE_MS 1000
 /* Between attempts to find one. */
 #define AGAIN_MS 100
 /* A broker that says nothing for so long is given up. */
@@ -61,6 +63,18 @@ struct hold {
 
 TAILQ_HEAD(hold_list, hold);
 
+/*
+ * What is to be given back, though nobody waits for it: a request that was given
+ * up may be granted yet, and what should be released may be held yet.
+ */
+struct debt {
+	TAILQ_ENTRY(debt) link;
+	uint64_t tag; /* of that request; 0: once there is a connection */
+	char *undo;
+};
+
+TAILQ_HEAD(debt_list, debt);
+
 struct lockbroker {
 	struct client link;
 	struct address_list places;
@@ -78,9 +92,13 @@ struct lockbroker {
 	uint64_t ping;	      /* the tag of the PING under way, or 0 */
 	uint64_t plain[2]; /* tags of what was asked without them, in order */
 	unsigned plain_n;
-	unsigned wary; /* so often a lock is waited for without a try */
+	unsigned wary;	   /* so often a lock is waited for without a try */
 	int64_t pinged_ms; /* when the last one was sent */
 	int64_t heard_ms;
+	int64_t over_ms; /* when the call under way has to return */
+	int64_t
+	    quiet_ms; /* a broker that says nothing for so long is given up */
+	struct debt_list debts;
 	bool leaving; /* the broker wants us to go */
 	bool lost;    /* something was, and lockbroker_process() has to say */
 	lockbroker_lost_fn *on_lost;
@@ -141,6 +159,31 @@ fail(struct lockbroker *lb, int code, const char *why)
 	return code;
 }
 
+/* Somebody else has it, and the broker may have said who. */
+static int
+refused(struct lockbroker *lb, int code, const struct message *reply)
+{
+	static const char *const keys[] = { "holder", "broker", "age",
+		"before" };
+	struct buf why;
+	struct pair p;
+	size_t i, n = 0;
+
+	buf_init(&why);
+	buf_adds(&why, lockbroker_strerror(code));
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!pair_find(reply->text, keys[i], &p))
+			continue;
+		buf_addf(&why, "%s%s=%.*s", n++ > 0 ? " " : " (", keys[i],
+		    (int)p.value_len, p.value);
+	}
+	buf_adds(&why, n > 0 ? ")" : "");
+	buf_addc(&why, '\0');
+	(void)fail(lb, code, buf_data(&why));
+	buf_fini(&why);
+	return code;
+}
+
 /* What a reply means; notes the broker's words. */
 static int
 judge(struct lockbroker *lb, const struct message *reply)
@@ -152,9 +195,9 @@ judge(struct lockbroker *lb, const struct message *reply)
 	case STATUS_OK:
 		return LOCKBROKER_OK;
 	case STATUS_BUSY:
-		return fail(lb, LOCKBROKER_BUSY, NULL);
+		return refused(lb, LOCKBROKER_BUSY, reply);
 	case STATUS_TIMEOUT:
-		return fail(lb, LOCKBROKER_TIMEOUT, NULL);
+		return refused(lb, LOCKBROKER_TIMEOUT, reply);
 	default:
 		break;
 	}
@@ -241,6 +284,51 @@ lockbroker_valid_ms(const struct lockbroker *lb, const char *name)
 	return left > 0 ? left : 0;
 }
 
+/* Debts. */
+
+static void
+debt_free(struct lockbroker *lb, struct debt *d)
+{
+	TAILQ_REMOVE(&lb->debts, d, link);
+	free(d->undo);
+	free(d);
+}
+
+static void
+owe(struct lockbroker *lb, uint64_t tag, const char *undo)
+{
+	struct debt *d = xcalloc(1, sizeof(*d));
+
+	d->tag = tag;
+	d->undo = xstrndup(undo, strlen(undo));
+	TAILQ_INSERT_TAIL(&lb->debts, d, link);
+}
+
+/* Nobody waits for the answer. */
+static void
+pay(struct lockbroker *lb, struct debt *d)
+{
+	client_send(&lb->link, "@%" PRIu64 " %s", ++lb->tag, d->undo);
+	debt_free(lb, d);
+}
+
+/* The answer to a request that was given up. */
+static void
+take_late(struct lockbroker *lb, uint64_t tag, const struct message *m)
+{
+	struct debt *d;
+
+	TAILQ_FOREACH (d, &lb->debts, link) {
+		if (d->tag != tag)
+			continue;
+		if (message_status(m) == STATUS_OK)
+			pay(lb, d);
+		else
+			debt_free(lb, d);
+		return;
+	}
+}
+
 /* The connection. */
 
 /* Gives the connection up, and with it what is held. */
@@ -251,6 +339,8 @@ drop(struct lockbroker *lb, const char *reason)
 
 	client_close(&lb->link);
 	reconnect_fini(&lb->back);
+	while (!TAILQ_EMPTY(&lb->debts)) /* they end with the session */
+		debt_free(lb, TAILQ_FIRST(&lb->debts));
 	lb->ping = lb->plain_n = 0;
 	lb->leaving = false;
 	TAILQ_FOREACH (h, &lb->holds, link)
@@ -331,6 +421,9 @@ connect_by(struct lockbroker *lb, int64_t deadline_ms)
 	buf_fini(&why);
 	if (code != LOCKBROKER_OK)
 		client_close(&lb->link);
+	else /* an older broker refuses that */
+		client_send(
+		    &lb->link, "@%" PRIu64 " SESSION why=yes", ++lb->tag);
 	lb->heard_ms = now_ms();
 	return code;
 }
@@ -411,6 +504,8 @@ take_resumed(struct lockbroker *lb, const struct message *m)
 	}
 	/* What was lost meanwhile, the broker says after this. */
 	reconnect_done(&lb->back);
+	while (!TAILQ_EMPTY(&lb->debts))
+		pay(lb, TAILQ_FIRST(&lb->debts));
 	ping(lb);
 }
 
@@ -447,6 +542,8 @@ take(struct lockbroker *lb, struct message *m)
 		take_pong(lb, m);
 	} else if (tag != 0 && tag == lb->resuming) {
 		take_resumed(lb, m);
+	} else if (tag != 0) {
+		take_late(lb, tag, m);
 	} else if (m->event && message_is(m, "!LOST")) {
 		take_lost(lb, m);
 	} else if (m->event && message_is(m, "!SHUTDOWN")) {
@@ -465,7 +562,7 @@ static int64_t
 ping_due(const struct lockbroker *lb)
 {
 	const int64_t until = safe_until(lb);
-	int64_t every = FROZEN_MS / 3;
+	int64_t every = lb->quiet_ms / 3;
 
 	if (lb->link.fd < 0 || (!holds_any(lb) && lb->wanted == 0))
 		return NEVER_MS;
@@ -493,6 +590,14 @@ ping(struct lockbroker *lb)
 	client_send(&lb->link, "@%" PRIu64 " PING", lb->ping);
 }
 
+/* When a broker that has not answered a PING by then is given up. */
+static int64_t
+frozen_at(const struct lockbroker *lb)
+{
+	return max_ms(lb->pinged_ms, lb->heard_ms) +
+	       (holds_any(lb) ? FROZEN_MS : lb->quiet_ms);
+}
+
 /* When tick() has something to do. */
 static int64_t
 next_due(const struct lockbroker *lb)
@@ -504,7 +609,7 @@ next_due(const struct lockbroker *lb)
 		    due, min_ms(lb->back.try_ms, reconnect_over_ms(&lb->back)));
 	if (lb->ping == 0)
 		return min_ms(due, ping_due(lb));
-	return min_ms(due, lb->pinged_ms + FROZEN_MS);
+	return min_ms(due, frozen_at(lb));
 }
 
 /* Asks for more time where it is due, and gives up what is no longer safe. */
@@ -521,8 +626,9 @@ tick(struct lockbroker *lb)
 	} else if (lb->back.away) {
 		if (now >= lb->back.try_ms)
 			resume(lb);
-	} else if (lb->ping != 0 && now >= lb->pinged_ms + FROZEN_MS &&
-		   lb->heard_ms < lb->pinged_ms) {
+	} else if (lb->ping != 0 && now >= frozen_at(lb)) {
+		if (!holds_any(lb))
+			client_send(&lb->link, "QUIT"); /* should it wake up */
 		drop(lb, "unreachable");
 	} else if (lb->ping == 0 && now >= ping_due(lb)) {
 		ping(lb);
@@ -582,6 +688,16 @@ go_on(struct lockbroker *lb, int64_t deadline_ms)
 
 /* Requests. */
 
+/* A request for something to hold, and what gives it back. */
+struct want {
+	const char *kind;
+	const char *names;
+	const char *line; /* without wait= */
+	const char *undo;
+	int64_t wait_ms;
+	bool bounded; /* by `hold=` */
+};
+
 static void
 begin_request(struct lockbroker *lb)
 {
@@ -591,15 +707,58 @@ begin_request(struct lockbroker *lb)
 }
 
 /*
+ * A call begins, which may take so long: PATIENCE_MS more than it waits.  Where
+ * there is another broker, one that says nothing has half of that.
+ */
+static void
+begin_call(struct lockbroker *lb, int64_t wait_ms)
+{
+	const int64_t all_ms = wait_ms + PATIENCE_MS;
+
+	lb->over_ms = wait_ms < 0 ? NEVER_MS : now_ms() + all_ms;
+	lb->quiet_ms = FROZEN_MS;
+	if (wait_ms >= 0 && lb->places.n > 1)
+		lb->quiet_ms = min_ms(FROZEN_MS, all_ms * 3 / 8);
+}
+
+static bool
+is_over(const struct lockbroker *lb)
+{
+	return now_ms() >= lb->over_ms;
+}
+
+/*
+ * The broker is given up, as far as this request goes.  It will see the QUIT, or
+ * the CANCEL, behind the request.
+ */
+static void
+give_up(struct lockbroker *lb, const char *undo)
+{
+	if (!holds_any(lb)) {
+		client_send(&lb->link, "QUIT");
+		drop(lb, "unreachable");
+		return;
+	}
+	client_send(
+	    &lb->link, "@%" PRIu64 " CANCEL %" PRIu64, ++lb->tag, lb->wanted);
+	if (undo != NULL)
+		owe(lb, lb->wanted, undo);
+}
+
+/*
  * Waits for the reply to what was sent, which becomes *reply.  Returns
- * LOCKBROKER_UNAVAILABLE if the connection ends before.
+ * LOCKBROKER_UNAVAILABLE if the connection ends before, or the call is over:
+ * then what it may have got yet is given back by `undo`.
  */
 static int
-await_reply(struct lockbroker *lb, struct message *reply)
+await_reply(struct lockbroker *lb, const char *undo, struct message *reply)
 {
-	while (lb->wanted != 0 && lb->link.fd >= 0 && !lb->back.away)
-		go_on(lb, NEVER_MS);
+	while (lb->wanted != 0 && lb->link.fd >= 0 && !lb->back.away &&
+	       !is_over(lb))
+		go_on(lb, lb->over_ms);
 	if (lb->wanted != 0) {
+		if (lb->link.fd >= 0 && !lb->back.away)
+			give_up(lb, undo);
 		lb->wanted = 0;
 		return fail(lb, LOCKBROKER_UNAVAILABLE,
 		    "the broker does not answer any more");
@@ -608,18 +767,20 @@ await_reply(struct lockbroker *lb, struct message *reply)
 	return judge(lb, reply);
 }
 
-/* Sends a request and waits for its reply. */
+/* Sends a request and waits for its reply; `undo`: of what it gets, or NULL. */
 static int
-ask(struct lockbroker *lb, const char *line, struct message *reply)
+ask(struct lockbroker *lb, const char *line, const char *undo,
+    struct message *reply)
 {
 	begin_request(lb);
 	client_send(&lb->link, "@%" PRIu64 " %s", lb->wanted, line);
-	return await_reply(lb, reply);
+	return await_reply(lb, undo, reply);
 }
 
 /* Asks for what may be free, and how long it is safe. */
 static int
-ask_whether_free(struct lockbroker *lb, const char *line, struct message *reply)
+ask_whether_free(
+    struct lockbroker *lb, const struct want *w, struct message *reply)
 {
 	assert(lb->ping == 0 && lb->plain_n == 0);
 	begin_request(lb);
@@ -627,8 +788,8 @@ ask_whether_free(struct lockbroker *lb, const char *line, struct message *reply)
 	lb->plain[0] = lb->wanted;
 	lb->plain[1] = lb->ping;
 	lb->plain_n = 2;
-	client_send(&lb->link, "%s wait=0\nPING", line);
-	return await_reply(lb, reply);
+	client_send(&lb->link, "%s wait=0\nPING", w->line);
+	return await_reply(lb, w->undo, reply);
 }
 
 /* Is it one line, and has it no words that are ours to give? */
@@ -715,8 +876,8 @@ static void
 ask_anew(struct lockbroker *lb)
 {
 	/* The one under way was sent before the grant. */
-	while (lb->ping != 0 && lb->link.fd >= 0)
-		go_on(lb, NEVER_MS);
+	while (lb->ping != 0 && lb->link.fd >= 0 && !is_over(lb))
+		go_on(lb, lb->over_ms);
 	if (lb->link.fd >= 0 && !lb->back.away)
 		ping(lb);
 }
@@ -728,8 +889,8 @@ becomes_safe(struct lockbroker *lb, const char *kind, const char *names)
 	struct hold *h;
 	size_t n;
 
-	while (lb->ping != 0 && lb->link.fd >= 0)
-		go_on(lb, NEVER_MS);
+	while (lb->ping != 0 && lb->link.fd >= 0 && !is_over(lb))
+		go_on(lb, lb->over_ms);
 	TAILQ_FOREACH (h, &lb->holds, link)
 		if (!h->told && (h->lost || h->until_ms <= now_ms()))
 			return false;
@@ -749,7 +910,7 @@ give_one(struct lockbroker *lb, const char *name, size_t n)
 
 	if (asprintf(&line, "UNLOCK %.*s", (int)n, name) < 0)
 		abort();
-	(void)ask(lb, line, &reply);
+	(void)ask(lb, line, NULL, &reply);
 	free(line);
 	message_fini(&reply);
 	return lb->link.fd >= 0 && !lb->back.away;
@@ -768,10 +929,14 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 
 	/* A session that is resumed has them still, or no longer. */
 	for (tries = 0;; tries++) {
-		(void)come_back(lb, NEVER_MS);
+		(void)come_back(lb, lb->over_ms);
+		if (lb->back.away) {
+			owe(lb, 0, line);
+			break;
+		}
 		if (lb->link.fd < 0)
 			break;
-		code = ask(lb, line, &reply);
+		code = ask(lb, line, NULL, &reply);
 		if (tries > 0 && reply.text != NULL &&
 		    message_error_is(&reply, "not-held"))
 			code = LOCKBROKER_OK;
@@ -779,6 +944,9 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 		if (!lb->back.away)
 			break;
 	}
+	/* It is finished behind us: the broker has the line. */
+	if (code == LOCKBROKER_UNAVAILABLE && is_over(lb))
+		code = LOCKBROKER_OK;
 	if (code == LOCKBROKER_LOST && strchr(names, ' ') != NULL)
 		(void)each_word(lb, names, give_one);
 	for (; names += strspn(names, " "), *names != '\0'; names += n) {
@@ -792,16 +960,6 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 	return lost ? fail(lb, LOCKBROKER_LOST, NULL) : code;
 }
 
-/* A request for something to hold, and what gives it back. */
-struct want {
-	const char *kind;
-	const char *names;
-	const char *line; /* without wait= */
-	const char *undo;
-	int64_t wait_ms;
-	bool bounded; /* by `hold=` */
-};
-
 /* The session survived, but nobody knows whether it was granted something. */
 static void
 take_back(struct lockbroker *lb, const char *undo)
@@ -809,10 +967,12 @@ take_back(struct lockbroker *lb, const char *undo)
 	struct message reply = { 0 };
 
 	do {
-		(void)come_back(lb, NEVER_MS);
+		(void)come_back(lb, lb->over_ms);
+		if (lb->back.away)
+			owe(lb, 0, undo);
 		if (lb->link.fd < 0)
 			return;
-		(void)ask(lb, undo, &reply);
+		(void)ask(lb, undo, NULL, &reply);
 		message_fini(&reply);
 	} while (lb->back.away);
 }
@@ -843,7 +1003,7 @@ ask_for(struct lockbroker *lb, const struct want *w, int64_t end_ms,
 		buf_addf(&line, " wait=%" PRId64 "ms",
 		    w->wait_ms > 0 ? max_ms(end_ms - now_ms(), 1) : 0);
 	buf_addc(&line, '\0');
-	code = ask(lb, buf_data(&line), reply);
+	code = ask(lb, buf_data(&line), w->undo, reply);
 	buf_fini(&line);
 	return code;
 }
@@ -875,7 +1035,7 @@ try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 	int code = LOCKBROKER_OK;
 
 	if (tried) {
-		code = ask_whether_free(lb, w->line, &reply);
+		code = ask_whether_free(lb, w, &reply);
 		if (w->wait_ms != 0 && reply.text != NULL &&
 		    (code == LOCKBROKER_BUSY ||
 			message_error_is(&reply, "unavailable"))) {
@@ -916,22 +1076,47 @@ is_to_repeat(const struct lockbroker *lb, const struct want *w, int code)
 static int
 grant(struct lockbroker *lb, const struct want *w)
 {
-	const int64_t begin = now_ms();
-	const int64_t end = w->wait_ms < 0 ? NEVER_MS : begin + w->wait_ms;
+	int64_t heard = now_ms();
+	const int64_t end = w->wait_ms < 0 ? NEVER_MS : heard + w->wait_ms;
 	bool last = false;
 	int code, tries;
 
+	begin_call(lb, w->wait_ms);
 	for (tries = 1;; tries++) {
-		code = find_broker(lb, min_ms(end, now_ms() + PATIENCE_MS));
+		code = find_broker(lb, min_ms(lb->over_ms, heard + SEARCH_MS));
 		if (code != LOCKBROKER_OK)
 			return code;
 		code = try_grant(lb, w, end);
-		if (last || !is_to_repeat(lb, w, code))
+		if (last || is_over(lb) || !is_to_repeat(lb, w, code))
 			return code;
+		heard = max_ms(heard, lb->heard_ms);
 		last = now_ms() >= end;
 		if (tries > 1)
 			sleep_ms(AGAIN_MS);
 	}
+}
+
+/* To the broker `hold=0` is without end; here it is a time that is over. */
+static bool
+has_time(struct lockbroker *lb, const char *word, size_t n)
+{
+	static const char key[] = "hold=0";
+
+	(void)lb;
+	return n < sizeof(key) - 1 ||
+	       strncasecmp(word, key, sizeof(key) - 1) != 0;
+}
+
+/* Says what it is about. */
+static int
+name_error(struct lockbroker *lb, const char *names, int code)
+{
+	char why[ERROR_SIZE];
+
+	if (code == LOCKBROKER_OK)
+		return code;
+	snprintf(why, sizeof(why), "%.200s: %.300s", names, lb->error);
+	return fail(lb, code, why);
 }
 
 EXPORT int
@@ -949,6 +1134,9 @@ lockbroker_lock(struct lockbroker *lb, const char *names, const char *options,
 	if (!each_word(lb, names, is_free_lock))
 		return fail(lb, LOCKBROKER_INVALID,
 		    "a name that this handle has, or that is none");
+	if (options != NULL && !each_word(lb, options, has_time))
+		return fail(lb, LOCKBROKER_INVALID,
+		    "hold= is 0: leave it out to hold without end");
 	buf_init(&line);
 	buf_addf(&line, "LOCK %s%s%s", names, options != NULL ? " " : "",
 	    options != NULL ? options : "");
@@ -959,7 +1147,7 @@ lockbroker_lock(struct lockbroker *lb, const char *names, const char *options,
 	w.line = buf_data(&line);
 	w.undo = buf_data(&undo);
 	w.bounded = options != NULL && strstr(options, "hold=") != NULL;
-	code = grant(lb, &w);
+	code = name_error(lb, names, grant(lb, &w));
 	buf_fini(&line);
 	buf_fini(&undo);
 	names += strspn(names, " ");
@@ -987,6 +1175,7 @@ lockbroker_unlock(struct lockbroker *lb, const char *names)
 	buf_init(&line);
 	buf_addf(&line, "UNLOCK %s", names);
 	buf_addc(&line, '\0');
+	begin_call(lb, 0);
 	code = give_back(lb, "lock", buf_data(&line), names);
 	buf_fini(&line);
 	return code;
@@ -1018,7 +1207,7 @@ lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
 	buf_addc(&undo, '\0');
 	w.line = buf_data(&line);
 	w.undo = buf_data(&undo);
-	code = grant(lb, &w);
+	code = name_error(lb, name, grant(lb, &w));
 	buf_fini(&line);
 	buf_fini(&undo);
 	return code;
@@ -1037,6 +1226,7 @@ lockbroker_release(struct lockbroker *lb, const char *name, unsigned permits)
 	buf_init(&line);
 	buf_addf(&line, "RELEASE %s permits=%u", name, permits);
 	buf_addc(&line, '\0');
+	begin_call(lb, 0);
 	code = give_back(lb, "semaphore", buf_data(&line), name);
 	buf_fini(&line);
 	return code;
@@ -1070,10 +1260,12 @@ lockbroker_request(struct lockbroker *lb, const char *line, char **reply)
 	if (code == LOCKBROKER_OK && (line[0] == '\0' || line[0] == '@'))
 		code = fail(lb, LOCKBROKER_INVALID, "not a request");
 	if (code == LOCKBROKER_OK)
-		code = find_broker(lb, now_ms() + PATIENCE_MS);
+		begin_call(lb, -1);
+	if (code == LOCKBROKER_OK)
+		code = find_broker(lb, now_ms() + SEARCH_MS);
 	if (code != LOCKBROKER_OK)
 		return code;
-	code = ask(lb, line, &m);
+	code = ask(lb, line, NULL, &m);
 	if (reply != NULL && m.text != NULL)
 		*reply = text_of(&m);
 	message_fini(&m);
@@ -1210,6 +1402,8 @@ lockbroker_open(struct lockbroker **out, const char *addresses,
 	*out = lb;
 	client_init(&lb->link, NULL);
 	TAILQ_INIT(&lb->holds);
+	TAILQ_INIT(&lb->debts);
+	begin_call(lb, -1);
 	lb->owner = getpid();
 	if (options != NULL)
 		memcpy(&o, options,
@@ -1217,7 +1411,7 @@ lockbroker_open(struct lockbroker **out, const char *addresses,
 	code = set_up(lb, addresses, &o);
 	if (code != LOCKBROKER_OK)
 		return code;
-	return connect_by(lb, now_ms() + PATIENCE_MS);
+	return connect_by(lb, now_ms() + SEARCH_MS);
 }
 
 EXPORT void
@@ -1237,6 +1431,8 @@ lockbroker_close(struct lockbroker *lb)
 	client_fini(&lb->link);
 	while ((h = TAILQ_FIRST(&lb->holds)) != NULL)
 		forget(lb, h);
+	while (!TAILQ_EMPTY(&lb->debts))
+		debt_free(lb, TAILQ_FIRST(&lb->debts));
 	address_list_fini(&lb->places);
 	free((char *)(uintptr_t)lb->files.ca);
 	free((char *)(uintptr_t)lb->files.cert);

@@ -75,12 +75,13 @@ void lockbroker_close(struct lockbroker *lb);
  * Takes the lock of a name, or of several with spaces between them, all or none.
  * `options`: words of LOCK in lockbroker-protocol(7), such as "mode=shared" or
  * "hold=10s keep=5s"; or NULL.  Waits for `wait_ms` at most; 0: not at all; -1:
- * for ever.  *fence, if it is not NULL, becomes that of the first name.
+ * for ever.  Returns a second later at the latest.  *fence, if it is not NULL, becomes that of the first name.
  */
 int lockbroker_lock(struct lockbroker *lb, const char *names,
     const char *options, int64_t wait_ms, uint64_t *fence);
 
-/* Gives names back.  LOCKBROKER_LOST: one of them was lost before. */
+/* Gives names back.  LOCKBROKER_LOST: one of them was lost before.  A broker that
+ * does not answer within a second has the request, and this returns. */
 int lockbroker_unlock(struct lockbroker *lb, const char *names);
 
 /* The same for permits of a semaphore of which `limit` may be out. */

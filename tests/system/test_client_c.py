@@ -15,11 +15,17 @@ from lib.case import SystemTest
 from lib.liblockbroker import FOLDER, link
 from lib.manual import SOURCE
 from lib.proxy import Proxy
-from lib.wait import eventually, hang
+from lib.wait import eventually, hang, patience
 from test_tls_clients import ClientsTest
 
 OK, BUSY, TIMEOUT, LOST, UNAVAILABLE, DENIED = range(6)
 INVALID, FORKED = 7, 8
+
+
+def processor_s(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Driver:
@@ -295,6 +301,105 @@ class Faults(Client):
         self.assertGreaterEqual(time.monotonic(), told)
         self.assertEqual(driver.call("lock b|20000", 30), OK)
         self.main.thaw()
+
+    def freeze(self, *addresses):
+        """A program that has been granted something, holds nothing, and whose broker freezes."""
+        driver = self.open(",".join(addresses or [f"127.0.0.1:{self.main.port}"]))
+        self.assertEqual([driver.call("lock a|0"), driver.call("unlock a")], [OK, OK])
+        self.main.freeze()
+        self.addCleanup(self.main.thaw)
+        return driver
+
+    def timed(self, driver, call, timeout=20):
+        """Its code, how long it took, and how long it used the processor."""
+        pid = driver.process.pid
+        start, used = time.monotonic(), processor_s(pid)
+        code = driver.call(call, timeout)
+        return code, time.monotonic() - start, processor_s(pid) - used
+
+    def test_no_call_outlasts_its_wait(self):
+        """By more than a second; and what was given up is given back when the broker wakes up."""
+        self.prepare(lease=30)
+        for wait in (0, 500, 1500):
+            driver = self.freeze()
+            code, took, used = self.timed(driver, f"lock a|{wait}")
+            self.assertEqual(code, UNAVAILABLE)
+            self.assert_within(wait / 1000 + 0.9, took, patience(wait / 1000 + 1.2))
+            self.assertLess(used, 0.2)
+            self.main.thaw()
+            eventually(lambda: self.control.stats()["clients"] == "2")
+            self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+            driver.close()
+
+    def test_one_that_waits_while_the_broker_freezes(self):
+        self.prepare(lease=30)
+        self.control.lock("a")
+        driver = self.open()
+        start = time.monotonic()
+        driver.tell("lock a|2000")
+        eventually(lambda: self.control.ok("STATUS a")["waiters"] == "1")
+        self.main.freeze()
+        self.addCleanup(self.main.thaw)
+        self.assertEqual(int(driver.next().split()[0]), UNAVAILABLE)
+        self.assert_within(2.8, time.monotonic() - start, patience(3.3))
+        self.assertLess(processor_s(driver.process.pid), 0.2)
+
+    def test_the_other_broker_is_used_in_time(self):
+        self.prepare(lease=2)
+        second = self.broker(self.server, lease=2, name="b2")
+        for wait in (0, 500, 3000):
+            driver = self.freeze(f"127.0.0.1:{self.main.port}", f"127.0.0.1:{second.port}")
+            code, took, used = self.timed(driver, f"lock b{wait}|{wait}")
+            self.assertEqual(code, OK, wait)
+            self.assertLess(took, patience(wait / 1000 + 1))
+            self.assertLess(used, 0.2)
+            self.main.thaw()
+            driver.close()
+
+    def test_without_a_wait_it_is_given_up_after_ten_seconds(self):
+        self.prepare(lease=30)
+        driver = self.freeze()
+        code, took, used = self.timed(driver, "lock a|-1")
+        self.assertEqual(code, UNAVAILABLE)
+        self.assert_within(9, took, patience(12))
+        self.assertLess(used, 0.3)
+
+    def test_giving_back_does_not_wait_for_a_frozen_broker(self):
+        self.prepare(lease=30)
+        driver = self.open()
+        self.assertEqual(driver.call("lock a|0"), OK)
+        self.assertEqual(driver.call("lock keeps|0"), OK)
+        self.main.freeze()
+        self.addCleanup(self.main.thaw)
+        code, took, _ = self.timed(driver, "unlock a")
+        self.assertEqual(code, OK)
+        self.assert_within(0.9, took, patience(1.3))
+        code, took, _ = self.timed(driver, "lock other|100")
+        self.assertEqual(code, UNAVAILABLE)
+        self.assertLess(took, patience(1.4))
+        self.main.thaw()
+        eventually(lambda: self.control.ok("STATUS a")["state"] == "free")
+        driver.tell("loop 500")
+        self.assertEqual(driver.next(), "0 ")
+        self.assertEqual(self.control.ok("STATUS other")["state"], "free")
+        self.assertEqual(self.control.ok("STATUS keeps")["state"], "held")
+
+    def test_a_hold_that_is_over_at_once(self):
+        self.prepare()
+        driver = self.open()
+        for hold in ("0", "0s", "00ms"):
+            self.assertEqual(driver.call(f"lock a|0 hold={hold}"), INVALID)
+        self.assertEqual(driver.call("lock a|0 hold=20s"), OK)
+
+    def test_errors_name_the_lock_and_its_holder(self):
+        self.prepare()
+        self.control.ok("SESSION label=cron@db2")
+        self.control.lock("a")
+        driver = self.open()
+        for wait in (0, 50):
+            self.assertIn(driver.call(f"lock a|{wait}"), (BUSY, TIMEOUT))
+            driver.tell("error")
+            self.assertRegex(driver.next(), r"^a: .* \(holder=cron@db2 .*age=\d+ms")
 
     def test_a_program_that_does_not_call(self):
         """Its clock says that it is over, whatever the broker would renew."""

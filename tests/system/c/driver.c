@@ -123,6 +123,8 @@ obey(struct lockbroker *lb, const char *what, char *rest)
 	else if (strcmp(what, "valid") == 0)
 		printf("%" PRId64 "\n",
 		    lockbroker_valid_ms(lb, name[0] != '\0' ? name : NULL));
+	else if (strcmp(what, "error") == 0)
+		printf("%s\n", lockbroker_error(lb));
 	else if (strcmp(what, "loop") == 0)
 		print(lb, loop(lb, strtoll(rest, NULL, 10)));
 	else if (strcmp(what, "stress") == 0)
