@@ -39,6 +39,7 @@ struct run {
 	char *names;		       /* owned; all of them, as text */
 	int status;		       /* to exit with */
 	int stopped_by;		       /* last signal that asks to end, or 0 */
+	bool inside_told;	       /* that it may wait for itself */
 	bool away_told;		       /* that no broker answers */
 	bool foreign_told;	       /* that it can't end another user's */
 	bool blind_told;	       /* that it can't see whom to end */

@@ -83,6 +83,32 @@ waiting_refused(struct run *run, const struct message *m)
 	run_finish(run, exit_of(m));
 }
 
+/* Is a lock that we wait for one that our own caller runs under? */
+static void
+tell_inside(struct run *run)
+{
+	const struct request *r = &run->options->request;
+	const char *under = getenv("LOCKBROKER_NAME");
+	size_t n;
+	unsigned i;
+
+	if (run->inside_told || under == NULL || r->limit > 0)
+		return;
+	for (; under += strspn(under, " "), *under != '\0'; under += n) {
+		n = strcspn(under, " ");
+		for (i = 0; i < r->names_n; i++) {
+			if (strlen(r->names[i]) != n ||
+			    memcmp(r->names[i], under, n) != 0)
+				continue;
+			run->inside_told = true;
+			say("%s: it may wait for itself: it runs under %s "
+			    "already (LOCKBROKER_NAME)",
+			    run->names, r->names[i]);
+			return;
+		}
+	}
+}
+
 /* A script learns it from the exit status; a person has seen a line. */
 static void
 waiting_in_vain(struct run *run, bool busy)
@@ -92,6 +118,8 @@ waiting_in_vain(struct run *run, bool busy)
 	char waited[TIMESPAN_TEXT_MAX];
 
 	progress_stop(&run->progress);
+	if (run->options->request.wait_ms != 0)
+		tell_inside(run);
 	if (busy && run->options->request.wait_ms == 0) {
 		if (run->options->verbose)
 			say("%s: busy", run->names);
@@ -106,6 +134,7 @@ waiting_in_vain(struct run *run, bool busy)
 static void
 waiting_ask(struct run *run, int64_t now)
 {
+	tell_inside(run);
 	run->asked = true;
 	run->listens = run->options->kind == RUN_LOCK && !run->child.ended;
 	run->ask_ms = now + (run->cli->addresses.n > 1 ? CLIENT_ANSWER_MS

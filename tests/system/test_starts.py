@@ -127,6 +127,18 @@ class Starts(CommandTest):
         broker.start()
         self.assertEqual(self.end(child), (0, "ran\n", ""))
 
+    def test_inside_itself(self):
+        """It waits for its own caller, and says so."""
+        inner = [self.program, "run", "-w", "500ms", "x", "true"]
+        child = self.start("run", "x", "--", *inner)
+        status, _, err = self.end(child)
+        self.assertEqual((status, err), (1, "lockbroker: x: it may wait for itself: it runs under "
+                                         "x already (LOCKBROKER_NAME)\n"))
+        self.assertEqual(self.run_it("run", "x", "--", self.program, "run", "-n", "x", "true"),
+                         (1, "", ""))
+        self.assertEqual(self.run_it("run", "-s", "x", "--", self.program, "run", "-s", "x", "true"),
+                         (0, "", ""))
+
     def test_a_grace_that_the_broker_does_not_grant(self):
         self.broker(self.server, name="b2", trust_new=True, lease=self.lease,
                     locks={"max_grace": 0})
