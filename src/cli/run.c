@@ -33,6 +33,9 @@
  */
 #define AWAY_TOLD_MS 10000
 
+/* With less time there is no attempt. */
+#define TRY_LEAST_MS 10
+
 /* Between attempts: each costs little, and a restart takes no longer. */
 #define RETRY_PAUSE_MS 100
 
@@ -272,6 +275,8 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 		deadline_ms = until_ms;
 		run_away(run, since_ms, &errors);
 		pause_until(until_ms);
+		if (until_ms - now_ms() < TRY_LEAST_MS)
+			break; /* what they said before says more */
 	}
 	progress_stop(&run->progress);
 	if (got != CLIENT_MESSAGE)

@@ -30,6 +30,10 @@
 #define READ_BYTES 16384
 #define READS_MAX 64
 
+/* A name that there is time for, since no other address is left: name servers
+ * are asked in turn, with some seconds for each. */
+#define LOOKUP_ALONE_MS 30000
+
 void
 client_init(struct client *c, const char *login)
 {
@@ -57,6 +61,7 @@ void
 client_fini(struct client *c)
 {
 	client_close(c);
+	lookup_forget(&c->lookups);
 	buf_fini(&c->in);
 	buf_fini(&c->out);
 }
@@ -168,27 +173,15 @@ client_open_like(struct client *c, const struct client *other)
 	return client_connect(c, (struct sockaddr *)&peer, other->peer_len);
 }
 
-static int
-resolve(const struct address *a, const struct addrinfo *hints,
-    struct addrinfo **list)
-{
-	char port[8];
-
-	snprintf(port, sizeof(port), "%u", a->port);
-	return getaddrinfo(a->host, port, hints, list);
-}
-
 bool
 client_open_at(struct client *c, const struct address *a)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
 	struct addrinfo *list;
 	bool ok;
 
 	client_close(c);
 	c->address = NULL;
-	if (a->host == NULL || resolve(a, &hints, &list) != 0)
+	if (a->host == NULL || lookup_numeric(a, &list) != 0)
 		return false;
 	ok = client_connect(c, list->ai_addr, list->ai_addrlen);
 	freeaddrinfo(list);
@@ -215,6 +208,12 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 	    min_ms(now_ms() + CLIENT_ANSWER_MS, probe->deadline_ms);
 	enum client_got got;
 
+	if (deadline_ms <= now_ms()) {
+		client_close(c);
+		c->why[0] = '\0';
+		client_ended(c, "no time was left to try it");
+		return CLIENT_NOTHING;
+	}
 	if (!client_connect(c, sa, len))
 		return CLIENT_NOTHING;
 	client_send(c, "%s", probe->line);
@@ -261,7 +260,7 @@ client_try_path(struct client *c, const char *path,
 
 /*
  * Until when to try an address if so many are left: one that hangs must not use
- * up the time of the next.
+ * up the time of the next.  The first one is the most likely to answer.
  */
 static int64_t
 share_end(const struct client_probe *probe, size_t left)
@@ -271,7 +270,7 @@ share_end(const struct client_probe *probe, size_t left)
 	assert(left > 0);
 	if (probe->deadline_ms == NEVER_MS)
 		return NEVER_MS;
-	return now + (probe->deadline_ms - now) / (int64_t)left;
+	return now + (probe->deadline_ms - now) / (left > 1 ? 2 : 1);
 }
 
 static size_t
@@ -289,21 +288,23 @@ list_length(const struct addrinfo *ai)
  * given.
  */
 static enum client_got
-client_try_host(struct client *c, const struct address *a,
+client_try_host(struct client *c, const struct address *a, bool last,
     const struct client_probe *probe, struct message *reply)
 {
-	struct addrinfo hints, *all, *ai;
+	const int64_t late_ms =
+	    now_ms() + (last ? LOOKUP_ALONE_MS : CLIENT_ANSWER_MS);
+	struct addrinfo *all, *ai;
 	struct client_probe one = *probe;
 	enum client_got got = CLIENT_NOTHING;
 	bool foreign = false;
 	int rc;
 
-	memset(&hints, 0, sizeof(hints));
-	hints.ai_socktype = SOCK_STREAM;
-	rc = resolve(a, &hints, &all);
+	rc = lookup_host(
+	    &c->lookups, a, min_ms(late_ms, probe->deadline_ms), c->stop, &all);
 	if (rc != 0) {
 		c->why[0] = '\0';
-		client_ended(c, gai_strerror(rc));
+		client_ended(c, rc == LOOKUP_LATE ? "no name server answers"
+						  : gai_strerror(rc));
 		return CLIENT_NOTHING;
 	}
 	for (ai = all;
@@ -336,7 +337,8 @@ client_open(struct client *c, const struct address_list *list,
 		one.deadline_ms = share_end(probe, list->n - i);
 		got = a->at.path != NULL
 			  ? client_try_path(c, a->at.path, &one, reply)
-			  : client_try_host(c, &a->at, &one, reply);
+			  : client_try_host(
+				c, &a->at, i + 1 == list->n, &one, reply);
 		if (got == CLIENT_MESSAGE)
 			return got;
 		if (got == CLIENT_REFUSED ||

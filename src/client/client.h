@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "client/addresses.h"
+#include "client/lookup.h"
 #include "client/message.h"
 #include "relay/relay.h"
 
@@ -48,6 +49,7 @@ struct client {
 	bool greeted; /* over TLS: the server is who it should be */
 	pid_t tls;    /* the process that speaks TLS, or 0 */
 	struct relay_line greeting;
+	struct lookups lookups;	   /* names that are still looked up */
 	char why[RELAY_LINE_SIZE]; /* why it ended */
 	/* client_wait() ends once this is not 0; NULL: nothing ends it. */
 	const volatile sig_atomic_t *stop;
@@ -65,7 +67,7 @@ void client_close(struct client *c);
 struct client_probe {
 	const char *line;    /* that the broker has to answer */
 	size_t first;	     /* the address to begin with */
-	int64_t deadline_ms; /* of all, in equal shares; NEVER_MS */
+	int64_t deadline_ms; /* of all: half for each, but the last; NEVER_MS */
 };
 
 /*

@@ -5,6 +5,8 @@ src_client_libclient_a_SOURCES = \
 	src/client/addresses.h \
 	src/client/client.c \
 	src/client/client.h \
+	src/client/lookup.c \
+	src/client/lookup.h \
 	src/client/message.c \
 	src/client/message.h \
 	src/client/reconnect.c \

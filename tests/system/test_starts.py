@@ -1,8 +1,11 @@
 """`lockbroker run` and `elect` before the command: a broker that does not vouch, or hangs."""
 
+import os
 import re
 import socket
+import unittest
 
+from lib.ports import free_port
 from lib.proxy import Proxy
 from lib.wait import eventually, let_time_pass, now, patience
 from test_cli import CommandTest
@@ -138,6 +141,40 @@ class Starts(CommandTest):
                          (1, "", ""))
         self.assertEqual(self.run_it("run", "-s", "x", "--", self.program, "run", "-s", "x", "true"),
                          (0, "", ""))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can replace resolv.conf")
+    def test_a_dead_name_server(self):
+        """It costs no more than its share, and the healthy broker is used."""
+        server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(server.close)
+        server.bind(("127.77.0.1", 53))
+        path = os.path.join(self.directory, "resolv.conf")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("nameserver 127.77.0.1\n")
+        name = "lock1.example.net"
+        healthy = f"127.0.0.1:{self.brokers[0].port}"
+        nobody = f"127.0.0.1:{free_port()}"
+        self.program, program = "unshare", self.program
+
+        def ask(addresses, *words):
+            start = now()
+            result = self.run_it("-m", "sh", "-c", f"mount --bind {path} /etc/resolv.conf; "
+                                 'exec "$0" "$@"', program, "-S", addresses, *words)
+            return (*result, now() - start)
+
+        for words, most in ((("run", "-w", "2", "x", "true"), 2), (("run", "-n", "x", "true"), 3.2),
+                            (("status", "x"), 3.2)):
+            status, _, err, took = ask(f"{name},{healthy}", *words)
+            self.assertEqual((status, err), (0, ""), words)
+            self.assertLess(took, patience(most))
+            status, _, err, took = ask(f"{name},{nobody}", *words)
+            self.assertEqual(status, 69)
+            self.assertIn(f"{name}: no name server answers; {nobody}: Connection refused", err)
+            self.assertLess(took, patience(most + 1))
+        status, _, err, took = ask(name, "run", "-w", "1", "x", "true")
+        self.assertEqual((status, err), (69, f"lockbroker: no broker answers: {name}: no name "
+                                         "server answers\n"))
+        self.assertLess(took, patience(2))
 
     def test_a_grace_that_the_broker_does_not_grant(self):
         self.broker(self.server, name="b2", trust_new=True, lease=self.lease,
