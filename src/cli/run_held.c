@@ -43,16 +43,18 @@ running_event(struct run *run, const struct message *m)
 	run_lost(run, why);
 }
 
-/* The broker may grant less than we asked for, or none. */
+/* The broker may grant less than we asked for, or none: all its places may be
+ * taken. */
 static int64_t
 granted_grace(const struct message *m)
 {
 	int64_t ms;
 
-	return message_status(m) == STATUS_OK &&
-		       pair_find_ms(m->text, "grace", &ms)
-		   ? ms
-		   : 0;
+	if (message_status(m) != STATUS_OK) {
+		say("goes on without --grace: %s", message_error(m));
+		return 0;
+	}
+	return pair_find_ms(m->text, "grace", &ms) ? ms : 0;
 }
 
 static void

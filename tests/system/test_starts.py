@@ -190,6 +190,19 @@ class Starts(CommandTest):
         self.assertEqual(status, 123)
         self.assertNotIn("connecting again", err)
 
+    def test_a_grace_for_which_there_is_no_place(self):
+        self.broker(self.server, name="b2", trust_new=True, lease=self.lease,
+                    limits={"clients": 2})
+        for number in range(2):
+            client = self.client(self.brokers[1])
+            client.ok("SESSION grace=1m")
+            client.lock(f"away-{number}")
+            client.close()
+        status, out, err = self.run_it("run", "--grace", "5s", "x", "--", "sh", "-c",
+                                       "sleep 0.5; echo ran", address=f"127.0.0.1:{self.brokers[1].port}")
+        self.assertEqual((status, out), (0, "ran\n"))
+        self.assertIn("goes on without --grace: limit", err)
+
     def test_a_hold_that_is_too_short(self):
         self.assertEqual(self.run_it("run", "--hold", "99ms", "x", "true")[0], 64)
         self.assertEqual(self.run_it("run", "--hold", "1", "x", "true")[0], 0)
