@@ -17,6 +17,8 @@
 #define POLICY_EVERY 3	 /* probes: once a minute, if it has nothing */
 #define QUIET_TIMES 10	 /* one in so many, if the broker has nothing */
 #define DOWN_LINES_MAX 4 /* lines in the log until it is up again */
+#define STEADY_MS 10000	 /* sooner down again: the same trouble goes on */
+#define FLAPS_MAX 3	 /* and then it is told now and then only */
 
 void
 pool_ignore(void *arg, const redisReply *reply)
@@ -38,8 +40,13 @@ log_down(struct pool *p, const char *why, const char *advice)
 {
 	int64_t now = io_now_ms(p->config.io);
 
-	if (p->down_ms == 0)
+	if (p->down_ms == 0) {
+		p->flaps = now - p->up_ms < STEADY_MS ? p->flaps + 1 : 0;
 		p->down_ms = now;
+	}
+	if (p->flaps > FLAPS_MAX && advice == NULL)
+		advice = "each connection is lost soon after it was made: see"
+			 " the log of Redis, as for client-output-buffer-limit";
 	if (advice == NULL && now - p->down_ms < p->config.quiet_ms)
 		return;
 	if (now - p->down_told_ms < p->config.remind_ms &&
@@ -72,12 +79,13 @@ static void
 log_up(struct pool *p, const struct info *info)
 {
 	char version[INFO_VERSION_SIZE];
+	int64_t now = io_now_ms(p->config.io);
 
-	LOG(NOTICE, "redis-up", LOG_S("node", p->node),
-	    LOG_S("version", info_version(info, version)),
-	    LOG_S("role", info->replica ? "replica" : "master"),
-	    LOG_N("down_ms",
-		p->down_ms > 0 ? io_now_ms(p->config.io) - p->down_ms : 0));
+	if (p->flaps <= FLAPS_MAX)
+		LOG(NOTICE, "redis-up", LOG_S("node", p->node),
+		    LOG_S("version", info_version(info, version)),
+		    LOG_S("role", info->replica ? "replica" : "master"),
+		    LOG_N("down_ms", p->down_ms > 0 ? now - p->down_ms : 0));
 	if (info->no_password)
 		LOG(INFO, "redis-no-password", LOG_S("node", p->node),
 		    LOG_S("advice", "redis.password is set, Redis wants none"));
@@ -88,11 +96,14 @@ log_up(struct pool *p, const struct info *info)
 			"harmless while maxmemory is 0; set noeviction"));
 		p->policy_told = true;
 	}
+	p->up_ms = now;
 	p->down_ms = 0;
+	p->told_why[0] = '\0';
+	if (p->flaps > FLAPS_MAX)
+		return;
 	p->down_lines = 0;
 	p->down_told_ms = 0;
 	p->down_why[0] = '\0';
-	p->told_why[0] = '\0';
 }
 
 /* Do two links lead to different servers?  No, if one tells no run_id. */
@@ -230,6 +241,11 @@ on_probe(void *arg)
 	uint32_t i;
 
 	timer_in(p->probe, PROBE_MS);
+	if (first != NULL && p->flaps > FLAPS_MAX &&
+	    io_now_ms(p->config.io) - p->up_ms >= STEADY_MS) {
+		p->flaps = 0;
+		log_up(p, link_info(first->link));
+	}
 	if (first == NULL || (p->quiet && ++p->skipped < QUIET_TIMES))
 		return;
 	p->skipped = 0;

@@ -81,6 +81,8 @@ struct pool {
 
 	/* What the log was told, so that nothing is logged twice. */
 	int64_t down_ms;      /* since when; 0: it is not */
+	int64_t up_ms;	      /* when it was up again; 0: never */
+	unsigned flaps;	      /* how often it was soon down again, in a row */
 	unsigned down_lines;  /* logged since then */
 	int64_t down_told_ms; /* when it was logged last; 0: it was not */
 	char down_why[160];   /* as logged last */

@@ -681,6 +681,21 @@ class Strangers(SystemTest):
         let_time_pass(3)
         self.assertEqual(len(broker.log_lines("redis-down")), 1)
 
+    def test_connections_that_are_lost_at_once(self):
+        """A limit that no greeting passes: told in few lines, and so is its end."""
+        server = self.redis()
+        broker = self.broker(server, lease=LEASE, trust_new=True)
+        client = self.client(broker)
+        server.config("client-output-buffer-limit", "normal 16kb 0 0")
+        server.cmd("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        let_time_pass(12)
+        self.assertLess(len(broker.log_lines("redis-(up|down)")), 16)
+        self.assertRegex(broker.log_lines("redis-down")[-1], "soon after it was made")
+        server.config("client-output-buffer-limit", "normal 0 0 0")
+        up = len(broker.log_lines("redis-up"))
+        client.lock("x", timeout=10)
+        eventually(lambda: len(broker.log_lines("redis-up")) > up, 20, "it is told")
+
     def test_a_password_where_none_is_wanted(self):
         server = self.redis()
         broker = self.broker(server, lease=LEASE,
