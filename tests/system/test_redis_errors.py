@@ -3,13 +3,9 @@
 import os
 import shutil
 import signal
-import socket
-import threading
 
 from lib.case import SystemTest
-from lib.fake import FakeServer
 from lib.resp import RedisError, Resp
-from lib.sentinel import Watched
 from lib.wait import eventually, let_time_pass, now, patience
 
 LEASE = 1
@@ -628,77 +624,3 @@ class RedisErrors(SystemTest):
         server.kill()
         eventually(lambda: client.stats()["redis_nodes_subscribed"] == "0", what="it is not")
         self.assert_within(1, len(broker.log_lines("(?i)refused|No such file|connect")), 6)
-
-
-class Strangers(SystemTest):
-    """What is no server for locks is told from others, at once and in few lines."""
-
-    def stranger(self, address, **redis):
-        broker = self.broker(address, lease=LEASE, ready=False, redis=redis)
-        return broker, self.client(broker)
-
-    def says(self, broker, client, why, advice):
-        eventually(lambda: why in client.ask("READY").text, 10, "READY says so")
-        self.assertRegex(str(client.ask("TRYLOCK x")), "ERR unavailable .*" + why)
-        self.assertRegex(broker.log_lines("redis-down")[0], why + ".*advice=.*" + advice)
-
-    def test_a_sentinel(self):
-        watched = Watched(self, 0)
-        broker, client = self.stranger(watched.addresses[0])
-        self.says(broker, client, "that is a Sentinel", "redis.mode sentinel")
-
-    def test_a_node_of_a_cluster(self):
-        broker, client = self.stranger(self.redis(cluster_enabled="yes"))
-        self.says(broker, client, "a node of a Redis Cluster", "redis.mode cluster")
-
-    def test_a_proxy(self):
-        fake = FakeServer({"": b"-ERR unsupported command 'CLIENT'\r\n"})
-        self.addCleanup(fake.stop)
-        broker, client = self.stranger(fake.address)
-        self.says(broker, client, "CLIENT ID: ERR unsupported command", "a proxy")
-
-    def test_protected_mode(self):
-        """Redis writes one line, and closes before it has read anything."""
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.addCleanup(listener.close)
-        denied = (b"-DENIED Redis is running in protected mode because protected mode is enabled "
-                  b"and no password is set for the default user.\r\n")
-        stop = threading.Event()
-
-        def serve():
-            while not stop.is_set():
-                try:
-                    sock = listener.accept()[0]
-                    sock.sendall(denied)
-                    let_time_pass(0.05)
-                    sock.close()
-                except OSError:
-                    return
-        threading.Thread(target=serve, daemon=True).start()
-        self.addCleanup(stop.set)
-        broker, client = self.stranger("127.0.0.1:%d" % listener.getsockname()[1])
-        self.says(broker, client, "DENIED Redis is running in protected mode", "password")
-        let_time_pass(3)
-        self.assertEqual(len(broker.log_lines("redis-down")), 1)
-
-    def test_connections_that_are_lost_at_once(self):
-        """A limit that no greeting passes: told in few lines, and so is its end."""
-        server = self.redis()
-        broker = self.broker(server, lease=LEASE, trust_new=True)
-        client = self.client(broker)
-        server.config("client-output-buffer-limit", "normal 16kb 0 0")
-        server.cmd("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        let_time_pass(12)
-        self.assertLess(len(broker.log_lines("redis-(up|down)")), 16)
-        self.assertRegex(broker.log_lines("redis-down")[-1], "soon after it was made")
-        server.config("client-output-buffer-limit", "normal 0 0 0")
-        up = len(broker.log_lines("redis-up"))
-        client.lock("x", timeout=10)
-        eventually(lambda: len(broker.log_lines("redis-up")) > up, 20, "it is told")
-
-    def test_a_password_where_none_is_wanted(self):
-        server = self.redis()
-        broker = self.broker(server, lease=LEASE,
-                             redis={"trust_new": True, "password": "hush", "connections": 4})
-        self.client(broker).lock("x")
-        self.assertEqual(len(broker.log_lines("redis-no-password")), 1)
