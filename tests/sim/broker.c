@@ -403,6 +403,7 @@ broker_make_core(struct broker *b)
 		.locks.max_ttl_ms = INT64_MAX,
 		.limits.unowned = 1000 + (unsigned)w->crowd.n,
 		.limits.waiters = 1000,
+		.limits.requests = 100,
 	};
 	int i;
 

@@ -1,9 +1,12 @@
 """Clients of Redis that poll: who is told no, who waits for whom, and crowds of them."""
 
+import signal
+import threading
 import time
 
-from lib.resp import REDIS_PY_RELEASE
-from lib.wait import now, patience
+from lib.redisson import ONE, SCRIPTS
+from lib.resp import REDIS_PY_RELEASE, RedisError, Resp
+from lib.wait import eventually, now, patience
 from test_resp import RespTest
 
 
@@ -74,3 +77,78 @@ class Newcomers(RespTest):
             self.release_behind("x", 0)
             self.take("x")
             self.assertEqual(self.newcomer("EVALSHA", REDIS_PY_RELEASE, 1, "x", "c"), 1, i)
+
+
+class Stopping(RespTest):
+    def test_redisson_tries_again_elsewhere(self):
+        """While a session may count on what it was told, the broker is still there."""
+        self.broker()
+        line = self.client()
+        line.lock("x")
+        line.ok("PING")
+        one, other = self.resp(), self.resp()
+        one("PING")
+        other("PING")
+        self.brokers[0].signal(signal.SIGTERM)
+        self.assertEqual(line.event().text, "!SHUTDOWN")
+        for sha, words in ((SCRIPTS["TAKE"][0], (1, "y", 30000, ONE)),
+                           (SCRIPTS["RENEW_3_2"][0], (1, "y", 30000, ONE))):
+            self.assertTrue(one.error("EVALSHA", sha, *words).startswith("TRYAGAIN "))
+        other.send("SUBSCRIBE", "redisson_lock__channel:{y}")
+        with self.assertRaises(ConnectionError):
+            other.read()
+        line.ok("QUIT")
+        eventually(lambda: self.brokers[0].log_lines("stopped"), what="it has stopped")
+
+
+class Crowds(RespTest):
+    """python-redis-lock: SET NX, and BLPOP of a list that its release script pushes to."""
+
+    limit = 60
+    RELEASE = "90da91872223f85eb1376a17e3c4df21ace8c54b"
+
+    def worker(self, number, done):
+        one = Resp(f"unix:{self.brokers[0].unix_path}", 60)
+        token = f"t{number}"
+        try:
+            while one("SET", "lock:x", token, "NX", "EX", 30) is None:
+                one("BLPOP", "lock-signal:x", 30)
+            self.inside += 1
+            done.append((number, self.inside))
+            self.inside -= 1
+            one("EVALSHA", self.RELEASE, 2, "lock:x", "lock-signal:x", token, "1000")
+        except RedisError as error:
+            done.append((number, str(error)))
+        finally:
+            one.close()
+
+    def all_get_it(self, count, **settings):
+        self.broker(**settings)
+        self.inside, done = 0, []
+        threads = [threading.Thread(target=self.worker, args=(i, done)) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(done), [(i, 1) for i in range(count)])
+
+    def test_all_get_it(self):
+        self.all_get_it(125)
+
+    def test_with_few_places(self):
+        self.all_get_it(12, limits={"waiters": 3}, resp={"park": "50ms"})
+
+    def test_with_one_for_each_connection(self):
+        self.all_get_it(12, limits={"requests": 1}, resp={"park": "50ms"})
+
+    def test_without_a_place(self):
+        self.broker(limits={"waiters": 1})
+        one, other, third = (self.resp() for _ in range(3))
+        self.assertEqual(one("SET", "lock:x", "a", "NX", "PX", 60000), "OK")
+        self.assertIsNone(other("SET", "lock:x", "b", "NX", "PX", 60000))
+        begin = now()
+        self.assertIsNone(third("BLPOP", "lock-signal:x", 0.2))
+        self.assert_within(0.2, now() - begin, patience(0.5, begin))
+        begin = now()
+        third("BLPOP", "lock-signal:x", 0)  # it looks again
+        self.assert_within(1, now() - begin, patience(1.5, begin))

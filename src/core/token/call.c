@@ -177,11 +177,17 @@ call_send(struct core *core, struct token_call *c)
 	}
 }
 
-/* Who has come back meanwhile waits here, and has its turn. */
+/* Who has come back meanwhile has its turn.  Who awaits has no place. */
 static void
 yield_over(struct core *core, struct token_call *c)
 {
 	c->yields = false;
+	if (c->awaits) {
+		call_answer(core, c,
+		    core->now_ms >= c->since_ms + c->park_ms ? TOKEN_BUSY
+							     : TOKEN_DONE);
+		return;
+	}
 	core_arm(
 	    core, &c->deadline, core->now_ms + core->config.reply_timeout_ms);
 	if (call_asker(core, c) == NULL)
@@ -217,7 +223,6 @@ token_timer(struct core *core, struct timer *t)
 	call_unavailable(core, c, guard_shard(core, n->name, n->len));
 }
 
-/* A client that has never waited by a token awaits nothing either. */
 static void
 drop_awaiting(struct core *core, const struct owner *asker)
 {
@@ -227,7 +232,8 @@ drop_awaiting(struct core *core, const struct owner *asker)
 		return;
 	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next) {
 		core_visit(core, 1);
-		if (c->session == asker->id && c->awaits && c->parked)
+		if (c->session == asker->id && c->awaits &&
+		    (c->parked || c->yields))
 			call_drop(core, c);
 	}
 }
@@ -244,7 +250,7 @@ token_drain(struct core *core, const struct owner *asker)
 	drop_awaiting(core, asker);
 }
 
-/* Its token may come back over another connection, and has its place still. */
+/* Its token may come back over another connection, and keeps its place. */
 void
 token_gone(struct core *core, const struct owner *asker)
 {
@@ -660,8 +666,10 @@ token_take(
 	       (rq->listener == 0 || rq->program > 0));
 	assert(rq->token_len <= TOKEN_MAX_BYTES &&
 	       rq->new_token_len <= TOKEN_MAX_BYTES);
-	if (!allowed(core, asker, rq))
+	if (!allowed(core, asker, rq)) {
+		emit_undone(core);
 		return;
+	}
 	c = call_begin(core, asker, rq);
 	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
 		c->since_ms = poll_first_ms(core, c);

@@ -36,8 +36,9 @@
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
-#define LOOK_MS 20   /* after the end of the key in the way */
-#define SURE_MS 1000 /* for so long an answer about the queue counts */
+#define LOOK_MS 20	 /* after the end of the key in the way */
+#define SURE_MS 1000	 /* for so long an answer about the queue counts */
+#define UNPLACED_MS 1000 /* who awaits a name without a place looks then */
 
 /* Whether the token is in the queue, has the name or was never heard of: one
  * operation ends it (token_record_orphan()).  The next CLAIM has another one.
@@ -189,7 +190,7 @@ wait_here(struct core *core, struct pollers *ps, struct poller *p,
 	asker->parked = c->id;
 	asker->awaits |= c->awaits;
 	p->call = c->id;
-	p->session = asker->id;
+	poller_move(core, p, asker->id);
 	p->heard_ms = core->now_ms;
 	p->result = RESULT_TIMEOUT;
 	c->parked = true;
@@ -205,7 +206,8 @@ wait_here(struct core *core, struct pollers *ps, struct poller *p,
 
 /*
  * Each such call has a place of its own, as it has no token by which it could
- * be known again.  Without a place it would wait for nothing, so it is refused.
+ * be known again.  If there is no place left, it is as if it were woken after a
+ * while: its client looks then.
  */
 static bool
 await(struct core *core, struct token_call *c, struct owner *asker)
@@ -217,14 +219,15 @@ await(struct core *core, struct token_call *c, struct owner *asker)
 	if (asker->draining)
 		return false;
 	ps = pollers_get(core, c);
-	p = poller_new(core, ps, "");
+	p = poller_new(core, ps, "", asker->id);
 	if (p != NULL) {
 		wait_here(core, ps, p, c, asker);
 		return true;
 	}
-	emit_error(core, c->session, c->ref, ERR_LIMIT,
-	    "too many clients wait for this name already");
-	call_remove(core, c);
+	asker->awaits = true;
+	c->yields = true;
+	core_arm(
+	    core, &c->deadline, core->now_ms + min_ms(c->park_ms, UNPLACED_MS));
 	pollers_next(core, ps);
 	return true;
 }
@@ -273,7 +276,7 @@ listen_as(struct core *core, struct pollers *ps, const char *holder,
 	if (core->stopping || listener == NULL || listener->draining)
 		return false;
 	if (p == NULL)
-		p = poller_new(core, ps, holder);
+		p = poller_new(core, ps, holder, c->listener);
 	if (p == NULL)
 		return false;
 	p->told_ms = core->now_ms + sleeps_ms(c) + COMES_BACK_MS;
@@ -287,7 +290,8 @@ listen_as(struct core *core, struct pollers *ps, const char *holder,
 	a = call_find(core, p->call);
 	if (!a->awaits)
 		return false;
-	a->session = p->session = c->listener;
+	poller_move(core, p, c->listener);
+	a->session = c->listener;
 	a->ref = c->listener_ref;
 	listener->awaits = true;
 	core_arm(core, &a->deadline, p->told_ms);
@@ -306,14 +310,13 @@ listening(const struct core *core, const struct poller *p)
 
 /* Two threads of a program change places. */
 static void
-change_places(struct poller *p, struct poller *other)
+change_places(struct pollers *ps, struct poller *p, struct poller *other)
 {
 	const struct poller was = *p;
 
-	p->holder = other->holder;
+	pollers_swap(ps, p, other);
 	p->due_ms = other->due_ms;
 	p->told_ms = other->told_ms;
-	other->holder = was.holder;
 	other->due_ms = was.due_ms;
 	other->told_ms = was.told_ms;
 }
@@ -343,12 +346,12 @@ use_turn(struct core *core, struct pollers *ps, const struct token_call *c)
 	struct poller *kept = poller_find(core, ps, ps->kept_of);
 	int64_t until_ms = kept == NULL ? 0 : kept->told_ms;
 
-	if (mine == NULL && !pollers_is_full(core, ps))
+	if (mine == NULL && !pollers_is_full(core, ps, c->listener))
 		return false;
 	if (mine == kept)
 		return true;
 	if (mine != NULL && kept != NULL)
-		change_places(mine, kept);
+		change_places(ps, mine, kept);
 	if (mine == NULL || kept == NULL || mine->call == 0)
 		(void)listen_as(core, ps, ps->kept_of, c);
 	tell_until(core, poller_find(core, ps, ps->kept_of), until_ms);
@@ -458,10 +461,10 @@ poll_refused(struct core *core, struct token_call *c)
 	ps = pollers_get(core, c);
 	p = poller_of(core, ps, c);
 	if (p == NULL)
-		p = poller_new(core, ps, c->holder);
+		p = poller_new(core, ps, c->holder, c->session);
 	if (p != NULL) {
 		p->heard_ms = core->now_ms;
-		p->session = c->session;
+		poller_move(core, p, c->session);
 	}
 	pollers_next(core, ps);
 }

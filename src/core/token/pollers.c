@@ -3,8 +3,7 @@
  *
  * A poll queue has a place for each token that wants the name, in the order in
  * which the tokens first came, whether they are here or away.  Places are
- * bounded, for a name and in all, since tokens cost their clients nothing.  So
- * a walk along one poll queue is a short one.
+ * bounded, since tokens cost their clients nothing.
  *
  * Code that makes a poll queue, or frees a place of one, calls pollers_next()
  * in the end: that frees a poll queue which nobody needs.
@@ -22,8 +21,7 @@
 #include "core/token/pollers.h"
 #include "core/turn/work.h"
 
-#define POLLERS_MAX 100 /* of a name */
-#define POLLERS_ALL_MAX 10000
+#define SWEEP_MS 250 /* a whole poll queue is looked through so often */
 
 static const char *
 name_of(const struct table_link *link, size_t *len)
@@ -33,6 +31,16 @@ name_of(const struct table_link *link, size_t *len)
 
 	*len = ps->name_len;
 	return ps->name;
+}
+
+static const char *
+holder_of(const struct table_link *link, size_t *len)
+{
+	const struct poller *p =
+	    container_of_const(link, struct poller, by_holder);
+
+	*len = strlen(p->holder);
+	return p->holder;
 }
 
 void
@@ -67,6 +75,7 @@ pollers_get(struct core *core, const struct token_call *c)
 	ps = xcalloc(1, sizeof(*ps) + n->len);
 	ps->timer.kind = TIMER_STAND;
 	TAILQ_INIT(&ps->list);
+	table_init(&ps->by_holder, holder_of);
 	ps->shard = guard_shard(core, n->name, n->len);
 	ps->wake_ms = INT64_MAX;
 	ps->name_len = n->len;
@@ -99,36 +108,75 @@ struct poller *
 poller_find(
     const struct core *core, const struct pollers *ps, const char *holder)
 {
-	struct poller *p;
+	struct table_link *link =
+	    table_find(&ps->by_holder, holder, strlen(holder));
 
-	TAILQ_FOREACH (p, &ps->list, link) {
-		core_visit(core, 1);
-		if (strcmp(p->holder, holder) == 0)
-			return p;
-	}
-	return NULL;
+	core_visit(core, 1);
+	return link == NULL ? NULL
+			    : container_of(link, struct poller, by_holder);
 }
 
 bool
-pollers_is_full(const struct core *core, const struct pollers *ps)
+pollers_is_full(
+    const struct core *core, const struct pollers *ps, uint64_t session)
 {
-	return ps->n >= POLLERS_MAX ||
-	       core->tokens->npollers >= POLLERS_ALL_MAX;
+	const struct owner *owner = owner_find(core, session);
+
+	return ps->n >= core->config.limits.waiters ||
+	       (owner != NULL &&
+		   owner->nplaces >= core->config.limits.requests);
+}
+
+/* A session may end before its places do. */
+static void
+count_place(struct core *core, uint64_t session, int by)
+{
+	struct owner *owner = owner_find(core, session);
+
+	if (owner != NULL)
+		owner->nplaces += (unsigned)by;
+}
+
+void
+poller_move(struct core *core, struct poller *p, uint64_t session)
+{
+	count_place(core, p->session, -1);
+	count_place(core, session, 1);
+	p->session = session;
+}
+
+void
+pollers_swap(struct pollers *ps, struct poller *a, struct poller *b)
+{
+	char *holder = a->holder;
+
+	assert(a->holder[0] != '\0' && b->holder[0] != '\0');
+	table_remove(&ps->by_holder, &a->by_holder);
+	table_remove(&ps->by_holder, &b->by_holder);
+	a->holder = b->holder;
+	b->holder = holder;
+	table_add(&ps->by_holder, &a->by_holder);
+	table_add(&ps->by_holder, &b->by_holder);
 }
 
 /* The order of all that wait for names here, tokens and sessions, is that of
  * core.last_come (poll_comes_before()). */
 struct poller *
-poller_new(struct core *core, struct pollers *ps, const char *holder)
+poller_new(
+    struct core *core, struct pollers *ps, const char *holder, uint64_t session)
 {
 	struct poller *p;
 
-	if (pollers_is_full(core, ps))
+	if (pollers_is_full(core, ps, session))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->holder = xstrdup(holder);
 	p->came = (struct arrival){ ++core->last_come, core->now_ms };
+	p->session = session;
+	count_place(core, session, 1);
 	TAILQ_INSERT_TAIL(&ps->list, p, link);
+	if (holder[0] != '\0')
+		table_add(&ps->by_holder, &p->by_holder);
 	ps->n++;
 	core->tokens->npollers++;
 	return p;
@@ -140,6 +188,9 @@ poller_free(struct core *core, struct pollers *ps, struct poller *p)
 {
 	assert(ps->n > 0 && core->tokens->npollers > 0);
 	TAILQ_REMOVE(&ps->list, p, link);
+	if (p->holder[0] != '\0')
+		table_remove(&ps->by_holder, &p->by_holder);
+	count_place(core, p->session, -1);
 	ps->n--;
 	core->tokens->npollers--;
 	if (p->waits)
@@ -157,6 +208,7 @@ pollers_free(struct core *core, struct pollers *ps)
 	while (!TAILQ_EMPTY(&ps->list))
 		poller_free(core, ps, TAILQ_FIRST(&ps->list));
 	core_disarm(core, &ps->timer);
+	table_fini(&ps->by_holder);
 	table_remove(&core->tokens->pollers, &ps->by_name);
 	free(ps->kept_for);
 	free(ps->kept_of);
@@ -175,14 +227,20 @@ poll_fini(struct core *core)
 }
 
 /* Places are in the order of the first coming, so the first token that is here
- * has waited for longest, however often it was away. */
+ * has waited for longest, however often it was away.  Those behind it are looked
+ * at now and then. */
 struct poller *
 pollers_first_here(struct core *core, struct pollers *ps)
 {
 	struct poller *p, *next, *first = NULL;
+	bool sweeps = core->now_ms - ps->swept_ms >= SWEEP_MS;
 
+	if (sweeps)
+		ps->swept_ms = core->now_ms;
 	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
 		core_visit(core, 1);
+		if (first != NULL && !sweeps)
+			break;
 		if (p->call != 0 && first == NULL)
 			first = p;
 		else if (p->call == 0 &&

@@ -14,6 +14,7 @@
 /* One token that wants a name.  Owned by its poll queue. */
 struct poller {
 	TAILQ_ENTRY(poller) link;
+	struct table_link by_holder; /* of its poll queue, unless "" */
 	char *holder; /* owned; "": no token, it awaits the name */
 	struct arrival came;
 	int64_t heard_ms; /* when it was here last */
@@ -34,8 +35,10 @@ struct pollers {
 	struct table_link by_name;
 	struct timer timer;
 	TAILQ_HEAD(, poller) list;
+	struct table by_holder;
 	unsigned n;
-	uint64_t seq;	    /* of its place in the queue; 0: it has none */
+	int64_t swept_ms; /* places of tokens that stay away were freed then */
+	uint64_t seq;	  /* of its place in the queue; 0: it has none */
 	uint64_t asked_for; /* id of a call; 0: no operation is in flight */
 	uint64_t passed;    /* seq of the hold that a PASS in flight makes */
 	uint32_t epoch;	    /* the guard's epoch, when it was sent */
@@ -69,10 +72,21 @@ struct poller *poller_of(const struct core *core, const struct pollers *ps,
 struct poller *poller_find(
     const struct core *core, const struct pollers *ps, const char *holder);
 
-/* Returns NULL if there are too many. */
-struct poller *poller_new(
-    struct core *core, struct pollers *ps, const char *holder);
-bool pollers_is_full(const struct core *core, const struct pollers *ps);
+/*
+ * Places are bounded by limits.waiters for a name, and by limits.requests for
+ * the session over which their tokens came last.  poller_new() returns NULL if
+ * there are too many.
+ */
+struct poller *poller_new(struct core *core, struct pollers *ps,
+    const char *holder, uint64_t session);
+bool pollers_is_full(
+    const struct core *core, const struct pollers *ps, uint64_t session);
+
+/* The place counts for this session from now on. */
+void poller_move(struct core *core, struct poller *p, uint64_t session);
+
+/* The two change their tokens. */
+void pollers_swap(struct pollers *ps, struct poller *a, struct poller *b);
 void poller_free(struct core *core, struct pollers *ps, struct poller *p);
 
 /* Returns the first token that is here, or NULL.  Frees the places of tokens

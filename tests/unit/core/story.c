@@ -614,6 +614,7 @@ story_init(struct story *st, struct buf *out)
 		.locks.max_ttl_ms = INT64_MAX,
 		.limits.unowned = 1000,
 		.limits.waiters = 100,
+		.limits.requests = 100,
 	};
 
 	memset(st, 0, sizeof(*st));

@@ -30,6 +30,8 @@ story_configure(struct story *st)
 	    (unsigned)story_option_num(st, "holds", c->limits.holds);
 	c->limits.clients =
 	    (unsigned)story_option_num(st, "clients", c->limits.clients);
+	c->limits.requests =
+	    (unsigned)story_option_num(st, "requests", c->limits.requests);
 	c->limits.waiters =
 	    (unsigned)story_option_num(st, "waiters", c->limits.waiters);
 	c->locks.max_keep_ms =

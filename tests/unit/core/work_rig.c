@@ -296,7 +296,8 @@ work_init(struct work_rig *r, unsigned sessions)
 		.locks.handovers = 16,
 		.limits.holds = WORK_MANY + 1,
 		.limits.unowned = 1000,
-		.limits.waiters = WORK_MANY + 1 };
+		.limits.waiters = WORK_MANY + 1,
+		.limits.requests = WORK_MANY + 1 };
 	struct core_event ev = { .kind = CORE_OPEN };
 	unsigned i;
 

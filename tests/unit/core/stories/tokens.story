@@ -301,7 +301,7 @@ config debug
 > 2 !SHUTDOWN
 > log tokens-left count=1
 70 token 1 acquire c token=t1
-> 1 ERR shutdown the broker is stopping; try another one
+> 1 ERR shutdown the broker is stopping; try another one (undone)
 80 < granted b fence=110
 > 1 done 1 held own meant fence=110 token=t1
 > op idle
@@ -322,13 +322,13 @@ config max_hold=1m default_hold=20s unowned=2
 60 < granted b fence=110
 > 1 done 1 held own meant fence=110 left=60000 token=t1
 70 token 1 acquire c token=t1 px=1h
-> 1 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; release some, or raise the limit
+> 1 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; release some, or raise the limit (undone)
 
 == tokens: not over a quorum
 config quorum=3
 0 ready 1
 10 token 1 acquire a token=t1
-> 1 ERR unsupported there are no token holds over a quorum; use LOCK
+> 1 ERR unsupported there are no token holds over a quorum; use LOCK (undone)
 
 == tokens: found and extended, or taken
 0 ready 1
@@ -1760,3 +1760,47 @@ config debug
 110 < value a
 120 gone 3
 400 until
+
+== places: so many for a connection; who has none polls without one
+config requests=1
+0 ready 3
+10 token 2 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+50 token 2 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 other=t2 how=e-r
+60 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+70 token 2 acquire a token=t1 px=30s park=80
+> op claim a seq=4 ttl=30000 client=t1 how=q--
+80 < busy a fence=100 ttl=29s text=x first=1
+2500 until
+> 150 2 busy 0 held fence=100 left=29000
+> 400 op token a seq=4 how=u--
+
+== places: so many for a name; BLPOP looks again after a second
+config waiters=1
+0 ready 3
+10 token 2 acquire a token=t1 px=30s park=80
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 3 acquire a token=t2 px=30s park=80
+> op claim a seq=2 ttl=30000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+50 token 3 acquire a token=t2 px=30s park=80
+> op claim a seq=3 ttl=30000 client=t2 other=t2 how=e-r
+60 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+70 token 3 @7 acquire a park=500 awaits
+80 token 1 @8 acquire a park=5s awaits
+600 until
+> 570 3 @7 busy 0 free left=0
+1100 until
+> 1080 1 @8 done 0 free

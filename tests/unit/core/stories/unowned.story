@@ -259,7 +259,7 @@ config unowned=8
 60 < granted b fence=110
 > 2 done 1 held own meant fence=110 left=30000 token=t2
 70 token 2 acquire c token=t3 px=30s
-> 2 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; release some, or raise the limit
+> 2 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; release some, or raise the limit (undone)
 80 1 LOCK d keep=1s
 > 1 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; ask later, or without keep= and delay=
 90 1 @1 LATCH l n=1 ttl=1000
