@@ -186,6 +186,17 @@ buf_consume(struct buf *b, size_t n)
 }
 
 void
+buf_cut(struct buf *b, size_t len)
+{
+	size_t n = buf_len(b) - len;
+
+	assert(len <= buf_len(b));
+	if (b->secret && n > 0)
+		explicit_bzero(b->mem + b->tail - n, n);
+	b->tail -= n;
+}
+
+void
 buf_clear(struct buf *b)
 {
 	buf_wipe(b, b->head, b->tail);

@@ -93,11 +93,26 @@ on_reload_over(void *arg)
 	identity_reload_over(b->identity);
 }
 
+static void
+on_request(void *arg, struct conn *c, const struct request *r)
+{
+	if (!resp_multi_takes(c, r))
+		handler_request(arg, c, r);
+}
+
+static void
+on_refused(void *arg, struct conn *c)
+{
+	(void)arg;
+	resp_multi_spoil(c, "a command was refused before");
+}
+
 const struct front_handler bridge_front_handler = {
 	.opened = on_opened,
 	.catch_up = on_catch_up,
-	.request = handler_request,
+	.request = on_request,
 	.command = resp_command,
+	.refused = on_refused,
 	.drain = on_drain,
 	.gone = on_gone,
 	.reloaded = on_reloaded,

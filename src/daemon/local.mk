@@ -57,6 +57,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp_conn.c \
 	src/daemon/resp_keys.c \
 	src/daemon/resp_look.c \
+	src/daemon/resp_multi.c \
 	src/daemon/resp_mutex.c \
 	src/daemon/resp_redisson.c \
 	src/daemon/resp_scripts.c \

@@ -26,6 +26,7 @@ resp_free(struct broker *b, struct resp *rs)
 	if (rs == NULL)
 		return;
 	resp_mutex_gone(b, rs);
+	resp_multi_free(rs);
 	resp_forget_channels(b, rs);
 	free(rs->name);
 	free(rs->new_name);
@@ -44,11 +45,17 @@ resp_takes_reply(
 	struct client *client = conn_data(c);
 	resp_then then;
 
-	if (client->resp == NULL || client->resp->then == NULL)
+	if (client->resp == NULL ||
+	    (client->resp->then == NULL && client->resp->exec == NULL))
 		return false;
 	then = client->resp->then;
 	client->resp->then = NULL;
-	then(b, c, reply);
+	resp_exec_begins(c);
+	if (then != NULL)
+		then(b, c, reply);
+	else
+		resp_refusal(conn_output(c), reply);
+	resp_exec_ends(c);
 	return true;
 }
 
@@ -100,6 +107,26 @@ refuse(
 	return true;
 }
 
+static void
+run(struct broker *b, struct conn *c, const struct request *r, enum resp_id id)
+{
+	if (resp_is_idle_question(id, r)) {
+		resp_null(conn_output(c), resp_three(c));
+	} else if (!refuse(b, c, r, id)) {
+		resp_of(c)->id = id;
+		if (resp_is_latch(id, r))
+			resp_del_latch(b, c, r);
+		else
+			handlers[id](b, c, r);
+	}
+}
+
+void
+resp_exec(struct broker *b, struct conn *c, const struct request *r)
+{
+	resp_multi_exec(b, c, r, run);
+}
+
 void
 resp_command(void *arg, struct conn *c, const struct request *r)
 {
@@ -107,19 +134,14 @@ resp_command(void *arg, struct conn *c, const struct request *r)
 	enum resp_id id;
 	struct buf why;
 
+	if (resp_multi_takes(c, r))
+		return;
 	buf_init(&why);
 	id = resp_find(r->words, r->nwords, &why);
 	if (id == RESP_MAX)
 		conn_refuse(c, r, ERR_UNKNOWN_COMMAND, "%.*s",
 		    (int)buf_len(&why), buf_data(&why));
-	else if (resp_is_idle_question(id, r))
-		resp_null(conn_output(c), resp_three(c));
-	else if (!refuse(b, c, r, id)) {
-		resp_of(c)->id = id;
-		if (resp_is_latch(id, r))
-			resp_del_latch(b, c, r);
-		else
-			handlers[id](b, c, r);
-	}
+	else
+		run(b, c, r, id);
 	buf_fini(&why);
 }

@@ -72,6 +72,10 @@ struct resp {
 	/* resp_look.c */
 	struct look *look; /* owned; NULL: none */
 
+	/* resp_multi.c; owned */
+	struct multi *multi; /* a MULTI whose EXEC has not come; NULL: none */
+	struct exec *exec;   /* an EXEC that is being carried out; NULL: none */
+
 	/* resp_audience.c */
 	char *program; /* owned; which listens here; NULL: it is not known */
 
@@ -215,6 +219,28 @@ void resp_ask_each(struct broker *b, struct conn *c, const struct request *r,
 bool resp_part_told(struct conn *c, uint64_t ref, const struct token_result *t,
     const struct wire_reply *reply);
 
+/*
+ * resp_multi.c: takes a request that is queued, verb or command, and answers
+ * that; returns false if it is none of these.
+ */
+bool resp_multi_takes(struct conn *c, const struct request *r);
+/* A request that is queued was refused: so is the EXEC, for that reason. */
+void resp_multi_spoil(struct conn *c, const char *why);
+void resp_multi_free(struct resp *rs);
+
+/* EXEC: carries out the one command by run(), and answers all of them. */
+typedef void resp_run(
+    struct broker *b, struct conn *c, const struct request *r, enum resp_id id);
+void resp_multi_exec(
+    struct broker *b, struct conn *c, const struct request *r, resp_run *run);
+
+/* The answer to a command follows, or has been written: it may be one of an
+ * EXEC. */
+void resp_exec_begins(struct conn *c);
+void resp_exec_ends(struct conn *c);
+
+void resp_time_now(struct buf *out);
+
 /* The handlers of the table. */
 typedef void resp_handler(
     struct broker *b, struct conn *c, const struct request *r);
@@ -225,7 +251,8 @@ resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
     resp_info, resp_role, resp_time, resp_zero, resp_wait, resp_scan,
     resp_no_cluster, resp_no_tracking, resp_no_kill, resp_numsub,
     resp_subscribe, resp_unsubscribe, resp_key, resp_eval, resp_evalsha,
-    resp_script_load, resp_script_exists, resp_blpop, resp_incr;
+    resp_script_load, resp_script_exists, resp_blpop, resp_incr,
+    resp_multi, resp_exec, resp_discard;
 
 /* Milliseconds since 1970, for requests that name a time: by the clock of the
  * server that has the name, as with Redis, whatever that of this host shows. */

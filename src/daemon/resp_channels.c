@@ -129,6 +129,12 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 	char kind = kind_of(r->words[0]);
 	unsigned i;
 
+	/* Redisson gives up a wait at an error, and begins anew on another
+	 * connection. */
+	if (b->stopping) {
+		conn_kill(c);
+		return;
+	}
 	if (rs->nchannels + r->nwords - 1 > CHANNELS_MAX) {
 		resp_fail(c, "LIMIT a client may subscribe to %d channels",
 		    CHANNELS_MAX);

@@ -319,6 +319,7 @@ resp_reset(struct broker *b, struct conn *c, const struct request *r)
 	struct resp *rs = resp_of(c);
 
 	(void)r;
+	resp_multi_free(resp_of(c));
 	if (!core_is_idle(b->core, bridge_session(c))) {
 		resp_fail(c, "BAD-REQUEST this connection holds something:"
 			     " UNLOCK it before RESET");

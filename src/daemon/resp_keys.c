@@ -33,7 +33,9 @@ resp_ask(
 	a->rq.names = a->names;
 	/* With GET, the client wants to see what is in the way: at once.  An
 	 * error is nothing to wait for. */
-	if (a->rq.awaits)
+	if (rs->exec != NULL)
+		a->rq.park_ms = 0;
+	else if (a->rq.awaits)
 		a->rq.park_ms = await_ms(b, a->rq.park_ms);
 	else if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 && !a->mutex &&
 		 a->form != ASK_OLD_OR_NIL && a->wrong.where == 0)
@@ -75,11 +77,13 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	told.listed &= rs->sure;
 	mine = (struct span){ rs->mine, rs->mine_len };
 	error = ask_error(&told, &rs->wrong);
+	resp_exec_begins(c);
 	if (error != NULL)
 		resp_fail(c, "ERR %s", error);
 	else
 		ask_write(&told, token, rs->form, mine, resp_three(c),
 		    conn_output(c));
+	resp_exec_ends(c);
 }
 
 void

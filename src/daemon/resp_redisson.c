@@ -16,7 +16,8 @@
  * have been answered.
  *
  * TRYAGAIN.  The library repeats a request that was refused so.  So it is told
- * that only if surely nothing was done, or if doing it twice does no harm.
+ * that only if surely nothing was done, or if doing it twice does no harm.  If the
+ * broker stops, it finds another one then, or the next one at this address.
  */
 #include "config.h"
 
@@ -227,7 +228,8 @@ resp_latch_told(struct broker *b, uint64_t session, uint64_t ref,
 static void
 refuse(struct conn *c, const struct wire_reply *reply, bool again)
 {
-	if (again && reply->code == ERR_UNAVAILABLE)
+	if (again &&
+	    (reply->code == ERR_UNAVAILABLE || reply->code == ERR_SHUTDOWN))
 		resp_fail(
 		    c, "TRYAGAIN %.*s", (int)reply->text.n, reply->text.p);
 	else
@@ -277,8 +279,11 @@ finish(struct conn *c, struct resp *rs, const struct wire_reply *why)
 	struct wire_reply reply;
 
 	rs->parts = NULL;
-	if (conn_answered(c, p->ref, mem, &reply))
+	if (conn_answered(c, p->ref, mem, &reply)) {
+		resp_exec_begins(c);
 		write_parts(c, p, why);
+		resp_exec_ends(c);
+	}
 	free(p);
 }
 

@@ -30,20 +30,25 @@ resp_wait(struct broker *b, struct conn *c, const struct request *r)
 }
 
 void
-resp_time(struct broker *b, struct conn *c, const struct request *r)
+resp_time_now(struct buf *out)
 {
-	struct buf *out = conn_output(c);
 	struct timespec ts;
 	char text[32];
 
-	(void)b;
-	(void)r;
 	(void)clock_gettime(CLOCK_REALTIME, &ts);
 	resp_array(out, 2);
 	snprintf(text, sizeof(text), "%lld", (long long)ts.tv_sec);
 	resp_word(out, text);
 	snprintf(text, sizeof(text), "%ld", ts.tv_nsec / 1000);
 	resp_word(out, text);
+}
+
+void
+resp_time(struct broker *b, struct conn *c, const struct request *r)
+{
+	(void)b;
+	(void)r;
+	resp_time_now(conn_output(c));
 }
 
 void

@@ -58,6 +58,9 @@ struct front_handler {
 	 */
 	void (*request)(void *arg, struct conn *c, const struct request *r);
 
+	/* A request was malformed, and has been refused. */
+	void (*refused)(void *arg, struct conn *c);
+
 	/*
 	 * As request(), for a request that is none of our verbs, but may be a
 	 * command of the protocol that the connection speaks: `words` has all

@@ -57,6 +57,7 @@ gate_pass(struct conn *c, const struct wire_frame *frame)
 		return GATE_CLOSED;
 	case REQUEST_BAD:
 		conn_refuse_with(c, &r, code, &f->why);
+		f->handler->refused(f->arg, c);
 		return GATE_DONE;
 	case REQUEST_FOREIGN:
 		f->handler->command(f->arg, c, &r);

@@ -400,8 +400,8 @@ class Handshakes(RespTest):
         for words, error in (
                 (("FOO", "a", "b"), "ERR unknown command 'FOO', with args beginning with: "
                                     "'a' 'b' ; lockbroker has locks, and no data"),
-                (("MULTI",), "ERR unknown command 'MULTI', with args beginning with: "
-                             "; lockbroker has no transactions"),
+                (("EXEC",), "ERR EXEC without MULTI"),
+                (("DISCARD",), "ERR DISCARD without MULTI"),
                 (("WATCH", "a"), "ERR unknown command 'WATCH', with args beginning with: "
                                  "'a' ; lockbroker watches no keys, and names by OBSERVE"),
                 (("SENTINEL", "get-master-addr-by-name", "x"),

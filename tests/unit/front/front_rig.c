@@ -264,6 +264,12 @@ rig_listen(struct rig *rig)
 	buf_fini(&why);
 }
 
+static void
+on_refused(void *arg, struct conn *c)
+{
+	(void)arg, (void)c;
+}
+
 void
 rig_init(struct rig *rig)
 {
@@ -272,6 +278,7 @@ rig_init(struct rig *rig)
 		.catch_up = on_catch_up,
 		.request = on_request,
 		.command = on_command,
+		.refused = on_refused,
 		.drain = on_drain,
 		.gone = on_gone,
 		.reloaded = on_reloaded,
