@@ -78,9 +78,11 @@ finish(struct conn *c, int64_t code, int64_t left_ms)
 
 	rs->look = NULL;
 	if (conn_answered(c, l->ref, mem, &reply)) {
+		resp_exec_begins(c);
 		resp_array(conn_output(c), 2);
 		resp_int(conn_output(c), code);
 		resp_int(conn_output(c), left_ms);
+		resp_exec_ends(c);
 	}
 	resp_look_free(l);
 }

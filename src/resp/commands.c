@@ -84,9 +84,6 @@ quote(struct buf *why, struct span word, size_t max)
 static const struct {
 	const char *word, *hint;
 } hints[] = {
-	{ "MULTI", "; lockbroker has no transactions" },
-	{ "EXEC", "; lockbroker has no transactions" },
-	{ "DISCARD", "; lockbroker has no transactions" },
 	{ "WATCH", "; lockbroker watches no keys, and names by OBSERVE" },
 	{ "SENTINEL", "; give the address of the broker as that of a server" },
 };

@@ -1,5 +1,7 @@
 """MULTI and EXEC: pipelines of client libraries that take or release one lock."""
 
+import json
+import os
 import time
 import unittest
 
@@ -51,6 +53,24 @@ class Multi(RespTest):
             self.assertEqual(reply[:4], ["PONG", "a", "OK", "b"])
             self.assertTrue(reply[4][0].startswith(seconds))
             self.assertEqual(one("DEL", "x"), 1)
+
+    def test_a_script_that_looks_before_it_extends(self):
+        """The broker makes two requests of it, and the answer is still one."""
+        path = os.path.join(os.path.dirname(__file__), "releases.json")
+        with open(path, encoding="utf-8") as file:
+            text, = [row["text"] for row in json.load(file)
+                     if "redlock-universal" in row["of"][0] and row["words"] == "1 k t 1000 N"]
+        for one in self.each():
+            look = ("EVAL", text, 1, "x", "t", 1000, 90000)
+            self.assertEqual(self.transaction(one, ("PING",), look, ("PING",)),
+                             ["PONG", [-1, -2], "PONG"])
+            one(*TAKE)
+            code, left = self.transaction(one, look)[0]
+            self.assertEqual(code, 1)
+            self.assertGreater(left, 0)
+            self.assertEqual(one("PING"), "PONG")
+            self.assertGreater(one("PTTL", "x"), 60000)
+            one("DEL", "x")
 
     def test_what_is_refused(self):
         for one in self.each():
