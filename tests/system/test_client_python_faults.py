@@ -298,6 +298,20 @@ class Objects(Client):
         lock.__exit__(None, None, None)
         self.assertEqual(self.control.ok("STATUS x")["state"], "free")
 
+    def test_a_refusal_says_who_has_it(self):
+        self.prepare()
+        broker = self.open()
+        self.control.ok("SESSION label=cron@db2")
+        self.control.lock("a")
+        for wait, kind in ((0, lockbroker.Busy), (0.1, lockbroker.TimedOut)):
+            with self.assertRaises(kind) as caught:
+                with broker.lock("b", "a", wait=wait):
+                    self.fail("both")
+            error = caught.exception
+            self.assertEqual((error.name, error.holder), ("a", "cron@db2"))
+            self.assertGreaterEqual(error.age, 0)
+            self.assertRegex(str(error), "^a: .*held by cron@db2")
+
     def test_what_is_dropped_is_given_back(self):
         self.prepare()
         broker = self.open()
