@@ -29,6 +29,7 @@ const {
 const LOCAL_SOCKET = '/run/lockbrokerd/lockbrokerd.sock';
 const PORT = 5625;
 const IDLE = 8; // so many sessions without work are kept
+const RETRY = 200; // so long a request waits at least at a second broker
 const LOOK = 200; // how often it is looked whether a broker is silent
 
 // Words of the protocol.
@@ -340,7 +341,7 @@ class Broker {
       await undefined; // who asks in the same turn shares it
       if (session.state !== 'open')
         session = await this.opened(session, what.busy, end, limit, signal);
-      const rest = end === Infinity ? end : Math.max(wait === 0 ? 0 : 1, end - now());
+      const rest = this.rest(wait, end, limit, tries);
       let said;
       try {
         if (what.undo && session.maybeFree(what.busy, rest)) {
@@ -370,6 +371,13 @@ class Broker {
         await abortable(session.comesBack(), signal);
       }
     }
+  }
+
+  /* How long the broker is to wait: one that is asked after another did not answer
+   * gets a moment of the patience, though the time may be over. */
+  rest(wait, end, limit, tries) {
+    if (end === Infinity || (wait === 0 && tries === 1)) return wait === 0 ? 0 : end;
+    return Math.max(1, end - now(), tries > 1 ? Math.min(RETRY, limit.left() / 2) : 0);
   }
 
   /* Ends a request, and gives back what it was granted, or is granted yet. */
@@ -402,13 +410,13 @@ class Broker {
     if (!lost) hold.leave();
     const given = this.giveBack(session, want, lost);
     given.catch(() => {}).finally(() => this.letGo(session, want.busy));
-    if (lost) throw hold.error;
     try {
       await this.answer(given, session, new Limit(this.patience, 0));
     } catch (error) {
       // If the connection is gone, the broker ends it: it was held until now.
-      if (!(error instanceof Gone)) throw error.about(want.names);
+      if (!lost && !(error instanceof Gone)) throw error.about(want.names);
     }
+    if (lost) throw hold.error;
   }
 
   /* What was lost is given back as well: a broker may wait for the word. */

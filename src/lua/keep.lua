@@ -351,8 +351,9 @@ local function shown(value)
 	elseif phase(value) then
 		return "@shared|" .. string.format(whole, phase(value))
 	end
-	return value and (value == "" or string.find(value, "|", 1, true)) and "-"
-		or string.sub(value or "", 1, 200)
+	local begins = string.sub(value or "", 1, 200)
+	return value and (value == "" or string.find(begins, "|", 1, true)) and "-"
+		or begins
 end
 
 -- Defines the operations on token holds, as far as release.lua does not carry

@@ -31,6 +31,10 @@ enum refusal_action {
 	"the ACL of Redis does not permit redis.user what it needs: " \
 	"`lockbrokerd --probe` names it"
 
+#define REFUSAL_BROKER                                                      \
+	"no CLIENT KILL: that is a lockbroker or a proxy, and not a Redis " \
+	"server"
+
 /* clang-format off */
 #define REFUSALS(REFUSAL) \
 	REFUSAL("OOM", STAY, "redis-oom", \
@@ -71,8 +75,9 @@ enum refusal_action {
 	REFUSAL("ERR max number of clients", RECONNECT, "redis-maxclients", \
 	    "Redis has too many connections: raise its maxclients") \
 	REFUSAL("ERR unknown subcommand 'KILL'.", STAY, "redis-stranger", \
-	    "no CLIENT KILL: that is a lockbroker or a proxy, and not a Redis" \
-	    " server") \
+	    REFUSAL_BROKER) \
+	REFUSAL("ERR lockbroker ends no connection", STAY, "redis-stranger", \
+	    REFUSAL_BROKER) \
 	REFUSAL("ERR unsupported command", STAY, "redis-stranger", \
 	    "that is a proxy: redis.nodes must name the Redis server itself") \
 	REFUSAL("ERR unknown command", STAY, "redis-command", \

@@ -52,6 +52,7 @@ BRIEF = 1.0  # an answer is older than its arrival by less
 IDLE = 8  # so many sessions without work are kept
 MOMENT = 1.0  # so long a request waits for its session to come back
 WARY = 8  # so often a lock is waited for at once after one was not free
+RETRY = 0.2  # so long a request waits at least at a second broker
 LOOK = 0.05  # how often a `stop=` is looked at
 
 __all__ = ["Broker", "Lock", "Hold", "Latch", "Barrier", "Error", "Busy",
@@ -329,6 +330,7 @@ class Limit:
         self.patience = core.patience if patience is None else patience
         self.quiet = core.clock()  # no broker has answered since
         self.stopped = False
+        self.is_again = False  # a broker has not answered
         self.at: Optional[Tuple["Session", str]] = None  # what is asked now
         self.hard: Optional[float] = None
         if end is not None:
@@ -351,6 +353,14 @@ class Limit:
             return 0.0
         until = self.quiet + SILENCE if self.hard is None else self.hard
         return until - self.core.clock()
+
+    def rest(self) -> Optional[float]:
+        """How long the broker is to wait: one that is asked after another did not
+        answer gets a moment of the patience, though the time may be over."""
+        rest = rest_of(self.end)
+        if rest is None or not self.is_again:
+            return rest
+        return max(rest, min(RETRY, self.left() / 2))
 
     def share(self, others: bool) -> float:
         """So much of that for one address, if there are others to try."""
@@ -946,12 +956,12 @@ class Session:
             self.ending -= 1
             self.core.let_go(self, set())
 
-    def give_rest(self, hold: Grant) -> None:
+    async def give_rest(self, hold: Grant, limit: Limit) -> None:
         """What was lost is given back all the same: where one of several names
         was, the others are still held; and a broker may wait for the word."""
         try:
-            for line in hold.each():
-                self.send(line)
+            for call in [self.send(line, limit=limit)[1] for line in hold.each()]:
+                await call
         except Gone:
             pass
 
@@ -962,13 +972,13 @@ class Session:
                 hold.granted(reply)
                 self.holds.add(hold)
 
-        if self._may_be_free(hold, limit.end):
+        if self._may_be_free(hold, limit.rest()):
             reply = await self._try(hold, granted, limit)
-            if limit.end == 0 or not reply.is_taken:
+            if limit.rest() == 0 or not reply.is_taken:
                 reply.check()
                 return
             self.wary = WARY
-        (await self.ask(hold.request + wait_word(rest_of(limit.end)), limit,
+        (await self.ask(hold.request + wait_word(limit.rest()), limit,
                         hold.undo, granted)).check()
         await self.ping(limit)
 
@@ -1196,6 +1206,7 @@ class Broker:
                         session.address.text, "does not answer" if
                         session.silent or not session.open else
                         "did not answer this request in time")) from None
+                limit.is_again = True
                 await session.come_back(limit.left())
             finally:
                 if not done:
@@ -1248,7 +1259,7 @@ class Broker:
         session.holds.discard(hold)
         try:
             if over:
-                session.give_rest(hold)
+                await session.give_rest(hold, Limit(self, 0.0))
             else:
                 _, call = session.send(hold.undo, limit=Limit(self, 0.0))
                 (await call).check()
@@ -1257,7 +1268,7 @@ class Broker:
             if not safe:
                 raise hold.error() from None
         except Lost as error:
-            session.give_rest(hold)
+            await session.give_rest(hold, Limit(self, 0.0))
             raise error.about(hold.names) from None
         finally:
             self.let_go(session, hold.keys)
