@@ -1,7 +1,7 @@
 """The Node client where something goes wrong: brokers that say nothing, words that it does not
 know."""
 
-from lib.wait import eventually
+from lib.wait import eventually, hang
 import test_client_node as node
 
 # Asks for a name, with so much time, and says what came of it, and how long that took.
@@ -48,7 +48,7 @@ class Silence(node.Client):
                         got, took = program.next()
                         self.main.thaw()
                         self.assertEqual(got, "none" if two else "unavailable")
-                        self.assertLess(took, wait + 1000 + 400)
+                        self.assertLess(took, wait + 1000 + hang(400))
                         self.assertEqual(program.end(), "")
 
     def test_who_waits_when_it_freezes(self):
@@ -62,7 +62,7 @@ class Silence(node.Client):
                 got, took = program.next()
                 self.main.thaw()
                 self.assertIn(got, ("timeout",) if two else ("unavailable", "timeout"))
-                self.assertLess(took, 3000 + 1000 + 400)
+                self.assertLess(took, 3000 + 1000 + hang(400))
                 self.assertEqual(program.end(), "")
                 eventually(lambda: self.control.ok("STATUS a")["waiters"] == "0", 10)
 
@@ -82,7 +82,7 @@ class Silence(node.Client):
         self.main.freeze()
         program.tell()
         self.assertEqual(program.next(), ["none"])
-        self.assertLess(program.next()[0], 1400)
+        self.assertLess(program.next()[0], 1000 + hang(400))
         self.main.thaw()
         eventually(lambda: self.control.ok("STATUS a")["state"] == "free", 10)
         program.tell()
