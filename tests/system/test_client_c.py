@@ -328,7 +328,7 @@ class Faults(Client):
             self.assertLess(used, 0.2)
             self.main.thaw()
             eventually(lambda: self.control.stats()["clients"] == "2")
-            self.assertEqual(self.control.ok("STATUS a")["state"], "free")
+            eventually(lambda: self.control.ok("STATUS a")["state"] == "free")
             driver.close()
 
     def test_one_that_waits_while_the_broker_freezes(self):
