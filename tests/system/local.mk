@@ -45,6 +45,7 @@ EXTRA_DIST += \
 	tests/system/lib/resp.py \
 	tests/system/lib/sends.py \
 	tests/system/lib/sentinel.py \
+	tests/system/lib/spoil.py \
 	tests/system/lib/stress.py \
 	tests/system/lib/transcript.py \
 	tests/system/lib/tls_client.py \
@@ -81,6 +82,7 @@ EXTRA_DIST += \
 	tests/system/test_idle_brokers.py \
 	tests/system/test_harness.py \
 	tests/system/test_health.py \
+	tests/system/test_hostile_values.py \
 	tests/system/test_http.py \
 	tests/system/test_leases.py \
 	tests/system/test_leaving.py \
@@ -95,6 +97,7 @@ EXTRA_DIST += \
 	tests/system/test_page.py \
 	tests/system/test_partitions.py \
 	tests/system/test_probe.py \
+	tests/system/test_proxied.py \
 	tests/system/test_queue.py \
 	tests/system/test_quorum.py \
 	tests/system/test_rare_faults.py \
@@ -125,11 +128,17 @@ EXTRA_DIST += \
 	tests/system/test_resp_tokens.py \
 	tests/system/test_resp_turns.py \
 	tests/system/test_redis_restarts.py \
+	tests/system/test_replace_resumes.py \
+	tests/system/test_replace_return.py \
+	tests/system/test_replace_users.py \
+	tests/system/test_resp_multi.py \
+	tests/system/test_resp_pollers.py \
 	tests/system/test_sync.py \
 	tests/system/test_sentinel.py \
 	tests/system/test_runs.py \
 	tests/system/test_sessions.py \
 	tests/system/test_shared.py \
+	tests/system/test_spoilt_replies.py \
 	tests/system/test_starts.py \
 	tests/system/test_stopping.py \
 	tests/system/test_strangers.py \
