@@ -129,7 +129,7 @@ do_op(struct broker *b, const struct op *op)
 	    (unsigned long long)op->id, words[op->kind], (int)op->name_len,
 	    op->name_len > 0 ? op->name : "", (unsigned long long)op->seq,
 	    op->shard);
-	if (op->name_len > 0 && !crowd_has(f->name)) {
+	if (op->name_len > 0 && !crowd_has(f->name) && !broker_tries(f->name)) {
 		checker_op(b->w, b, f);
 		pollers_op(b, op);
 		faults_op(b->w, b, f);

@@ -149,6 +149,14 @@ broker_unaware(const struct broker *b, int64_t now_us)
 	return now_us < b->aware_us;
 }
 
+/* Does it only try by this name whether grants are carried out (core/guard)?
+ * No client can have the name. */
+static inline bool
+broker_tries(const char *name)
+{
+	return name[0] == '@';
+}
+
 /* It freezes, and its clock stands still; both go on. */
 void broker_stand_still(struct broker *b);
 void broker_go_on(struct broker *b);

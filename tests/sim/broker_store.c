@@ -68,6 +68,8 @@ static void
 check_outcome(struct broker *b, const struct flight *flight, int64_t sent_ms,
     const struct outcome *outcome)
 {
+	if (broker_tries(flight->name))
+		return;
 	if (outcome->status == OUTCOME_REFUSED)
 		checker_refused(
 		    b->w, flight->name, outcome->text, outcome->text_len);
