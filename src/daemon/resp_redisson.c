@@ -243,10 +243,19 @@ told_refusal(struct broker *b, struct conn *c, const struct wire_reply *reply)
 	refuse(c, reply, reply->undone);
 }
 
+/* Other libraries may repeat what a broker that stops has not done: go-redis
+ * does, at another address. */
+static void
+told_stop(struct broker *b, struct conn *c, const struct wire_reply *reply)
+{
+	(void)b;
+	refuse(c, reply, reply->undone && reply->code == ERR_SHUTDOWN);
+}
+
 void
 resp_redisson_asks(struct broker *b, struct conn *c, const struct ask *a)
 {
-	resp_of(c)->then = a->repeats ? told_refusal : NULL;
+	resp_of(c)->then = a->repeats ? told_refusal : told_stop;
 	if (a->latch_ms > 0)
 		add_open(b->latches, a, bridge_session(c));
 }

@@ -80,7 +80,7 @@ class Newcomers(RespTest):
 
 
 class Stopping(RespTest):
-    def test_redisson_tries_again_elsewhere(self):
+    def test_libraries_try_again_elsewhere(self):
         """While a session may count on what it was told, the broker is still there."""
         self.broker()
         line = self.client()
@@ -94,6 +94,8 @@ class Stopping(RespTest):
         for sha, words in ((SCRIPTS["TAKE"][0], (1, "y", 30000, ONE)),
                            (SCRIPTS["RENEW_3_2"][0], (1, "y", 30000, ONE))):
             self.assertTrue(one.error("EVALSHA", sha, *words).startswith("TRYAGAIN "))
+        self.assertTrue(one.error("SET", "y", "t", "NX", "PX", 30000).startswith("TRYAGAIN "))
+        self.assertTrue(one.error("EVALSHA", REDIS_PY_RELEASE, 1, "y", "t").startswith("TRYAGAIN "))
         other.send("SUBSCRIBE", "redisson_lock__channel:{y}")
         with self.assertRaises(ConnectionError):
             other.read()
