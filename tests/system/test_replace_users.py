@@ -63,6 +63,7 @@ class TakenAway(WithUsers):
         gone.event(kind="LEAVING")
         gone.expect_eof()
         self.assertTrue(stays.reply(15).ok)
+        eventually(lambda: self.b.log_lines("reread=configuration"), 10, "here, too")
         self.client(self.b).err("AUTH deploy secret", "auth")
 
     def test_what_a_replacement_has_read_anew(self):
@@ -84,12 +85,10 @@ class TakenAway(WithUsers):
         self.known("ops")  # stays, and so does its process
         self.replace()
         boss.ok("STATS")
-        before = len(self.b.log_lines("reread=auth"))
         self.reload(user(deny=["secret"]), user("other", hash=OTHER), user("boss"))
-        self.heard(before + 2)
+        eventually(lambda: boss.ask("STATS").code == "denied", 10, "it is read where they are")
         client.err("LOCK secret", "denied")
         client.ok("UNLOCK held")
-        boss.err("STATS", "denied")
         other.event(kind="LEAVING")
         other.expect_eof()
 
