@@ -51,6 +51,7 @@ EXTRA_DIST += \
 	tests/system/lib/tls_client.py \
 	tests/system/lib/wait.py \
 	tests/system/long \
+	tests/system/others \
 	tests/system/run \
 	tests/system/test_audit.py \
 	tests/system/test_brokers.py \
