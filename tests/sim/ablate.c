@@ -328,6 +328,8 @@ const struct ablation ablations[] = {
 	{ "leave-instance",
 	    "a process that takes over has the old one's number", 100,
 	    ABLATE_TWIN, 0, 0, { { NULL, NULL } } },
+	{ "leave-ask", "a process that takes over does not ask who leaves", 20,
+	    ABLATE_ASK, 0, USE_SESSION, { { NULL, NULL } } },
 	{ "leave-window", "a window that is handed on ends with that", 500,
 	    ABLATE_LEAVES, 0, USE_KEEPS,
 	    { { "op.disown =|hold(key, token, n, ttl, nobody)",

@@ -14,6 +14,8 @@
 #include "redis/redis.h"
 
 #include "answer.h"
+#include "bond.h"
+#include "resumes.h"
 #include "world.h"
 
 #define CHECK_EVERY 97 /* steps from one check of the core to the next */
@@ -79,6 +81,8 @@ broker_input(struct broker *b, struct input *in)
 		input_free(in);
 		return;
 	}
+	if (b->w->leaves && resumes_holds(b->w, in))
+		return;
 	STAILQ_INSERT_TAIL(&b->inputs, in, entry);
 	broker_wake(b);
 }
@@ -203,7 +207,8 @@ broker_catch_up(struct broker *b)
 static bool
 is_line(const struct input *in)
 {
-	return in->kind != INPUT_PACKET && in->kind != INPUT_BROKEN;
+	return in->kind != INPUT_PACKET && in->kind != INPUT_BROKEN &&
+	       in->kind != INPUT_BOND && in->kind != INPUT_ROOM;
 }
 
 static void
@@ -472,6 +477,10 @@ broker_crash(struct broker *b)
 	broker_forget(b);
 	checker_crashed(b->w, b);
 	client_broker_died(b->w, b);
+	if (b->w->leaves) {
+		bond_close(b);
+		resumes_died(b);
+	}
 }
 
 void

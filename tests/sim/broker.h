@@ -43,7 +43,9 @@ enum input_kind {
 	INPUT_CROWD,
 	INPUT_POLLERS,
 	INPUT_PACKET,
-	INPUT_BROKEN
+	INPUT_BROKEN,
+	INPUT_BOND, /* something of the other process, or its end */
+	INPUT_ROOM  /* in the channel to that one */
 };
 
 /* What has come in and has not been handled yet.  Owned by the broker. */
@@ -91,7 +93,13 @@ struct broker {
 	bool in_turn; /* between its steps and its writes */
 	bool due;     /* a turn is on its way */
 	bool stopping;
-	int64_t zero_ms; /* its clock at world time 0 */
+	bool may_return;     /* it leaves, and accepts again if the one that
+			      * has replaced it ends */
+	int64_t back_us;     /* when it did so last */
+	uint64_t bond;	     /* the channel by which it was replaced */
+	unsigned promised;   /* connections that were not handed to it yet */
+	int64_t promised_us; /* the last one */
+	int64_t zero_ms;     /* its clock at world time 0 */
 	int64_t rate_ppm;
 	int64_t wall_us;      /* its wall clock at world time 0 */
 	uint64_t life;	      /* counts starts; the tag of its events */
@@ -193,6 +201,10 @@ bool broker_has_lost(const struct broker *b, uint64_t session, uint64_t sitting,
  * are not written yet. */
 unsigned broker_has_news(
     const struct broker *b, uint64_t session, const char *name);
+
+/* Answers a request with an error. */
+void broker_refuse(
+    struct broker *b, uint64_t sitting, uint64_t ref, enum err_code code);
 
 /* Steps the time, if something is overdue. */
 void broker_catch_up(struct broker *b);

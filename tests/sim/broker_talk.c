@@ -12,6 +12,8 @@
 #include "base/xmalloc.h"
 #include "core/dump.h"
 
+#include "bond.h"
+#include "resumes.h"
 #include "world.h"
 
 /* One number for each name: the field occurs once for each of them. */
@@ -273,9 +275,8 @@ broker_attach(struct broker *b, const struct effect *e)
 
 /* What comes in. */
 
-/* The core is only asked; the answer comes after what was written before. */
-static void
-do_ping(struct broker *b, const struct input *in, uint64_t session)
+static struct effect *
+add_reply(struct broker *b, uint64_t session, uint64_t sitting, uint64_t ref)
 {
 	struct effects *fx = &b->fx;
 	struct effect *e;
@@ -288,11 +289,31 @@ do_ping(struct broker *b, const struct input *in, uint64_t session)
 	memset(e, 0, sizeof(*e));
 	e->kind = EFFECT_REPLY;
 	e->session = session;
-	e->conn = in->sitting;
-	e->ref = in->ref;
+	e->conn = sitting;
+	e->ref = ref;
+	return e;
+}
+
+/* The core is only asked; the answer comes after what was written before. */
+static void
+do_ping(struct broker *b, const struct input *in, uint64_t session)
+{
+	struct effect *e = add_reply(b, session, in->sitting, in->ref);
+
 	e->status = STATUS_OK;
 	e->heartbeat_ms = core_ping(b->core, broker_clock_ms(b), session);
 	checker_pinged(b->w, b, session, e->heartbeat_ms);
+}
+
+void
+broker_refuse(
+    struct broker *b, uint64_t sitting, uint64_t ref, enum err_code code)
+{
+	struct effect *e = add_reply(b, sitting, sitting, ref);
+
+	e->status = STATUS_ERR;
+	e->code = code;
+	broker_wake(b);
 }
 
 static void
@@ -327,6 +348,8 @@ do_resume(struct broker *b, const struct input *in, uint64_t session)
 	size_t i;
 
 	tell_some(b, false, 0);
+	if (resumes_asks(b, in))
+		return;
 	checker_resuming(b->w, b, in->ref, in->resumes);
 	event.u.resume.session = session;
 	event.u.resume.ref = in->ref;
@@ -465,9 +488,12 @@ broker_take(struct broker *b, struct input *in)
 		net_packet(in->conn, in->reply, in->message);
 	} else if (in->kind == INPUT_BROKEN) {
 		net_broken(in->conn);
-	}
-	if (in->kind == INPUT_PACKET || in->kind == INPUT_BROKEN ||
-	    checker_sitting_gone(b->w, in->sitting))
+	} else if (in->kind == INPUT_BOND)
+		bond_reads(b);
+	else if (in->kind == INPUT_ROOM)
+		bond_sees_room(b);
+	if (in->sitting == 0 || checker_sitting_gone(b->w, in->sitting) ||
+	    resumes_diverts(b, in))
 		return;
 	if (lines[in->kind].asks) {
 		broker_catch_up(b);

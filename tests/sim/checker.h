@@ -365,6 +365,10 @@ const struct grant *checker_grant_of(
     struct world *w, uint64_t session, int name);
 uint64_t checker_permits_of(struct world *w, uint64_t session, int semaphore);
 int checker_broker(const struct world *w, uint64_t sitting);
+
+/* Another process has a connection now, with the RESUME that came over it. */
+void checker_handed(
+    struct world *w, uint64_t sitting, uint64_t ref, int broker);
 bool checker_is_proxied(const struct world *w, uint64_t sitting);
 bool checker_is_by_quit_only(const struct world *w, uint64_t sitting);
 

@@ -12,6 +12,7 @@
 #include "core/dump.h"
 
 #include "checker_state.h"
+#include "resumes.h"
 #include "world.h"
 
 #define EARLY_US 2000	  /* clocks count milliseconds */
@@ -34,6 +35,13 @@ int
 checker_broker(const struct world *w, uint64_t sitting)
 {
 	return sitting_of(w, sitting)->broker;
+}
+
+void
+checker_handed(struct world *w, uint64_t sitting, uint64_t ref, int broker)
+{
+	sitting_of(w, sitting)->broker = broker;
+	w->checker.asks[ref - 1].broker = broker;
 }
 
 bool
@@ -200,7 +208,9 @@ checker_resume_answered(
 		    "request %llu resumes session %llu, which has ended",
 		    (unsigned long long)ask->ref,
 		    (unsigned long long)a->session);
-	if (a->status != STATUS_OK && ask->safe)
+	if (a->status != STATUS_OK &&
+	    (ask->safe ||
+		(a->code == ERR_NOT_FOUND && resumes_should_find(w, ask))))
 		world_fail(w, "session",
 		    "request %llu does not find session %llu, which is there",
 		    (unsigned long long)ask->ref,

@@ -11,6 +11,7 @@
 #include "core/dump.h"
 
 #include "checker_state.h"
+#include "resumes.h"
 #include "world.h"
 
 #define TRY_SLACK_US 80000 /* a name that was let go may be on its way */
@@ -487,7 +488,8 @@ due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 	/* Who leaves a barrier hears of it when that is broken. */
 	if (checker_ask_is(ask, ASK_AT_ONCE) &&
 	    !(ask->kind == ASK_CANCEL && uses_has(w, USE_BARRIER)))
-		return from_us + SLACK_US;
+		return from_us + SLACK_US +
+		       (ask->kind == ASK_RESUME ? resumes_more_us(w) : 0);
 	if (!checker_ask_is(ask, ASK_WAITS) || ask->wait_ms == 0)
 		return from_us + redis_us(w, ask);
 	if (ask->wait_ms == CORE_WAIT_FOREVER)

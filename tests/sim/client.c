@@ -151,6 +151,23 @@ client_hung_up(struct world *w, uint64_t sitting)
 }
 
 void
+client_handed(struct world *w, uint64_t sitting, struct broker *to)
+{
+	struct client *c = checker_client(w, sitting);
+	struct letter *l;
+
+	STAILQ_FOREACH (l, &c->letters, entry)
+		if (l->in->sitting == sitting) {
+			l->broker = to->index;
+			l->life = to->life;
+		}
+	if (c->sitting != sitting)
+		return;
+	c->broker = to->index;
+	c->life = to->life;
+}
+
+void
 client_broker_died(struct world *w, struct broker *b)
 {
 	struct client *c;
@@ -175,7 +192,11 @@ send_open(struct client *c)
 		c->broker = warmth_broker(c);
 	else if (prng_chance(&w->prng, 200) && c->key[0] == '\0')
 		c->broker = (int)prng_below(&w->prng, (uint64_t)w->nbrokers);
-	b = leaving_find(w, c->broker, c->key[0] != '\0');
+	b = leaving_find(w, c->broker, false);
+	if (b == NULL) {
+		client_plan(c, 1000, 100000);
+		return;
+	}
 	c->broker = b->index;
 	if (!b->alive || b->stopping) {
 		client_forget(c);

@@ -103,6 +103,9 @@ void client_tell(struct world *w, struct broker *b, const struct answer *a);
 void client_cut_off(struct client *c);
 
 /* A connection has ended. */
+/* Another process has it now, and what is on its way there. */
+void client_handed(struct world *w, uint64_t sitting, struct broker *to);
+
 void client_hung_up(struct world *w, uint64_t sitting);
 void client_broker_died(struct world *w, struct broker *b);
 

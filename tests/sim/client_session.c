@@ -143,6 +143,19 @@ believe_all(struct client *c)
 		c->permits[i] = checker_permits_of(c->w, c->session, i);
 }
 
+/* It is asked to try once more. */
+static void
+come_again(struct client *c)
+{
+	struct input *in = input_new(INPUT_GONE, c->sitting);
+
+	in->orderly = true;
+	client_send(c, in);
+	history_note(&c->w->history, world_now(c->w), HISTORY_INFO, c->session,
+	    HISTORY_CLOSED, NULL, 0);
+	client_lose(c);
+}
+
 void
 client_hear_session(
     struct client *c, const struct answer *a, const struct ask *ask)
@@ -160,6 +173,10 @@ client_hear_session(
 	if (a->status == STATUS_OK) {
 		c->session = a->session;
 		believe_all(c);
+		return;
+	}
+	if (a->code == ERR_UNAVAILABLE) {
+		come_again(c);
 		return;
 	}
 	c->key[0] = '\0';

@@ -409,6 +409,15 @@ faults_crash(struct broker *b)
 		    restart_broker, b);
 }
 
+void
+faults_restart(struct broker *b)
+{
+	events_at(&b->w->events,
+	    world_now(b->w) +
+		prng_skewed(&b->w->leaving, 5000, b->w->lease_ms * 1000),
+	    restart_broker, b, 0);
+}
+
 static void
 strike_crash(struct world *w)
 {

@@ -44,7 +44,9 @@ struct world;
 	FAULT(BACK, "back", "data go back in a history that goes on") \
 	FAULT(STANDSTILL, "standstill", "a broker freezes, and its clock stands still meanwhile") \
 	FAULT(ASIDE, "aside", "the file of an embedded server is set aside, or lacks its end") \
-	FAULT(SPOIL, "spoil", "a client of Redis writes fences that no broker can have given")
+	FAULT(SPOIL, "spoil", "a client of Redis writes fences that no broker can have given") \
+	FAULT(HEIR, "heir", "a process that has just replaced another one is killed") \
+	FAULT(BOND, "bond", "the channel between the two is slow, full, or cut")
 /* clang-format on */
 
 enum fault_bit {
@@ -89,6 +91,7 @@ void faults_part_soon(struct world *w);
 /* A broker dies, or stops in order; another process takes its place. */
 void faults_crash(struct broker *b);
 void faults_stop(struct broker *b);
+void faults_restart(struct broker *b); /* one that is dead, soon */
 
 /* A server that is up loses all its data. */
 void faults_flush(struct server *s);

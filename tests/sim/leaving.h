@@ -4,9 +4,12 @@
  * and serves the clients that it has until they go.
  *
  *	absent --> heir --> alone --> leaving --> absent
+ *	                      ^---------'  its successor has died at once
  *
- * Who comes is accepted by the one that is alone there, and a client that
- * resumes a session by the one that has it, as if its connection was handed on.
+ * What they say to each other goes over a channel (bond.h), by the rules of
+ * src/daemon/succession.c and leavers.c.  Who comes is accepted by the one that
+ * is alone there; if its session is the other one's, the connection is handed on
+ * (resumes.h).
  */
 #ifndef LOCKBROKER_SIM_LEAVING_H
 #define LOCKBROKER_SIM_LEAVING_H
@@ -15,6 +18,7 @@
 #include <stdint.h>
 
 struct broker;
+struct parcel;
 struct world;
 
 /* Which process of its place a broker is. */
@@ -28,8 +32,15 @@ enum broker_part {
 void leaving_draw(struct world *w);
 void leaving_start(struct world *w);
 
-/* Who accepts a client that means the broker with that index. */
-struct broker *leaving_find(struct world *w, int index, bool resumes);
+/* The other process of its place; NULL: there is only one. */
+struct broker *leaving_twin(const struct broker *b);
+
+/* Who accepts a client that means the broker with that index; `stays`: it has a
+ * connection there.  NULL: nobody yet, and clients wait. */
+struct broker *leaving_find(struct world *w, int index, bool stays);
+
+/* The other process of its place has said something, or its end is read. */
+void leaving_hears(struct broker *b, const struct parcel *p);
 
 /* The number of a process that starts, which was drawn for it. */
 uint64_t leaving_instance(const struct broker *b, uint64_t drawn);
@@ -44,10 +55,10 @@ int64_t leaving_more_us(const struct world *w);
 /* Has the other process of its place that Redis, too? */
 bool leaving_shared(const struct broker *b);
 
-/* It has died, or has stopped: does another process take its place? */
+/* It has died, or has stopped: is another process to be started in its place? */
 bool leaving_died(struct broker *b);
 
-/* It is about to stop, and so its heir ends. */
+/* It is about to stop, and so its heir ends, and who leaves is to stop. */
 void leaving_stops(struct broker *b);
 
 #endif

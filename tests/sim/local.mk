@@ -52,6 +52,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/pollers_orphan.c \
 	tests/sim/threads.c \
 	tests/sim/pollers.h \
+	tests/sim/bond.c \
+	tests/sim/bond.h \
 	tests/sim/broker.c \
 	tests/sim/broker.h \
 	tests/sim/broker_store.c \
@@ -104,6 +106,8 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/electorate.h \
 	tests/sim/embedded.c \
 	tests/sim/quorum.c \
+	tests/sim/resumes.c \
+	tests/sim/resumes.h \
 	tests/sim/replica.c \
 	tests/sim/replica.h \
 	tests/sim/sentinel.c \

@@ -168,6 +168,10 @@ poller_on_tick(void *object, uint64_t tag)
 	}
 	b = leaving_find(w, p->broker,
 	    (p->sticks || p->listens || p->thread) && p->token != 0);
+	if (b == NULL) {
+		plan(p, 1000, 100000);
+		return;
+	}
 	p->broker = b->index;
 	if (!b->alive || b->stopping || b->pollers == 0) {
 		p->broker = (int)prng_below(r, (uint64_t)w->nbrokers);

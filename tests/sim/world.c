@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resumes.h"
 #include "world.h"
 
 #define LOOK_EVERY_US 50000
@@ -258,6 +259,8 @@ void
 world_free(struct world *w)
 {
 	int i;
+
+	bonds_free(w);
 
 	for (i = 0; i < w->nbrokers; i++)
 		broker_fini(&w->brokers[i]);

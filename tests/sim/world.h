@@ -16,6 +16,7 @@
 
 #include "ablate.h"
 #include "beats.h"
+#include "bond.h"
 #include "broker.h"
 #include "checker.h"
 #include "client.h"
@@ -86,6 +87,9 @@ struct world {
 	int places;
 	bool leaves;
 	struct prng leaving;
+	struct bond bonds[WORLD_BROKERS_MAX / 2];
+	uint64_t bond_number, quest_number;
+	TAILQ_HEAD(quest_list, quest) quests; /* owned */
 	uint32_t shards;   /* their number, as the core sees it */
 	uint32_t lanes;	   /* redis.connections */
 	int members;	   /* servers of a master, without the spare ones */
