@@ -210,6 +210,9 @@ struct retold {
 static bool
 is_over(struct core *core, struct session *s, const struct kept *k)
 {
+	/* It stays after all. */
+	if (k->event == EVENT_LEAVING && !core->leaving)
+		return true;
 	if (subjects[k->event] != SUBJECT_NAME)
 		return k->number <= s->heard || has_again(core, s, k);
 	return k->number <= s->heard_written ||

@@ -98,7 +98,7 @@ checker_event(struct world *w, const struct broker *b, const struct answer *a)
 		return;
 	}
 	if (a->event == EVENT_LEAVING) {
-		if (b->part != PART_LEAVING && b->back_us == 0)
+		if (b->part != PART_LEAVING && b->back_us < b->turn_us)
 			world_fail(w, "P5", "%s says that it leaves", b->name);
 		return;
 	}

@@ -290,3 +290,16 @@ config away=9s
 30 stay
 40 1 LOCK a
 > op acquire a seq=1 ttl=13000 reserve=1 queue
+
+== one that stays does not tell again that it leaves
+0 ready 1
+10 session 1 grace=5s
+> 1 OK id=1 key=K grace=5000
+20 leave
+> 1 !LEAVING
+30 gone 1
+40 stay
+50 open 2
+60 resume 2 1
+> 1 attach 2
+> 1 OK id=1 locks=0
