@@ -28,6 +28,7 @@
 	FIELD(PROTOCOL, "protocol", NUM) \
 	FIELD(REDIS, "redis", STR) \
 	FIELD(FENCE, "fence", NUM) \
+	FIELD(LEASE_FENCE, "lease_fence", NUM) \
 	FIELD(DEPTH, "depth", NUM) \
 	FIELD(DEFERRED, "deferred", NUM) \
 	FIELD(USER, "user", STR) \

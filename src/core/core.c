@@ -32,6 +32,7 @@
 #include "core/lease/votes.h"
 #include "core/leave.h"
 #include "core/life.h"
+#include "core/lock/about.h"
 #include "core/lock/broker_message.h"
 #include "core/lock/force.h"
 #include "core/lock/grant.h"
@@ -84,6 +85,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_ADOPT] = { AGENDA_PATIENT, adopt_timer },
 	[TIMER_STAND] = { AGENDA_PATIENT, poll_timer },
 	[TIMER_RECALL] = { AGENDA_PATIENT, recall_timer },
+	[TIMER_ABOUT] = { AGENDA_PATIENT, about_timer },
 	[TIMER_VALID] = { AGENDA_PATIENT, valid_timer },
 };
 
@@ -142,10 +144,12 @@ static const struct slot_row slot_rows[SLOT_MAX] = {
 	    .again = lease_slot_again },
 	[SLOT_VOTE] = { .outcome = votes_outcome },
 	[SLOT_GUARD] = { .outcome = guard_outcome },
-	[SLOT_ASK] = { .outcome = status_outcome, .again = status_again },
+	[SLOT_ASK] = { .outcome = status_outcome,
+	    .again = status_again,
+	    .told = status_told },
 	[SLOT_SYNC] = { .outcome = sync_outcome },
 	[SLOT_WATCH] = { .outcome = watch_outcome, .again = watch_again },
-	[SLOT_FORCE] = { .outcome = on_force },
+	[SLOT_FORCE] = { .outcome = on_force, .told = force_told },
 	[SLOT_TOKEN] = { .outcome = token_outcome,
 	    .again = token_again,
 	    .name = token_slot_name },
@@ -154,6 +158,7 @@ static const struct slot_row slot_rows[SLOT_MAX] = {
 	[SLOT_STAND] = { .outcome = poll_outcome },
 	[SLOT_FLEET] = { .outcome = fleet_outcome },
 	[SLOT_RECALL] = { .outcome = recall_outcome },
+	[SLOT_ABOUT] = { .outcome = about_outcome },
 };
 
 static const struct turn_listener of_turn = {
@@ -255,6 +260,7 @@ static const struct swept *const swept[] = { &syncs_swept, &names_swept,
 static const struct lock_listener of_locks = {
 	.comes_before = poll_comes_before,
 	.disowned = adopt_disowned,
+	.token_held = status_of_token,
 };
 
 static const struct term_lessee *const of_terms[TERM_KINDS] = {
@@ -313,6 +319,7 @@ core_new(const struct core_config *config)
 	watch_init(core);
 	force_init(core);
 	recall_init(core);
+	about_init(core);
 	fleet_init(core);
 	sync_init(core, sync_classes);
 	token_init(core);
@@ -336,6 +343,7 @@ core_free(struct core *core)
 	latch_count_fini(core);
 	sync_fini(core);
 	fleet_fini(core);
+	about_fini(core);
 	recall_fini(core);
 	force_fini(core);
 	watch_fini(core);
@@ -631,6 +639,7 @@ on_stop(struct core *core, const struct core_event *ev)
 		return;
 	core->stopping = true;
 	recall_stop(core);
+	about_stop(core);
 	cool_down(core);
 	stop_begin(core);
 	token_stop(core);

@@ -96,6 +96,7 @@ struct core_request {
 	/* QUEUE; STATUS, KIND_ANY: the lock, and which other kinds there are */
 	enum kind kind;
 	bool has_hold;
+	uint64_t fence; /* UNLOCK-FORCE: of the hold that is meant; 0: any */
 };
 
 #define CORE_SECRET_BYTES 16

@@ -96,6 +96,8 @@ src_core_lease_liblease_a_SOURCES = \
 
 noinst_LIBRARIES += src/core/lock/liblock.a
 src_core_lock_liblock_a_SOURCES = \
+	src/core/lock/about.c \
+	src/core/lock/about.h \
 	src/core/lock/admit.c \
 	src/core/lock/admit.h \
 	src/core/lock/broker_message.c \

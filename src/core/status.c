@@ -8,18 +8,21 @@
  *	                         (QUEUE does not: it tells what is known here)
  *
  * The answer to a LOOK is put together with what this broker knows by then,
- * which may be more than when it asked.
+ * which may be more than when it asked.  If another broker has the name, that
+ * one is asked, too (lock/about.h).
  */
 #include "config.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/guard/guard_wait.h"
 #include "core/guard/quorum.h"
 #include "core/lease/lease.h"
+#include "core/lock/about.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/stored.h"
@@ -55,25 +58,27 @@ emit_other(struct core *core, unsigned others)
 		emit_text(core, FIELD_OTHER, text);
 }
 
-/* Tells who has the name, and until when. */
+/* Tells who has the name, and until when; below 0: not known. */
 static void
-emit_holder(struct core *core, const struct hold *h)
+emit_about(
+    struct core *core, const struct about *a, int64_t ttl_ms, bool at_risk)
 {
-	const struct timer *bound = &hold_rare(h)->bound;
-	const struct term *t = &h->lock->lease.term;
-	int64_t left_ms = term_deadline_ms(core, t) - core->now_ms;
-
-	emit_num(core, FIELD_SESSION, h->holding.owner->id);
-	if (h->holding.owner->label != NULL)
-		emit_text(core, FIELD_LABEL, h->holding.owner->label);
-	emit_num(core, FIELD_FENCE, h->fence);
-	emit_ms(core, FIELD_TTL, left_ms);
-	if (t->state == TERM_ATRISK)
-		emit_ms(core, FIELD_AT_RISK, left_ms);
-	emit_ms(core, FIELD_AGE, core->now_ms - h->holding.since_ms);
-	if (timer_armed(bound))
-		emit_ms(core, FIELD_UNTIL,
-		    core_armed_ms(core, bound) - core->now_ms);
+	if (a->session != 0)
+		emit_num(core, FIELD_SESSION, a->session);
+	if (a->label.n > 0)
+		emit_str(core, FIELD_LABEL, a->label.p, a->label.n);
+	if (a->peer.n > 0)
+		emit_str(core, FIELD_PEER, a->peer.p, a->peer.n);
+	if (a->fence != 0)
+		emit_num(core, FIELD_FENCE, a->fence);
+	if (ttl_ms >= 0)
+		emit_ms(core, FIELD_TTL, ttl_ms);
+	if (at_risk)
+		emit_ms(core, FIELD_AT_RISK, ttl_ms);
+	if (a->age_ms >= 0)
+		emit_ms(core, FIELD_AGE, a->age_ms);
+	if (a->until_ms >= 0)
+		emit_ms(core, FIELD_UNTIL, a->until_ms);
 }
 
 /* Sessions and tokens that wait for the name here. */
@@ -91,25 +96,25 @@ static void
 from_here(struct core *core, uint64_t session, uint64_t ref,
     const struct lock *l, unsigned others)
 {
-	const struct hold *h = hold_first(l);
-	int64_t left_ms = lease_rare(&l->lease)->linger_ms - core->now_ms;
+	bool held = !TAILQ_EMPTY(&l->holders);
+	const struct term *t = &l->lease.term;
+	struct about a;
 
+	(void)about_here(core, l, &a);
 	emit_reply(core, session, ref, STATUS_OK);
 	emit_text(
-	    core, FIELD_STATE, h != NULL && l->shared_hold ? "shared" : "held");
+	    core, FIELD_STATE, held && l->shared_hold ? "shared" : "held");
 	emit_num(
 	    core, FIELD_WAITERS, count_waiters(core, l, l->name, l->name_len));
 	emit_text(core, FIELD_BROKER, core->broker);
 	if (core->address[0] != '\0')
 		emit_text(core, FIELD_ADDRESS, core->address);
-	if (h != NULL) {
-		emit_holder(core, h);
-		if (l->shared_hold)
-			emit_num(core, FIELD_HOLDERS, l->nholders);
-	} else {
-		emit_ms(core, FIELD_TTL, left_ms);
-		emit_ms(core, FIELD_UNTIL, left_ms);
-	}
+	emit_about(core, &a,
+	    held ? max_ms(term_deadline_ms(core, t) - core->now_ms, 0)
+		 : a.until_ms,
+	    held && t->state == TERM_ATRISK);
+	if (held && l->shared_hold)
+		emit_num(core, FIELD_HOLDERS, l->nholders);
 	emit_other(core, others);
 }
 
@@ -337,26 +342,28 @@ record_of(
 	return r != NULL && r->fence == v->fence ? r : NULL;
 }
 
-/*
- * Tells which session has taken or extended the hold last, if it was one of
- * this broker's, and its age.  A hold that was taken up from another broker has
- * none.
- */
-static void
-emit_record(struct core *core, const struct token_record *r, bool peer)
+/* A hold that was taken up from another broker has no session. */
+bool
+status_of_token(
+    const struct core *core, const char *name, size_t len, struct about *out)
 {
-	if (r->session == 0) {
-		emit_ms(core, FIELD_AGE, core->now_ms - r->since_ms);
-		return;
-	}
-	emit_num(core, FIELD_SESSION, r->session);
+	const struct token_record *r = token_record_find(core, name, len);
+
+	*out = ABOUT_NOTHING;
+	if (r == NULL)
+		return false;
+	out->fence = r->fence;
+	out->age_ms = core->now_ms - r->since_ms;
+	if (r->session == 0)
+		return true;
+	out->session = r->session;
 	if (r->label != NULL)
-		emit_text(core, FIELD_LABEL, r->label);
-	if (peer && r->peer != NULL)
-		emit_text(core, FIELD_PEER, r->peer);
-	emit_ms(core, FIELD_AGE, core->now_ms - r->since_ms);
-	if (!peer && r->until_ms != INT64_MAX)
-		emit_ms(core, FIELD_UNTIL, r->until_ms - core->now_ms);
+		out->label = span_of(r->label);
+	if (r->peer != NULL)
+		out->peer = span_of(r->peer);
+	if (r->until_ms != INT64_MAX)
+		out->until_ms = r->until_ms - core->now_ms;
+	return true;
 }
 
 /* Redis can't say who has the name.  The broker tells of the token hold that it
@@ -366,38 +373,44 @@ from_record(struct core *core, uint64_t session, uint64_t ref, enum kind kind,
     const char *name, size_t len)
 {
 	const struct token_record *r = token_record_find(core, name, len);
+	struct about a;
 
-	if (r == NULL || kind > KIND_LOCK)
+	if (kind > KIND_LOCK || !status_of_token(core, name, len, &a))
 		return false;
 	emit_reply(core, session, ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, "held");
 	emit_num(core, FIELD_WAITERS, count_waiters(core, NULL, name, len));
-	emit_num(core, FIELD_FENCE, r->fence);
-	if (r->until_ms != INT64_MAX)
-		emit_ms(core, FIELD_TTL, r->until_ms - core->now_ms);
-	emit_record(core, r, false);
+	emit_about(core, &a,
+	    r->until_ms != INT64_MAX ? max_ms(r->until_ms - core->now_ms, 0)
+				     : -1,
+	    false);
 	return true;
 }
 
 /* The key says who has the name.  If it is a token hold that this broker looks
- * after, the record adds which session has taken it, and when. */
+ * after, the record adds which session has taken it, and when; else its broker
+ * may have told.  Of a lease the key says where its fences begin. */
 static void
 from_key(struct core *core, const struct slot *slot, const struct lock *l,
-    const struct outcome *o)
+    const struct outcome *o, const struct about *told)
 {
 	struct stored v = elsewhere(core, l, o);
+	struct about a = ABOUT_NOTHING;
 
+	if (told != NULL)
+		a = *told;
+	else if (record_of(core, slot, &v) != NULL)
+		(void)status_of_token(core, slot->name, slot->name_len, &a);
+	if (a.fence == 0 && !v.lease)
+		a.fence = v.fence;
 	emit_reply(core, slot->session, slot->ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, v.state);
 	emit_num(core, FIELD_WAITERS,
 	    count_waiters(core, l, slot->name, slot->name_len));
 	emit_broker(core, &v, o);
-	if (v.fence > 0)
-		emit_num(core, FIELD_FENCE, v.fence);
-	if (!v.free && o->ttl_ms >= 0)
-		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
-	if (record_of(core, slot, &v) != NULL)
-		emit_record(core, record_of(core, slot, &v), false);
+	if (a.fence == 0 && a.until_ms < 0 && v.fence > 0)
+		emit_num(core, FIELD_LEASE_FENCE, v.fence);
+	emit_about(core, &a, v.free ? -1 : o->ttl_ms, false);
 	if (slot->about == KIND_ANY)
 		emit_other(core, (unsigned)o->also_bits);
 }
@@ -409,6 +422,7 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
 {
 	struct stored v = { .free = true };
+	struct about a;
 
 	emit_queue(core, slot->session, slot->ref, KIND_LOCK, slot->limit,
 	    slot->name, slot->name_len);
@@ -423,8 +437,9 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
 	if (record_of(core, slot, &v) == NULL)
 		return;
-	emit_num(core, FIELD_FENCE, v.fence);
-	emit_record(core, record_of(core, slot, &v), true);
+	(void)status_of_token(core, slot->name, slot->name_len, &a);
+	a.until_ms = -1;
+	emit_about(core, &a, -1, false);
 }
 
 void
@@ -502,6 +517,21 @@ not_answered(
 	    guard_excuse(core, shard, o, why));
 }
 
+/* Does another broker know more of what the key tells?  Processes that this one
+ * has replaced are asked by the daemon (MERGED). */
+static bool
+ask_broker(struct core *core, const struct slot *slot, const struct lock *l,
+    const struct outcome *o)
+{
+	struct stored v = elsewhere(core, l, o);
+
+	if (v.broker_len == 0 || record_of(core, slot, &v) != NULL ||
+	    (!core->leaving && v.broker_len == strlen(core->broker) &&
+		memcmp(o->text, core->broker, v.broker_len) == 0))
+		return false;
+	return about_ask(core, slot, o);
+}
+
 void
 status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
@@ -520,6 +550,20 @@ status_outcome(
 		not_answered(core, slot, o);
 	else if (slot->about > KIND_LOCK)
 		object_outcome(core, slot, o);
+	else if (!ask_broker(core, slot, l, o))
+		from_key(core, slot, l, o, NULL);
+}
+
+/* The broker that has the name has answered; told: NULL: it has not. */
+void
+status_told(struct core *core, const struct slot *slot, const struct outcome *o,
+    const struct about *told)
+{
+	struct lock *l = lock_find(core, slot->name, slot->name_len);
+
+	if (told_here(l))
+		from_here(core, slot->session, slot->ref, l,
+		    slot->about == KIND_ANY ? (unsigned)o->also_bits : 0);
 	else
-		from_key(core, slot, l, o);
+		from_key(core, slot, l, o, told);
 }

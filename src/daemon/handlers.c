@@ -101,6 +101,7 @@ ask_core(struct broker *b, struct conn *c, const struct request *r)
 	rq.limit = (uint64_t)number_or(
 	    r, OPTION_LIMIT, number_or(r, OPTION_PARTIES, 0));
 	rq.ttl_ms = number_or(r, OPTION_TTL, latch_ttl_ms(b));
+	rq.fence = (uint64_t)number_or(r, OPTION_FENCE, 0);
 	rq.kind = (enum kind)r->num[OPTION_KIND];
 	rq.ref = conn_defer(c, r);
 	ev.u.request.session = bridge_session(c);

@@ -459,8 +459,10 @@ end }
 -- token hold itself.  It tells how many brokers listened.  After `by` (server
 -- time, ms; 0: no end) it does nothing: nobody awaits the answer any more, and
 -- it would hit somebody else.  Behind the value of a phase of sharing it tells
--- the tokens of those who share it.
-op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
+-- the tokens of those who share it.  It ends what has the fence `meant` alone
+-- (0: whatever there is): that of a lease's hold only its broker can compare.
+op.force = { keys = 3, args = 3,
+run = function(key, queue, shared, by, who, meant)
 	if tonumber(by) > 0 and now_ms > tonumber(by) then
 		return { "late" }
 	end
@@ -469,10 +471,15 @@ op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 	if type(value) == "table" then
 		value = "-" -- a list, or the like: a plain client's
 	end
-	local owner, _, client = parse(value)
+	local owner, stored, client = parse(value)
 	local at = phase(value)
 	if not value then
 		return { "gone" }
+	end
+	local fence = client and stored or at or 0
+	if meant ~= "0" and (client or not owner)
+		and fence ~= tonumber(meant) then
+		return { "lost", fence, 0, 0, shown(value) }
 	end
 	if client then
 		took(owner, key)
@@ -483,13 +490,17 @@ op.force = { keys = 3, args = 2, run = function(key, queue, shared, by, who)
 		end
 		return { "ended" }
 	end
+	local word = "force"
+	if meant ~= "0" and owner then
+		word, now = "force-if", meant .. " " .. now
+	end
 	local heard, others = 0, 0
 	local owners = at and sharers(shared) or { owner }
 	for _, token in ipairs(owners) do
 		if string.sub(token, 1, #me + 1) ~= me .. "." then
 			others = others + 1
 			tell(token, "force-by", key, who .. " ")
-			heard = heard + (tell(token, "force", key, now) and 1 or 0)
+			heard = heard + (tell(token, word, key, now) and 1 or 0)
 		end
 	end
 	if at and others == 0 then
@@ -585,10 +596,12 @@ op.recall = { keys = 3, args = 1, run = function(key, _, _, seq)
 	return { "value", 0, ms }
 end }
 
--- Says so.
-op.recalled = { keys = 3, args = 1, run = function(key, _, _, asker)
-	tell(asker, "recalled", key)
-	return { "done" }
+-- Tells the broker of a token something about the name: a word, and what stands
+-- before the name.  `gone`: it does not listen.
+op.tell = { keys = 3, args = 2, run = function(key, _, _, token, text)
+	local word, more = string.match(text, "^(%S+) ?(.*)$")
+	return { tell(token, word, key, more ~= "" and more .. " ")
+		and "done" or "gone" }
 end }
 
 -- Tells all brokers that the guard knows: a line for each, with its name, how

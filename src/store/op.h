@@ -117,7 +117,8 @@ struct op {
 	};
 	union {
 		uint64_t fence;	     /* RETAIN: of the hold; END: one that only
-					a message told us */
+					a message told us; FORCE: of the one
+					that is meant; 0: any */
 		uint64_t fence_top;  /* RENEW: of the reserve, to re-assert */
 		uint64_t generation; /* ARRIVE, PARTY, LEAVE */
 	};
@@ -143,7 +144,7 @@ struct op {
 	};
 	int64_t by_ms;	    /* HOLD: not after this server time; 0: no end */
 	int64_t timeout_ms; /* after so long the outcome is unknown */
-	/* RECALLED: the token that has asked.
+	/* TELL: the token whose broker is told.
 	 * CLAIM, TOKEN, PASS, RETAIN: token and user as they stand in the key.
 	 * CLAIM: of the hold that it makes; TOKEN: of those that it means;
 	 * PASS: of the hold that ends. */
@@ -151,7 +152,8 @@ struct op {
 	size_t holder_len;
 	const char *other; /* CLAIM: the hold that is meant; TOKEN: what the
 			      hold has from now on, if not empty; PASS: of the
-			      hold that it makes */
+			      hold that it makes; TELL: the words in front
+			      of the name */
 	size_t other_len;
 	struct op_how how; /* CLAIM, TOKEN */
 	union {
@@ -280,7 +282,10 @@ enum outcome_status {
  *   LOST                         RETAIN: it is not
  *   RENEWED  fence               DISOWN: the tombstone is a hold of nobody
  *   LOST                         DISOWN: the key is not ours
- *   DONE                         BLESS, ENLIST, IDLE, RECALLED
+ *   DONE, GONE                   TELL: the broker listens, or does not
+ *   LOST     fence, text         FORCE: the hold has this fence (0: none), and
+ *                                not the one that is meant; the key is text
+ *   DONE                         BLESS, ENLIST, IDLE
  *   DONE     ttl_ms, first       HEARTBEAT: the broker may stay away for that
  *                                long (0: it calls as usual); first: it is to
  *                                take up holds of brokers that have gone;

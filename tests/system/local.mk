@@ -53,6 +53,7 @@ EXTRA_DIST += \
 	tests/system/long \
 	tests/system/others \
 	tests/system/run \
+	tests/system/test_about.py \
 	tests/system/test_audit.py \
 	tests/system/test_brokers.py \
 	tests/system/test_children.py \

@@ -30,7 +30,6 @@ class TwoBrokers(SystemTest):
         status = self.look()
         self.assertEqual((status["broker"], status["address"]),
                          ("here", "here.example.org:5625"))
-        self.assertNotIn("session", status.fields)
         queue = self.client(self.there).ok("QUEUE x")
         self.assertEqual(queue["waiters"], "0")
         self.assertRegex(queue.body[0], r"^holder broker=here address=here\.example\.org:5625 "

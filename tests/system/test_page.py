@@ -338,17 +338,24 @@ class Shown(Page):
         one.start()
         two = self.broker(server, redis={"trust_new": True},
                           broker={"address": "two:1", "http_address": "http://two.example:9/"})
-        self.client(two).lock("there")
+        far = self.client(two)
+        far.ok("SESSION label=ci-7")
+        far.lock("there")
         server.cmd("SET", "lock:plain", "x", "PX", "60000")
         client = self.client(one)
         client.lock("kept2", "keep=1m")
         client.ok("UNLOCK kept2")
         web = http.of(one)
         eventually(lambda: len(web.get("/status.json").json["brokers"]) == 2, 15, "both are known")
+        eventually(lambda: re.search(
+            rf"ci-7 \(pid:\d+\) has had it for .* through the broker {two.name} at two:1;",
+            self.drawn(web, "/?name=there").text("#name-asked")), 30, "that broker tells who")
+        two.freeze()
         for name, words in (("there", f"Somebody has it through the broker {two.name} at two:1"),
                             ("plain", "A client of Redis itself has it"),
                             ("kept2", "Nobody has it, but it is kept for another")):
             self.assertIn(words, self.drawn(web, "/?name=" + name).text("#name-asked"))
+        two.thaw()
         browser = self.drawn(web)
         self.assertEqual(browser.evaluate("document.querySelector('#brokers a').href"),
                          "http://two.example:9/")

@@ -248,7 +248,8 @@ tests_unit_test_pace_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 endif
 
 # Stories of leases, queues and guards; data, one file for each subject.
-STORIES = tests/unit/core/stories/barriers.story \
+STORIES = tests/unit/core/stories/about.story \
+	tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/brokers.story \
 	tests/unit/core/stories/counted.story \
 	tests/unit/core/stories/deadlock.story \

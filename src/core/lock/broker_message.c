@@ -6,8 +6,10 @@
  *	ends SEQ MS NAME
  *	free 0 TOKEN NAME
  *	recall SEQ ASKER NAME, recalled SEQ NAME (recall.h)
+ *	about SEQ ASKER NAME, told SEQ [KEY=VALUE ...] NAME (about.h)
  *	force-by SEQ WHO NAME, and behind it
- *	force SEQ SECONDS MICROSECONDS HISTORY NAME
+ *	force SEQ SECONDS MICROSECONDS HISTORY NAME, or
+ *	force-if SEQ FENCE SECONDS MICROSECONDS HISTORY NAME
  *
  * SEQ is that of a token of this run of the broker, because the channel has the
  * instance in its name; `free` is about a token of another broker.  If the
@@ -16,6 +18,7 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +30,7 @@
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 #include "core/lease/votes.h"
+#include "core/lock/about.h"
 #include "core/lock/broker_message.h"
 #include "core/lock/force.h"
 #include "core/lock/lock.h"
@@ -34,6 +38,7 @@
 #include "core/lock/warm.h"
 
 #define MORE_MAX 5
+#define MORE_ANY UINT_MAX /* any number, which are one */
 
 /* One message, taken apart; all but seq points into its text. */
 struct message {
@@ -172,18 +177,34 @@ on_force_by_message(struct core *core, struct lock *l, const struct message *m)
 /* A message that can't be dated ends nobody: it may be meant for a holder who
  * is gone, and would hit the next one. */
 static void
-on_force_message(struct core *core, struct lock *l, const struct message *m)
+force(struct core *core, struct lock *l, const struct message *m, unsigned i)
 {
 	const char *by =
 	    core->leases->asker_seq == m->seq ? core->leases->asker : "";
 	int64_t server_ms, asked_ms;
 
-	if (!more_time(m, 0, &server_ms))
+	if (!more_time(m, i, &server_ms))
 		return;
-	asked_ms =
-	    clock_latest_ms(core, l->lease.term.shard, m->more[2].p, server_ms);
+	asked_ms = clock_latest_ms(
+	    core, l->lease.term.shard, m->more[i + 2].p, server_ms);
 	if (asked_ms >= 0)
 		force_message(core, l, asked_ms, by);
+}
+
+static void
+on_force_message(struct core *core, struct lock *l, const struct message *m)
+{
+	force(core, l, m, 0);
+}
+
+/* It is meant for the hold with that fence, and no other. */
+static void
+on_force_if_message(struct core *core, struct lock *l, const struct message *m)
+{
+	uint64_t fence;
+
+	if (more_number(m, 0, FENCE_MAX, &fence) && force_is_of(l, fence))
+		force(core, l, m, 1);
 }
 
 /* Quorum: the token that the message names has let the name go. */
@@ -230,6 +251,20 @@ on_recalled_message(struct core *core, struct lock *l, const struct message *m)
 	recall_done(core, m->seq);
 }
 
+static void
+on_about_message(struct core *core, struct lock *l, const struct message *m)
+{
+	about_answer(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
+}
+
+static void
+on_told_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)l;
+	about_told(core, m->seq, (struct span){ m->more[0].p, m->more[0].n },
+	    m->name, m->name_len);
+}
+
 /* Whom a message is for: the token of its number, which it may hand the name to;
  * or whatever the broker knows of the name, if anything. */
 enum address { TO_TOKEN, TO_HEIR, TO_NAME, TO_BROKER };
@@ -249,7 +284,10 @@ static const struct word {
 	{ "free", 1, TO_NAME, on_free_message },
 	{ "recall", 1, TO_BROKER, on_recall_message },
 	{ "recalled", 0, TO_BROKER, on_recalled_message },
+	{ "about", 1, TO_BROKER, on_about_message },
+	{ "told", MORE_ANY, TO_BROKER, on_told_message },
 	{ "force", 3, TO_TOKEN, on_force_message },
+	{ "force-if", 4, TO_TOKEN, on_force_if_message },
 	{ "force-by", 1, TO_TOKEN, on_force_by_message },
 };
 
@@ -318,6 +356,18 @@ take_word(const char **at, const char *end)
 	return (size_t)(space - start);
 }
 
+/* Takes all words but the last, and moves *at to that. */
+static void
+take_words(struct message *m, const char **at, const char *end)
+{
+	const char *space = memrchr(*at, ' ', (size_t)(end - *at));
+
+	m->more[0].p = *at;
+	m->more[0].n = space != NULL ? (size_t)(space - *at) : 0;
+	if (space != NULL)
+		*at = space + 1;
+}
+
 static bool
 parse(
     struct message *m, const struct word *word, const char *at, const char *end)
@@ -328,7 +378,9 @@ parse(
 
 	if (!parse_number(seq, n, UINT64_MAX, &m->seq))
 		return false;
-	for (i = 0; i < word->more; i++) {
+	if (word->more == MORE_ANY)
+		take_words(m, &at, end);
+	for (i = 0; word->more != MORE_ANY && i < word->more; i++) {
 		m->more[i].p = at;
 		m->more[i].n = take_word(&at, end);
 		if (m->more[i].n == 0)

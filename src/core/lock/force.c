@@ -17,12 +17,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/human.h"
 #include "base/xmalloc.h"
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 #include "core/lease/tell.h"
+#include "core/lock/about.h"
 #include "core/lock/force_state.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
@@ -72,6 +74,7 @@ submit_force(struct core *core, struct force *f, enum op_kind kind)
 	slot->name_len = f->name_len;
 	/* The call may sit in a socket until others have the name. */
 	op->until_ms = (uint64_t)guard_server_ms(core, shard, f->until_ms);
+	op->fence = f->fence;
 	memcpy(op->pend, f->by, sizeof(op->pend));
 }
 
@@ -95,6 +98,35 @@ is_here(const struct core *core, const struct lock *l)
 		   (lease_rare(&l->lease)->linger_ms > core->now_ms &&
 		       (l->lease.state == LEASE_LINGERING ||
 			   l->lease.state == LEASE_ENDING)));
+}
+
+bool
+force_is_of(const struct lock *l, uint64_t fence)
+{
+	return !TAILQ_EMPTY(&l->holders) && hold_first(l)->fence == fence;
+}
+
+/* a: NULL: who has it is not known. */
+static void
+emit_mismatch(struct core *core, uint64_t session, uint64_t ref, uint64_t fence,
+    const struct about *a)
+{
+	struct span who = { "", 0 };
+	char age[HUMAN_SIZE];
+
+	if (a != NULL)
+		who = a->label.n > 0 ? a->label : a->peer;
+	if (fence == 0)
+		emit_error(core, session, ref, ERR_MISMATCH,
+		    "nobody has it by a fence now");
+	else if (a == NULL || a->age_ms < 0)
+		emit_error(core, session, ref, ERR_MISMATCH,
+		    "the fence is %" PRIu64 " now", fence);
+	else
+		emit_error(core, session, ref, ERR_MISMATCH,
+		    "the fence is %" PRIu64 " now (%.*s%sfor %s)", fence,
+		    (int)who.n, who.p, who.n > 0 ? ", " : "",
+		    human_ms(age, a->age_ms));
 }
 
 /* Runs when all that are meant have lost the name.  A linger from before the
@@ -193,6 +225,7 @@ force_request(
 	struct lock *l;
 	bool here;
 	struct force *f;
+	struct about has;
 	char why[GUARD_WHY_SIZE];
 
 	lock_recall(core, name->p, name->n);
@@ -200,6 +233,11 @@ force_request(
 	if (l != NULL)
 		lock_look(core, l, owner);
 	here = is_here(core, l);
+	if (here && rq->fence != 0 && !force_is_of(l, rq->fence)) {
+		(void)about_here(core, l, &has);
+		emit_mismatch(core, owner->id, rq->ref, has.fence, &has);
+		return;
+	}
 	if (!here && !guard_up(core, shard)) {
 		emit_error(core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s",
 		    guard_excuse(core, shard, NULL, why));
@@ -215,6 +253,7 @@ force_request(
 	f->timer.kind = TIMER_FORCE;
 	f->until_ms = core->now_ms + core->config.reply_timeout_ms;
 	f->pause_ms = PAUSE_MS;
+	f->fence = rq->fence;
 	f->name_len = name->n;
 	memcpy(f->name, name->p, name->n);
 	TAILQ_INSERT_TAIL(&core->forces->list, f, link);
@@ -246,7 +285,7 @@ look(struct core *core, struct force *f)
 {
 	struct lock *l = still_here(core, f);
 
-	if (l != NULL)
+	if (l != NULL && (f->fence == 0 || force_is_of(l, f->fence)))
 		end_lease(core, l, core->now_ms, f->by, false);
 	l = still_here(core, f);
 	if (l != NULL) {
@@ -289,8 +328,12 @@ force_timer(struct core *core, struct timer *t)
 	refuse(core, f, ERR_UNAVAILABLE,
 	    f->here ? "Redis has not confirmed it in time; the session that"
 		      " held the name has lost it"
-		    : "the broker that has the name has not given it up in"
-		      " time; its lease ends by itself");
+	    : f->fence != 0
+		? "the broker that has the name has not given that hold up"
+		  " in time; one of an earlier version can't compare fences,"
+		  " and ends nothing"
+		: "the broker that has the name has not given it up in"
+		  " time; its lease ends by itself");
 }
 
 /* Outcomes. */
@@ -374,8 +417,8 @@ not_there(struct core *core, struct force *f)
 
 /* A broker has the name: this one, or another, which was told if it listens. */
 static void
-asked(
-    struct core *core, struct force *f, uint32_t shard, const struct outcome *o)
+asked(struct core *core, struct force *f, const struct slot *slot,
+    const struct outcome *o)
 {
 	size_t broker_len;
 
@@ -395,21 +438,53 @@ asked(
 	emit_str(core, FIELD_BROKER, o->text, broker_len);
 	f->value = xstrndup(o->text, o->text_len);
 	f->value_len = o->text_len;
-	memcpy(f->history, guard_history(core, shard), sizeof(f->history));
+	memcpy(
+	    f->history, guard_history(core, slot->shard), sizeof(f->history));
 	arm(core, f);
+	/* It says whether it has another hold than the one that is meant. */
+	if (f->fence != 0)
+		(void)about_ask(core, slot, o);
+}
+
+/* Another hold than the one that is meant: nothing was ended. */
+static void
+mismatch(
+    struct core *core, struct force *f, uint64_t fence, const struct about *a)
+{
+	emit_mismatch(core, f->session, f->ref, fence, a);
+	force_end(core, f);
+}
+
+/* Without an answer the key tells what becomes of it, or nothing does.  A name
+ * that nobody has there is on its way back, or kept. */
+void
+force_told(struct core *core, const struct slot *slot, const struct outcome *o,
+    const struct about *a)
+{
+	struct force *f = force_find(core, slot->ref);
+	uint64_t fence = a != NULL && a->fence != 0 ? a->fence : o->fence;
+
+	if (f == NULL)
+		return;
+	if (o->status == OUTCOME_LOST)
+		mismatch(core, f, fence, a);
+	else if (a != NULL && (a->until_ms >= 0 || a->fence != 0) &&
+		 a->fence != f->fence)
+		mismatch(core, f, a->fence, a);
 }
 
 /* ENDED: it was a plain client's key, or a token hold, which need no broker to
  * be told. */
 static void
-on_force(
-    struct core *core, struct force *f, uint32_t shard, const struct outcome *o)
+on_force(struct core *core, struct force *f, const struct slot *slot,
+    const struct outcome *o)
 {
 	char why[GUARD_WHY_SIZE];
+	struct about has;
 
 	switch (o->status) {
 	case OUTCOME_VALUE:
-		asked(core, f, shard, o);
+		asked(core, f, slot, o);
 		return;
 	case OUTCOME_GONE:
 		not_there(core, f);
@@ -418,9 +493,16 @@ on_force(
 		f->there = false;
 		finish_if_done(core, f);
 		return;
+	case OUTCOME_LOST:
+		if (core->locks->above->token_held(
+			core, f->name, f->name_len, &has))
+			mismatch(core, f, o->fence, &has);
+		else if (!about_ask(core, slot, o))
+			mismatch(core, f, o->fence, NULL);
+		return;
 	default:
 		refuse(core, f, ERR_UNAVAILABLE,
-		    guard_excuse(core, shard, o, why));
+		    guard_excuse(core, slot->shard, o, why));
 	}
 }
 
@@ -478,7 +560,7 @@ force_outcome(
 		return;
 	f->looking = false;
 	if (slot->op == OP_FORCE)
-		on_force(core, f, slot->shard, o);
+		on_force(core, f, slot, o);
 	else
 		on_look(core, f, slot->shard, o);
 }

@@ -29,6 +29,13 @@ const char *force_by(const struct core *core, const struct slot *slot);
 void force_message(
     struct core *core, struct lock *l, int64_t asked_ms, const char *by);
 
+/* Has a session here the name, by a hold with this fence? */
+bool force_is_of(const struct lock *l, uint64_t fence);
+
+/* The broker that has the name says by which fence (lock/about.h). */
+void force_told(struct core *core, const struct slot *slot,
+    const struct outcome *o, const struct about *a);
+
 /* The name has changed; the lock is about to be freed.  Both have force_run()
  * look at the forced releases that wait for the end of its lease here. */
 void force_changed(struct core *core, struct lock *l);

@@ -18,14 +18,15 @@ struct force {
 	struct timer timer;	 /* the next look, or the end of patience */
 	int64_t until_ms;	 /* the end of patience */
 	int64_t pause_ms;
-	uint64_t seq; /* here: of the lease that ends */
-	bool here;    /* a lease of this broker is ending */
-	bool shared;  /* others may have shared it */
-	bool listed;  /* linked by in_turn */
-	bool over;    /* answered; freed when its turn comes */
-	bool there;   /* others were asked, or are about to be */
-	bool looking; /* an operation is in flight */
-	char *value;  /* owned; of the key when others were asked; or NULL */
+	uint64_t seq;	/* here: of the lease that ends */
+	uint64_t fence; /* of the hold that is meant; 0: any */
+	bool here;	/* a lease of this broker is ending */
+	bool shared;	/* others may have shared it */
+	bool listed;	/* linked by in_turn */
+	bool over;	/* answered; freed when its turn comes */
+	bool there;	/* others were asked, or are about to be */
+	bool looking;	/* an operation is in flight */
+	char *value;	/* owned; of the key when others were asked; or NULL */
 	size_t value_len;
 	char history[HISTORY_BYTES]; /* of the server that told the value */
 	size_t name_len;

@@ -16,6 +16,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
+#include "core/lock/about.h"
 #include "core/lock/names.h"
 #include "core/lock/recall.h"
 #include "core/lock/stored.h"
@@ -28,7 +29,6 @@
 #define SLACK_MS 50    /* beyond the time for which a name is warm */
 #define LEAST_PART 4   /* of the reply timeout: to send an operation again */
 #define ASKERS_MAX 16  /* of one name; others wait for their time */
-#define ASKER_SIZE (BROKER_MAX_BYTES + 64)
 
 /* An owner that was asked for a name lately. */
 struct known {
@@ -241,12 +241,11 @@ left_of(const struct core *core, const struct recall *r)
 static void
 ask_self(struct core *core, uint64_t seq, const char *name, size_t n)
 {
-	char asker[ASKER_SIZE];
-	int len = snprintf(asker, sizeof(asker), "%s.%016" PRIx64 ".%" PRIu64,
-	    core->broker, core->config.instance, seq);
+	char asker[ABOUT_TOKEN_BYTES];
 
+	about_token(core, seq, asker);
 	recall_note(
-	    core, lock_find(core, name, n), name, n, asker, (size_t)len);
+	    core, lock_find(core, name, n), name, n, asker, strlen(asker));
 }
 
 /* Asks the owner. */
@@ -444,19 +443,9 @@ static void
 tell_asker(struct core *core, const char *name, size_t name_len,
     const char *asker, size_t asker_len)
 {
-	char text[ASKER_SIZE];
-	struct slot *slot;
-	struct op *op;
-
-	if (tell_self(core, asker, asker_len))
-		return;
-	op = slot_submit(core, &slot, OP_RECALLED, SLOT_STRAY,
-	    guard_shard(core, name, name_len), name, name_len);
-	if (asker_len >= sizeof(text))
-		asker_len = sizeof(text) - 1;
-	memcpy(text, asker, asker_len);
-	text[asker_len] = '\0';
-	emit_op_holder(core, op, text, "");
+	if (!tell_self(core, asker, asker_len))
+		about_send(core, SLOT_STRAY, name, name_len,
+		    (struct span){ asker, asker_len }, "recalled");
 }
 
 /* Those beyond the most are told nothing: their time runs out. */

@@ -275,7 +275,7 @@ lock_rare(const struct lock *l)
 	return l->rare != NULL ? l->rare : &nothing;
 }
 
-/* Asks the modules above who else waits. */
+/* What a name asks of the modules above. */
 struct lock_listener {
 	/* Is somebody else here who wants the name, came before that request,
 	 * and has a place in the queue in the store? */
@@ -285,6 +285,10 @@ struct lock_listener {
 	 * operation, for so long yet. */
 	void (*disowned)(struct core *core, const char *name, size_t len,
 	    uint64_t seq, uint64_t fence, int64_t left_ms);
+	/* Tells of the token hold of that name that this broker looks after;
+	 * false: there is none. */
+	bool (*token_held)(const struct core *core, const char *name,
+	    size_t len, struct about *out);
 };
 
 /* All names of this broker. */

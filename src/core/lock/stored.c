@@ -53,9 +53,12 @@ stored_parse(const char *p, size_t n)
 	const char *bar = memchr(p, '|', n);
 	struct stored v = { .state = n == 0 ? "free" : "held", .free = n == 0 };
 	size_t token = bar == NULL ? 0 : (size_t)(bar - p);
+	bool client = false;
 
-	if (n > token + 1 && p[n - 1] == '|')
+	if (n > token + 1 && p[n - 1] == '|') {
+		client = true;
 		n--;
+	}
 	if (bar == NULL ||
 	    !parse_number(bar + 1, n - token - 1, UINT64_MAX, &v.fence))
 		return v;
@@ -64,6 +67,7 @@ stored_parse(const char *p, size_t n)
 		return v;
 	}
 	v.broker_len = stored_broker(p, token);
+	v.lease = v.broker_len > 0 && !client;
 	if (v.broker_len == 0)
 		v.fence = 0;
 	return v;

@@ -12,7 +12,8 @@ struct stored {
 	const char *state;
 	bool free;
 	size_t broker_len; /* of the name that it begins with; 0: unknown */
-	uint64_t fence;	   /* 0: unknown */
+	uint64_t fence;	   /* 0: unknown; of a lease: its first */
+	bool lease;	   /* held alone by a broker's sessions */
 };
 
 struct stored stored_parse(const char *value, size_t n);

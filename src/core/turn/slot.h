@@ -6,6 +6,8 @@
 
 #include "core/turn/turn.h"
 
+struct about;
+
 /* Who is to take the answer of an operation: their rows are in core.c. */
 enum slot_kind {
 	SLOT_FREE,
@@ -23,6 +25,7 @@ enum slot_kind {
 	SLOT_STAND,
 	SLOT_FLEET,
 	SLOT_RECALL,
+	SLOT_ABOUT,
 	SLOT_MAX
 };
 
@@ -40,7 +43,7 @@ struct slot {
 	uint32_t shard;	     /* GUARD, ADOPT, FLEET */
 	uint64_t session;    /* ASK: who is to be answered */
 	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD, STAND,
-				RECALL: seq */
+				RECALL, ABOUT: seq */
 	char *name;	     /* ASK, WATCH, WARD, STAND: owned */
 	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
 	uint8_t about;	     /* ASK: enum kind */
@@ -62,6 +65,10 @@ struct slot_row {
 	    struct core *core, const struct slot *slot, int64_t left_ms);
 	const char *(*name)(
 	    const struct core *core, const struct slot *slot, size_t *len);
+	/* If it may ask the broker that has the name (lock/about.h): takes the
+	 * answer, or NULL, beside what the operation has found. */
+	void (*told)(struct core *core, const struct slot *slot,
+	    const struct outcome *o, const struct about *a);
 };
 
 /* All slots; the free ones are a chain. */

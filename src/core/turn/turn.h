@@ -39,6 +39,7 @@ enum timer_kind {
 	TIMER_ADOPT,
 	TIMER_STAND,
 	TIMER_RECALL,
+	TIMER_ABOUT,
 	TIMER_MAX
 };
 
@@ -110,6 +111,7 @@ struct core {
 	struct watches *watches;	 /* lock/watch.c */
 	struct forces *forces;		 /* lock/force.c */
 	struct recalls *recalls;	 /* lock/recall.c */
+	struct abouts *abouts;		 /* lock/about.c */
 	struct guard_waits *guard_waits; /* guard/guard_wait.c */
 	struct fleet *fleet;		 /* fleet.h */
 	struct syncs *syncs;		 /* sync/sync.h */

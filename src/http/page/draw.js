@@ -433,7 +433,8 @@ var draw = (function () {
 		var left = duration(lock.ttl_ms || 0), there, e;
 		if (lock.error)
 			return "Who has it can't be told now: " + visible(lock.error);
-		if (lock.state === "free" || lock.age_ms !== undefined)
+		if (lock.state === "free" || lock.age_ms !== undefined &&
+			(!lock.broker || lock.broker === s.broker))
 			return "Nobody has it";
 		if (!lock.broker)
 			return "A client of Redis itself has it, for another " + left +
@@ -446,11 +447,13 @@ var draw = (function () {
 		there = (s.brokers || []).filter(function (b) {
 			return b.name === lock.broker;
 		})[0];
-		e = el("span", null, "Somebody has it through the broker ",
+		e = el("span", null, lock.age_ms === undefined ? "Somebody has it" :
+			el("span", null, strange(who(lock)), " has had it for " +
+				duration(lock.age_ms)), " through the broker ",
 			broker_link(there || { name: lock.broker },
 				"/?name=" + encodeURIComponent(lock.name)));
-		e.append((lock.address ? " at " + visible(lock.address) : "") +
-			": look there for who");
+		e.append(lock.address ? " at " + visible(lock.address) : "",
+			lock.age_ms === undefined ? ": look there for who" : "");
 		return e;
 	}
 	function summary(s, a, holders) {

@@ -521,6 +521,7 @@ do_request(struct story *st)
 		    (enum kind)FIND(st, kind_words, story_option(st, "kind"));
 	rq.number = (uint64_t)story_option_num(st, "n", 1);
 	rq.limit = (uint64_t)story_option_num(st, "limit", 1);
+	rq.fence = (uint64_t)story_option_num(st, "fence", 0);
 	ev.u.request.session = (uint64_t)story_number(st, st->words[1]);
 	ev.u.request.request = &rq;
 	story_step(st, &ev);

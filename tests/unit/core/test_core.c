@@ -39,6 +39,7 @@ static const char *const subjects[] = {
 	"force",
 	"outside",
 	"recall",
+	"about",
 	"stop",
 	"leave",
 	"unowned",

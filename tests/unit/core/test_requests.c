@@ -46,6 +46,38 @@ ask_many(struct work_rig *r, enum verb_id verb, const char *name)
 	return first;
 }
 
+/* One broker is asked a hundred times within a second; whoever comes then does
+ * without.  No answer is waited for longer than that takes. */
+START_TEST(another_broker_is_asked_a_hundred_times)
+{
+	const struct outcome held = { .status = OUTCOME_VALUE,
+		.ttl_ms = 5000,
+		.text = "c.0123456789abcdef.7|33",
+		.text_len = 23 };
+	struct core_request rq = work_request(VERB_STATUS);
+	struct work_rig r;
+	unsigned i;
+
+	work_init(&r, 1);
+	work_settle(&r);
+	work_forget(&r);
+	r.silent[OP_TELL] = true;
+	r.outcome = &held;
+	for (i = 0; i < 150; i++)
+		work_ask(&r, 1, &rq, "a");
+	work_answer(&r);
+	ck_assert_uint_eq(r.asked[OP_TELL], 100);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 50);
+	work_pass(&r, 200);
+	ck_assert_uint_eq(r.replies[STATUS_OK], 150);
+	work_pass(&r, 1000);
+	work_ask(&r, 1, &rq, "a");
+	work_answer(&r);
+	ck_assert_uint_eq(r.asked[OP_TELL], 101);
+	work_fini(&r);
+}
+END_TEST
+
 /* Each of them can be cancelled, wherever it is in the queue. */
 START_TEST(very_many_requests_are_cancelled)
 {
@@ -388,6 +420,7 @@ request_cases(void)
 	TCase *tc = tcase_create("requests");
 
 	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, another_broker_is_asked_a_hundred_times);
 	tcase_add_test(tc, very_many_requests_are_cancelled);
 	tcase_add_test(tc, very_many_claims_are_cancelled);
 	tcase_add_test(tc, a_session_that_waits_for_very_much_drains);

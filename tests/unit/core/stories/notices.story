@@ -114,7 +114,7 @@ config debug
 5020 1 STATUS a
 > 1 !ATRISK a fence=100 left=4888
 > log lock-at-risk name=a fence=100 session=1 peer=peer held=5000 left=4888
-> 1 OK state=held waiters=0 broker=b session=1 fence=100 ttl=4888 at_risk=4888 age=5000
+> 1 OK state=held waiters=0 broker=b session=1 peer=peer fence=100 ttl=4888 at_risk=4888 age=5000
 5030 1 UNLOCK a
 > 1 !ATRISK b fence=101 left=4889
 > log lock-at-risk name=b fence=101 session=1 peer=peer held=5008 left=4889

@@ -219,7 +219,7 @@
 > log forced name=a by=another broker fence=100 session=1 peer=peer held=40
 > 1 !LOST a fence=100 reason=forced
 70 3 STATUS a kind=lock
-> 3 OK state=shared waiters=0 broker=b session=2 fence=100 ttl=9838 age=20 holders=1
+> 3 OK state=shared waiters=0 broker=b session=2 peer=peer fence=100 ttl=9838 age=20 holders=1
 
 == forced by another broker: what lingers of who came later stays
 0 ready 2

@@ -78,7 +78,9 @@
 600 until
 > 580 op look a
 2000 < value a ttl=9s waiting text=web-2.00000000000000bb.7|90
-> 1 OK state=held waiters=0 broker=web-2 fence=90 ttl=9000
+> op tell a client=web-2.00000000000000bb.7 other=about b.0000000000000000.2
+2001 < gone a
+> 1 OK state=held waiters=0 broker=web-2 lease_fence=90 ttl=8999
 
 == a STATUS that waited for Redis has the rest of its time only
 0 open 1
@@ -167,8 +169,8 @@ config warm=200ms
 > op end a seq=2
 85 message recall 2 web-3.00000000000000cc.6 a
 90 < ended a
-> op recalled a client=web-3.00000000000000cc.6
-> op recalled a client=web-2.00000000000000bb.5
+> op tell a client=web-3.00000000000000cc.6 other=recalled
+> op tell a client=web-2.00000000000000bb.5 other=recalled
 
 == it says so at once of what is held, and of what it does not have
 config warm=200ms
@@ -178,10 +180,10 @@ config warm=200ms
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 message recall 1 web-2.00000000000000bb.5 a
-> op recalled a client=web-2.00000000000000bb.5
+> op tell a client=web-2.00000000000000bb.5 other=recalled
 31 < done a
 40 message recall 9 web-2.00000000000000bb.6 nobody
-> op recalled nobody client=web-2.00000000000000bb.6
+> op tell nobody client=web-2.00000000000000bb.6 other=recalled
 50 1 UNLOCK a
 > op end a seq=1
 60 < ended a
@@ -242,7 +244,7 @@ config lease=1s warm=100ms fences=8
 340 < renewed a
 > op end a seq=2
 350 < ended a
-> op recalled a client=web-2.00000000000000bb.5
+> op tell a client=web-2.00000000000000bb.5 other=recalled
 
 == the same at this broker: SET NX and GET wait until it has gone back
 config lease=1s warm=100ms fences=8

@@ -93,13 +93,15 @@
 30 2 STATUS a
 > op look a
 35 < value a text=b.0000000000000000.1|100 ttl=12s first=6
-> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=9873 age=15 other=semaphore,latch
+> 2 OK state=held waiters=0 broker=b session=1 peer=peer fence=100 ttl=9873 age=15 other=semaphore,latch
 36 2 STATUS a kind=lock
-> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=9872 age=16
+> 2 OK state=held waiters=0 broker=b session=1 peer=peer fence=100 ttl=9872 age=16
 40 2 STATUS b
 > op look b
 50 < value b text=c.0123456789abcdef.7|33 ttl=5s
-> 2 OK state=held waiters=0 broker=c fence=33 ttl=5000
+> op tell b client=c.0123456789abcdef.7 other=about b.0000000000000000.2
+51 < gone b
+> 2 OK state=held waiters=0 broker=c lease_fence=33 ttl=4999
 60 2 STATUS b
 > op look b
 70 < value b text=@shared|44 ttl=5s
@@ -134,7 +136,7 @@ config address=host:5625
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 2 STATUS a kind=lock
-> 2 OK state=held waiters=0 broker=b address=host:5625 session=1 fence=100 ttl=9878 age=10 until=19990
+> 2 OK state=held waiters=0 broker=b address=host:5625 session=1 peer=peer fence=100 ttl=9878 age=10 until=19990
 40 1 UNLOCK a
 > op end a seq=1 linger=29980
 50 < ended a
@@ -144,7 +146,9 @@ config address=host:5625
 70 2 STATUS b
 > op look b
 80 < value b text=c.0123456789abcdef.7|33 ttl=5s also=other:5625 first=8
-> 2 OK state=held waiters=0 broker=c address=other:5625 fence=33 ttl=5000 other=barrier
+> op tell b client=c.0123456789abcdef.7 other=about b.0000000000000000.2
+81 < gone b
+> 2 OK state=held waiters=0 broker=c address=other:5625 lease_fence=33 ttl=4999 other=barrier
 
 == STATUS: Redis is silent, and what is here is told all the same
 0 ready 2
@@ -155,10 +159,10 @@ config address=host:5625
 30 2 STATUS a
 > op look a
 2030 < unknown a
-> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=7878 age=2010
+> 2 OK state=held waiters=0 broker=b session=1 peer=peer fence=100 ttl=7878 age=2010
 2040 down
 2050 2 STATUS a
-> 2 OK state=held waiters=0 broker=b session=1 fence=100 ttl=7858 age=2030
+> 2 OK state=held waiters=0 broker=b session=1 peer=peer fence=100 ttl=7858 age=2030
 
 == STATUS: while Redis is away it waits, and ends as all that waits
 0 open 1
@@ -259,7 +263,7 @@ config address=host:5625
 70 3 STATUS a
 > op look a
 80 < value a text=b.0000000000000009.2|200 ttl=12s
-> 3 OK state=held waiters=1 broker=b fence=200 ttl=12000
+> 3 OK state=held waiters=1 broker=b lease_fence=200 ttl=12000
 
 == where clients come through proxies a close is no word of theirs; QUIT is
 0 ready 1

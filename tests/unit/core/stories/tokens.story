@@ -1197,10 +1197,10 @@ config max_hold=1m
 30 2 STATUS a
 > op look a
 40 < unknown a
-> 2 OK state=held waiters=0 fence=100 ttl=14980 session=1 age=20 until=14980
+> 2 OK state=held waiters=0 session=1 peer=peer fence=100 ttl=14980 age=20 until=14980
 50 down
 60 2 STATUS a
-> 2 OK state=held waiters=0 fence=100 ttl=14960 session=1 age=40 until=14960
+> 2 OK state=held waiters=0 session=1 peer=peer fence=100 ttl=14960 age=40 until=14960
 70 2 STATUS b
 
 == tokens: shown to people
@@ -1212,11 +1212,11 @@ config max_hold=1m
 1020 2 STATUS a
 > op look a
 1030 < value a text=b.0000000000000000.1|100| ttl=14s
-> 2 OK state=held waiters=0 broker=b fence=100 ttl=14000 session=1 age=1010 until=13990
+> 2 OK state=held waiters=0 broker=b session=1 peer=peer fence=100 ttl=14000 age=1010 until=13990
 1040 2 QUEUE a limit=10
 > op look a
 1050 < value a text=b.0000000000000000.1|100| ttl=14s
-> 2 queue a broker=b mode=exclusive ttl=14000 fence=100 session=1 peer=peer age=1030
+> 2 queue a broker=b mode=exclusive ttl=14000 session=1 peer=peer fence=100 age=1030
 1060 2 WATCH a
 > op status a
 1070 < value a text=b.0000000000000000.1|100| ttl=14s

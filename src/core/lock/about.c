@@ -1,0 +1,389 @@
+/*
+ * See about.h.  Whoever asks has its operation put aside here, by the number of
+ * the question.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/parse.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/guard/guard.h"
+#include "core/guard/quorum.h"
+#include "core/lock/about.h"
+#include "core/lock/hold.h"
+#include "core/lock/stored.h"
+#include "core/turn/emit.h"
+
+#define PLACES 256 /* of brokers that were asked */
+
+/* Who asks, and after what.  Freed with the answer. */
+struct inquiry {
+	LIST_ENTRY(inquiry) link;
+	struct table_link by_seq;
+	struct timer deadline;
+	uint64_t seq;
+	int64_t asked_ms;
+	struct slot slot;    /* of the operation; owns its name */
+	struct outcome then; /* what it has found */
+	char *text, *also;   /* owned; its */
+};
+
+/* So many questions since then.  Brokers that share a place share the bound. */
+struct asked {
+	int64_t since_ms;
+	unsigned n;
+};
+
+struct abouts {
+	LIST_HEAD(, inquiry) inquiries;
+	struct table by_seq;
+	struct asked asked[PLACES];
+};
+
+static const char *
+seq_of(const struct table_link *link, size_t *len)
+{
+	const struct inquiry *q =
+	    container_of_const(link, struct inquiry, by_seq);
+
+	*len = sizeof(q->seq);
+	return (const char *)&q->seq;
+}
+
+void
+about_init(struct core *core)
+{
+	core->abouts = xcalloc(1, sizeof(*core->abouts));
+	LIST_INIT(&core->abouts->inquiries);
+	table_init(&core->abouts->by_seq, seq_of);
+}
+
+static struct inquiry *
+find_seq(const struct core *core, uint64_t seq)
+{
+	struct table_link *link =
+	    table_find(&core->abouts->by_seq, (const char *)&seq, sizeof(seq));
+
+	return link == NULL ? NULL : container_of(link, struct inquiry, by_seq);
+}
+
+static struct inquiry *
+inquiry_new(struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct inquiry *q = xcalloc(1, sizeof(*q));
+
+	q->seq = ++core->last_seq;
+	q->asked_ms = core->now_ms;
+	q->slot = *slot;
+	q->slot.name = xstrndup(slot->name, slot->name_len);
+	q->then = *o;
+	q->then.text = q->text = xstrndup(o->text, o->text_len);
+	if (o->also != NULL)
+		q->then.also = q->also = xstrndup(o->also, o->also_len);
+	q->deadline.kind = TIMER_ABOUT;
+	core_arm(core, &q->deadline, core->now_ms + ABOUT_MS);
+	LIST_INSERT_HEAD(&core->abouts->inquiries, q, link);
+	table_add(&core->abouts->by_seq, &q->by_seq);
+	return q;
+}
+
+static void
+inquiry_free(struct core *core, struct inquiry *q)
+{
+	LIST_REMOVE(q, link);
+	table_remove(&core->abouts->by_seq, &q->by_seq);
+	core_disarm(core, &q->deadline);
+	free(q->slot.name);
+	free(q->text);
+	free(q->also);
+	free(q);
+}
+
+void
+about_fini(struct core *core)
+{
+	struct inquiry *q;
+
+	while ((q = LIST_FIRST(&core->abouts->inquiries)) != NULL)
+		inquiry_free(core, q);
+	table_fini(&core->abouts->by_seq);
+	free(core->abouts);
+}
+
+/* Asking. */
+
+static bool
+may_ask(struct core *core, const char *broker, size_t n)
+{
+	struct asked *a = &core->abouts->asked[hash_of(broker, n) % PLACES];
+
+	if (core->now_ms - a->since_ms >= 1000) {
+		a->since_ms = core->now_ms;
+		a->n = 0;
+	}
+	return a->n++ < ABOUT_EACH_SECOND;
+}
+
+void
+about_token(
+    const struct core *core, uint64_t seq, char token[ABOUT_TOKEN_BYTES])
+{
+	snprintf(token, ABOUT_TOKEN_BYTES, "%s.%016" PRIx64 ".%" PRIu64,
+	    core->broker, core->config.instance, seq);
+}
+
+struct slot *
+about_send(struct core *core, enum slot_kind kind, const char *name,
+    size_t name_len, struct span token, const char *text)
+{
+	char to[ABOUT_TOKEN_BYTES];
+	struct slot *slot;
+	struct op *op;
+
+	snprintf(to, sizeof(to), "%.*s", (int)token.n, token.p);
+	op = slot_submit(core, &slot, OP_TELL, kind,
+	    guard_shard(core, name, name_len), name, name_len);
+	emit_op_holder(core, op, to, text);
+	return slot;
+}
+
+/* Is it the token of a broker, and no longer than one? */
+static bool
+is_token(struct span token)
+{
+	return token.n < ABOUT_TOKEN_BYTES &&
+	       stored_broker(token.p, token.n) > 0;
+}
+
+bool
+about_ask(struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	const char *bar = memchr(o->text, '|', o->text_len);
+	struct span to = { o->text, bar != NULL ? (size_t)(bar - o->text) : 0 };
+	char token[ABOUT_TOKEN_BYTES], text[ABOUT_TOKEN_BYTES + 16];
+	struct inquiry *q;
+
+	if (!is_token(to) || quorum_used(core) || core->stopping ||
+	    !may_ask(core, to.p, stored_broker(to.p, to.n)))
+		return false;
+	q = inquiry_new(core, slot, o);
+	about_token(core, q->seq, token);
+	snprintf(text, sizeof(text), "about %s", token);
+	about_send(core, SLOT_ABOUT, q->slot.name, q->slot.name_len, to, text)
+	    ->ref = q->seq;
+	return true;
+}
+
+/* a: NULL: there is no answer. */
+static void
+over(struct core *core, struct inquiry *q, const struct about *a)
+{
+	struct slot slot = q->slot;
+	struct outcome then = q->then;
+	char *text = q->text, *also = q->also;
+
+	if (then.ttl_ms > 0)
+		then.ttl_ms =
+		    max_ms(then.ttl_ms - (core->now_ms - q->asked_ms), 0);
+	q->slot.name = q->text = q->also = NULL;
+	inquiry_free(core, q);
+	core->above->slots[slot.kind].told(core, &slot, &then, a);
+	free(text);
+	free(also);
+	free(slot.name);
+}
+
+/* DONE: it was told, and may have answered before this. */
+void
+about_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct inquiry *q = find_seq(core, slot->ref);
+
+	if (q != NULL && o->status != OUTCOME_DONE)
+		over(core, q, NULL);
+}
+
+void
+about_timer(struct core *core, struct timer *t)
+{
+	over(core, container_of(t, struct inquiry, deadline), NULL);
+}
+
+void
+about_stop(struct core *core)
+{
+	struct inquiry *q;
+
+	while ((q = LIST_FIRST(&core->abouts->inquiries)) != NULL)
+		over(core, q, NULL);
+}
+
+/* Answers. */
+
+/* A field of an answer, and where it stands. */
+struct known {
+	const char *key;
+	uint64_t most; /* a number; bytes of a text */
+	uint64_t *num; /* one of these; 0: not known */
+	int64_t *ms;   /* below 0: not known */
+	struct span *text;
+};
+
+#define FIELDS_MAX 6
+
+static void
+known_of(struct about *a, struct known out[FIELDS_MAX])
+{
+	const struct known all[FIELDS_MAX] = {
+		{ "fence", FENCE_MAX, .num = &a->fence },
+		{ "session", UINT64_MAX, .num = &a->session },
+		{ "age", INT64_MAX / 2, .ms = &a->age_ms },
+		{ "until", INT64_MAX / 2, .ms = &a->until_ms },
+		{ "label", LABEL_MAX_BYTES, .text = &a->label },
+		{ "peer", NAME_MAX_BYTES, .text = &a->peer },
+	};
+
+	memcpy(out, all, sizeof(all));
+}
+
+static bool
+take_value(const struct known *p, struct span value)
+{
+	uint64_t n;
+
+	if (p->text != NULL) {
+		*p->text = value;
+		return text_name_why(value, p->most) == NULL;
+	}
+	if (!parse_number(value.p, value.n, p->most, &n))
+		return false;
+	if (p->num != NULL)
+		*p->num = n;
+	else
+		*p->ms = (int64_t)n;
+	return true;
+}
+
+/* Takes KEY=VALUE; false: the value is none. */
+static bool
+take_field(const struct known known[FIELDS_MAX], struct span field)
+{
+	size_t i, n;
+
+	for (i = 0; i < FIELDS_MAX; i++) {
+		n = strlen(known[i].key);
+		if (span_begins(field, known[i].key) && field.n > n &&
+		    field.p[n] == '=')
+			return take_value(&known[i],
+			    (struct span){ field.p + n + 1, field.n - n - 1 });
+	}
+	return true;
+}
+
+static bool
+take_fields(struct about *a, struct span fields)
+{
+	const char *end = fields.p + fields.n, *space;
+	struct known known[FIELDS_MAX];
+	size_t n;
+
+	known_of(a, known);
+	while (fields.p < end) {
+		space = memchr(fields.p, ' ', (size_t)(end - fields.p));
+		n = (size_t)((space != NULL ? space : end) - fields.p);
+		if (!take_field(known, (struct span){ fields.p, n }))
+			return false;
+		fields.p += n + (space != NULL);
+	}
+	return true;
+}
+
+void
+about_told(struct core *core, uint64_t seq, struct span fields,
+    const char *name, size_t name_len)
+{
+	struct inquiry *q = find_seq(core, seq);
+	struct about a = ABOUT_NOTHING;
+
+	if (q != NULL &&
+	    span_same((struct span){ name, name_len },
+		(struct span){ q->slot.name, q->slot.name_len }) &&
+	    take_fields(&a, fields))
+		over(core, q, &a);
+}
+
+/* At the broker that is asked. */
+
+bool
+about_here(const struct core *core, const struct lock *l, struct about *out)
+{
+	const struct hold *h = l != NULL ? hold_first(l) : NULL;
+	const struct owner *owner;
+
+	*out = ABOUT_NOTHING;
+	if (h == NULL && (l == NULL || l->lease.state != LEASE_LINGERING))
+		return false;
+	if (h == NULL) {
+		out->until_ms =
+		    max_ms(lease_rare(&l->lease)->linger_ms - core->now_ms, 0);
+		return true;
+	}
+	owner = h->holding.owner;
+	out->session = owner->id;
+	out->fence = h->fence;
+	out->age_ms = core->now_ms - h->holding.since_ms;
+	if (owner->label != NULL)
+		out->label = span_of(owner->label);
+	if (core->above->conn_of(core, owner->id) != 0)
+		out->peer = span_of(owner->peer);
+	if (timer_armed(&hold_rare(h)->bound))
+		out->until_ms = max_ms(
+		    core_armed_ms(core, &hold_rare(h)->bound) - core->now_ms,
+		    0);
+	return true;
+}
+
+static void
+write_field(struct buf *text, const struct known *p)
+{
+	if (p->num != NULL && *p->num > 0)
+		buf_addf(text, " %s=%" PRIu64, p->key, *p->num);
+	else if (p->ms != NULL && *p->ms >= 0)
+		buf_addf(text, " %s=%" PRId64, p->key, *p->ms);
+	else if (p->text != NULL && p->text->n > 0)
+		buf_addf(text, " %s=%.*s", p->key, (int)p->text->n, p->text->p);
+}
+
+void
+about_answer(struct core *core, const struct lock *l, const char *name,
+    size_t name_len, const char *asker, size_t asker_len)
+{
+	struct span to = { asker, asker_len };
+	struct known known[FIELDS_MAX];
+	struct about a;
+	struct buf text;
+	size_t i;
+
+	if (!is_token(to))
+		return;
+	if (!about_here(core, l, &a))
+		core->locks->above->token_held(core, name, name_len, &a);
+	known_of(&a, known);
+	buf_init(&text);
+	buf_adds(&text, "told");
+	for (i = 0; i < FIELDS_MAX; i++)
+		write_field(&text, &known[i]);
+	buf_addc(&text, '\0');
+	about_send(core, SLOT_STRAY, name, name_len, to, buf_data(&text));
+	buf_fini(&text);
+}
