@@ -550,28 +550,6 @@ strike_replace(struct world *w)
 		electorate_replace(w);
 }
 
-/* Any client may write the counter, and keys of our form. */
-static void
-strike_spoil(struct world *w)
-{
-	static const char *const fences[] = { "0", "x", "nan",
-		"4503599627370496", "9007199254740990" };
-	const char *fence =
-	    fences[prng_below(&w->prng, sizeof(fences) / sizeof(fences[0]))];
-	const char *counter[] = { "SET", WORLD_PREFIX "@fence", fence, NULL };
-	char value[64];
-	const char *key[] = { "SET", WORLD_PREFIX "spoilt", value, "PX", "900",
-		NULL };
-	struct server *s = &w->servers[0];
-
-	if (!s->up || s->frozen)
-		return;
-	TRACE(w, "somebody writes the fence %s", fence);
-	answer_free(server_command(s, counter));
-	snprintf(value, sizeof(value), "x.0123456789abcdef.5|%s|t", fence);
-	answer_free(server_command(s, key));
-}
-
 static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_CUT] = strike_cut,
 	[FAULT_BIT_CHANNEL] = strike_channel,
@@ -592,7 +570,7 @@ static void (*const strikes[FAULT_BITS])(struct world *w) = {
 	[FAULT_BIT_REPLACE] = strike_replace,
 	[FAULT_BIT_BACK] = strike_back,
 	[FAULT_BIT_STANDSTILL] = strike_standstill,
-	[FAULT_BIT_SPOIL] = strike_spoil,
+	[FAULT_BIT_SPOIL] = faults_spoil,
 };
 
 /* The faults that this topology may have are below the result; a new fault of
@@ -649,9 +627,11 @@ faults_start(struct world *w)
 	if (faults_has(w, FAULT_PLAIN))
 		w->faults.on &= ~(unsigned)(FAULT_RESTART | FAULT_FLUSH |
 					    FAULT_CLOCK | FAULT_BACK);
-	/* Without the counter, fences rest on the clock. */
+	/* Without the counter, fences rest on the clock; servers differ. */
 	if (faults_has(w, FAULT_SPOIL))
-		w->faults.on &= ~(unsigned)(FAULT_CLOCK | FAULT_BACK);
+		w->faults.on &=
+		    ~(unsigned)(FAULT_CLOCK | FAULT_BACK | FAULT_MOVE);
+	faults_spoil_start(w);
 	/* If a server of a quorum is emptied while none is blessed, the first
 	 * grace period begins again. */
 	faults_later(w,

@@ -5,6 +5,7 @@
 #ifndef LOCKBROKER_SIM_FAULTS_H
 #define LOCKBROKER_SIM_FAULTS_H
 
+#include <hiredis/hiredis.h> /* only for redisReply */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ struct world;
 	FAULT(ASIDE, "aside", "the file of an embedded server is set aside, or lacks its end") \
 	FAULT(SPOIL, "spoil", "a client of Redis writes fences that no broker can have given") \
 	FAULT(HEIR, "heir", "a process that has just replaced another one is killed") \
+	FAULT(GARBLE, "garble", "numbers in replies of Redis are changed") \
 	FAULT(BOND, "bond", "the channel between the two is slow, full, or cut")
 /* clang-format on */
 
@@ -74,8 +76,10 @@ struct faults {
 	struct prng late; /* draws for faults that came later: the others
 			   * draw as ever */
 	bool parted;
-	int few; /* they befall only the first so many servers; 0: all, and
+	int few;      /* they befall only the first so many servers; 0: all, and
 		  * brokers */
+	bool garbled; /* a reply was */
+	bool misled;  /* and a promise was broken after that */
 	bool unnoticed; /* data went back, and no broker has called since */
 };
 
@@ -106,6 +110,11 @@ void faults_message(struct world *w, struct conn *c, struct text message);
 void faults_op(struct world *w, struct broker *b, const struct flight *op);
 bool faults_reply(struct world *w, struct conn *c); /* false: it is lost */
 void faults_abandoned(struct world *w, struct conn *c);
+
+/* faults_spoil.c: draws whether keys and replies are spoilt in this run; a reply
+ * is on its way. */
+void faults_spoil_draw(struct world *w, struct prng *p);
+void faults_garble(struct world *w, redisReply *reply);
 
 /* What may be expected. */
 bool faults_none(const struct world *w);   /* nothing was ever wrong */

@@ -22,6 +22,11 @@ void faults_later(struct world *w, int64_t in_us, event_fn *fn, void *object);
 /* faults_plain.c: a plain client takes a name. */
 void faults_plain(struct world *w);
 
+/* faults_spoil.c: somebody writes into Redis what no broker has written, now, or
+ * until all is healed. */
+void faults_spoil(struct world *w);
+void faults_spoil_start(struct world *w);
+
 /* faults_partition.c: the network falls apart; it is whole again. */
 void faults_partition(struct world *w);
 void faults_part_from(struct server *old);

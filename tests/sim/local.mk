@@ -96,6 +96,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/faults_partition.c \
 	tests/sim/faults_parts.h \
 	tests/sim/faults_plain.c \
+	tests/sim/faults_spoil.c \
 	tests/sim/leaving.c \
 	tests/sim/leaving.h \
 	tests/sim/main.c \

@@ -552,7 +552,7 @@ main(int argc, char **argv)
 		.uses = USE_ALL };
 	struct command cmd = { .seeds = SEEDS_DEFAULT, .jobs = 1 };
 	/* src/redis logs much; the trace has all that matters. */
-	struct log_settings log = { .level = LOG_LEVEL_ERROR };
+	struct log_settings log = { .level = LOG_LEVEL_ERROR + 1 };
 	int c;
 
 	log_setup(&log);

@@ -139,7 +139,8 @@ link_cut(struct link *l, const char *why, const char *advice)
 {
 	if (l->conn == NULL || l->doomed)
 		return;
-	if (strcmp(why, "a malformed reply") == 0)
+	if (strcmp(why, "a malformed reply") == 0 &&
+	    !l->broker->w->faults.garbled)
 		world_fail(l->broker->w, "P7", "a reply was not understood");
 	snprintf(l->why, sizeof(l->why), "%s", why);
 	l->advice = advice;

@@ -142,6 +142,7 @@ conn_execute(struct server *s, struct conn *c, const struct request *r)
 
 	if (r->kind == REQUEST_CALL) {
 		reply = server_call(s, c, r);
+		faults_garble(s->w, reply);
 		c->offset = s->repl.offset;
 		c->asking = false;
 	} else {

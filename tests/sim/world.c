@@ -38,6 +38,8 @@ world_fail(struct world *w, const char *promise, const char *fmt, ...)
 	if (w->failed)
 		return;
 	w->failed = true;
+	w->faults.misled = w->faults.garbled;
+	w->checker.excused += w->faults.misled;
 	n = snprintf(w->failure, sizeof(w->failure), "%s: ", promise);
 	va_start(ap, fmt);
 	vsnprintf(w->failure + n, sizeof(w->failure) - (size_t)n, fmt, ap);
@@ -74,6 +76,7 @@ draw_more(struct world *w)
 	w->strict = prng_chance(&p, 300) && w->replicates;
 	if (world_ablated(w, ABLATE_TRUST))
 		w->trusts = true;
+	faults_spoil_draw(w, &p);
 }
 
 /* What the checker can say of brokers whose clocks have stood still. */
@@ -244,7 +247,7 @@ world_run(struct world *w, const struct sim_options *o, struct lua_host *lua,
 	checker_end(w);
 	if (!w->failed)
 		world_stop(w);
-	return !w->failed;
+	return !w->failed || w->faults.misled;
 }
 
 void
