@@ -59,6 +59,24 @@ class Versions(SystemTest):
 class Together(Versions):
     """Two brokers, each way."""
 
+    def test_only_this_one_can_be_asked(self):
+        """The earlier one does not know the question: the answer goes without what it alone knows,
+        and it ends nothing that it would have to compare."""
+        old, new = self.of(PREVIOUS, "old"), self.of(find_program(), "new")
+        if any("UNLOCK-FORCE NAME [fence=F]" in line for line in self.client(old).ok("HELP").body):
+            self.skipTest("that version compares fences, too")
+        for name, holder, asker in (("a", old, new), ("b", new, old)):
+            holder, asker = self.client(holder), self.client(asker)
+            fence = holder.lock(name)
+            status = asker.ok(f"STATUS {name}")
+            self.assertEqual((status["state"], "session" in status.fields), ("held", False))
+            if asker.ask(f"UNLOCK-FORCE {name} fence={fence}").code not in (
+                    "unavailable", "bad-option"):
+                self.fail("it compares")
+            self.assertEqual(len(holder.ok("LIST").body), 1)
+            asker.ok(f"UNLOCK-FORCE {name}")
+            self.assertEqual(holder.event()["reason"], "forced")
+
     def test_a_lock_passes_on(self):
         for one, other in self.each_way():
             holder, waiter = self.client(one), self.client(other)

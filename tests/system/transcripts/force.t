@@ -47,6 +47,22 @@ c< OK
 a! LOST force-next fence=<F> reason=forced
 b< @1 OK fence=<G>F>
 
+== fence=: nobody but the hold that has it
+a> SESSION label=cron
+a< OK label=cron
+a> LOCK force-fence
+a< OK fence=<$F>
+b> UNLOCK-FORCE force-fence fence=1
+b< ERR mismatch ~(cron, for
+b> UNLOCK-FORCE force-fence fence=0
+b< ERR bad-option ~fence
+b> UNLOCK-FORCE force-fence fence=<$F>
+b< OK
+a! LOST force-fence fence=<$F> reason=forced
+b> UNLOCK-FORCE force-fence fence=<$F>
+b< ERR not-held
+a.
+
 == who shares it, all of them
 a> LOCK force-shared mode=shared
 a< OK fence=<F>
