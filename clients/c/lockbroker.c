@@ -401,8 +401,14 @@ connect_by(struct lockbroker *lb, int64_t deadline_ms)
 
 	if (code != LOCKBROKER_OK)
 		return code;
-	if (lb->leaving && !holds_any(lb))
+	/* One that is drained may still let us in, and only waste our time. */
+	if (lb->leaving && !holds_any(lb)) {
+		if (lb->link.address != NULL)
+			probe.first =
+			    (size_t)(lb->link.address - lb->places.items + 1) %
+			    lb->places.n;
 		drop(lb, "leaving");
+	}
 	if (lb->link.fd >= 0)
 		return LOCKBROKER_OK;
 	buf_init(&why);

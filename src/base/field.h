@@ -73,6 +73,7 @@
 	FIELD(HOLDS, "holds", NUM) \
 	FIELD(CLIENTS, "clients", NUM) \
 	FIELD(MISSING, "missing", NUM) \
+	FIELD(ASOF, "asof", MS) \
 	FIELD(SELF, "self", NUM) \
 	FIELD(NAME, "name", STR) \
 	FIELD(BEFORE, "before", NUM) \

@@ -65,6 +65,17 @@ limit_set(struct cli *cli, const char *text)
 	return 0;
 }
 
+/* Of an option without a value: what it sets. */
+static bool *
+flag_of(struct cli *cli, int opt)
+{
+	if (opt == OPT_LOCAL)
+		return &cli->local;
+	if (opt == OPT_READY)
+		return &cli->ready;
+	return opt == OPT_WAIT ? &cli->wait : &cli->abort;
+}
+
 /* Takes one option. Sets `*done` if that was all the user asked for. */
 static int
 option_take(struct cli *cli, int opt, const struct command *command, bool *done)
@@ -93,13 +104,10 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 		cli->config = optarg;
 		return 0;
 	case OPT_LOCAL:
-		cli->local = true;
-		return 0;
 	case OPT_READY:
-		cli->ready = true;
-		return 0;
 	case OPT_WAIT:
-		cli->wait = true;
+	case OPT_ABORT:
+		*flag_of(cli, opt) = true;
 		return 0;
 	case OPT_USER:
 		login_user(optarg);

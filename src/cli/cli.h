@@ -21,6 +21,7 @@ struct cli {
 	bool local;	   /* asks no other broker */
 	bool ready;	   /* asks whether locks can be granted, too */
 	bool wait;	   /* drain: until the broker has ended */
+	bool abort;	   /* drain: takes it back */
 };
 
 /* argv[0] is the command's name. Returns an exit status. */

@@ -115,3 +115,13 @@ json_pairs(struct json *j, const char *line)
 			pair_add(j, &p);
 	}
 }
+
+void
+json_answer(const char *line)
+{
+	struct json j;
+
+	json_begin(&j);
+	json_pairs(&j, line);
+	json_end(&j);
+}

@@ -9,6 +9,7 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/columns.h \
 	src/cli/complete.c \
 	src/cli/complete.h \
+	src/cli/drain.c \
 	src/cli/exit.c \
 	src/cli/exit.h \
 	src/cli/force.c \

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/now.h"
 #include "base/parse.h"
@@ -18,6 +17,7 @@
 #include "cli/question.h"
 #include "cli/run_request.h"
 #include "cli/say.h"
+#include "cli/timespan.h"
 
 /*
  * Asks "VERB NAME [limit=N]". Returns the exit status for usage if NAME can't
@@ -74,12 +74,28 @@ show_history(struct cli *cli, int argc, char **argv)
 	    cli, &history, ask_name(cli, "HISTORY", argv[1], &m), &m);
 }
 
+/* Says on standard error if there are no new locks, and why: those that are held
+ * tell nothing of that. */
+static void
+say_paused(struct client *c)
+{
+	struct message m;
+
+	if (question_send(c, "READY", &m) != CLIENT_MESSAGE)
+		return;
+	if (message_error_is(&m, "unavailable"))
+		say_error(NULL, &m);
+	message_fini(&m);
+}
+
 /* Asks for the names that the broker has to do with, the busiest first: those
  * that match the pattern, unless it is NULL. */
 static int
-ask_names(struct cli *cli, const char *pattern, struct message *m)
+ask_names(struct cli *cli, const char *pattern, bool all, struct message *m)
 {
+	struct client c;
 	char line[330];
+	int status;
 
 	if (pattern != NULL && !run_request_name_ok(pattern))
 		return say_usage(
@@ -89,7 +105,13 @@ ask_names(struct cli *cli, const char *pattern, struct message *m)
 	    pattern != NULL ? " " : "", pattern != NULL ? pattern : "",
 	    cli->limit != NULL ? " limit=" : "",
 	    cli->limit != NULL ? cli->limit : "");
-	return ask(cli, line, m);
+	status = question_open(cli, &c);
+	if (status == CLI_EXIT_OK)
+		status = question_on(&c, line, m);
+	if (status == CLI_EXIT_OK && all)
+		say_paused(&c);
+	client_fini(&c);
+	return status;
 }
 
 /* Says how many names there are beyond those that were listed. */
@@ -121,7 +143,7 @@ show_list(struct cli *cli, int argc, char **argv)
 	static const struct table names = { "name", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
-	int status = ask_names(cli, argc > 1 ? argv[1] : NULL, &m);
+	int status = ask_names(cli, argc > 1 ? argv[1] : NULL, true, &m);
 
 	if (status != 0)
 		return status;
@@ -140,7 +162,7 @@ show_names(struct cli *cli, int argc, char **argv)
 	size_t i, n;
 	int status;
 
-	status = ask_names(cli, argc > 1 ? argv[1] : NULL, &m);
+	status = ask_names(cli, argc > 1 ? argv[1] : NULL, false, &m);
 	if (status != 0)
 		return status;
 	for (i = 0; i < m.lines_n; i++) {
@@ -157,9 +179,24 @@ show_names(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
+/* Is there a broker of the name on which clients may count? */
+static bool
+is_there(const struct message *m, const char *line)
+{
+	const size_t n = strcspn(line, " ") + 1;
+	struct pair p;
+	size_t i;
+
+	for (i = 0; i < m->lines_n; i++)
+		if (strncmp(m->lines[i], line, n) == 0 &&
+		    !pair_find(m->lines[i], "leaving", &p))
+			return true;
+	return false;
+}
+
 /* For people: whether it is there, in one word. */
 static char *
-broker_line(const char *line)
+broker_line(const struct message *m, const char *line)
 {
 	struct pair p;
 	const char *state = "up";
@@ -168,7 +205,7 @@ broker_line(const char *line)
 	if (pair_find(line, "self", &p))
 		state = "this";
 	if (pair_find(line, "leaving", &p))
-		state = "leaving";
+		state = is_there(m, line) ? "leaving" : "draining";
 	if (pair_find(line, "missing", &p))
 		state = "MISSING";
 	if (asprintf(&out, "%s state=%s", line, state) < 0)
@@ -194,11 +231,16 @@ show_brokers(struct cli *cli, int argc, char **argv)
 	char *line;
 	size_t i;
 	int status = ask(cli, "BROKERS", &m);
+	char span[TIMESPAN_TEXT_MAX];
+	int64_t ago_ms;
 
 	(void)argc;
 	(void)argv;
+	if (status == 0 && pair_find_ms(m.text, "asof", &ago_ms))
+		say("as of %s ago: Redis can't be asked now",
+		    timespan_text(ago_ms, span));
 	for (i = 0; status == 0 && !cli->json && i < m.lines_n; i++) {
-		line = broker_line(m.lines[i]);
+		line = broker_line(&m, m.lines[i]);
 		free(m.lines[i]);
 		m.lines[i] = line;
 	}
@@ -334,78 +376,6 @@ show_version(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
-/* The broker closes our connection when it ends; what it tells before that is
- * nothing to us. */
-static void
-await_end(struct client *c)
-{
-	struct message m;
-
-	while (client_wait(c, NEVER_MS, &m) == CLIENT_MESSAGE)
-		message_fini(&m);
-}
-
-static void
-print_json(const struct message *m)
-{
-	struct json j;
-
-	json_begin(&j);
-	json_pairs(&j, m->text);
-	json_end(&j);
-}
-
-/* A broker of before tells no numbers. */
-static void
-print_draining(const struct message *m)
-{
-	struct pair holds, clients;
-	int64_t left_ms = 0;
-	char text[32];
-	struct tm tm;
-	time_t end;
-
-	if (!pair_find(m->text, "holds", &holds) ||
-	    !pair_find(m->text, "clients", &clients))
-		return;
-	printf("draining: %.*s held, %.*s clients; ends when all is given back",
-	    (int)holds.value_len, holds.value, (int)clients.value_len,
-	    clients.value);
-	if (pair_find_ms(m->text, "left", &left_ms)) {
-		end = time(NULL) + (time_t)(left_ms / 1000);
-		if (localtime_r(&end, &tm) != NULL &&
-		    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &tm) > 0)
-			printf(", by %s at the latest", text);
-	}
-	printf("\n");
-}
-
-int
-show_drain(struct cli *cli, int argc, char **argv)
-{
-	struct client c;
-	struct message m;
-	int status;
-
-	(void)argc;
-	(void)argv;
-	status = question_open(cli, &c);
-	if (status == CLI_EXIT_OK)
-		status = question_on(&c, "DRAIN", &m);
-	if (status == CLI_EXIT_OK) {
-		if (cli->json)
-			print_json(&m);
-		else
-			print_draining(&m);
-		(void)fflush(stdout);
-		message_fini(&m);
-		if (cli->wait)
-			await_end(&c);
-	}
-	client_fini(&c);
-	return status;
-}
-
 /* Longer than the broker waits for the new process. */
 #define REPLACE_MS 60000
 
@@ -432,7 +402,7 @@ show_replace(struct cli *cli, int argc, char **argv)
 	if (status != CLI_EXIT_OK)
 		return status;
 	if (cli->json) {
-		print_json(&m);
+		json_answer(m.text);
 	} else {
 		(void)pair_find(m.text, "pid", &pid);
 		printf("replaced pid=%.*s\n", (int)pid.value_len, pid.value);

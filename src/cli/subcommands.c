@@ -29,7 +29,9 @@ static const char *const ping_options_help =
     "      --ready        and can new locks be granted now?\n";
 
 static const char *const drain_options_help =
-    "      --wait         return when the broker has ended\n";
+    "      --wait         return when the broker has ended, and tell what it\n"
+    "                     waits for\n"
+    "      --abort        take a drain back: the broker goes on\n";
 
 /* clang-format off */
 /* The options of every command; each list ends as getopt_long(3) needs it. */
@@ -70,6 +72,7 @@ static const struct option ping_longs[] = {
 
 static const struct option drain_longs[] = {
 	{ "wait", no_argument, NULL, OPT_WAIT },
+	{ "abort", no_argument, NULL, OPT_ABORT },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -126,7 +129,7 @@ const struct command commands[] = {
 	{ "unlock-force", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_unlock_force,
 	    "unlock-force NAME", "end whoever holds a lock", NULL, NULL },
 	{ "drain", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_drain,
-	    "drain [--wait]",
+	    "drain [--wait | --abort]",
 	    "have the broker take no more clients, and stop when "
 	    "nothing is held",
 	    &drain_options_help, drain_longs },

@@ -56,7 +56,8 @@ enum {
 	OPT_CONFIG,
 	OPT_LOCAL,
 	OPT_READY,
-	OPT_WAIT
+	OPT_WAIT,
+	OPT_ABORT
 };
 
 /* Ends with a row without a name. */

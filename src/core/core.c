@@ -185,23 +185,6 @@ static const struct holding_class *const of_holdings[HOLDING_KINDS] = {
 	[HOLDING_PERMITS] = &permits_class,
 };
 
-/* Notes since when new locks can't be granted, or not all of them. */
-static void
-note_pause(struct core *core, uint32_t shard)
-{
-	uint32_t i = 0;
-
-	if (!guard_ready(core, shard)) {
-		if (core->paused_ms == 0)
-			core->paused_ms = core->now_ms;
-		return;
-	}
-	while (i < core->config.shards && guard_ready(core, i))
-		i++;
-	if (i == core->config.shards)
-		core->paused_ms = 0;
-}
-
 static void
 guard_changed(struct core *core, uint32_t shard)
 {
@@ -212,7 +195,6 @@ guard_changed(struct core *core, uint32_t shard)
 	job_run(core, JOB_SWEEP);
 	token_records_guard_changed(core, shard);
 	guard_waits_retry(core);
-	note_pause(core, shard);
 }
 
 static void
@@ -220,7 +202,6 @@ history_changed(struct core *core, uint32_t shard)
 {
 	sweep_plan(core, shard, SWEEP_RECLAIM | SWEEP_WARM);
 	job_run(core, JOB_SWEEP);
-	note_pause(core, shard);
 }
 
 static bool
@@ -597,7 +578,9 @@ on_leave(struct core *core, const struct core_event *ev)
 	if (core->stopping)
 		return;
 	core->leaving = true;
-	core->draining |= ev->u.leave.drain;
+	if (ev->u.leave.drain && !core->draining)
+		core->drain_ms = core->now_ms;
+	core->draining = ev->u.leave.drain;
 	core->leave_ms = ev->u.leave.until_ms;
 	guard_say_again(core);
 	cool_down(core);

@@ -217,7 +217,7 @@ struct core_event {
 		struct {
 			int64_t until_ms; /* INT64_MAX: without end */
 			/* No successor: sessions that hold nothing are turned
-			 * away. */
+			 * away, until CORE_STAY or another CORE_LEAVE. */
 			bool drain;
 		} leave;
 	} u;

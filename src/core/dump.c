@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "core/guard/clock.h"
 #include "core/guard/guard.h"
 #include "core/guard/parts.h"
@@ -17,6 +18,7 @@
 #include "core/lock/lock.h"
 #include "core/replay.h"
 #include "core/session/place.h"
+#include "core/session/quota.h"
 #include "core/session/valid.h"
 #include "core/sync/semaphore.h"
 #include "core/token/token_record.h"
@@ -124,11 +126,12 @@ core_measure(const struct core *core)
 /* Tells the reason of the first guard that is not ready, which is mostly that
  * of all. */
 static void
-gauge_guards(const struct core *core, struct core_gauges *gauges)
+gauge_guards(
+    const struct core *core, struct core_gauges *gauges, int64_t *since_ms)
 {
 	uint32_t i, n = 0, all = core->config.shards;
 	char why[sizeof(gauges->why) - 64], none[sizeof(why)];
-	int64_t left_ms;
+	int64_t left_ms, granted_ms;
 
 	for (i = 0; i < all; i++) {
 		if (guard_grants(core, i))
@@ -136,6 +139,9 @@ gauge_guards(const struct core *core, struct core_gauges *gauges)
 		left_ms = guard_why(core, i, n == 0 ? why : none, sizeof(why));
 		if (left_ms < GUARD_FOR_GOOD && left_ms > gauges->grace_ms)
 			gauges->grace_ms = left_ms;
+		granted_ms = guard_granted_ms(core, i);
+		*since_ms = min_ms(
+		    *since_ms, granted_ms > 0 ? granted_ms : core->began_ms);
 		n++;
 	}
 	gauges->ready = n == 0;
@@ -148,6 +154,28 @@ gauge_guards(const struct core *core, struct core_gauges *gauges)
 		    n, all, why);
 	else
 		snprintf(gauges->why, sizeof(gauges->why), "%s", why);
+}
+
+/* May new locks be granted, to whom has none yet; why not, and since when? */
+static void
+gauge_ready(const struct core *core, int64_t now_ms, struct core_gauges *gauges)
+{
+	int64_t since_ms = now_ms;
+
+	if (core->stopping) {
+		snprintf(gauges->why, sizeof(gauges->why), QUOTA_STOPPING);
+		return;
+	}
+	gauge_guards(core, gauges, &since_ms);
+	if (core->draining) {
+		gauges->ready = false;
+		gauges->grace_ms = 0;
+		since_ms = min_ms(since_ms, core->drain_ms);
+		snprintf(gauges->why, sizeof(gauges->why), QUOTA_DRAINED);
+	}
+	/* Nothing has been told of the first server yet. */
+	if (!gauges->ready && since_ms > 0)
+		gauges->paused_ms = now_ms - since_ms;
 }
 
 void
@@ -174,18 +202,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 		gauges->syncs[kind] = core->syncs->by_name[kind].n;
 		gauges->all_syncs += gauges->syncs[kind];
 	}
-	gauges->ready = !core->stopping && !core->draining;
-	if (!gauges->ready)
-		snprintf(gauges->why, sizeof(gauges->why),
-		    "the broker is stopping; try another one");
-	if (gauges->ready)
-		gauge_guards(core, gauges);
-	if (gauges->ready || core->stopping || core->draining)
-		return;
-	/* Nothing has been told of the first server yet. */
-	if (core->paused_ms == 0)
-		core->paused_ms = now_ms;
-	gauges->paused_ms = now_ms - core->paused_ms;
+	gauge_ready(core, now_ms, gauges);
 }
 
 int64_t

@@ -46,6 +46,8 @@ struct listing *core_names_begin(struct core *core, size_t limit);
  * 0: never. */
 struct listing *core_brokers_begin(struct core *core);
 int64_t core_brokers_told_ms(const struct core *core);
+/* Was that not so when somebody asked last, because Redis could not be asked? */
+bool core_brokers_stale(const struct core *core);
 
 /*
  * NAMES: leaves out names for which `shows`, called by the parts, is false, and
@@ -147,7 +149,7 @@ struct core_gauges {
 	uint64_t syncs[KIND_MAX]; /* synchronizers of each kind ... */
 	uint64_t all_syncs;	  /* ... and of all */
 	bool ready;		  /* every guard grants */
-	int64_t paused_ms; /* for how long not all is granted; 0: all is */
+	int64_t paused_ms; /* since all could be granted last; 0: it can */
 	int64_t grace_ms;  /* until the last of them does; 0: none pending */
 	char why[320];	   /* not ready: why, in words */
 };

@@ -44,6 +44,7 @@ struct asker {
 struct fleet {
 	struct members known; /* in the order of their names, each once */
 	int64_t told_ms;      /* when that was told; 0: never */
+	bool stale;	      /* and when it was asked for last, it was not */
 	struct members fresh; /* of the answers so far, in no order */
 	unsigned under_way;   /* servers that have not answered yet */
 	bool told;	      /* some have */
@@ -73,6 +74,12 @@ fleet_fini(struct core *core)
 	members_fini(&core->fleet->fresh);
 	free(core->fleet->askers);
 	free(core->fleet);
+}
+
+bool
+core_brokers_stale(const struct core *core)
+{
+	return core->fleet->stale;
 }
 
 int64_t
@@ -235,6 +242,17 @@ fleet_ask(struct core *core, uint32_t shard)
 	return true;
 }
 
+/* What was told last is better than nothing, when Redis is away. */
+static void
+tell_one(struct core *core, struct asker asker, const char *why)
+{
+	if (core->fleet->told_ms > 0)
+		emit_fleet(core, asker.session, asker.ref);
+	else
+		emit_error(
+		    core, asker.session, asker.ref, ERR_UNAVAILABLE, "%s", why);
+}
+
 void
 fleet_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
@@ -247,7 +265,8 @@ fleet_request(
 		if (fleet_ask(core, i) && !quorum_used(core))
 			break;
 	if (f->under_way == 0) {
-		emit_error(core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s",
+		f->stale = true;
+		tell_one(core, (struct asker){ owner->id, rq->ref },
 		    guard_excuse(core, 0, NULL, why));
 		return;
 	}
@@ -259,20 +278,15 @@ fleet_request(
 	f->askers[f->naskers++] = (struct asker){ owner->id, rq->ref };
 }
 
-/* Replies to sessions without a connection go nowhere. */
 static void
 fleet_tell(struct core *core, const char *why)
 {
 	struct fleet *f = core->fleet;
 	size_t i;
 
+	f->stale = !f->told;
 	for (i = 0; i < f->naskers; i++)
-		if (f->told)
-			emit_fleet(
-			    core, f->askers[i].session, f->askers[i].ref);
-		else
-			emit_error(core, f->askers[i].session, f->askers[i].ref,
-			    ERR_UNAVAILABLE, "%s", why);
+		tell_one(core, f->askers[i], why);
 	f->naskers = 0;
 	f->told = false;
 }

@@ -10,6 +10,8 @@
 
 #include "base/human.h"
 #include "base/now.h"
+#include "base/times.h"
+#include "config/config.h"
 #include "daemon/bridge.h"
 #include "daemon/broker.h"
 
@@ -93,6 +95,16 @@ broker_draining(const struct broker *b)
 	return b->draining;
 }
 
+int64_t
+broker_leave_left_ms(const struct broker *b)
+{
+	if (b->leaving_ms == 0)
+		return b->config->broker.leave_ms;
+	if (b->leave_ms == INT64_MAX)
+		return 0;
+	return max_ms(b->leave_ms - now_ms(), 0);
+}
+
 bool
 broker_stopping(const struct broker *b)
 {
@@ -112,13 +124,25 @@ broker_counts(struct broker *b)
 
 	core_gauges(b->core, now_ms(), &gauges);
 	return (struct broker_counts){ gauges.sessions, gauges.locks_held,
-		gauges.waiters };
+		gauges.waiters,
+		gauges.locks_held - gauges.tokens + gauges.permits_held };
+}
+
+/* Told twice, it is the same second, unless the clock is set. */
+int64_t
+broker_paused_since_ms(const struct core_gauges *gauges)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 -
+	       gauges->paused_ms;
 }
 
 void
 broker_why(const struct core_gauges *gauges, struct buf *out)
 {
-	time_t since = time(NULL) - (time_t)(gauges->paused_ms / 1000);
+	time_t since = (time_t)(broker_paused_since_ms(gauges) / 1000);
 	char at[16] = "", lasts[HUMAN_SIZE];
 	struct tm tm;
 

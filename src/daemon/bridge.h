@@ -35,6 +35,7 @@ struct client {
 	bool quit;		 /* said QUIT */
 	bool asking;		 /* an AUTH is under way */
 	bool serves_view;	 /* a process of this broker is the client */
+	bool late;		 /* came during a drain, with no session yet */
 	uint8_t via;		 /* enum via */
 	const struct user *user; /* owned by the configuration; NULL: none */
 	struct resp *resp;	 /* owned; NULL: no RESP state to keep */
@@ -94,6 +95,9 @@ struct broker {
 	/* Leaving since then, and until then at the latest; 0: is not. */
 	int64_t leaving_ms, leave_ms;
 	bool draining; /* leaves without a successor */
+	/* Draining: it has been replaced by none, and has its Unix sockets, where
+	 * an administrator may take that back. */
+	bool keeps_local;
 	/* Leaving: its places are kept, for the case that the successor ends. */
 	bool may_return;
 	/* Leaving: our Redis stays even if the successor is killed. */

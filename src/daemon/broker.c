@@ -37,6 +37,7 @@ on_opened(void *arg, struct conn *c)
 	struct client *client = xcalloc(1, sizeof(*client));
 
 	client->session = conn_id(c);
+	client->late = b->keeps_local;
 	conn_set_data(c, client);
 	b->clients_total++;
 	ev.u.open.session = conn_id(c);

@@ -86,14 +86,29 @@ void broker_return(struct broker *b);
 /* That has left a moment ago: takes over its token holds. */
 void broker_inherit(struct broker *b);
 
+/* Closes all places; all but Unix sockets; and opens them again, or says in
+ * `why` which one can't be opened, and leaves them closed. */
+void broker_close_places(struct broker *b);
+void broker_local_only(struct broker *b);
+bool broker_listen_again(struct broker *b, struct buf *why)
+    __attribute__((warn_unused_result));
+
 /*
  * Without a successor: takes no more clients, turns those away that hold
  * nothing, and serves the others.  broker_left(): nothing is held any more (and
  * if there is a successor, nobody is connected), or broker.leave is over; then
  * stop.
+ *
+ * broker_drain_no_more(): it is the broker again, or leaves as before; on false
+ * it drains as before, and `why` says why.
  */
 void broker_drain(struct broker *b);
+bool broker_drain_no_more(struct broker *b, struct buf *why)
+    __attribute__((warn_unused_result));
 bool broker_draining(const struct broker *b);
+/* How long it would serve those that hold something, or does so still; 0:
+ * without end, or not any more. */
+int64_t broker_leave_left_ms(const struct broker *b);
 /* Is there a successor? */
 bool broker_leaving(const struct broker *b);
 bool broker_left(const struct broker *b);
@@ -116,6 +131,7 @@ void broker_status(struct broker *b, struct buf *out);
 /* Counts for the log: what there is when the broker begins to stop. */
 struct broker_counts {
 	uint64_t sessions, locks, waiters;
+	uint64_t holds; /* locks and permits that a drain waits for */
 };
 
 struct broker_counts broker_counts(struct broker *b);
@@ -124,5 +140,7 @@ struct broker_counts broker_counts(struct broker *b);
  * broker is not ready. */
 struct core_gauges;
 void broker_why(const struct core_gauges *gauges, struct buf *out);
+/* The same moment in ms since 1970. */
+int64_t broker_paused_since_ms(const struct core_gauges *gauges);
 
 #endif

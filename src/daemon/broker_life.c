@@ -1,6 +1,6 @@
 /*
- * Makes the parts of a broker from the configuration, opens the places where it
- * listens, hands on a new configuration, and frees all.
+ * Makes the parts of a broker from the configuration, hands on a new one, and
+ * frees all.
  */
 #include "config.h"
 
@@ -25,8 +25,6 @@
 #include "daemon/tls.h"
 #include "daemon/views.h"
 #include "resp/scripts.h"
-
-#define ACCEPT_MS 3000 /* the longest that clients wait for our own Redis */
 
 /* The start. */
 
@@ -115,6 +113,17 @@ hand_over(struct broker *b, struct handed_list *out)
 	redis_hand_over(b->redis, out);
 }
 
+/* One that can't go on leaving is drained to its end. */
+static void
+drain_no_more(struct broker *b)
+{
+	struct buf why;
+
+	buf_init(&why);
+	(void)!broker_drain_no_more(b, &why);
+	buf_fini(&why);
+}
+
 static const struct succession_hooks succession_hooks = {
 	.hold_back = broker_hold_back,
 	.take_over = broker_take_over,
@@ -122,6 +131,7 @@ static const struct succession_hooks succession_hooks = {
 	.return_no_more = broker_return_no_more,
 	.come_back = broker_return,
 	.drain = broker_drain,
+	.drain_no_more = drain_no_more,
 	.inherit = broker_inherit,
 	.hand_over = hand_over,
 	.serve = views_serve,
@@ -231,66 +241,6 @@ broker_free(struct broker *b)
 	alarm_free(b->alarm);
 	buf_fini(&b->rows);
 	free_first(b);
-}
-
-static bool
-listen_one(struct broker *b, size_t number, struct buf *why)
-{
-	const struct config_endpoint *e = &b->config->listen.v[number];
-	const struct address *a = &e->address;
-
-	switch (e->place) {
-	case CONFIG_PLACE_TCP:
-		return front_listen_tcp(
-		    b->front, a->host, a->port, e->proxied, why);
-	case CONFIG_PLACE_TLS:
-		return front_listen_place(
-		    b->front, a->host, a->port, (unsigned)number, why);
-	case CONFIG_PLACE_UNIX:
-		return front_listen_unix(
-		    b->front, a->path, e->mode, e->group, why);
-	default: /* the monitor's */
-		return true;
-	}
-}
-
-bool
-broker_listen(struct broker *b, int first, size_t n)
-{
-	const struct config_listen *listen = &b->config->listen;
-	struct buf why;
-	bool ok = true, held_back;
-	size_t i;
-	int fd;
-
-	buf_init(&why);
-	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED)
-		b->accept_ms = now_ms() + ACCEPT_MS;
-	held_back = !broker_accepts(b);
-	/* The process that speaks TLS is told when all is there. */
-	front_hold_back(b->front, held_back);
-	monitor_hold_back(b->monitor, held_back);
-	for (i = 0; ok && i < n; i++)
-		ok = front_listen_fd(b->front, first + (int)i, &why);
-	while (ok && (fd = handed_next(HANDED_PASSED)) >= 0)
-		ok = front_listen_fd(b->front, fd, &why);
-	for (i = 0; ok && i < listen->n; i++)
-		ok = listen_one(b, i, &why);
-	ok = ok && tls_listen(b, &why) && monitor_listen(b->monitor, &why);
-	if (ok && front_listeners(b->front) == 0) {
-		buf_adds(&why, "nothing to listen on: give `listen` an address"
-			       " or start the socket unit");
-		ok = false;
-	}
-	if (!ok)
-		LOG(ERROR, "listen-failed",
-		    LOG_B("why", buf_data(&why), buf_len(&why)));
-	buf_fini(&why);
-	if (ok && !held_back)
-		tls_accept(b, true);
-	if (ok)
-		redis_start(b->redis);
-	return ok;
 }
 
 /* Afterwards. */

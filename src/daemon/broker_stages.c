@@ -1,5 +1,5 @@
 /*
- * The stages of a broker's life: it accepts clients, leaves, drains, stops.
+ * The stages of a broker's life: it leaves, drains, stops.
  */
 #include "config.h"
 
@@ -15,55 +15,7 @@
 #include "daemon/succession.h"
 #include "daemon/tls.h"
 
-/* Clients come. */
-
-bool
-broker_accepts(const struct broker *b)
-{
-	return b->accept_ms == 0 && !succession_pending(b->succession);
-}
-
-void
-broker_hold_back(struct broker *b, bool hold)
-{
-	front_hold_back(b->front, hold);
-	tls_accept(b, !hold);
-	monitor_hold_back(b->monitor, hold);
-}
-
-void
-broker_take_over(struct broker *b)
-{
-	front_share_paths(b->front, false);
-	(void)redis_own(b->redis, true);
-	if (broker_accepts(b))
-		broker_hold_back(b, false);
-}
-
-void
-broker_accept_when_ready(struct broker *b)
-{
-	struct core_gauges gauges;
-
-	if (b->accept_ms == 0)
-		return;
-	core_gauges(b->core, now_ms(), &gauges);
-	/* If the length of the wait is known, clients may as well hear it. */
-	if (!gauges.ready && gauges.grace_ms == 0 && now_ms() < b->accept_ms)
-		return;
-	b->accept_ms = 0;
-	if (broker_accepts(b))
-		broker_hold_back(b, false);
-}
-
-/* No more of them. */
-
-static void
-close_places(struct broker *b)
-{
-	front_stop_listening(b->front);
-	tls_stop_listening(b);
-}
+/* No more clients. */
 
 static void
 leave(struct broker *b)
@@ -76,8 +28,10 @@ leave(struct broker *b)
 		b->leaving_ms = now_ms();
 		b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
 	}
-	if (!b->may_return)
-		close_places(b);
+	if (b->keeps_local)
+		broker_local_only(b);
+	else if (!b->may_return)
+		broker_close_places(b);
 	redis_leave(b->redis, true);
 	ev.u.leave.until_ms = b->leave_ms;
 	ev.u.leave.drain = b->draining;
@@ -99,22 +53,28 @@ void
 broker_return_no_more(struct broker *b)
 {
 	b->may_return = false;
-	close_places(b);
+	broker_close_places(b);
 	monitor_stop_listening(b->monitor);
+}
+
+static void
+stay(struct broker *b)
+{
+	struct core_event ev = { .kind = CORE_STAY };
+
+	b->leaving_ms = b->leave_ms = 0;
+	redis_leave(b->redis, false);
+	bridge_step(b, &ev);
 }
 
 void
 broker_return(struct broker *b)
 {
-	struct core_event ev = { .kind = CORE_STAY };
-
 	assert(b->may_return && !b->draining && !b->stopping);
 	b->may_return = false;
-	b->leaving_ms = b->leave_ms = 0;
 	front_share_paths(b->front, false);
 	(void)redis_own(b->redis, true);
-	redis_leave(b->redis, false);
-	bridge_step(b, &ev);
+	stay(b);
 	broker_hold_back(b, false);
 }
 
@@ -135,12 +95,52 @@ broker_drain(struct broker *b)
 	if (b->draining || b->stopping)
 		return;
 	b->draining = true;
+	b->keeps_local = b->leaving_ms == 0;
 	b->may_return = false;
 	succession_drain(b->succession);
 	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks),
 	    LOG_N("waiters", (long long)n.waiters));
 	leave(b);
+}
+
+/* Returns false if it can't. */
+static bool
+take_back(struct broker *b, struct buf *why)
+{
+	if (b->stopping) {
+		buf_adds(why, "the broker is stopping");
+		return false;
+	}
+	if (b->keeps_local)
+		return broker_listen_again(b, why);
+	if (succession_stays(b->succession) || b->server_stays)
+		return true;
+	buf_adds(why, "its Redis has ended with the process that replaced it");
+	return false;
+}
+
+bool
+broker_drain_no_more(struct broker *b, struct buf *why)
+{
+	struct broker_counts n = broker_counts(b);
+
+	if (!b->draining)
+		return true;
+	if (!take_back(b, why))
+		return false;
+	LOG(NOTICE, "drain-aborted",
+	    LOG_N("after_ms", now_ms() - b->leaving_ms),
+	    LOG_N("sessions", (long long)n.sessions),
+	    LOG_N("locks", (long long)n.locks));
+	b->draining = false;
+	succession_drain_no_more(b->succession);
+	if (b->keeps_local)
+		stay(b);
+	else
+		leave(b);
+	b->keeps_local = false;
+	return true;
 }
 
 bool
@@ -187,7 +187,7 @@ broker_stop(struct broker *b)
 	struct core_event ev = { .kind = CORE_STOP };
 
 	b->stopping = true;
-	close_places(b);
+	broker_close_places(b);
 	bridge_step(b, &ev);
 	/* This may be called between turns. */
 	front_wake(b->front);

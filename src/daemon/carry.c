@@ -219,6 +219,7 @@ do_attach(struct broker *b, const struct effect *e)
 		return;
 	client = conn_data(c);
 	client->session = e->session;
+	client->late = false;
 	conn_set_heartbeat(c, e->heartbeat_ms);
 }
 

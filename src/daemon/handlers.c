@@ -209,19 +209,37 @@ handle_ready(struct broker *b, struct conn *c, const struct request *r)
 	buf_fini(&why);
 }
 
+/* Has the broker go on. */
+static void
+abort_drain(struct broker *b, struct conn *c, const struct request *r)
+{
+	struct buf why;
+
+	buf_init(&why);
+	if (broker_drain_no_more(b, &why))
+		reply_ok(c, r, NULL, 0, NULL);
+	else
+		conn_refuse(c, r, ERR_UNAVAILABLE, "%.*s", (int)buf_len(&why),
+		    buf_data(&why));
+	buf_fini(&why);
+}
+
 /* The broker may end before the next line is read. */
 static void
 handle_drain(struct broker *b, struct conn *c, const struct request *r)
 {
-	int64_t left_ms = b->config->broker.leave_ms;
+	int64_t left_ms;
 	struct field fields[] = {
-		{ .id = FIELD_HOLDS, .num = broker_counts(b).locks },
+		{ .id = FIELD_HOLDS, .num = broker_counts(b).holds },
 		{ .id = FIELD_CLIENTS, .num = front_count(b->front) },
 		{ .id = FIELD_LEFT },
 	};
 
-	if (b->leaving_ms > 0)
-		left_ms = b->leave_ms < INT64_MAX ? b->leave_ms - now_ms() : 0;
+	if (number_or(r, OPTION_ABORT, 0) != 0) {
+		abort_drain(b, c, r);
+		return;
+	}
+	left_ms = broker_leave_left_ms(b);
 	fields[2].num = left_ms > 0 ? (uint64_t)left_ms : 0;
 	reply_ok(c, r, fields, left_ms > 0 ? 3 : 2, NULL);
 	broker_drain(b);

@@ -521,6 +521,28 @@ refuse_remote(struct conn *c, const struct request *r)
 	return true;
 }
 
+/* Of those who come while the broker is drained: administrators, and whoever
+ * comes back to its session. */
+static bool
+refuse_late(struct identity *id, struct conn *c, const struct request *r)
+{
+	static const struct span no_name = { "", 0 };
+	const struct client *client = conn_data(c);
+	bool admin;
+
+	if (!client->late || !id->broker->draining)
+		return false;
+	admin = id->users == NULL
+		    ? conn_is_admin(c)
+		    : user_may(client->user, RIGHT_ADMIN, no_name, NULL);
+	if (admin)
+		return false;
+	conn_refuse(c, r, ERR_SHUTDOWN,
+	    "the broker is drained, and takes no more clients");
+	conn_quit(c);
+	return true;
+}
+
 bool
 identity_refuses(struct identity *id, struct conn *c, const struct request *r)
 {
@@ -529,6 +551,9 @@ identity_refuses(struct identity *id, struct conn *c, const struct request *r)
 	enum right right = verbs[r->verb].right;
 	const struct span *denied = &no_name;
 
+	if (r->verb != VERB_RESUME && r->verb != VERB_AUTH &&
+	    r->verb != VERB_QUIT && refuse_late(id, c, r))
+		return true;
 	if (id->users == NULL)
 		return refuse_remote(c, r);
 	if (right == RIGHT_NONE)
@@ -568,7 +593,11 @@ identity_refuses_command(struct identity *id, struct conn *c,
 	const struct span *denied = NULL;
 	unsigned i;
 
-	if (id->users == NULL || need->right == RIGHT_NONE)
+	if (need->right == RIGHT_NONE)
+		return false;
+	if (refuse_late(id, c, r))
+		return true;
+	if (id->users == NULL)
 		return false;
 	if (client->user == NULL) {
 		conn_refuse(c, r, ERR_AUTH, "%s", "");

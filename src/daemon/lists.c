@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/now.h"
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/measure/measure.h"
 #include "daemon/bridge.h"
@@ -124,15 +125,22 @@ static void
 job_answer(const struct broker *b, struct job *job, struct conn *c)
 {
 	struct field field = { .id = FIELD_WAITERS };
+	bool stale =
+	    job->reply.verb == VERB_BROKERS && core_brokers_stale(b->core);
 
 	assert(job->listing != NULL);
-	if (job->reply.verb == VERB_QUEUE) {
+	if (stale) {
+		field.id = FIELD_ASOF;
+		field.num = (uint64_t)max_ms(
+		    now_ms() - core_brokers_told_ms(b->core), 0);
+	} else if (job->reply.verb == VERB_QUEUE) {
 		field.num = core_listing_waiters(b->core, job->listing);
 	} else if (job->reply.verb == VERB_NAMES) {
 		field.id = FIELD_TOTAL;
 		field.num = core_listing_total(job->listing);
 	}
-	if (job->reply.verb == VERB_QUEUE || job->reply.verb == VERB_NAMES) {
+	if (job->reply.verb == VERB_QUEUE || job->reply.verb == VERB_NAMES ||
+	    stale) {
 		job->reply.fields = &field;
 		job->reply.nfields = 1;
 	}

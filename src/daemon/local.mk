@@ -10,6 +10,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/broker.c \
 	src/daemon/broker.h \
 	src/daemon/broker_life.c \
+	src/daemon/broker_places.c \
 	src/daemon/broker_stages.c \
 	src/daemon/carry.c \
 	src/daemon/daemon.c \

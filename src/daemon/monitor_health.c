@@ -45,8 +45,7 @@ monitor_readyz(
 	struct span unused;
 	struct buf body, grants;
 	char why[64];
-	bool stopping =
-	    broker_stopping(m->broker) || broker_draining(m->broker);
+	bool stopping = broker_stopping(m->broker);
 
 	(void)name;
 	core_gauges(m->broker->core, now_ms(), &gauges);
@@ -55,8 +54,10 @@ monitor_readyz(
 	if (query_find(r->query, "verbose", &unused)) {
 		snprintf(why, sizeof(why), "%u of %u servers can be reached",
 		    redis.up, redis.nodes);
-		add_check(
-		    &body, !stopping, "running", "the broker is stopping");
+		add_check(&body, !stopping && !broker_draining(m->broker),
+		    "running",
+		    stopping ? "the broker is stopping"
+			     : "the broker is drained");
 		add_check(&body,
 		    gauges.ready ||
 			(redis.nodes > 0 && redis.up == redis.nodes),

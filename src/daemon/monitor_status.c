@@ -287,6 +287,18 @@ add_asked(struct json *j, struct monitor *m, const struct question *q)
 
 /* All. */
 
+/* What a drain waits for, and for how long at most. */
+static void
+add_drain(struct json *j, struct broker *b)
+{
+	int64_t left_ms = broker_leave_left_ms(b);
+
+	add_number(j, "drain_holds", broker_counts(b).holds);
+	add_number(j, "drain_ms", (uint64_t)(now_ms() - b->leaving_ms));
+	if (left_ms > 0)
+		add_number(j, "drain_left_ms", (uint64_t)left_ms);
+}
+
 static void
 add_self(struct json *j, const struct monitor *m)
 {
@@ -304,10 +316,14 @@ add_self(struct json *j, const struct monitor *m)
 	add_bool(j, "ready", gauges.ready);
 	add_bool(j, "stopping", broker_stopping(m->broker));
 	add_bool(j, "draining", broker_draining(m->broker));
+	if (broker_draining(m->broker))
+		add_drain(j, m->broker);
 	if (gauges.ready)
 		return;
 	add_string(j, "why", gauges.why);
 	add_number(j, "paused_ms", (uint64_t)gauges.paused_ms);
+	add_number(j, "paused_since",
+	    (uint64_t)(broker_paused_since_ms(&gauges) / 1000));
 	add_number(j, "ready_in_ms", (uint64_t)gauges.grace_ms);
 }
 

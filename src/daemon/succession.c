@@ -265,6 +265,8 @@ on_after(void *arg, struct packet *p)
 		s->stop = true;
 	else if (packet_is(p, "drain", 0))
 		s->hooks->drain(s->broker);
+	else if (packet_is(p, "drain-no-more", 0))
+		s->hooks->drain_no_more(s->broker);
 	else if (packet_is(p, "reload", 0))
 		s->reload = true;
 	else if (packet_is(p, "serve", 2) && p->fd >= 0)
@@ -548,6 +550,18 @@ void
 succession_drain(struct succession *s)
 {
 	tell_leaving(s, "drain");
+}
+
+void
+succession_drain_no_more(struct succession *s)
+{
+	leavers_say(s->leavers, "drain-no-more");
+}
+
+bool
+succession_stays(const struct succession *s)
+{
+	return s->after != NULL;
 }
 
 bool

@@ -43,6 +43,7 @@ struct succession_hooks {
 	void (*return_no_more)(struct broker *b);
 	void (*come_back)(struct broker *b);
 	void (*drain)(struct broker *b);
+	void (*drain_no_more)(struct broker *b);
 	/* One that leaves has done so for a moment. */
 	void (*inherit)(struct broker *b);
 	/* Adds all sockets to what is handed to another process. */
@@ -91,8 +92,12 @@ bool succession_told_to_reload(struct succession *s);
 /* Ends the process that is to replace this one, and stops those that leave. */
 void succession_stop(struct succession *s);
 
-/* Drains those that leave, too. */
+/* Drains those that leave, too; or has them leave as before. */
 void succession_drain(struct succession *s);
+void succession_drain_no_more(struct succession *s);
+
+/* Is there a process that has replaced this one? */
+bool succession_stays(const struct succession *s);
 
 /* Have all ended that leave? */
 bool succession_stopped(const struct succession *s);

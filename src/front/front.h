@@ -174,6 +174,11 @@ void front_share_paths(struct front *f, bool shared);
  * nobody.  A new front is not held back.
  */
 void front_hold_back(struct front *f, bool hold);
+/*
+ * Closes all places but Unix sockets; those that were passed stay, and clients
+ * wait there.  With false, what is there accepts again: open the others first.
+ */
+void front_local_only(struct front *f, bool only);
 void front_stop_listening(struct front *f);
 
 /* End of a turn, 1: hands out lines, a bounded number for each connection. */

@@ -60,6 +60,18 @@ accept_later(struct front *f)
 	(void)event_add(f->accept_again, &tv);
 }
 
+/* Accepts clients there, or lets them wait. */
+static void
+arm(struct listener *l)
+{
+	const struct front *f = l->front;
+
+	if (l->place < 0 && !f->held_back && !(l->tcp && f->local_only))
+		(void)event_add(l->event, NULL);
+	else
+		(void)event_del(l->event);
+}
+
 static void
 accept_again(evutil_socket_t fd, short what, void *arg)
 {
@@ -69,8 +81,7 @@ accept_again(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	LIST_FOREACH (l, &f->listeners, link)
-		if (l->place < 0 && !f->held_back)
-			(void)event_add(l->event, NULL);
+		arm(l);
 }
 
 static void
@@ -193,11 +204,24 @@ front_hold_back(struct front *f, bool hold)
 	struct listener *l;
 
 	f->held_back = hold;
-	LIST_FOREACH (l, &f->listeners, link) {
-		if (hold || l->place >= 0)
-			(void)event_del(l->event);
-		else
-			(void)event_add(l->event, NULL);
+	LIST_FOREACH (l, &f->listeners, link)
+		arm(l);
+}
+
+/* Nobody but the service manager could open again what it has passed. */
+void
+front_local_only(struct front *f, bool only)
+{
+	struct listener *l, *next;
+
+	f->local_only = only;
+	LIST_FOREACH_SAFE (l, &f->listeners, link, next) {
+		if (!only || !l->tcp || l->passed) {
+			arm(l);
+			continue;
+		}
+		LIST_REMOVE(l, link);
+		listener_free(l);
 	}
 }
 
@@ -322,8 +346,9 @@ listener_add(struct front *f, int fd, bool tcp, char *name, char *path)
 	}
 	l->event =
 	    event_new(f->base, fd, EV_READ | EV_PERSIST, listener_ready, l);
-	if (!l->event || (!f->held_back && event_add(l->event, NULL) < 0))
+	if (!l->event)
 		abort();
+	arm(l);
 	LIST_INSERT_HEAD(&f->listeners, l, link);
 	return l;
 }

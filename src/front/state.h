@@ -87,8 +87,9 @@ struct front {
 
 	LIST_HEAD(, listener) listeners;
 	struct event *accept_again; /* after descriptors were used up */
-	int reserve_fd; /* given up to refuse a client when none is left */
-	bool held_back; /* nobody is accepted yet */
+	int reserve_fd;	 /* given up to refuse a client when none is left */
+	bool held_back;	 /* nobody is accepted yet */
+	bool local_only; /* nobody but at Unix sockets */
 	int64_t exhausted_ms; /* when descriptors last ran out; 0: never */
 	int64_t crowded_ms;   /* when limits.clients last was; 0: never */
 	int64_t tls_ms;	      /* when TLS last came to a plain port; 0: never */

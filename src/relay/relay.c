@@ -553,6 +553,7 @@ relay_listen(struct relay *r, unsigned number,
 	place->tls_1_3 = settings->tls_1_3;
 	place->headed = settings->headed;
 	TAILQ_INSERT_TAIL(&r->places, place, link);
+	r->closing = false;
 	(void)tell_place(r, place);
 	return answered(r, why);
 }

@@ -98,7 +98,8 @@ bool relay_serve(struct relay *r, const struct relay_servers *settings,
  */
 void relay_accept(struct relay *r, bool on);
 
-/* It accepts no more.  Those that came before may still shake hands. */
+/* It accepts no more, until there are new places.  Those that came before may
+ * still shake hands. */
 void relay_close_places(struct relay *r);
 bool relay_shakes(const struct relay *r);
 

@@ -456,6 +456,29 @@ accept_init(struct engine *e)
 	e->accept_again = engine_event(e, -1, 0, on_again, e, PRIORITY_SHAKE);
 }
 
+static void
+place_free(struct place *place)
+{
+	LIST_REMOVE(place, link);
+	event_free(place->event);
+	if (place->fd >= 0)
+		(void)close(place->fd);
+	context_fini(&place->context);
+	free(place->id);
+	free(place);
+}
+
+/* Clients that still shake hands there find the new one by its id. */
+static void
+drop_closed(struct engine *e, const char *id)
+{
+	struct place *place, *next;
+
+	LIST_FOREACH_SAFE (place, &e->places, link, next)
+		if (place->fd < 0 && strcmp(place->id, id) == 0)
+			place_free(place);
+}
+
 bool
 accept_add(struct engine *e, const char *id, int fd, bool headed,
     struct context *context, char why[CONTEXT_WHY_SIZE])
@@ -463,6 +486,8 @@ accept_add(struct engine *e, const char *id, int fd, bool headed,
 	struct place *place = xcalloc(1, sizeof(*place));
 
 	assert(fd >= 0 && context->server);
+	e->closing = false;
+	drop_closed(e, id);
 	place->engine = e;
 	place->id = xstrdup(id);
 	place->fd = fd;
@@ -513,7 +538,7 @@ accept_set(struct engine *e, bool on)
 
 	e->accepting = on;
 	LIST_FOREACH (place, &e->places, link) {
-		if (on && !e->closing && place->context.ssl)
+		if (on && place->fd >= 0 && place->context.ssl)
 			(void)event_add(place->event, NULL);
 		else
 			(void)event_del(place->event);
@@ -556,13 +581,7 @@ accept_close(struct engine *e)
 			p->place = "";
 	(void)event_del(e->accept_again);
 	while ((place = LIST_FIRST(&e->places)) != NULL) {
-		LIST_REMOVE(place, link);
-		event_free(place->event);
-		if (place->fd >= 0)
-			(void)close(place->fd);
-		context_fini(&place->context);
-		free(place->id);
-		free(place);
+		place_free(place);
 	}
 }
 

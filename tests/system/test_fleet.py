@@ -109,8 +109,27 @@ class Fleet(SystemTest):
                          [("a", True, LEASE * 1000)])
         self.assertLess(told["brokers_ago_ms"], 5000)
         server.kill()
-        eventually(lambda: client.ask("BROKERS").code == "unavailable", 10, "it says so")
+        eventually(lambda: "asof" in client.ask("BROKERS").fields, 10, "it says since when")
+        late = client.ask("BROKERS")
+        self.assertGreater(int(late["asof"][:-2]), 0)
+        self.assertRegex(late.body[0], "^a version=")
         self.assertEqual([x["name"] for x in status()["brokers"]], ["a"])
+        done = self.said("brokers")
+        self.assertRegex(done.stdout, r"\na +this ")
+        self.assertRegex(done.stderr, r"^lockbroker: as of [0-9.]+ s ago: Redis can't be asked now")
+        held = self.client(broker)
+        self.assertIn("unavailable", held.ask("READY").text)
+        self.assertRegex(self.said("list").stderr, r"no new locks since [\d:]{8} UTC")
+
+    def test_redis_was_never_there(self):
+        """Nothing is known then."""
+        self.broker("127.0.0.1:1", name="a")
+        self.client().err("BROKERS", "unavailable")
+
+    def said(self, word):
+        return subprocess.run([find_program("lockbroker"), "-S", self.brokers[0].unix_path, word],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True,
+                              encoding="utf-8")
 
     def test_over_a_quorum(self):
         servers = [self.redis(tcp=True) for _ in range(3)]

@@ -5,10 +5,12 @@ import os
 import re
 import signal
 import subprocess
+import time
 
+from lib import http
 from lib.broker import find_program
 from lib.case import SystemTest, grace_of
-from lib.wait import eventually
+from lib.wait import eventually, let_time_pass
 
 
 class TwoBrokers(SystemTest):
@@ -76,6 +78,42 @@ class Ready(SystemTest):
         left = int(client.stats()["grants_ready_in_ms"])
         self.assert_within(0, left, int(grace_of(1.0) * 1000) + 1)
         eventually(lambda: client.ask("READY").ok, 10)
+        client.ok("TRYLOCK x")
+
+    def test_one_outage(self):
+        """Frozen, back, in its grace period: no new locks since one moment, that of the last that
+        was possible."""
+        server = self.redis()
+        broker = self.broker(server, trust_new=True, lease=2.0, start=False)
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
+        broker.start()
+        broker.wait_granting()
+        client, web = self.client(), http.of(broker)
+        begun = time.time()
+        server.freeze()
+        frozen = time.time()
+        told, steps = set(), set()
+
+        def since(thaw=None):
+            reply = client.ask("READY")
+            if not reply.ok:
+                status = web.get("/status.json").json
+                told.add(re.search(r"no new locks since ([\d:]{8}) UTC", reply.text)[1])
+                if not status["ready"]:
+                    told.add(time.strftime("%H:%M:%S", time.gmtime(status["paused_since"])))
+                    steps.add("grace" if status["ready_in_ms"] > 0 else "away")
+            return not reply.ok
+
+        eventually(since, 10, "it is told")
+        let_time_pass(2)
+        since()
+        server.thaw()
+        eventually(lambda: not since(), 20, "it grants again")
+        self.assertEqual(steps, {"away", "grace"})
+        self.assertEqual(len(told), 1, told)
+        # The last call before came within a third of the stall time.
+        self.assertIn(told.pop(), [time.strftime("%H:%M:%S", time.gmtime(begun - 2 + i * 0.5))
+                                   for i in range(int((frozen - begun + 2) * 2) + 2)])
         client.ok("TRYLOCK x")
 
     def test_no_redis(self):

@@ -378,6 +378,21 @@ class Shown(Page):
         server.thaw()
         eventually(lambda: "Granting goes on in" in browser.text("#now"), 15, "for how long")
 
+    def test_while_it_is_drained(self):
+        """It is no alarm; what it waits for, and until when."""
+        web = self.web()
+        self.labelled("etl").lock("a")
+        self.client().ok("DRAIN")
+        browser = self.drawn(web)
+        eventually(lambda: re.search(r"Draining for .*: 1 left.*The longest is a, which etl has had "
+                                     r"for .*The broker stops when all is given back, by [\d:]{8} "
+                                     r"UTC at the latest", browser.text(".verdict.warn") or "",
+                                     re.DOTALL), 10, "it is told")
+        self.assertEqual(browser.evaluate("document.title"), "Draining - b1")
+        self.client().ok("DRAIN abort=yes")
+        eventually(lambda: "nothing is wrong" in browser.text("#now"), 10, "it goes on")
+        self.check_quiet(browser)
+
     def test_without_scripts(self):
         web = self.night()
         browser = self.browser("about:blank#")

@@ -599,6 +599,26 @@ class Replaced(SystemTest):
         self.assertEqual(old.wait(), 0)
         self.assertEqual(b.process.wait(), 0)
 
+    def test_a_drain_is_taken_back(self):
+        """Those that leave go on leaving, and serve their clients."""
+        b = self.replaceable()
+        holder, idle = self.client(b), self.client(b)
+        holder.lock("a")
+        old = b.replace()
+        admin = self.client(b)
+        admin.ok("DRAIN")
+        idle.err("LOCK b", "shutdown")
+        admin.ok("DRAIN abort=yes")
+        eventually(lambda: idle.ask("TRYLOCK b").ok, 10, "it is served again")
+        self.client(b).lock("c")
+        idle.ok("UNLOCK b")
+        holder.ok("UNLOCK a")
+        self.assertTrue(old.alive)
+        for client in (holder, idle):
+            client.ok("QUIT")
+        self.assertEqual(old.wait(), 0)
+        self.client(b).ok("TRYLOCK a")
+
     def test_a_crash_harms_nobody_else(self):
         b = self.replaceable()
         holder = self.client(b)

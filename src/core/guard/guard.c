@@ -121,6 +121,12 @@ guard_grants(const struct core *core, uint32_t shard)
 	return quorum_said(core, shard) >= quorum_majority(core);
 }
 
+int64_t
+guard_granted_ms(const struct core *core, uint32_t shard)
+{
+	return quorum_good_ms(core, shard);
+}
+
 /*
  * Over a quorum a new history on any of its servers changes the sum: what is
  * held is then written again everywhere, so that this server has it when it may
@@ -393,7 +399,7 @@ note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 	bool changed = new || g->state != state;
 
 	if (changed && (g->state == GUARD_BLESSED || g->unready_ms == 0))
-		g->unready_ms = core->now_ms;
+		g->unready_ms = g->good_ms > 0 ? g->good_ms : core->now_ms;
 	g->state = state;
 	if (state == GUARD_NODES)
 		return; /* voters.c says why, if it lasts */
@@ -483,6 +489,8 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	if (gained)
 		core->guard_above->history_changed(core, guard_index(core, g));
 	note_state(core, g, refused_state(g, report->state), new);
+	if (g->state == GUARD_BLESSED && sent_ms > g->good_ms)
+		g->good_ms = sent_ms;
 	voters_report(core, g, sent_ms, report);
 	quorum_tell(core);
 	plan_call(core, g);

@@ -57,6 +57,8 @@ struct guard {
 	uint8_t refused;	/* enum refused, or'ed: guard_refused.c */
 	int64_t try_ms;		/* no grant is tried there before then */
 	char refusal[GUARD_REFUSAL_SIZE]; /* what Redis said, and what to do */
+	int64_t good_ms;	/* when the call was sent that told last that
+				   it may grant; 0: none has */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told who we are; 0: not yet */
@@ -151,6 +153,11 @@ bool guard_ready(const struct core *core, uint32_t shard);
 /* The same for people: a server that is back does not count before it has said
  * that it may grant. */
 bool guard_grants(const struct core *core, uint32_t shard);
+
+/* When was a grant possible last, for all that is known?  0: never.  It does not
+ * move before one is possible again: not when the server is back, nor with the
+ * grace period. */
+int64_t guard_granted_ms(const struct core *core, uint32_t shard);
 
 /* Can this one server be reached, even if it is one of a quorum? */
 bool guard_reached(const struct core *core, uint32_t shard);

@@ -43,6 +43,24 @@ quorum_said(const struct core *core, uint32_t shard)
 	return n;
 }
 
+/* The latest moment since which as many as a majority have told so. */
+int64_t
+quorum_good_ms(const struct core *core, uint32_t shard)
+{
+	const struct guard *g = &core->guards[quorum_first(core, shard)];
+	int64_t best_ms = 0;
+	uint32_t i, k;
+	unsigned n;
+
+	for (i = 0; i < core->nvoters; i++) {
+		for (k = n = 0; k < core->nvoters; k++)
+			n += g[k].good_ms >= g[i].good_ms;
+		if (n >= quorum_majority(core) && g[i].good_ms > best_ms)
+			best_ms = g[i].good_ms;
+	}
+	return best_ms;
+}
+
 static void
 note_quorum(struct core *core, enum notice_id id, unsigned ready)
 {

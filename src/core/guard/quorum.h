@@ -28,6 +28,8 @@ quorum_first(const struct core *core, uint32_t shard)
  * then that they grant, and must. */
 unsigned quorum_count(const struct core *core, uint32_t shard, bool ready);
 unsigned quorum_said(const struct core *core, uint32_t shard);
+/* When a majority had told last that it may grant; 0: never. */
+int64_t quorum_good_ms(const struct core *core, uint32_t shard);
 unsigned quorum_majority(const struct core *core);
 
 /* Logs when no majority grants any more, and when one does again. */

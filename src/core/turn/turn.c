@@ -57,6 +57,8 @@ turn_begin(struct core *core, int64_t now_ms, struct effects *fx)
 	 * for again. */
 	if (now_ms > core->now_ms)
 		core->now_ms = now_ms;
+	if (core->began_ms == 0)
+		core->began_ms = core->now_ms;
 	core->fx = fx;
 	core->fx_first = fx->n;
 	work_begin(core);

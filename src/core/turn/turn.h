@@ -85,7 +85,8 @@ struct core {
 	bool draining;	    /* it leaves, and turns away who has nothing */
 	int64_t leave_ms;   /* INT64_MAX: whenever that may be */
 	int64_t warm_ms;    /* names are kept warm so long at most; 0: none */
-	int64_t paused_ms;  /* since when not all is granted; 0: all is */
+	int64_t drain_ms;   /* draining: since then */
+	int64_t began_ms;   /* of the first step */
 	uint64_t last_seq;  /* of tokens, and of what else is numbered */
 	uint64_t last_come; /* of requests that wait for a name, in order */
 	struct rng rng;

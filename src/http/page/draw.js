@@ -262,14 +262,40 @@ var draw = (function () {
 				"locks that are held stay held.");
 		return text;
 	}
+	/* What an administrator has asked for is no alarm. */
+	function draining(s) {
+		var left = el("p", null), longest = s.names.filter(function (n) {
+			return n.holder && n.age_ms !== undefined;
+		}).sort(function (a, b) {
+			return b.age_ms - a.age_ms;
+		})[0];
+		if (longest)
+			left.append("The longest is ", link(longest.name), ", which ",
+				strange(longest.holder), " has had for " +
+				duration(longest.age_ms) + ". ");
+		left.append("The broker stops when all is given back" +
+			(s.drain_left_ms === undefined ? "." : ", by " +
+				clock(s.time * 1000 + s.drain_left_ms) +
+				" UTC at the latest, in " +
+				duration(s.drain_left_ms) + "."));
+		return verdict("warn", "\u25bc", "Draining for " +
+			duration(s.drain_ms) + ": " + number(s.drain_holds) +
+			" left",
+		el("p", null, "An administrator has asked for that. It takes no " +
+			"more clients; who asks for a lock is sent to another broker."),
+		left, el("p", { "class": "quiet" }, "To take it back: ",
+			el("code", null, "lockbroker drain --abort")));
+	}
 	function judge(s, wrong) {
 		if (s.stopping)
 			return verdict("warn", "\u25a0", "This broker is stopping",
 				el("p", null, "It grants nothing more, and gives back " +
 					"what it holds."));
+		if (s.draining)
+			return draining(s);
 		if (!s.ready)
 			return verdict("bad", "\u275a\u275a", "No new locks since " +
-				clock(s.time * 1000 - s.paused_ms) + " UTC (" +
+				clock(s.paused_since * 1000) + " UTC (" +
 				duration(s.paused_ms) + ")",
 			el("p", null, sentence(s.why)), el("p", null, meaning(s)));
 		if (wrong)
@@ -703,7 +729,8 @@ var draw = (function () {
 						redis(s))] };
 		},
 		title: function (s) {
-			return (s.stopping ? "Stopping" : !s.ready ? "Paused" :
+			return (s.stopping ? "Stopping" : s.draining ? "Draining" :
+				!s.ready ? "Paused" :
 				"Granting") + " - " + s.broker;
 		},
 		stale: function (error, heard) {

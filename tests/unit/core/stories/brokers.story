@@ -84,3 +84,20 @@ config quorum=3
 40 < value @guard text=a.00000000000000aa,1,-,1
 > 2 brokers
 >   a version=1 lease=10000 seen=1
+
+== what was told last is told again when Redis is away, or does not answer
+0 ready 1
+10 1 BROKERS
+> op brokers
+20 < value @guard text=b.0000000000000000,0,-,1
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1
+30 1 BROKERS
+> op brokers
+40 < unknown @guard
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1
+50 down
+60 1 BROKERS
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1

@@ -113,7 +113,7 @@
 110 < ended a
 # It is over, and not written again.
 120 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=110
 
 == counted: a level is given back under a latch
 0 ready 1

@@ -168,7 +168,7 @@
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 guard pending p1 history=fedcba9876543210
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=20
 > op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 35 < renewed a
 40 3 UNLOCK-FORCE a

@@ -287,7 +287,7 @@ config handovers=1
 30 message given 1 100 1000000 29000 0123456789abcdef 0 a
 > 1 OK fence=100 depth=1
 35 guard pending x:1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=25
 > op renew a seq=1 ttl=13000 fence=100
 40 < renewed a
 
@@ -297,10 +297,10 @@ config handovers=1
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < queued a ttl=5s
 25 guard pending x:1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=15
 30 message given 1 100 1000000 29000 0123456789abcdef 0 a
 900 guard blessed
-> log guard-ready node=0 after=875
+> log guard-ready node=0 after=890
 > op confirm a seq=1 ttl=13000 reserve=1
 910 < lost a
 > op end a seq=1

@@ -61,7 +61,7 @@ config trust_new
 50 1 UNLOCK b
 > op end b seq=2
 60 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=50
 > op renew a seq=1 ttl=13000 fence=100
 61 until
 70 < renewed a
@@ -81,7 +81,7 @@ config trust_new
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 60 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=50
 > op renew a seq=1 ttl=13000 fence=100
 61 until
 70 < lost a
@@ -96,7 +96,7 @@ config trust_new
 3400 until
 > 2176 op renew a seq=1 ttl=13000 fence=100
 3410 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=400
 3420 < renewed a
 > op renew a seq=1 ttl=13000 fence=100
 3430 < renewed a
@@ -155,7 +155,7 @@ config trust_new
 40 < ended a
 > 1 OK depth=0
 50 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=40
 > op renew a seq=1 ttl=4970 fence=100
 51 until
 60 < renewed a
@@ -174,7 +174,7 @@ config trust_new
 40 < ended a
 > 1 OK depth=0
 50 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=40
 > op renew a seq=1 ttl=4970 fence=100
 51 until
 60 < unknown a
@@ -214,7 +214,7 @@ config trust_new
 30 2 LOCK b
 > op acquire b seq=2 ttl=13000 reserve=1 queue
 40 guard refused OOM takes
-> log guard-refuses node=0 cause=refused
+> log guard-refuses node=0 cause=refused down=30
 50 < refused b text=OOM
 60 3 TRYLOCK c
 > 3 ERR unavailable OOM
@@ -229,7 +229,7 @@ config trust_new
 1200 until
 > 649 op acquire @try ttl=1 reserve=1
 1210 guard blessed takes
-> log guard-ready node=0 after=1170
+> log guard-ready node=0 after=1200
 > op acquire d seq=3 ttl=13000 reserve=1 queue
 > op acquire b seq=2 ttl=13000 reserve=1 queue
 1220 < granted @try fence=200
@@ -242,7 +242,7 @@ config trust_new
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 guard refused OOM takes
-> log guard-refuses node=0 cause=refused
+> log guard-refuses node=0 cause=refused down=20
 40 2 TRYLOCK b
 > 2 ERR unavailable OOM
 50 guard blessed

@@ -83,7 +83,7 @@ config away=9s
 9001 until
 > 9000 op heartbeat most=52000
 9005 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=5
 13500 until
 > 9006 op heartbeat
 > 10006 op heartbeat
@@ -128,7 +128,7 @@ config away=9s quorum=3
 > op heartbeat most=52000 on=1
 > op heartbeat most=52000 on=2
 21000 until
-> 19500 log guard-pending node=1 cause=replica wait=27200
+> 19500 log guard-pending node=1 cause=replica wait=27200 down=9500
 > 19500 op heartbeat on=0
 > 19500 op heartbeat on=2
 > 19500 op heartbeat on=1

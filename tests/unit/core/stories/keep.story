@@ -51,7 +51,7 @@
 40 < ended a
 > 1 OK depth=0
 50 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=40
 > op renew a seq=1 ttl=19970 fence=100
 60 < renewed a
 20010 until
@@ -337,7 +337,7 @@
 50 1 LOCK a
 > op confirm a seq=1 ttl=59970 reserve=1
 60 guard pending y
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=50
 70 < pending a
 > op renew a seq=1 ttl=59950 fence=100
 80 < unknown a
@@ -345,7 +345,7 @@
 > 130 op renew a seq=1 ttl=59890 fence=100
 200 < renewed a
 300 guard blessed
-> log guard-ready node=0 after=240
+> log guard-ready node=0 after=290
 > op confirm a seq=1 ttl=59720 reserve=1
 310 < granted a fence=101
 > 1 OK fence=101 depth=1

@@ -165,10 +165,10 @@
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < queued a ttl=1m
 30 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=20
 40 message grant 1 a
 50 guard blessed
-> log guard-ready node=0 after=20
+> log guard-ready node=0 after=40
 > op confirm a seq=1 ttl=13000 reserve=1
 60 < granted a fence=100
 > 1 OK fence=100 depth=1

@@ -51,6 +51,54 @@
 100 left?
 > yes
 
+== a drain is taken back: who was turned away gets locks again, and what is held stays
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 2 LOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+40 turn-away
+> 1 !LEAVING
+> 2 !LEAVING
+> 2 ERR shutdown the broker is stopping; try another one
+50 2 LOCK b
+> 2 ERR shutdown the broker is stopping; try another one
+60 stay
+70 left?
+> no
+80 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+90 < granted b fence=200
+> 2 OK fence=200 depth=1
+100 open 3
+110 3 LOCK a
+120 1 UNLOCK a
+> 1 OK depth=0
+130 left?
+> no
+
+== one that was replaced, drained, and then not, leaves as before
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 leave
+> 1 !LEAVING
+> 2 !LEAVING
+40 turn-away
+50 2 LOCK b
+> 2 ERR shutdown the broker is stopping; try another one
+60 leave
+70 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+80 < granted b fence=200
+> 2 OK fence=200 depth=1
+90 left?
+> no
+
 == so is what waits for a session that releases the last that it held
 0 ready 2
 10 1 LOCK a

@@ -365,23 +365,23 @@ config debug
 100 guard blessed
 > log guard-ready node=0 after=90
 200 guard pending 0123456789abcdef:y
-> log guard-pending node=0 cause=frozen wait=13600
+> log guard-pending node=0 cause=frozen wait=13600 down=100
 300 guard blessed
-> log guard-ready node=0 after=100
+> log guard-ready node=0 after=200
 400 guard pending 0123456789abcdef:z fresh
-> log guard-pending node=0 cause=emptied wait=13600
+> log guard-pending node=0 cause=emptied wait=13600 down=100
 500 guard blessed
-> log guard-ready node=0 after=100
+> log guard-ready node=0 after=200
 600 down
 650 guard pending 1123456789abcdef:y
-> log guard-pending node=0 cause=restarted wait=13600
+> log guard-pending node=0 cause=restarted wait=13600 down=150
 700 up
 900 guard blessed
-> log guard-ready node=0 after=250
+> log guard-ready node=0 after=400
 1000 guard config lease=30000
-> log guard-refuses node=0 cause=settings
+> log guard-refuses node=0 cause=settings down=100
 1100 guard pending 0123456789abcdef:w
-> log guard-pending node=0 cause=settings wait=13600 down=100
+> log guard-pending node=0 cause=settings wait=13600 down=200
 
 == a master that was replaced
 config failover
@@ -390,13 +390,13 @@ config failover
 > log guard-ready node=0
 20 down
 30 guard pending 1123456789abcdef:y
-> log guard-pending node=0 cause=new-master wait=13600
+> log guard-pending node=0 cause=new-master wait=13600 down=20
 40 up
 
 == where a broker is reached: told again where Redis may have forgotten it
 config address=host:5625
 10 ready 1
 500 guard pending 1123456789abcdef:y
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=490
 520 until
 > 501 op heartbeat

@@ -65,7 +65,7 @@
 30 until
 > 30 op status a
 40 guard pending p2
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=30
 40 < value a
 5000 until
 > 60 op status a
@@ -77,7 +77,7 @@
 > log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 guard pending p2
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=10
 20 < gone a
 > 1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
 

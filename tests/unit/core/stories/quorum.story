@@ -209,7 +209,7 @@ config quorum=3
 > log quorum-lost of=3 up=2 ready=1 needed=2
 13650 until
 > 1010 log guard-ready count=3 of=3
-> 1010 log guard-pending node=2 cause=replica wait=27200
+> 1010 log guard-pending node=2 cause=replica wait=27200 down=10
 13660 up on=1
 > log quorum-back of=3 up=3 ready=2 needed=2
 13661 until
@@ -223,7 +223,7 @@ config quorum=3
 > log quorum-lost of=3 up=2 ready=1 needed=2
 27180 until
 > 1010 log guard-ready count=3 of=3
-> 1010 log guard-pending node=2 cause=replica wait=27200
+> 1010 log guard-pending node=2 cause=replica wait=27200 down=10
 27220 until
 > 27220 op bless pend=p1 on=2
 > 27220 log guard-fences node=2
@@ -236,7 +236,7 @@ config quorum=3
 > log quorum-lost of=3 up=3 ready=1 needed=2
 13690 until
 > 1010 log guard-ready count=3 of=3
-> 1010 log guard-pending count=2 of=3 cause=replica wait=27200
+> 1010 log guard-pending count=2 of=3 cause=replica wait=27200 down=10
 > 13610 op bless pend=p1 on=1
 > 13610 log guard-fences node=1
 > 13620 op bless pend=p2 on=2
@@ -250,14 +250,14 @@ config quorum=3
 > log quorum-lost of=3 up=2 ready=1 needed=2
 500 guard pending p2 on=2
 > log guard-ready count=3 of=3
-> log guard-pending node=0 cause=replica wait=27200
+> log guard-pending node=0 cause=replica wait=27200 down=10
 13630 until
-> 1500 log guard-pending node=2 cause=replica wait=27200
+> 1500 log guard-pending node=2 cause=replica wait=27200 down=490
 > 13620 op bless pend=p1 on=0
 13640 < done @guard
 13640 guard blessed on=0
 14140 until
-> 14100 log guard-ready node=0 after=13620
+> 14100 log guard-ready node=0 after=13630
 > 14100 op bless pend=p2 on=2
 
 == nothing was ever granted: there is nothing to say
@@ -268,7 +268,7 @@ config quorum=3
 > log quorum-lost of=3 up=3 ready=1 needed=2
 13690 until
 > 1010 log guard-ready count=3 of=3
-> 1010 log guard-pending count=2 of=3 cause=emptied wait=27200
+> 1010 log guard-pending count=2 of=3 cause=emptied wait=27200 down=10
 > 13610 op bless pend=p1 on=1
 > 13620 op bless pend=p2 on=2
 

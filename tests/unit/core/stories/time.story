@@ -531,7 +531,7 @@ config fences=2
 1000 guard blessed
 1010 clock 3600000
 1020 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=20
 > op renew a seq=1 ttl=13000 fence=100
 1030 until
 

@@ -192,7 +192,7 @@ config debug
 50 guard pending id:1
 > op retain a seq=1 ttl=59970 fence=100 client=t1
 > op retain b seq=2 fence=110 client=t2
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=40
 60 < renewed a fence=100 ttl=59s text=t1 first=1
 70 < unknown b
 2000 until
@@ -218,7 +218,7 @@ config debug
 > 1 done 1 held own meant fence=100 left=60000 token=t1
 30 message took 1 a
 40 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=30
 
 == tokens: looked after once a lease, till its bound is over
 0 ready 1
@@ -275,9 +275,9 @@ config debug
 > op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
 40 < pending a
 50 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=20
 60 guard blessed
-> log guard-ready node=0 after=10
+> log guard-ready node=0 after=30
 > op claim a seq=2 ttl=15000 client=t1 other=t1 how=e-r
 70 < granted a fence=100
 > 1 @1 done 1 held own meant fence=100 left=15000 token=t1
@@ -407,7 +407,7 @@ config quorum=3
 > 1 absent 0 free all
 # Neither is written again.
 1110 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=10
 
 == tokens: the reply to an extension is lost
 0 ready 1
@@ -424,7 +424,7 @@ config quorum=3
 50 < renewed a fence=90 ttl=50s text=t2 first=2
 60 guard pending id:1
 > op retain a seq=2 ttl=49990 fence=90 client=t2
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=50
 
 == tokens: the reply to a release is lost, and then the data of Redis
 0 ready 1
@@ -441,7 +441,7 @@ config quorum=3
 50 < value a fence=90 ttl=9s text=t1 first=1 second=3
 60 guard pending id:1
 > op token a seq=1 client=t1 how=qa-
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=50
 70 < value a
 # It is over.
 80 guard pending id:1
@@ -465,7 +465,7 @@ config quorum=3
 > 1 done 1 held own meant fence=90 left=20000 token=t1
 80 guard pending id:1
 > op retain a seq=3 ttl=19990 fence=90 client=t1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=70
 
 == tokens: the reply to an extension that ends the hold sooner is lost
 0 ready 1
@@ -482,7 +482,7 @@ config quorum=3
 50 < renewed a fence=90 ttl=9s text=t1 first=1
 100 guard pending id:1
 > op retain a seq=1 ttl=430 fence=90 client=t1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=90
 110 < renewed a fence=90 ttl=430 text=t1 first=1
 # ... and then no more.
 600 until
@@ -1115,7 +1115,7 @@ config max_hold=1m
 > 1 done 1 held own meant fence=100 left=20000 token=t1
 70 guard pending id:1
 > op retain a seq=2 ttl=19990 fence=100 client=t1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=60
 
 == tokens: a grant is told too late
 0 ready 2
@@ -1144,9 +1144,9 @@ config max_hold=1m
 10 token 1 acquire a token=t1 px=15s
 > op claim a seq=1 ttl=15000 client=t1 other=t1 how=e-r
 20 guard pending id:1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=10
 30 guard blessed
-> log guard-ready node=0 after=10
+> log guard-ready node=0 after=20
 40 < granted a fence=100
 > op token a seq=1 how=u--
 > 1 ERR unavailable Redis did not answer in time; try again
@@ -1158,9 +1158,9 @@ config max_hold=1m
 80 token 1 acquire b token=t1 px=15s park=80
 > op claim b seq=3 ttl=15000 client=t1 how=q--
 90 guard pending id:2
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=60
 100 guard blessed
-> log guard-ready node=0 after=10
+> log guard-ready node=0 after=70
 110 < granted b fence=110
 > op token b seq=3 how=u--
 > 1 ERR unavailable Redis did not answer in time; try again
@@ -1490,9 +1490,9 @@ config debug
 > op pass a seq=4 ttl=20000 client=t1 other=t2 stand=3
 80 guard pending id:1
 > op retain a seq=1 ttl=29940 fence=100 client=t1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=70
 90 guard blessed
-> log guard-ready node=0 after=10
+> log guard-ready node=0 after=80
 100 < granted a fence=110 first=100 waiting
 > 1 done 1 held own meant fence=100 left=0 token=t1
 > op token a seq=4 how=u--
@@ -1518,9 +1518,9 @@ config debug
 85 < pending a
 90 guard pending id:1
 > op retain a seq=1 ttl=29930 fence=100 client=t1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=80
 100 guard blessed
-> log guard-ready node=0 after=10
+> log guard-ready node=0 after=90
 > op pass a seq=5 ttl=20000 client=t1 other=t2 stand=3
 105 < renewed a fence=100 ttl=29s text=t1 first=1
 110 < granted a fence=110 first=100 waiting
@@ -1558,7 +1558,7 @@ config debug
 > 1 done 1 held own meant fence=100 left=60000 token=t1
 50 guard pending id:1
 > op retain a seq=1 ttl=59970 fence=100 client=t1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=40
 60 < renewed a fence=99 ttl=59s text=t1 first=1
 1100 until
 > 737 op retain a seq=1 ttl=59283 fence=100 client=t1

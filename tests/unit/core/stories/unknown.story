@@ -109,7 +109,7 @@
 30 1 @1 LOCK a
 > op convert a seq=1 ttl=13000 reserve=1
 40 guard pending p1
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=30
 40 < pending a
 > op renew a seq=1 ttl=13000 fence=100 by=1000009908 shared
 50 < renewed a
@@ -123,7 +123,7 @@
 > 13640 op bless pend=p1
 13641 < done @guard
 13641 guard blessed
-> log guard-ready node=0 after=13601
+> log guard-ready node=0 after=13631
 13650 < granted a fence=300
 > op end a seq=1
 

@@ -566,7 +566,7 @@ config warm=1s fences=8
 > 1 OK depth=0
 80 guard pending p1
 > op end a seq=2
-> log guard-pending node=0 cause=replica wait=13600
+> log guard-pending node=0 cause=replica wait=13600 down=70
 
 == several names at once are taken from what is warm
 config warm=1s fences=8
