@@ -307,3 +307,11 @@
 > log forced name=a by=another broker fence=100 session=1 peer=peer held=20
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1
+
+== over a quorum nobody is asked
+config quorum=3
+0 ready 1
+10 1 STATUS a kind=lock
+> op look a on=0
+20 < value a on=0 text=c.0123456789abcdef.7|33 ttl=5s
+> 1 OK state=held waiters=0 broker=c lease_fence=33 ttl=5000
