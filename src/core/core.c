@@ -503,6 +503,15 @@ on_drain(struct core *core, const struct core_event *ev)
 	token_drain(core, &s->owner);
 }
 
+static void
+on_press(struct core *core, const struct core_event *ev)
+{
+	struct session *s = session_find(core, ev->u.gone.session);
+
+	assert(s != NULL);
+	poll_press(core, &s->owner);
+}
+
 /* The session may end at once, so the call by which it awaits a name goes
  * first. */
 static void
@@ -640,6 +649,7 @@ static void (*const handlers[])(
 	[CORE_USER] = on_user,
 	[CORE_CANCEL] = on_cancel,
 	[CORE_DRAIN] = on_drain,
+	[CORE_PRESS] = on_press,
 	[CORE_GONE] = on_gone,
 	[CORE_LINK] = on_link,
 	[CORE_GUARD] = on_guard,

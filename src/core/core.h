@@ -134,6 +134,8 @@ enum core_event_kind {
 	CORE_USER,	      /* a session belongs to a user from now on */
 	CORE_CANCEL,	      /* of the waiting request `ref` of a session */
 	CORE_DRAIN,	   /* the client has shut down sending: do not wait */
+	CORE_PRESS,	   /* more has come behind the latest CORE_TOKEN, and
+			      waits for its answer: do not wait for others */
 	CORE_GONE,	   /* the connection of a session ended */
 	CORE_LINK,	   /* the store of a shard can be reached, or not */
 	CORE_GUARD,	   /* what a call said about a guard */
@@ -190,7 +192,7 @@ struct core_event {
 			uint64_t session;
 			bool orderly; /* QUIT or a clean end of stream */
 			bool quit;    /* QUIT */
-		} gone;		      /* and drain */
+		} gone;		      /* and drain, and press */
 		struct {
 			uint32_t shard;
 			bool up;

@@ -61,6 +61,16 @@ on_drain(void *arg, struct conn *c)
 }
 
 static void
+on_pressed(void *arg, struct conn *c)
+{
+	struct core_event ev = { .kind = CORE_PRESS };
+
+	ev.u.gone.session = bridge_session(c);
+	if (ev.u.gone.session != 0 && resp_is_parked(c))
+		bridge_step(arg, &ev);
+}
+
+static void
 on_gone(void *arg, struct conn *c, bool orderly)
 {
 	struct core_event ev = { .kind = CORE_GONE };
@@ -115,6 +125,7 @@ const struct front_handler bridge_front_handler = {
 	.command = resp_command,
 	.refused = on_refused,
 	.drain = on_drain,
+	.pressed = on_pressed,
 	.gone = on_gone,
 	.reloaded = on_reloaded,
 	.reload_over = on_reload_over,

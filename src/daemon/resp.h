@@ -63,6 +63,7 @@ struct resp {
 	char *mine;	    /* owned: the token it is compared with */
 	size_t mine_len;
 	struct ask_wrong wrong;
+	bool parks; /* the answer may be put off until others have gone */
 	LIST_HEAD(, channel) channels;
 	unsigned nchannels;
 
@@ -117,6 +118,9 @@ void resp_fail(struct conn *c, const char *fmt, ...)
 /* Asks the core about token holds, and writes its answer. */
 void resp_ask(
     struct broker *b, struct conn *c, const struct request *r, struct ask *a);
+/* May the answer that the connection waits for be one that is put off? */
+bool resp_is_parked(const struct conn *c);
+
 void resp_answer(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t, const char *text);
 

@@ -49,9 +49,18 @@ resp_ask(
 	rs->mine_len = a->token.n;
 	a->rq.ref = conn_defer(c, r);
 	resp_redisson_asks(b, c, a);
+	rs->parks = a->rq.park_ms > 0 && !a->rq.awaits;
 	ev.u.token.session = bridge_session(c);
 	ev.u.token.request = &a->rq;
 	bridge_step(b, &ev);
+}
+
+bool
+resp_is_parked(const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	return client->resp != NULL && client->resp->parks;
 }
 
 void

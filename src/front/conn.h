@@ -117,6 +117,7 @@ struct conn {
 	bool dirty : 1;	   /* on front->dirty, or if hurried */
 	bool hurried : 1;  /* on front->hurried */
 	bool idle : 1;	   /* no complete line was left */
+	bool pressed : 1;  /* the handler was told what is behind `blocked` */
 	bool choked : 1;   /* the next line waits until all is written */
 	bool timed : 1;	   /* on front->timed[timeout] */
 	uint8_t timeout;   /* enum timeout */

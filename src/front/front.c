@@ -386,6 +386,18 @@ front_receive(struct front *f, const struct front_passed *passed)
 	return c;
 }
 
+/* A program that shares a connection may have asked behind a request for just
+ * what that one waits for. */
+static void
+front_press(struct conn *c)
+{
+	if (c->blocked == 0 || c->pressed || buf_len(&c->in) == 0 ||
+	    c->protocol == &wire_lines)
+		return;
+	c->pressed = true;
+	c->front->handler->pressed(c->front->arg, c);
+}
+
 /* One turn of one connection: calls the handler for all that is due. */
 static void
 front_serve_lines(struct conn *c)
@@ -412,6 +424,7 @@ front_serve_lines(struct conn *c)
 		if (now_awake_us() >= until_us)
 			break;
 	}
+	front_press(c);
 	buf_trim(&c->in, 0);
 }
 

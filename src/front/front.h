@@ -77,6 +77,13 @@ struct front_handler {
 	void (*drain)(void *arg, struct conn *c);
 
 	/*
+	 * More input has come behind an untagged request of RESP that is
+	 * deferred, and must wait for its answer.  The handler may give that
+	 * now.  Called once for such a request, at most.
+	 */
+	void (*pressed)(void *arg, struct conn *c);
+
+	/*
 	 * The last call about a connection.  Orderly: every request was
 	 * answered, and the answers are being delivered.  Otherwise the
 	 * connection was reset, killed or thrown out, and its deferred requests

@@ -82,6 +82,7 @@ conn_defer(struct conn *c, const struct request *r)
 	if (r->tag.n == 0) {
 		assert(c->blocked == 0);
 		c->blocked = ref;
+		c->pressed = false;
 		c->blocked_verb = r->verb;
 		return ref;
 	}

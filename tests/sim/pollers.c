@@ -43,6 +43,8 @@ pollers_make(struct world *w)
 		return;
 	prng_seed(&all->prng, w->o->seed ^ 0x706f6c6c);
 	prng_seed(&listeners, w->o->seed ^ 0x6c697374656e);
+	prng_seed(&all->presses, w->o->seed ^ 0x7072657373);
+	all->press = prng_chance(&all->presses, 400) ? 200 : 0;
 	all->n = (int)prng_range(&all->prng, 1, POLLERS_MAX);
 	all->park_ms =
 	    prng_chance(&all->prng, 800) ? prng_range(&all->prng, 20, 200) : 0;
@@ -372,6 +374,20 @@ go_home(struct broker *b)
 	}
 }
 
+/* More has come over its connection while it waits for an answer. */
+static void
+press(struct broker *b, const struct poller *p)
+{
+	struct core_event event = { .kind = CORE_PRESS };
+
+	if (p->ref == 0 || p->awaits ||
+	    !prng_chance(&b->w->pollers.presses, b->w->pollers.press))
+		return;
+	TRACE(b->w, "poller %d has more to ask", p->index);
+	event.u.gone.session = b->pollers + (uint64_t)p->index;
+	broker_step(b, &event);
+}
+
 void
 pollers_act(struct broker *b)
 {
@@ -383,7 +399,11 @@ pollers_act(struct broker *b)
 		return;
 	}
 	for (i = 0; i < all->n && !b->w->failed; i++) {
-		if (!all->v[i].due || all->v[i].broker != b->index)
+		if (all->v[i].broker != b->index)
+			continue;
+		if (b->pollers != 0 && !b->stopping)
+			press(b, &all->v[i]);
+		if (!all->v[i].due)
 			continue;
 		all->v[i].due = false;
 		if (b->pollers != 0 && !b->stopping)

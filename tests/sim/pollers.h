@@ -109,6 +109,9 @@ enum orphan {
 struct pollers {
 	int n; /* 0: there are none */
 	struct prng prng;
+	struct prng presses;
+	unsigned
+	    press; /* in thousand: how often one has more to ask meanwhile */
 	struct poller v[POLLERS_MAX];
 	int64_t park_ms; /* resp.park */
 	/* A name is kept for the next that asks, of whatever token. */

@@ -71,12 +71,68 @@ class Newcomers(RespTest):
         self.assertIsNone(self.newcomer("SET", "x", "c", "NX", "PX", 60000))
         self.assertLess(now() - begin, patience(0.05, begin))
 
+    def test_who_waits_has_more_to_ask(self):
+        """What it waits for may come behind it, over the same connection."""
+        self.release_behind("x", 0.5)
+        begin = now()
+        self.newcomer.send("SET", "x", "c", "NX", "PX", 60000)
+        self.newcomer.send("GET", "x")
+        self.assertEqual((self.newcomer.read(), self.newcomer.read()), ("OK", "c"))
+        self.assertLess(now() - begin, patience(0.15, begin))
+
     def test_a_program_that_tries_once(self):
         """redis-py: acquire(blocking=False), right behind a release, again and again."""
         for i in range(30):
             self.release_behind("x", 0)
             self.take("x")
             self.assertEqual(self.newcomer("EVALSHA", REDIS_PY_RELEASE, 1, "x", "c"), 1, i)
+
+
+class Shared(RespTest):
+    """Workers of a program that share a connection, as most client libraries have it."""
+
+    def setUp(self):
+        super().setUp()
+        self.broker(resp={"park": "10s"})
+        self.shared = self.resp()
+        self.assertEqual(self.shared("SET", "a", "t", "NX", "PX", 60000), "OK")
+        self.assertIsNone(self.shared("SET", "a", "u", "NX", "PX", 60000))
+
+    def test_a_release_comes_behind_a_try(self):
+        line = self.client()
+        for parked in (False, True):
+            with self.subTest(parked=parked):
+                begin = now()
+                self.shared.send("SET", "a", "u", "NX", "PX", 60000)
+                if parked:
+                    eventually(lambda: line.ok("STATUS a")["waiters"] == "1", 5)
+                self.shared.send("EVALSHA", REDIS_PY_RELEASE, 1, "a", "t")
+                self.shared.send("SET", "a", "u", "NX", "PX", 60000)
+                answers = [self.shared.read() for _ in range(3)]
+                self.assertEqual(answers, [None, 1, "OK"])
+                self.assertLess(now() - begin, patience(1))
+                self.assertEqual(self.shared("DEL", "a"), 1)
+                self.assertEqual(self.shared("SET", "a", "t", "NX", "PX", 60000), "OK")
+                self.assertIsNone(self.shared("SET", "a", "u", "NX", "PX", 60000))
+
+    def test_a_place_is_kept(self):
+        other = self.resp()
+        self.shared.send("SET", "a", "u", "NX", "PX", 60000)
+        self.shared.send("PING")
+        self.assertEqual((self.shared.read(), self.shared.read()), (None, "PONG"))
+        self.shared.send("SET", "a", "u", "NX", "PX", 60000)
+        self.assertEqual(other("DEL", "a"), 1)
+        self.assertEqual(self.shared.read(), "OK")
+
+    def test_what_blocks_in_redis_blocks(self):
+        self.assertEqual(self.shared("SET", "lock:a", "t", "NX", "PX", 60000), "OK")
+        for command in (("BLPOP", "lock-signal:a", 0.3), ("LOCK", "a", "wait=300ms")):
+            with self.subTest(command=command):
+                begin = now()
+                self.shared.send(*command)
+                self.shared.send("PING")
+                self.assertEqual((self.shared.read(), self.shared.read()), (None, "PONG"))
+                self.assertGreater(now() - begin, 0.29)
 
 
 class Stopping(RespTest):

@@ -70,7 +70,7 @@ struct owner {
 	uint64_t walk; /* lock/admit.h: the walk that came by last ... */
 	const struct lock *walk_via; /* ... on the way to this name ... */
 	struct owner *walk_from;     /* ... from this owner */
-	uint64_t parked;  /* the last request that was parked (token/park.h) */
+	uint64_t parked;  /* the last request that may be (token/poll.h) */
 	bool awaits;	  /* one that awaits a name has been parked */
 	unsigned nplaces; /* of its tokens that poll (token/pollers.h) */
 };

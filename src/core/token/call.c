@@ -675,7 +675,7 @@ token_take(
 		c->since_ms = poll_first_ms(core, c);
 	c->early = poll_came_early(core, c);
 	if (c->park_ms > 0)
-		poll_came(core, c);
+		poll_came(core, asker, c);
 	if (c->awaits && c->park_ms == 0)
 		poll_forget(core, c);
 	if (poll_take_kept(core, c) || c->either) {

@@ -17,14 +17,14 @@
 #define BACK_MS 20 /* an answer and a message later */
 
 /* A client that tries with a new token each time does not stand in its own
- * way. */
+ * way.  What is behind a pressed call may be the try that it would wait for. */
 static int64_t
 turn_of(
     const struct core *core, const struct poller *p, const struct token_call *c)
 {
 	if (p->call != 0)
 		return INT64_MAX;
-	if (!p->polls || p->session == c->session ||
+	if (!p->polls || c->pressed || p->session == c->session ||
 	    core->above->conn_of(core, p->session) == 0)
 		return 0;
 	return p->heard_ms + min_ms(p->gap_ms + p->gap_ms / 2, TURN_MS);

@@ -179,6 +179,22 @@ poll_timer(struct core *core, struct timer *t)
 
 /* Requests. */
 
+/* A parked call waits for others no longer: Redis is asked, if it is its turn;
+ * else it is BUSY. */
+static void
+press(struct core *core, struct pollers *ps, struct token_call *c)
+{
+	const struct poller *first = pollers_first_here(core, ps);
+
+	if (first->call != c->id || ps->kept_ms > core->now_ms) {
+		core_arm(core, &c->deadline, core->now_ms);
+		return;
+	}
+	/* A CLAIM in flight answers it; a PASS may say nothing of it. */
+	ps->look |= ps->asked_for != c->id || ps->passed != 0;
+	pollers_next(core, ps);
+}
+
 /* Parks the call in the place.  If Redis has said lately that the poll queue is
  * in the queue, and behind what, it need not be asked for each call that comes.
  */
@@ -202,6 +218,22 @@ wait_here(struct core *core, struct pollers *ps, struct poller *p,
 	/* Otherwise a message may have been lost since. */
 	ps->look = ps->look || ps->hurries || ps->sure_ms <= core->now_ms;
 	pollers_next(core, ps);
+	if (c->pressed)
+		press(core, ps, c);
+}
+
+void
+poll_press(struct core *core, const struct owner *asker)
+{
+	struct token_call *c = call_find(core, asker->parked);
+
+	if (c == NULL || c->awaits)
+		return;
+	c->pressed = true;
+	if (c->parked)
+		press(core, pollers_of(core, c), c);
+	else if (c->yields)
+		core_arm(core, &c->deadline, core->now_ms);
 }
 
 /*
@@ -416,10 +448,11 @@ poll_came_early(const struct core *core, const struct token_call *c)
 }
 
 void
-poll_came(struct core *core, const struct token_call *c)
+poll_came(struct core *core, struct owner *asker, const struct token_call *c)
 {
 	struct poller *p = poller_of(core, pollers_of(core, c), c);
 
+	asker->parked = c->id;
 	if (p != NULL && p->call == 0)
 		p->gap_ms = core->now_ms - p->heard_ms;
 	poll_heard(core, c);

@@ -50,9 +50,10 @@ int64_t poll_first_ms(const struct core *core, const struct token_call *c);
  * call takes it over when it is sent. */
 bool poll_take_kept(struct core *core, struct token_call *c);
 
-/* The token of the call has come; or it is here, in its place or not: the place
+/* The token of the call has come, which is the asker's latest; or it is here, in its place or not: the place
  * is kept. */
-void poll_came(struct core *core, const struct token_call *c);
+void poll_came(
+    struct core *core, struct owner *asker, const struct token_call *c);
 void poll_heard(struct core *core, const struct token_call *c);
 
 /* Has its token come before, or do others come first?  Then a call that takes a
@@ -67,6 +68,11 @@ bool poll_comes_before(
 
 /* Has an operation been sent that may grant its name to a token here? */
 bool poll_asks(const struct core *core, const struct token_call *c);
+
+/* More has come behind the latest call of the asker, over the same connection:
+ * perhaps what the call waits for.  It waits for nobody but Redis from now on.
+ */
+void poll_press(struct core *core, const struct owner *asker);
 
 /* The call was refused: its token gets a place, if there is one left. */
 void poll_refused(struct core *core, struct token_call *c);

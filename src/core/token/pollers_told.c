@@ -121,11 +121,14 @@ poll_outcome(
 	if (o->status == OUTCOME_GRANTED) {
 		granted(core, ps, call, slot->sent_ms, o);
 	} else if (o->status == OUTCOME_BUSY) {
-		/* The call may learn what is in its way; the sessions that have
-		 * the name here learn that somebody waits. */
+		/* The call may learn what is in its way, or that this is its
+		 * answer; the sessions that have the name here learn that
+		 * somebody waits. */
 		c = call_find(core, call);
 		if (c != NULL && c->parked)
 			call_note(core, c, o);
+		if (c != NULL && c->parked && c->pressed)
+			call_answer(core, c, TOKEN_BUSY);
 		pollers_in_queue(core, ps, key_left_ms(core, o));
 		lock_contended(core, ps->name, ps->name_len);
 	} else {

@@ -66,6 +66,7 @@ struct token_call {
 	int64_t most_ms; /* locks.max_hold when it came; 0: none */
 	int64_t park_ms; /* it may wait so long (poll.h); 0: not at all */
 	bool parked;	 /* it waits */
+	bool pressed;	 /* ... for the answer of Redis, and no longer */
 	bool yields;	 /* it lets another token go first, till its deadline */
 	int64_t yields_ms; /* it may do so until then; 0: it has not yet */
 	bool awaits;	   /* it takes the name to keep it for another call */

@@ -13,7 +13,7 @@
  *	TIME guard STATE [TEXT] [fresh] [fence=F] [spoilt=TEXT]
  *				[history=16 DIGITS]
  *				[node=ID [set=SET [open=k|n]]] [on=SHARD]
- *	TIME open ID [tcp [proxied]]	TIME drain|gone|close|quit ID
+ *	TIME open ID [tcp [proxied]]	TIME drain|press|gone|close|quit ID
  *	TIME ID [@TAG] VERB NAME ... [OPTION ...]
  *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
  *				(story_token.c)
@@ -335,6 +335,8 @@ do_end(struct story *st)
 
 	if (strcmp(how, "drain") == 0)
 		ev.kind = CORE_DRAIN;
+	if (strcmp(how, "press") == 0)
+		ev.kind = CORE_PRESS;
 	ev.u.gone.session = (uint64_t)story_number(st, word(st, 2));
 	ev.u.gone.quit = strcmp(how, "quit") == 0;
 	ev.u.gone.orderly = strcmp(how, "gone") != 0;
@@ -537,6 +539,7 @@ static const struct {
 	{ "guard", do_guard },
 	{ "open", do_open },
 	{ "drain", do_end },
+	{ "press", do_end },
 	{ "gone", do_end },
 	{ "close", do_end },
 	{ "quit", do_end },

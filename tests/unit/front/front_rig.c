@@ -180,6 +180,15 @@ on_drain(void *arg, struct conn *c)
 	}
 }
 
+static void
+on_pressed(void *arg, struct conn *c)
+{
+	struct rig *rig = arg;
+
+	(void)c;
+	say(rig, "pressed");
+}
+
 /* Any other line is echoed: its last word. */
 static void
 on_command(void *arg, struct conn *c, const struct request *r)
@@ -280,6 +289,7 @@ rig_init(struct rig *rig)
 		.command = on_command,
 		.refused = on_refused,
 		.drain = on_drain,
+		.pressed = on_pressed,
 		.gone = on_gone,
 		.reloaded = on_reloaded,
 		.reload_over = on_reload_over,

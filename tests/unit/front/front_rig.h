@@ -6,7 +6,8 @@
  * answered at once with the name; LOCK is deferred until the test, a drain or
  * a CANCEL answers it; AUTH makes a stranger known; NAMES is in the making
  * until the test says that it is made; QUIT quits.  The calls of the handler
- * are written to `trace`, one word each: open, drain, gone+ (orderly), gone-.
+ * are written to `trace`, one word each: open, pressed, drain, gone+ (orderly),
+ * gone-.
  */
 #ifndef LOCKBROKER_TESTS_UNIT_FRONT_RIG_H
 #define LOCKBROKER_TESTS_UNIT_FRONT_RIG_H

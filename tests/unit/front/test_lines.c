@@ -211,6 +211,40 @@ START_TEST(a_reference_is_good_once_and_at_its_connection)
 }
 END_TEST
 
+#define LOCK_A "*2\r\n$4\r\nLOCK\r\n$1\r\na\r\n"
+
+/* The handler hears of it once for each request that waits, and only in RESP. */
+START_TEST(what_comes_behind_a_request)
+{
+	struct client cl;
+	struct rig rig;
+
+	rig_init(&rig);
+	client_open(&cl, &rig, OVER_UNIX);
+	client_send(&cl, LOCK_A);
+	client_expect_silence(&cl);
+	rig_expect_trace(&rig, "open");
+	client_send(&cl, "*1\r\n$4");
+	rig_expect_trace(&rig, "pressed");
+	client_send(&cl, "\r\nPING\r\n" LOCK_A LOCK_A);
+	client_expect_silence(&cl);
+	rig_expect_trace(&rig, "");
+	rig_answer(&rig, STATUS_OK);
+	client_expect(&cl, "+OK\r\n$4\r\nPING\r\n");
+	rig_expect_trace(&rig, "pressed");
+	rig_answer(&rig, STATUS_OK);
+	client_expect(&cl, "+OK\r\n");
+	client_close(&cl);
+	rig_expect_trace(&rig, "drain gone+");
+	client_open(&cl, &rig, OVER_UNIX);
+	client_send(&cl, "LOCK a\nPING\n");
+	client_expect_silence(&cl);
+	rig_expect_trace(&rig, "open");
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
 START_TEST(too_many_tagged_requests)
 {
 	struct client cl;
@@ -245,6 +279,7 @@ lines_cases(void)
 	tcase_add_loop_test(tc, tagged_waits_keep_back_nothing, 0, TRANSPORTS);
 	tcase_add_test(tc, tags_are_of_one_connection);
 	tcase_add_test(tc, a_reference_is_good_once_and_at_its_connection);
+	tcase_add_test(tc, what_comes_behind_a_request);
 	tcase_add_test(tc, too_many_tagged_requests);
 	return tc;
 }

@@ -1235,6 +1235,144 @@ config max_hold=1m
 1120 < value a text=b.0000000000000000.3|200| ttl=14s
 > 2 OK state=held waiters=0 broker=b fence=200 ttl=14000
 
+== pressed: what comes behind a try on its connection ends its wait
+# The first asks Redis once more, and keeps its place.
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=5s
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 3 acquire a token=t3 px=30s park=5s
+> op claim a seq=2 ttl=30000 client=t3 other=t3 how=e-r
+40 < busy a fence=100 ttl=29s text=x first=1
+> 3 busy 0 held fence=100 left=29000
+50 token 2 acquire a token=t2 px=30s park=5s
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=x first=1
+70 token 3 acquire a token=t3 px=30s park=5s
+80 press 3
+> 3 busy 0 free left=0
+90 press 2
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+100 < busy a fence=100 ttl=28s text=x first=1
+> 2 busy 0 held fence=100 left=28000
+110 press 2
+120 token 2 acquire a token=t2 px=30s park=5s
+130 press 2
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+140 < granted a fence=110
+> 2 done 1 held own meant fence=110 left=30000 token=t2
+
+== pressed: while Redis is asked for it anyway
+0 ready 3
+10 token 1 acquire a token=t1 px=30s park=5s
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=30s park=5s
+> op claim a seq=2 ttl=30000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=3
+> 2 busy 0 held own meant fence=100 left=29000 token=t1
+50 token 2 acquire a token=t2 px=30s park=5s
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+60 press 2
+70 < busy a fence=100 ttl=29s text=t1 first=1 second=3
+> 2 busy 0 held own meant fence=100 left=29000 token=t1
+80 token 2 acquire a token=t2 px=30s park=5s
+100 token 1 release a token=t1
+> op pass a seq=4 ttl=30000 client=t1 other=t2 stand=3
+110 press 2
+120 < ended a fence=100 ttl=29s text=t1 first=1 second=3
+> 1 done 1 held own meant fence=100 left=29000 token=t1
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+130 < busy a fence=111 text=x.0123456789abcdef.9 first=2
+> 2 busy 0 native fence=111 token=x.0123456789abcdef.9
+140 token 2 acquire a token=t2 px=30s park=5s
+150 press 2
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+160 < granted a fence=112
+> 2 done 1 held own meant fence=112 left=30000 token=t2
+
+== pressed: and where it is handed the name
+0 ready 3
+10 token 1 acquire a token=t1 px=30s park=5s
+> op claim a seq=1 ttl=30000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=t1
+30 token 2 acquire a token=t2 px=30s park=5s
+> op claim a seq=2 ttl=30000 client=t2 other=t2 how=e-r
+40 < busy a fence=100 ttl=29s text=t1 first=1 second=3
+> 2 busy 0 held own meant fence=100 left=29000 token=t1
+80 token 2 acquire a token=t2 px=30s park=5s
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+90 < busy a fence=100 ttl=29s text=t1 first=1 second=3
+100 token 1 release a token=t1
+> op pass a seq=4 ttl=30000 client=t1 other=t2 stand=3
+110 press 2
+120 < granted a fence=110 first=100
+> 1 done 1 held own meant fence=100 left=0 token=t1
+> 2 done 1 held own meant fence=110 left=30000 token=t2
+
+== pressed: who takes or extends, while it asks for its hold
+0 ready 3
+10 token 2 acquire a token=t2 px=30s either park=5s
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=exr
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+30 token 2 acquire a token=t2 px=30s either park=5s
+> op token a seq=2 ttl=30000 client=t2 how=exr
+40 press 2
+50 < lost a fence=100 ttl=29s text=x first=1
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+60 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+70 token 2 acquire a token=t2 px=30s either park=5s
+> op token a seq=4 ttl=30000 client=t2 how=exr
+80 press 2
+90 < lost a fence=100 ttl=29s text=x first=1
+> op claim a seq=3 ttl=30000 client=t2 how=q--
+100 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+
+== pressed: a newcomer does not wait for one that may be behind it
+0 ready 4
+10 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=1 ttl=30000 client=t2 other=t2 how=e-r
+20 < busy a fence=100 ttl=29s text=x first=1
+> 2 busy 0 held fence=100 left=29000
+60 token 2 acquire a token=t2 px=30s park=20
+> op claim a seq=2 ttl=30000 client=t2 how=q--
+70 < busy a fence=100 ttl=29s text=x first=1
+85 until
+> 80 2 busy 0 held fence=100 left=29000
+90 message given 2 110 1000000 80000 0123456789abcdef 0 a
+> op token a seq=2 how=u--
+95 < ended a
+100 token 3 acquire a token=t3 px=30s park=20
+> op token a seq=3 ttl=30000 client=t3 other=t3 how=q-r
+105 token 4 acquire a token=t4 px=30s either park=20
+> op token a seq=4 ttl=30000 client=t4 how=exr
+107 press 4
+110 < value a
+115 press 3
+> op claim a seq=5 ttl=30000 client=t3 other=t3 how=e-r
+120 < gone a
+> op claim a seq=6 ttl=30000 client=t4 other=t4 how=exr
+125 < granted a fence=111
+> 3 done 1 held own meant fence=111 left=30000 token=t3
+130 < busy a fence=111 ttl=30s text=t3 first=1
+> 4 busy 0 held fence=111 left=30000
+
+== pressed: BLPOP blocks as in Redis
+0 ready 2
+10 token 2 @7 acquire a park=1s awaits
+> op claim a seq=1 ttl=1000 client=% how=q--
+20 < busy a fence=100 ttl=5s text=x first=1
+30 press 2
+1100 until
+> 1010 2 @7 busy 0 held fence=100 left=5000
+> 1010 op token a seq=1 how=u--
+
 == tokens: who sends nothing more does not wait
 0 ready 1
 10 token 1 acquire a token=t1 px=15s park=5s
