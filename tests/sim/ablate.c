@@ -329,6 +329,8 @@ const struct ablation ablations[] = {
 	    ABLATE_TWIN, 0, 0, { { NULL, NULL } } },
 	{ "leave-ask", "a process that takes over does not ask who leaves", 20,
 	    ABLATE_ASK, 0, USE_SESSION, { { NULL, NULL } } },
+	{ "leave-stay", "a process that accepts again still leaves", 50,
+	    ABLATE_STAY, FAULT_HEIR, 0, { { NULL, NULL } } },
 	{ "leave-window", "a window that is handed on ends with that", 500,
 	    ABLATE_LEAVES, 0, USE_KEEPS,
 	    { { "op.disown =|hold(key, token, n, ttl, nobody)",

@@ -36,6 +36,7 @@ enum ablation_switch {
 	ABLATE_MANY, /* a script, with many brokers */
 	ABLATE_TWIN,
 	ABLATE_ASK,
+	ABLATE_STAY,
 	ABLATE_LEAVES, /* a script, with brokers that are replaced */
 	/* With pollers: a script, and the others. */
 	ABLATE_TOKENS,

@@ -40,6 +40,7 @@ leaving_draw(struct world *w)
 	if (w->o->ablation != NULL)
 		w->leaves = world_ablated(w, ABLATE_TWIN) ||
 			    world_ablated(w, ABLATE_ASK) ||
+			    world_ablated(w, ABLATE_STAY) ||
 			    world_ablated(w, ABLATE_LEAVES);
 	else
 		w->leaves = w->o->leave;
@@ -302,7 +303,8 @@ come_back(struct broker *b)
 	b->back_us = world_now(b->w);
 	redis_own(b->redis, true);
 	redis_leave(b->redis, false);
-	broker_step(b, &event);
+	if (!world_ablated(b->w, ABLATE_STAY))
+		broker_step(b, &event);
 }
 
 /* The other one is gone. */
