@@ -81,7 +81,8 @@ check_form(const char *text)
 	if (text[0] == '\0')
 		return "is empty";
 	if (strstr(text, "://") != NULL)
-		return "is a URL, and no HOST:PORT";
+		return "is a URL, and no HOST:PORT; its user, password and TLS"
+		       " have settings of their own";
 	if (strchr(text, '@') != NULL)
 		return "has a user before the host";
 	return NULL;

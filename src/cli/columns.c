@@ -44,6 +44,7 @@ cell_text(const struct table *t, const char *line,
 	char span[TIMESPAN_TEXT_MAX];
 	struct pair p = { NULL, 0, "-", 1 };
 	const bool bare = is_bare(t, column);
+	char *space;
 	int64_t ms;
 
 	if (bare)
@@ -53,6 +54,8 @@ cell_text(const struct table *t, const char *line,
 	else if (column->how == TABLE_MARK)
 		p = (struct pair){ NULL, 0, "yes", 3 };
 	snprintf(text, CELL_MAX, "%.*s", (int)p.value_len, p.value);
+	for (space = text; (space = strchr(space, COLUMNS_SPACE[0])) != NULL;)
+		*space = ' ';
 	if (!bare && p.value_len > 2 &&
 	    memcmp(p.value + p.value_len - 2, "ms", 2) == 0 &&
 	    parse_duration(p.value, p.value_len, &ms))

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* In a value that we make for people: it is printed as a space. */
+#define COLUMNS_SPACE "\x1f"
+
 /* How a column differs from the usual. */
 enum table_how {
 	TABLE_ALWAYS,

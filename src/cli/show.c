@@ -127,6 +127,48 @@ names_more(const struct message *m)
 		printf("and %" PRIu64 " more\n", total - m->lines_n);
 }
 
+/* Returns the value of a field as text: "" if there is none. */
+static const char *
+value_of(const char *line, const char *key, char text[128])
+{
+	struct pair p;
+
+	text[0] = '\0';
+	if (pair_find(line, key, &p))
+		snprintf(text, 128, "%.*s", (int)p.value_len, p.value);
+	return text;
+}
+
+/* For people: what is kept for nobody is no ghost, how many permits are out, and
+ * where to look for a holder.  The first of two fields counts. */
+static char *
+name_line(const char *line)
+{
+	char kept[128], broker[128], permits[128], limit[128];
+	size_t n = strcspn(line, " ");
+	struct pair p;
+	char *out;
+	int rc;
+
+	if (value_of(line, "kept", kept)[0] != '\0')
+		rc = asprintf(&out, "%.*s state=kept age=%s%s", (int)n, line,
+		    kept, line + n);
+	else if (value_of(line, "limit", limit)[0] != '\0')
+		rc = asprintf(&out,
+		    "%.*s state=%s" COLUMNS_SPACE "of" COLUMNS_SPACE "%s%s",
+		    (int)n, line, value_of(line, "permits", permits), limit,
+		    line + n);
+	else if (!pair_find(line, "holder", &p) &&
+		 value_of(line, "broker", broker)[0] != '\0')
+		rc = asprintf(&out, "%.*s holder=at" COLUMNS_SPACE "%s%s",
+		    (int)n, line, broker, line + n);
+	else
+		rc = asprintf(&out, "%s", line);
+	if (rc < 0)
+		abort();
+	return out;
+}
+
 int
 show_list(struct cli *cli, int argc, char **argv)
 {
@@ -144,9 +186,16 @@ show_list(struct cli *cli, int argc, char **argv)
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
 	int status = ask_names(cli, argc > 1 ? argv[1] : NULL, true, &m);
+	char *line;
+	size_t i;
 
 	if (status != 0)
 		return status;
+	for (i = 0; !cli->json && i < m.lines_n; i++) {
+		line = name_line(m.lines[i]);
+		free(m.lines[i]);
+		m.lines[i] = line;
+	}
 	columns_print(&names, m.lines, m.lines_n, cli->json);
 	if (!cli->json)
 		names_more(&m);

@@ -35,10 +35,13 @@ field_print(const struct pair *p)
 static void
 answer_print(const char *name, const char *text)
 {
-	struct pair p;
+	struct pair p, kept;
+	bool is_kept = pair_find(text, "kept", &kept);
 
 	printf("%-8s %s\n", "name", name);
 	while (pair_next(&text, &p)) {
+		if (is_kept && p.key != NULL && pair_is(&p, "state"))
+			p = (struct pair){ p.key, p.key_len, "kept", 4 };
 		if (p.key != NULL)
 			field_print(&p);
 	}

@@ -107,7 +107,7 @@ line_make(const struct top_lines *t, const char *line,
     const struct top_seen *now, int64_t elapsed_ms, struct top_line *out)
 {
 	char text[LINE_BYTES], rate[40] = "";
-	struct pair p = { NULL, 0, "-", 1 };
+	struct pair p = { NULL, 0, "-", 1 }, kept;
 	int64_t oldest_ms = 0;
 	uint64_t n;
 
@@ -119,6 +119,8 @@ line_make(const struct top_lines *t, const char *line,
 		    out->rate_tenths / 10, out->rate_tenths % 10);
 	}
 	(void)pair_find(line, "state", &p);
+	if (pair_find(line, "kept", &kept))
+		p = (struct pair){ NULL, 0, "kept", 4 };
 	(void)pair_find_ms(line, "oldest", &oldest_ms);
 	n = (uint64_t)snprintf(text, sizeof(text),
 	    "%s state=%.*s waiters=%" PRIu64 "%s oldest=%" PRId64 "ms",

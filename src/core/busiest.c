@@ -122,7 +122,8 @@ keep(struct busiest *b, const struct busy *one)
 {
 	size_t key_len = one->name_len + 1;
 	size_t holder_size = one->holder != NULL ? strlen(one->holder) + 1 : 0;
-	struct busy_entry *e = xmalloc(sizeof(*e) + key_len + holder_size);
+	struct busy_entry *e =
+	    xmalloc(sizeof(*e) + key_len + holder_size + one->broker_len);
 
 	e->one = *one;
 	write_key(e->mem, one);
@@ -130,6 +131,9 @@ keep(struct busiest *b, const struct busy *one)
 	if (one->holder != NULL)
 		e->one.holder =
 		    memcpy(e->mem + key_len, one->holder, holder_size);
+	if (one->broker != NULL)
+		e->one.broker = memcpy(e->mem + key_len + holder_size,
+		    one->broker, one->broker_len);
 	table_add(&b->by_name, &e->by_name);
 	return e;
 }

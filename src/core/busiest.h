@@ -24,8 +24,13 @@ struct busy {
 	int64_t since_ms;   /* when the oldest waiter came; 0: nobody waits */
 	const char *state;  /* a word */
 	const char *holder; /* who has it, one of several; NULL: unknown */
-	int64_t held_ms;    /* since when; 0: unknown */
-	int64_t lost_ms;    /* it is at risk, until then; 0: it is not */
+	const char *broker; /* through which it is held elsewhere; NULL */
+	size_t broker_len;
+	int64_t held_ms;  /* since when; 0: unknown */
+	int64_t lost_ms;  /* it is at risk, until then; 0: it is not */
+	int64_t kept_ms;  /* kept for nobody, until then; 0: it is not */
+	uint64_t permits; /* of a semaphore: out, through this broker ... */
+	uint64_t limit;	  /* ... of so many; 0: it is none */
 };
 
 /* A name as it was when it was offered; it may be gone by now. */
@@ -44,8 +49,8 @@ struct busiest {
 void busiest_init(struct busiest *b, size_t most);
 void busiest_fini(struct busiest *b);
 
-/* A name that is among the busiest already stays as it was offered first.  Name
- * and holder are copied. */
+/* A name that is among the busiest already stays as it was offered first.  The
+ * texts are copied. */
 void busiest_offer(struct busiest *b, const struct busy *one);
 
 /* After all were offered, brings one more into order.  Returns false if all

@@ -14,12 +14,31 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
+#include "core/fleet.h"
 #include "core/listing_state.h"
 #include "core/lock/hold.h"
 #include "core/lock/names.h"
+#include "core/lock/stored.h"
 #include "core/session/owner.h"
 #include "core/sync/semaphore.h"
 #include "core/token/state.h"
+
+/* As the key said when this broker asked for the name last. */
+static void
+tell_broker(const struct core *core, struct row *r, const struct busy *one)
+{
+	char name[BROKER_MAX_BYTES + 1];
+	const char *address;
+
+	if (one->broker_len > BROKER_MAX_BYTES)
+		return;
+	memcpy(name, one->broker, one->broker_len);
+	name[one->broker_len] = '\0';
+	row_str(r, FIELD_BROKER, name);
+	address = fleet_address(core, one->broker, one->broker_len);
+	if (address != NULL)
+		row_str(r, FIELD_ADDRESS, address);
+}
 
 static void
 names_tell(struct core *core, struct listing *g)
@@ -27,7 +46,6 @@ names_tell(struct core *core, struct listing *g)
 	const struct busy *one = busiest_take(&g->busiest);
 	struct row *r = &g->row;
 
-	(void)core;
 	if (one == NULL) {
 		g->stage = NULL;
 		return;
@@ -37,6 +55,14 @@ names_tell(struct core *core, struct listing *g)
 	row_str(r, FIELD_STATE, one->state);
 	if (one->holder != NULL)
 		row_str(r, FIELD_HELD_BY, one->holder);
+	if (one->broker != NULL)
+		tell_broker(core, r, one);
+	if (one->kept_ms > 0)
+		row_num(r, FIELD_KEPT, listing_age(one->kept_ms, g->now_ms));
+	if (one->limit > 0) {
+		row_num(r, FIELD_PERMITS, one->permits);
+		row_num(r, FIELD_LIMIT, one->limit);
+	}
 	if (one->held_ms > 0)
 		row_num(r, FIELD_AGE, listing_age(g->now_ms, one->held_ms));
 	if (one->lost_ms > 0)
@@ -108,6 +134,18 @@ add_holder(
 	one->held_ms = since_ms;
 }
 
+/* The broker whose token the key has; a plain client's tells nothing. */
+static void
+add_broker(struct busy *one, const char *token)
+{
+	size_t len = token == NULL ? 0 : stored_broker(token, strlen(token));
+
+	if (len == 0)
+		return;
+	one->broker = token;
+	one->broker_len = len;
+}
+
 /* Until when a name at risk is vouched for; 0: it is not at risk. */
 static int64_t
 risk_ms(const struct core *core, const struct term *t)
@@ -145,6 +183,10 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 
 	if (l->queue != NULL)
 		one.since_ms = waiter_first(l)->claim.since_ms;
+	if (l->lease.state == LEASE_LINGERING && h == NULL)
+		one.kept_ms = lease_rare(&l->lease)->linger_ms;
+	if (l->lease.state == LEASE_QUEUED)
+		add_broker(&one, lease_rare(&l->lease)->elsewhere);
 	if (h != NULL) {
 		add_holder(&one, h->holding.owner->label,
 		    h->holding.owner->peer, h->holding.since_ms);
@@ -182,6 +224,8 @@ offer_sync(struct core *core, struct listing *g, const struct sync *y)
 		.nwaiting = y->queue.n,
 		.state = p != NULL || y->queue.n > 0 ? "held" : "free" };
 
+	if (y->kind == KIND_SEMAPHORE)
+		one.permits = semaphore_out(y, &one.limit);
 	if (!TAILQ_EMPTY(&y->queue.list))
 		one.since_ms = TAILQ_FIRST(&y->queue.list)->claim.since_ms;
 	if (p != NULL) {

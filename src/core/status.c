@@ -115,6 +115,8 @@ from_here(struct core *core, uint64_t session, uint64_t ref,
 	    held && t->state == TERM_ATRISK);
 	if (held && l->shared_hold)
 		emit_num(core, FIELD_HOLDERS, l->nholders);
+	if (!held)
+		emit_ms(core, FIELD_KEPT, a.until_ms);
 	emit_other(core, others);
 }
 

@@ -115,6 +115,11 @@ probe_open(struct probe_link *c, struct probe *probe, const char *kind,
 		probe_find(c, FINDING_OK, "answers, within %lld ms%s",
 		    (long long)(now_ms() - began_ms),
 		    probe->relay ? ", over TLS" : "");
+	else if (sentinel && strstr(c->why, "redis.password_file") != NULL)
+		probe_find(c, FINDING_FAIL,
+		    "wants a password: a Sentinel's is"
+		    " redis.sentinel_password_file; but is that one? their port"
+		    " is 26379");
 	else
 		probe_find(c, FINDING_FAIL, "%s", c->why);
 	if (!ok)

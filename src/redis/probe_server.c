@@ -322,6 +322,21 @@ is_list(const redisReply *reply)
 	return reply->elements >= REFUSED;
 }
 
+/* Replicas that were attached just now are refused by each command that writes,
+ * and are no lack of rights. */
+static void
+tell_refused(struct server *s, const char *why)
+{
+	if (strstr(why, "NOREPLICAS") != NULL)
+		probe_find(&s->conn, FINDING_FAIL,
+		    "refuses to write: of %u replicas fewer than"
+		    " min-replicas-to-write are in step"
+		    " (min-replicas-max-lag); try again in a moment",
+		    s->info->replicas);
+	else
+		probe_find(&s->conn, FINDING_FAIL, "in a script, %s", why);
+}
+
 static void
 on_tried(void *arg, const redisReply *reply)
 {
@@ -347,8 +362,7 @@ on_tried(void *arg, const redisReply *reply)
 	    v[GUARD_IDLE]->len == 0 &&
 		now / 1000 - atoll(v[GUARD_AT_MS]->str) <= period_ms);
 	for (i = REFUSED; i < reply->elements; i++)
-		probe_find(
-		    &s->conn, FINDING_FAIL, "in a script, %s", v[i]->str);
+		tell_refused(s, v[i]->str);
 }
 
 /* A node of a cluster has only some buckets: tries until it finds one. */

@@ -64,6 +64,50 @@ class TwoBrokers(SystemTest):
         self.assertEqual(self.client(self.there).ok("STATUS x kind=latch")["count"], "2")
 
 
+class Listed(SystemTest):
+    """`list` for people: nothing is held by a ghost."""
+
+    def rows(self, broker):
+        done = subprocess.run([find_program("lockbroker"), "-S", broker.unix_path, "list"],
+                              stdout=subprocess.PIPE, check=True, encoding="utf-8")
+        return {line.split()[0]: line for line in done.stdout.splitlines()}
+
+    def test_what_is_kept(self):
+        broker = self.broker(self.redis(), trust_new=True)
+        client = self.client(broker)
+        client.lock("nightly", "keep=10m")
+        self.assertNotIn("kept", client.ok("STATUS nightly").fields)
+        client.ok("UNLOCK nightly")
+        status = client.ok("STATUS nightly")
+        self.assertEqual(status["state"], "held")
+        self.assertEqual(status["kept"], status["until"])
+        self.assertRegex(client.ok("NAMES").body[0], r"^nightly state=held kept=(59\d{4}|600000)ms ")
+        self.assertRegex(self.rows(broker)["nightly"], r"^nightly +kept +- +[0-9m]+s ")
+        done = subprocess.run([find_program("lockbroker"), "-S", broker.unix_path, "status",
+                               "nightly"], stdout=subprocess.PIPE, check=True, encoding="utf-8")
+        self.assertRegex(done.stdout, r"(?m)^state +kept$")
+
+    def test_a_semaphore(self):
+        broker = self.broker(self.redis(), trust_new=True)
+        for label in ("a", "b", "c"):
+            client = self.client(broker)
+            client.ok(f"SESSION label={label}")
+            client.ok("ACQUIRE payments limit=3")
+        self.assertRegex(client.ok("NAMES").body[0], " permits=3 limit=3 ")
+        self.assertRegex(self.rows(broker)["payments"], r"^payments +semaphore +3 of 3 +a ")
+
+    def test_what_another_broker_has(self):
+        server = self.redis()
+        here = self.broker(server, name="here", trust_new=True)
+        there = self.broker(server, name="there", trust_new=True)
+        self.client(there).lock("x")
+        waiter = self.client(here)
+        waiter.send("LOCK x")
+        eventually(lambda: " broker=there " in self.client(here).ok("NAMES").body[0], 10,
+                   "it is told")
+        self.assertRegex(self.rows(here)["x"], r"^x +held +at there +- +1 ")
+
+
 class Ready(SystemTest):
     """Can new locks be granted now, and if not, why, and for how long?"""
 

@@ -356,9 +356,16 @@ class Shown(Page):
                             ("kept2", "Nobody has it, but it is kept for another")):
             self.assertIn(words, self.drawn(web, "/?name=" + name).text("#name-asked"))
         two.thaw()
+        self.client(one).send("LOCK there")
+        client.ok("ACQUIRE some limit=3")
         browser = self.drawn(web)
         self.assertEqual(browser.evaluate("document.querySelector('#brokers a').href"),
                          "http://two.example:9/")
+        eventually(lambda: "at " + two.name in browser.text("#list"), 10, "where it is held")
+        self.assertIn("http://two.example:9/?name=there", browser.evaluate(
+            "[...document.querySelectorAll('#list a')].map(e => e.href)"))
+        self.assertIn("nobody; it is kept for another", browser.text("#list"))
+        self.assertIn("1 of 3", browser.text("#list"))
 
     def test_while_grants_are_paused(self):
         server = self.redis()

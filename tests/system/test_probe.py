@@ -144,6 +144,19 @@ class Probe(SystemTest):
         self.finds(self.probe([master.address], replicas=1)[1], "warn",
                    "repl-diskless-sync-delay 5")
 
+    def test_replicas_that_are_not_in_step(self):
+        """One line says so, and not the list of all commands that write."""
+        master = self.redis(tcp=True, min_replicas_to_write=1)
+        lines = self.probe([master.address], replicas=1)[1]
+        self.finds(lines, "fail", "of 0 replicas fewer than min-replicas-to-write are in step")
+        self.assertNotIn("ZREMRANGEBYSCORE", str(lines))
+
+    def test_a_server_in_place_of_a_sentinel(self):
+        master = self.redis(tcp=True, requirepass="secret")
+        self.finds(self.probe([master.address], mode="sentinel", master=NAME,
+                              replicas=0)[1], "fail",
+                   "a Sentinel's is redis.sentinel_password_file; but is that one")
+
     def test_sentinels(self):
         watched = self.watched()
         sentinel = {"mode": "sentinel", "master": NAME, "replicas": 1}

@@ -400,3 +400,12 @@ semaphore_term(const struct sync *y)
 {
 	return &container_of_const(y, struct semaphore, y)->term;
 }
+
+uint64_t
+semaphore_out(const struct sync *y, uint64_t *limit)
+{
+	const struct semaphore *s = container_of_const(y, struct semaphore, y);
+
+	*limit = s->owned > 0 ? s->taken_limit : s->limit;
+	return s->used;
+}

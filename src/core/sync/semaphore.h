@@ -51,6 +51,9 @@ extern const struct term_lessee semaphore_of_term;
 /* Returns what the owner that has permits for longest has; NULL: none has. */
 struct permits *semaphore_holder(const struct sync *y);
 
+/* Returns how many permits are in use here, and sets of how many. */
+uint64_t semaphore_out(const struct sync *y, uint64_t *limit);
+
 /* Returns what this broker has of the semaphore in Redis. */
 const struct term *semaphore_term(const struct sync *y);
 

@@ -353,17 +353,25 @@ var draw = (function () {
 	/* Names. */
 
 	/* Nobody has a barrier: there it would say so of each. */
-	function holder(n) {
+	function holder(s, n) {
 		if (n.holder)
 			return mark(el("span", null, strange(n.holder)), n);
+		if (n.kept_ms !== undefined)
+			return el("span", { "class": "quiet" },
+				"nobody; it is kept for another " + duration(n.kept_ms));
+		if (n.broker)
+			return el("span", null, "at ", through(s, n));
 		return n.kind === "barrier" ? null : el("span",
 			{ "class": "quiet" }, n.state === "free" ? "nobody" :
 				"not told here");
 	}
-	function name_row(n) {
+	function name_row(s, n) {
 		return row(link(n.name),
 			cell("wide", "", n.kind ? tag("quiet", n.kind) : null,
-				n.kind ? " " : null, holder(n),
+				n.kind ? " " : null, holder(s, n),
+				n.limit === undefined ? null : " ",
+				n.limit === undefined ? null : tag("quiet",
+					number(n.permits) + " of " + number(n.limit)),
 				n.state === "shared" ? " " : null,
 				n.state === "shared" ? tag("quiet", "shared") : null,
 				n.at_risk_ms === undefined ? null : " ",
@@ -389,7 +397,9 @@ var draw = (function () {
 		if (s.names.length === 0)
 			return nothing(view);
 		out = [table("names", ["name", "held by", "#for", "#waiting",
-			"#longest"], s.names.map(name_row))];
+			"#longest"], s.names.map(function (n) {
+			return name_row(s, n);
+		}))];
 		if (left <= 0) {
 			out.push(el("p", { "class": "quiet small" },
 				count(s.names_total, "name", "names") + " in all."));
@@ -455,8 +465,16 @@ var draw = (function () {
 		return r.peer || (r.session !== undefined ? "session " + r.session :
 			"a Redis client");
 	}
+	/* The page of the broker that has it tells of the name. */
+	function through(s, n) {
+		var there = (s.brokers || []).filter(function (b) {
+			return b.name === n.broker;
+		})[0];
+		return broker_link(there || { name: n.broker },
+			"/?name=" + encodeURIComponent(n.name));
+	}
 	function not_here(s, lock) {
-		var left = duration(lock.ttl_ms || 0), there, e;
+		var left = duration(lock.ttl_ms || 0), e;
 		if (lock.error)
 			return "Who has it can't be told now: " + visible(lock.error);
 		if (lock.state === "free" || lock.age_ms !== undefined &&
@@ -470,14 +488,10 @@ var draw = (function () {
 		if (lock.broker === s.broker)
 			return "Nobody has it, but it is kept for another " + left +
 				" (keep= or delay=)";
-		there = (s.brokers || []).filter(function (b) {
-			return b.name === lock.broker;
-		})[0];
 		e = el("span", null, lock.age_ms === undefined ? "Somebody has it" :
 			el("span", null, strange(who(lock)), " has had it for " +
 				duration(lock.age_ms)), " through the broker ",
-			broker_link(there || { name: lock.broker },
-				"/?name=" + encodeURIComponent(lock.name)));
+			through(s, lock));
 		e.append(lock.address ? " at " + visible(lock.address) : "",
 			lock.age_ms === undefined ? ": look there for who" : "");
 		return e;
