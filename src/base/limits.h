@@ -15,6 +15,8 @@ struct name_patterns {
 	size_t n;
 };
 
+#define WARM_AUTO (-1) /* by the lease, and where no plain client is met */
+
 /* `locks`, except for the lease */
 struct lock_limits {
 	unsigned handovers; /* grants in a row while another broker waits */
@@ -24,7 +26,8 @@ struct lock_limits {
 	int64_t max_keep_ms;
 	int64_t max_delay_ms;
 	int64_t max_ttl_ms; /* of latches */
-	int64_t warm_ms;    /* a name stays so long after a release; 0: no */
+	/* A name stays so long after a release; 0: no; or WARM_AUTO. */
+	int64_t warm_ms;
 	struct name_patterns warm_names; /* which ones */
 };
 

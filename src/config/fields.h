@@ -117,10 +117,10 @@ struct config_type {
 	.kind = CONFIG_MAPPING, .size = sizeof(mapping), .keys = (table), \
 	.nkeys = sizeof(table) / sizeof((table)[0])
 
-/* Numbers; FLAG is a bool in an item of a list. */
+/* Numbers; FLAG is a bool in an item of a list; WARM is a duration, or auto. */
 extern const struct config_type config_type_BOOL, config_type_FLAG,
-    config_type_NUMBER, config_type_DURATION, config_type_SIZE,
-    config_type_BYTES, config_type_CHOICE;
+    config_type_NUMBER, config_type_DURATION, config_type_WARM,
+    config_type_SIZE, config_type_BYTES, config_type_CHOICE;
 /* Texts: NAME has letters . _ -; WORD no spaces; ADDRESS is HOST:PORT or ""; URL
  * begins with http:// or https://, or is "". */
 extern const struct config_type config_type_STRING, config_type_NAME,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/address.h"
+#include "base/limits.h"
 #include "base/parse.h"
 #include "config/fields.h"
 
@@ -74,6 +75,24 @@ duration_parse(const char *text, int64_t *value)
 	return text[0] != '\0' && text[strspn(text, DIGITS)] == '\0'
 		   ? "has no unit"
 		   : parse_duration_why(text, strlen(text));
+}
+
+static const char *
+warm_parse(const char *text, int64_t *value)
+{
+	if (strcmp(text, "auto") != 0)
+		return duration_parse(text, value);
+	*value = WARM_AUTO;
+	return NULL;
+}
+
+static void
+warm_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
+{
+	if (value == WARM_AUTO)
+		snprintf(buf, CONFIG_NUMBER_SIZE, "auto");
+	else
+		parse_duration_text(buf, value);
 }
 
 /* A number of bytes: with a unit, or, if it is bare, perhaps without. */
@@ -189,6 +208,8 @@ ROW(NUMBER, CONFIG_NUMBER_OF(unsigned, number_parse, number_format),
     .is_unquoted = true, .expected = "a number from < to >");
 ROW(DURATION, CONFIG_NUMBER_OF(int64_t, duration_parse, parse_duration_text),
     .expected = "a duration such as 30s or 500ms, from < to >");
+ROW(WARM, CONFIG_NUMBER_OF(int64_t, warm_parse, warm_format),
+    .expected = "auto, or a duration such as 200ms, at most >");
 ROW(SIZE, CONFIG_NUMBER_OF(size_t, size_parse, size_format),
     .expected = "a size such as 64KB or 1MB, from < to >");
 ROW(BYTES, CONFIG_NUMBER_OF(size_t, bytes_parse, size_format), .is_bare = true,

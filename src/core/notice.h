@@ -55,6 +55,7 @@
 	ROW(FENCE_AHEAD, WARNING, "fence-ahead") \
 	ROW(FENCE_REFUSED, WARNING, "fence-refused") \
 	ROW(WARM_REFUSED, WARNING, "warm-refused") \
+	ROW(WARM_PLAIN, NOTICE, "warm-plain") \
 	ROW(QUORUM_SERVERS, ERROR, "quorum-servers") \
 	ROW(QUORUM_LOST, ERROR, "quorum-lost") \
 	ROW(QUORUM_BACK, NOTICE, "quorum-back")

@@ -122,6 +122,30 @@ class Warm(WarmNames):
         self.assertIsNone(self.key())
 
 
+class Auto(WarmNames):
+    def test_not_beside_plain_clients(self):
+        self.prepare(warm="auto")
+        self.warm_up(self.a)
+        self.assertIsNotNone(self.key())
+        eventually(lambda: self.key() is None, 2, "a fiftieth of the lease is over")
+        self.server.cmd("SET", "lock:plain", "me", "NX", "PX", 60000)
+        self.assertEqual(self.a.ask("TRYLOCK plain").status, "BUSY")
+        eventually(lambda: len(self.one.log_lines("warm-plain .*name=plain")) == 1, 2, "it is told")
+        for name in ("x", "y"):
+            self.warm_up(self.a, name)
+            self.assertIsNone(self.key(name))
+
+    def test_a_plain_client_that_polls_is_let_in(self):
+        self.prepare(warm="auto")
+        self.warm_up(self.a)
+        start = now()
+        while not self.server.cmd("SET", "lock:x", "me", "NX", "PX", 10):
+            self.a.lock("x", timeout=10)
+            self.a.ok("UNLOCK x")
+            self.assertLess(now() - start, patience(8))
+        self.assertGreater(now() - start, 4)
+
+
 class AsCold(WarmNames):
     """To clients a warm name is as any other that nobody has."""
 

@@ -199,6 +199,7 @@ class Settings(unittest.TestCase):
         "BYTES": (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1)),
         "NUMBER": (("", 1),),
     }
+    UNITS["WARM"] = UNITS["DURATION"]
 
     def setUp(self):
         text = source("src/config/fields.def")
@@ -230,6 +231,9 @@ class Settings(unittest.TestCase):
 
     def check_range(self, row, text):
         kind, low, high = row[2], self.number(row[4]), self.number(row[5])
+        if kind == "WARM":
+            self.assertIn("auto", text)
+            low = 0
         if kind in self.UNITS:
             self.assertIn(f"rom {self.amount(kind, low)} "
                           f"to {self.amount(kind, high)}", text)

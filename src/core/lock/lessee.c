@@ -282,6 +282,8 @@ elsewhere(struct core *core, struct lease *l)
 static void
 not_free(struct core *core, struct lease *l)
 {
+	if (l->foreign)
+		warm_met_plain(core, lock_with(l));
 	queue_settle(core, lock_with(l), true);
 }
 

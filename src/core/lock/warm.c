@@ -32,13 +32,17 @@
 #include "core/lease/pace.h"
 #include "core/lock/names.h"
 #include "core/lock/warm.h"
+#include "core/turn/emit.h"
 
-#define AGAIN_MS 1000	/* two grants within this are worth it */
-#define COLD_MS 30000	/* a generation: cold for one, and two at most */
-#define SETS 16384	/* of names taken lately; a power of two */
-#define WAYS 4		/* places in each */
-#define COLD_BITS 65536 /* a power of two */
-#define LEASE_PART 10	/* at most lease/10 */
+#define AGAIN_MS 1000	 /* two grants within this are worth it */
+#define COLD_MS 30000	 /* a generation: cold for one, and two at most */
+#define SETS 16384	 /* of names taken lately; a power of two */
+#define WAYS 4		 /* places in each */
+#define COLD_BITS 65536	 /* a power of two */
+#define LEASE_PART 10	 /* at most lease/10 */
+#define AUTO_PART 50	 /* `auto`: lease/50 ... */
+#define AUTO_ROW_MS 5000 /* ... in a row for so long, and then once not */
+#define PLAIN_MS (INT64_C(3600) * 1000) /* not beside a plain client */
 #define RESERVE_FIRST 64
 #define RESERVE_GROWS 16 /* times the one before */
 #define RESERVE_MAX LEASE_FENCES_MAX
@@ -48,14 +52,17 @@ struct taken {
 	uint32_t tag; /* its hash */
 	bool again;   /* that was the second time within AGAIN_MS */
 	int64_t at_ms;
+	int64_t row_ms; /* auto: it has been warm again and again since then */
 };
 
 /* Its memory is there only if locks.warm is not 0, or was not. */
 struct warm {
 	struct warm_list names; /* the oldest first */
 	size_t n;
-	int64_t most_ms; /* locks.warm; 0: off */
-	char **patterns; /* owned, as its texts */
+	int64_t most_ms;   /* locks.warm; 0: off */
+	bool is_auto;	   /* beside plain clients, which must be let in */
+	int64_t *plain_ms; /* owned; of each shard: until when one counts */
+	char **patterns;   /* owned, as its texts */
 	size_t npatterns;
 	struct taken *taken;	/* owned; SETS of WAYS */
 	unsigned char *cold[2]; /* owned; this generation, the one before */
@@ -90,6 +97,7 @@ warm_fini(struct core *core)
 	forget(core->locks->warm);
 	free(core->locks->warm->cold[0]);
 	free(core->locks->warm->cold[1]);
+	free(core->locks->warm->plain_ms);
 	free(core->locks->warm);
 }
 
@@ -100,8 +108,10 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	size_t i;
 
 	forget(warm);
-	warm->most_ms =
-	    min_ms(limits->warm_ms, core->config.lease_ms / LEASE_PART);
+	warm->is_auto = limits->warm_ms == WARM_AUTO;
+	warm->most_ms = warm->is_auto ? core->config.lease_ms / AUTO_PART
+				      : min_ms(limits->warm_ms,
+					    core->config.lease_ms / LEASE_PART);
 	/* Over a quorum a lease costs more than a trip, and nobody recalls. */
 	if (quorum_used(core))
 		warm->most_ms = 0;
@@ -119,6 +129,7 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	warm->cold[0] = xcalloc(COLD_BITS / 8, 1);
 	warm->cold[1] = xcalloc(COLD_BITS / 8, 1);
 	warm->cold_ms = core->now_ms;
+	warm->plain_ms = xcalloc(core->config.shards, sizeof(int64_t));
 }
 
 bool
@@ -216,6 +227,8 @@ note_taken(const struct core *core, struct warm *warm, const struct lock *l)
 
 	t->again = t->tag == hash && t->at_ms > 0 &&
 		   core->now_ms - t->at_ms <= AGAIN_MS;
+	if (!t->again)
+		t->row_ms = 0;
 	t->tag = hash;
 	t->at_ms = core->now_ms;
 }
@@ -281,6 +294,50 @@ is_sound(const struct core *core, const struct lock *l)
 	       !lease_lingers(core, lease) && lease_rare(lease)->longer_ms == 0;
 }
 
+/* Plain clients of Redis. */
+
+static bool
+beside_plain(const struct core *core, const struct warm *warm, uint32_t shard)
+{
+	return warm->is_auto && core->now_ms < warm->plain_ms[shard];
+}
+
+void
+warm_met_plain(struct core *core, const struct lock *l)
+{
+	struct warm *warm = core->locks->warm;
+	uint32_t shard = l->lease.term.shard;
+	bool known;
+
+	if (!warm->is_auto || warm->most_ms == 0)
+		return;
+	known = beside_plain(core, warm, shard);
+	warm->plain_ms[shard] = core->now_ms + PLAIN_MS;
+	if (known)
+		return;
+	emit_notice(core, NOTICE_WARM_PLAIN);
+	emit_num(core, FIELD_SHARD, shard);
+	emit_str(core, FIELD_NAME, l->name, l->name_len);
+	emit_text(core, FIELD_TEXT,
+	    "a program that is no client of a broker has the name: for an hour"
+	    " no name of this Redis stays warm");
+}
+
+/* A plain client that polls for the name is let in once in a while. */
+static bool
+is_in_row(
+    const struct core *core, const struct warm *warm, const struct lock *l)
+{
+	struct taken *t = place_of(warm, hash_of(l->name, l->name_len));
+	int64_t row_ms = core->now_ms - t->row_ms;
+
+	if (!warm->is_auto)
+		return true;
+	if (t->row_ms == 0 || row_ms >= AUTO_ROW_MS + warm->most_ms)
+		t->row_ms = core->now_ms;
+	return core->now_ms - t->row_ms < AUTO_ROW_MS;
+}
+
 /* Does the broker serve, and the store remember what it has confirmed? */
 static bool
 is_calm(const struct core *core, const struct lock *l)
@@ -289,6 +346,7 @@ is_calm(const struct core *core, const struct lock *l)
 
 	return core->locks->warm->most_ms > 0 && !core->stopping &&
 	       !core->leaving && guard_ready(core, t->shard) &&
+	       !beside_plain(core, core->locks->warm, t->shard) &&
 	       t->epoch == guard_epoch(core, t->shard) &&
 	       guard_knows_warm(core, t->shard);
 }
@@ -346,7 +404,7 @@ warm_released(struct core *core, struct lock *l)
 	if (warm->most_ms == 0 || l->queue != NULL ||
 	    !TAILQ_EMPTY(&l->holders) || !is_sound(core, l) ||
 	    !is_calm(core, l) || !is_worth_it(core, warm, l) ||
-	    !may_be_warm(warm, l))
+	    !may_be_warm(warm, l) || !is_in_row(core, warm, l))
 		return;
 	lock_need_rare(l);
 	if (is_wanted_elsewhere(l))

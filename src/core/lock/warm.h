@@ -45,6 +45,10 @@ void warm_cool(struct core *core, const char *name, size_t len);
  * from one reserve; 0: as many as for any other. */
 uint32_t warm_reserve(struct lock *l);
 
+/* A plain client of Redis has the name, and would find others warm.  With
+ * `auto`, no name of that shard becomes warm for an hour. */
+void warm_met_plain(struct core *core, const struct lock *l);
+
 /* Are there any warm names? */
 bool warm_any(const struct core *core);
 

@@ -6,7 +6,7 @@
  * Before the first line that drives:
  *	config debug (shows the log lines of holds and sessions)
  *	config lease=10s handovers=2 trust_new max_hold=D quorum=N
- *		fences=N work=N warm=D warm_b (only names that begin so) ...
+ *		fences=N work=N warm=D auto (of warm) warm_b (only names that begin so) ...
  * Lines that drive, TIME in milliseconds:
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all

@@ -42,7 +42,9 @@ story_configure(struct story *st)
 	    story_option_num(st, "max_ttl", c->locks.max_ttl_ms);
 	c->limits.unowned =
 	    (unsigned)story_option_num(st, "unowned", c->limits.unowned);
-	c->locks.warm_ms = story_option_num(st, "warm", 0);
+	c->locks.warm_ms = story_flag(st, "auto")
+			       ? WARM_AUTO
+			       : story_option_num(st, "warm", 0);
 	snprintf(st->warm_name, sizeof(st->warm_name), "%s",
 	    story_flag(st, "warm_b") ? "b*" : "*");
 	st->warm_names = st->warm_name;

@@ -650,3 +650,178 @@ config warm=1s fences=8 quorum=3
 > op end a seq=2 on=0
 > op end a seq=2 on=1
 > op end a seq=2 on=2
+
+== auto: a fiftieth of the lease; after five seconds in a row the name is free for once
+config auto fences=64
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=64 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=64 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 1 UNLOCK a
+> 1 OK depth=0
+200 1 LOCK a
+> 1 OK fence=201 depth=1
+210 1 UNLOCK a
+> 1 OK depth=0
+390 1 LOCK a
+> 1 OK fence=202 depth=1
+400 1 UNLOCK a
+> 1 OK depth=0
+580 1 LOCK a
+> 1 OK fence=203 depth=1
+590 1 UNLOCK a
+> 1 OK depth=0
+770 1 LOCK a
+> 1 OK fence=204 depth=1
+780 1 UNLOCK a
+> 1 OK depth=0
+960 1 LOCK a
+> 1 OK fence=205 depth=1
+970 1 UNLOCK a
+> 1 OK depth=0
+1150 1 LOCK a
+> 1 OK fence=206 depth=1
+1160 1 UNLOCK a
+> 1 OK depth=0
+1340 1 LOCK a
+> 1 OK fence=207 depth=1
+1350 1 UNLOCK a
+> 1 OK depth=0
+1530 1 LOCK a
+> 1 OK fence=208 depth=1
+1540 1 UNLOCK a
+> 1 OK depth=0
+1720 1 LOCK a
+> 1 OK fence=209 depth=1
+1730 1 UNLOCK a
+> 1 OK depth=0
+1910 1 LOCK a
+> 1 OK fence=210 depth=1
+1920 1 UNLOCK a
+> 1 OK depth=0
+2100 1 LOCK a
+> 1 OK fence=211 depth=1
+2110 1 UNLOCK a
+> 1 OK depth=0
+2290 1 LOCK a
+> 1 OK fence=212 depth=1
+2300 1 UNLOCK a
+> 1 OK depth=0
+2480 1 LOCK a
+> 1 OK fence=213 depth=1
+2490 1 UNLOCK a
+> 1 OK depth=0
+2670 1 LOCK a
+> 1 OK fence=214 depth=1
+2680 1 UNLOCK a
+> 1 OK depth=0
+2860 1 LOCK a
+> 1 OK fence=215 depth=1
+2870 1 UNLOCK a
+> 1 OK depth=0
+3050 1 LOCK a
+> 1 OK fence=216 depth=1
+3060 1 UNLOCK a
+> 1 OK depth=0
+3240 1 LOCK a
+> 1 OK fence=217 depth=1
+3250 1 UNLOCK a
+> 1 OK depth=0
+3430 1 LOCK a
+> 1 OK fence=218 depth=1
+3440 1 UNLOCK a
+> 1 OK depth=0
+3620 1 LOCK a
+> 1 OK fence=219 depth=1
+3630 1 UNLOCK a
+> 1 OK depth=0
+3810 1 LOCK a
+> op renew a seq=2 ttl=13000 fence=263
+> 1 OK fence=220 depth=1
+3815 < renewed a
+3820 1 UNLOCK a
+> 1 OK depth=0
+4000 1 LOCK a
+> 1 OK fence=221 depth=1
+4010 1 UNLOCK a
+> 1 OK depth=0
+4190 1 LOCK a
+> 1 OK fence=222 depth=1
+4200 1 UNLOCK a
+> 1 OK depth=0
+4380 1 LOCK a
+> 1 OK fence=223 depth=1
+4390 1 UNLOCK a
+> 1 OK depth=0
+4570 1 LOCK a
+> 1 OK fence=224 depth=1
+4580 1 UNLOCK a
+> 1 OK depth=0
+4760 1 LOCK a
+> 1 OK fence=225 depth=1
+4770 1 UNLOCK a
+> 1 OK depth=0
+4950 1 LOCK a
+> 1 OK fence=226 depth=1
+4960 1 UNLOCK a
+> 1 OK depth=0
+5140 1 LOCK a
+> 1 OK fence=227 depth=1
+5150 1 UNLOCK a
+> op end a seq=2
+5160 < ended a
+> 1 OK depth=0
+5170 1 LOCK a
+> op acquire a seq=3 ttl=13000 reserve=64 queue
+5180 < granted a fence=300
+> 1 OK fence=300 depth=1
+5190 1 UNLOCK a
+> op end a seq=3
+5200 < ended a
+> 1 OK depth=0
+5300 1 LOCK a
+> op acquire a seq=4 ttl=13000 reserve=64 queue
+5310 < granted a fence=400
+> 1 OK fence=400 depth=1
+5320 1 UNLOCK a
+> 1 OK depth=0
+5330 1 LOCK a
+> 1 OK fence=401 depth=1
+5340 1 UNLOCK a
+> 1 OK depth=0
+
+== auto: not beside a program that uses SET NX itself, for an hour
+config auto fences=8
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=8 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 1 UNLOCK a
+> 1 OK depth=0
+80 1 LOCK b wait=0
+> op acquire b seq=3 ttl=13000 reserve=8
+90 < foreign b
+> log warm-plain node=0 name=b
+> 1 BUSY
+100 1 LOCK a
+> 1 OK fence=201 depth=1
+110 1 UNLOCK a
+> op end a seq=2
