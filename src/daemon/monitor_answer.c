@@ -111,6 +111,38 @@ is_held(const struct field *f, size_t n, const char *arena)
 	return false;
 }
 
+/* Is the hold the one that is meant?  Its status; 0: nobody could tell its fence. */
+static int
+fits(const struct question *q, const struct wire_reply *reply)
+{
+	const struct field *f, *end = reply->fields + reply->nfields;
+	bool holder = !q->of_holder;
+	int fence = q->of_fence ? 0 : 200;
+
+	for (f = reply->fields; f < end; f++) {
+		if (f->id == FIELD_LABEL && q->of_holder)
+			holder = f->len == buf_len(&q->holder) &&
+				 memcmp(reply->arena + f->str,
+				     buf_data(&q->holder), f->len) == 0;
+		if (f->id == FIELD_FENCE && q->of_fence)
+			fence = f->num == q->fence ? 200 : 412;
+	}
+	return holder ? fence : 412;
+}
+
+static int
+status_of(const struct question *q, const struct wire_reply *reply)
+{
+	int status;
+
+	if (reply->status != STATUS_OK)
+		return 503;
+	if (!is_held(reply->fields, reply->nfields, reply->arena))
+		return 404;
+	status = fits(q, reply);
+	return status == 0 ? 503 : status;
+}
+
 /* Writes what STATUS says of the name, as an object. */
 static void
 add_lock(
@@ -127,7 +159,6 @@ void
 monitor_status_told(
     struct monitor *m, struct question *q, const struct wire_reply *reply)
 {
-	int status = 503;
 	struct json j;
 
 	json_begin(&j);
@@ -141,12 +172,9 @@ monitor_status_told(
 		json_key(&j, "leaving_silent", strlen("leaving_silent"), "");
 		buf_add_u64(&j.text, q->told->silent);
 	}
-	if (reply->status == STATUS_OK)
-		status = is_held(reply->fields, reply->nfields, reply->arena)
-			     ? 200
-			     : 404;
 	json_close(&j);
-	monitor_send(m, q->request, status, "application/json", &j.text);
+	monitor_send(
+	    m, q->request, status_of(q, reply), "application/json", &j.text);
 	q->done = true;
 }
 

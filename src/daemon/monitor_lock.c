@@ -12,6 +12,7 @@
 
 #include "auth/users.h"
 #include "base/json.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "base/xmalloc.h"
 #include "daemon/monitor_state.h"
@@ -82,16 +83,43 @@ monitor_ask(struct monitor *m, const struct http_request *r, struct span name)
 	q->name_len = name.n;
 	q->request = r->id;
 	buf_init(&q->lock);
+	buf_init(&q->holder);
 	if (m->asker != NULL)
 		snprintf(q->user, sizeof(q->user), "%s", user_name(m->asker));
 	LIST_INSERT_HEAD(&m->questions, q, link);
 	return q;
 }
 
+/* Which hold is meant?  Returns NULL, or what is wrong with the query. */
+static const char *
+wants_hold(struct question *q, const char *query)
+{
+	struct span value;
+
+	q->of_holder = query_find(query, "holder", &value);
+	if (q->of_holder && !query_decode(&q->holder, value))
+		return "a '%' in the query has no two hexadecimal digits "
+		       "behind it";
+	q->of_fence = query_find(query, "fence", &value);
+	if (q->of_fence &&
+	    !parse_number(value.p, value.n, UINT64_MAX, &q->fence))
+		return "fence= is not a number";
+	return NULL;
+}
+
 void
 monitor_lock(struct monitor *m, const struct http_request *r, struct span name)
 {
-	question_begin(m, monitor_ask(m, r, name), r);
+	struct question *q = monitor_ask(m, r, name);
+	const char *why = wants_hold(q, r->query);
+
+	if (why == NULL) {
+		question_begin(m, q, r);
+		return;
+	}
+	monitor_say(m, r->id, 400, "%s", why);
+	q->done = true;
+	front_wake(m->broker->front);
 }
 
 void
@@ -156,6 +184,7 @@ question_end(struct monitor *m, struct question *q)
 	gone.u.gone.orderly = true;
 	LIST_REMOVE(q, link);
 	buf_fini(&q->lock);
+	buf_fini(&q->holder);
 	monitor_told_free(q->told);
 	free(q);
 	if (asked)

@@ -36,6 +36,10 @@ struct question {
 	struct told *told; /* owned; NULL: there is no other process */
 	struct buf lock;   /* owned; its answer about the name, as JSON */
 	bool done;	   /* only its session has still to end */
+	/* /locks/NAME?holder=L&fence=N: the hold that is meant. */
+	bool of_holder, of_fence;
+	struct buf holder; /* owned; a label */
+	uint64_t fence;
 	/* Who asks, by name: a reload may come meanwhile.  "": nobody. */
 	char user[LABEL_MAX_BYTES + 1];
 	struct names_wanted wanted;
