@@ -50,8 +50,8 @@ int64_t poll_first_ms(const struct core *core, const struct token_call *c);
  * call takes it over when it is sent. */
 bool poll_take_kept(struct core *core, struct token_call *c);
 
-/* The token of the call has come, which is the asker's latest; or it is here, in its place or not: the place
- * is kept. */
+/* The token of the call has come, which is the asker's latest; or it is here, in
+ * its place or not: the place is kept. */
 void poll_came(
     struct core *core, struct owner *asker, const struct token_call *c);
 void poll_heard(struct core *core, const struct token_call *c);
