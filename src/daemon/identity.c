@@ -521,10 +521,12 @@ refuse_remote(struct conn *c, const struct request *r)
 	return true;
 }
 
-/* Of those who come while the broker is drained: administrators, and whoever
- * comes back to its session. */
+/* Of those who come while the broker is drained: administrators who want no
+ * locks, as programs do that run as one, and whoever comes back to its session.
+ */
 static bool
-refuse_late(struct identity *id, struct conn *c, const struct request *r)
+refuse_late(struct identity *id, struct conn *c, const struct request *r,
+    bool wants_locks)
 {
 	static const struct span no_name = { "", 0 };
 	const struct client *client = conn_data(c);
@@ -535,7 +537,7 @@ refuse_late(struct identity *id, struct conn *c, const struct request *r)
 	admin = id->users == NULL
 		    ? conn_is_admin(c)
 		    : user_may(client->user, RIGHT_ADMIN, no_name, NULL);
-	if (admin)
+	if (admin && !wants_locks)
 		return false;
 	conn_refuse(c, r, ERR_SHUTDOWN,
 	    "the broker is drained, and takes no more clients");
@@ -552,7 +554,9 @@ identity_refuses(struct identity *id, struct conn *c, const struct request *r)
 	const struct span *denied = &no_name;
 
 	if (r->verb != VERB_RESUME && r->verb != VERB_AUTH &&
-	    r->verb != VERB_QUIT && refuse_late(id, c, r))
+	    r->verb != VERB_QUIT &&
+	    refuse_late(
+		id, c, r, r->verb == VERB_SESSION || right == RIGHT_LOCK))
 		return true;
 	if (id->users == NULL)
 		return refuse_remote(c, r);
@@ -595,7 +599,7 @@ identity_refuses_command(struct identity *id, struct conn *c,
 
 	if (need->right == RIGHT_NONE)
 		return false;
-	if (refuse_late(id, c, r))
+	if (refuse_late(id, c, r, need->right == RIGHT_LOCK))
 		return true;
 	if (id->users == NULL)
 		return false;
