@@ -598,7 +598,8 @@ class Ends(Client):
         self.control.lock("held")
         program = subprocess.run(
             [sys.executable, "-X", "dev", "-c", """
-import sys, threading, time, lockbroker
+import logging, sys, threading, time, lockbroker
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # a slow machine is none
 broker = lockbroker.Broker(sys.argv[1])
 for _ in range(3):
     with broker.lock("a"):
