@@ -87,7 +87,7 @@ class Interrupts(Client):
         self.ready(broker, lent)
         self.kept = []
         struck = self.strike(broker, lent, block)
-        self.assertGreater(len(struck), 200)
+        self.assertGreater(len(struck), 150)
         try:
             eventually(lambda: self.control.stats()["locks_held"] == "0", 15)
         except AssertionError:

@@ -55,7 +55,7 @@ class Refused(SystemTest):
             self.assertEqual(self.web.metrics()["lockbrokerd_grants_ready"], 0)
             self.assertRegex(json.dumps(json.loads(self.web.get("/status.json").text)), text)
             for told in (reply.text, answer.text):
-                for ours in ("lock:", "script:", "#!lua", "evalsha ", "f_"):
+                for ours in ("lock:", "user_script", "#!lua", "evalsha ", "f_"):
                     self.assertNotIn(ours, told)
 
     def all_is_well_again(self):

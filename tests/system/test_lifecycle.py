@@ -51,7 +51,8 @@ class Starting(SystemTest):
                                                         (4096, unlimited)))
         client = self.client(broker)
         client.lock("x")
-        eventually(lambda: (client.ok("PING"), os.path.getsize(broker.log_path) == 4096)[1])
+        eventually(lambda: (self.client(broker).close(),
+                            os.path.getsize(broker.log_path) == 4096)[1])
         self.assertGreater(int(client.stats()["log_dropped_bytes_total"]), 0)
         self.assertEqual(client.ok("STATUS x")["state"], "held")
         server, = broker.process.children()
