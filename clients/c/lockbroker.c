@@ -401,7 +401,7 @@ connect_by(struct lockbroker *lb, int64_t deadline_ms)
 
 	if (code != LOCKBROKER_OK)
 		return code;
-	/* One that is drained may still let us in, and only waste our time. */
+	/* One that is drained may let us in, and not answer. */
 	if (lb->leaving && !holds_any(lb)) {
 		if (lb->link.address != NULL)
 			probe.first =

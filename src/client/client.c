@@ -188,14 +188,21 @@ client_open_at(struct client *c, const struct address *a)
 	return ok;
 }
 
-/* No broker answers a probe so, but for a port of it that speaks TLS. */
+/* A port that speaks TLS answers so, and a broker that takes no more clients. */
 static bool
-is_wrong_port(struct client *c, const struct message *reply)
+is_no_use(struct client *c, const struct message *reply)
 {
-	if (!message_error_is(reply, "bad-request"))
+	static const char gone[] = "shutdown";
+	const char *text = message_error(reply);
+
+	if (message_error_is(reply, "bad-request"))
+		snprintf(c->why, sizeof(c->why),
+		    "%s (put tls:// in front of it)", text);
+	else if (message_error_is(reply, gone))
+		snprintf(c->why, sizeof(c->why), "%s",
+		    text + strlen(gone) + strspn(text + strlen(gone), " "));
+	else
 		return false;
-	snprintf(c->why, sizeof(c->why), "%s (put tls:// in front of it)",
-	    message_error(reply));
 	return true;
 }
 
@@ -220,7 +227,7 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 	do {
 		got = client_wait(c, deadline_ms, reply);
 		if (got == CLIENT_MESSAGE && !reply->event &&
-		    is_wrong_port(c, reply)) {
+		    is_no_use(c, reply)) {
 			message_fini(reply);
 			client_close(c);
 			return CLIENT_NOTHING;
