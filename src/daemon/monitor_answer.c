@@ -97,50 +97,64 @@ monitor_question(const struct monitor *m, uint64_t request)
 	return q;
 }
 
-static bool
-is_held(const struct field *f, size_t n, const char *arena)
+static const struct field *
+find_field(const struct wire_reply *reply, enum field_id id)
 {
-	static const char free_word[] = "free";
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (f[i].id == FIELD_STATE)
-			return f[i].len != sizeof(free_word) - 1 ||
-			       memcmp(arena + f[i].str, free_word, f[i].len) !=
-				   0;
-	return false;
+	for (i = 0; i < reply->nfields; i++)
+		if (reply->fields[i].id == id)
+			return &reply->fields[i];
+	return NULL;
 }
 
-/* Is the hold the one that is meant?  Its status; 0: nobody could tell its fence. */
+static bool
+is_held(const struct wire_reply *reply)
+{
+	static const char free_word[] = "free";
+	const struct field *f = find_field(reply, FIELD_STATE);
+
+	return f != NULL &&
+	       (f->len != sizeof(free_word) - 1 ||
+		   memcmp(reply->arena + f->str, free_word, f->len) != 0);
+}
+
+/* By its label, or by its peer if it has none. */
+static bool
+has_holder(const struct wire_reply *reply, const struct buf *wanted)
+{
+	const struct field *f = find_field(reply, FIELD_LABEL);
+
+	if (f == NULL)
+		f = find_field(reply, FIELD_PEER);
+	return f != NULL && f->len > 0 && f->len == buf_len(wanted) &&
+	       memcmp(reply->arena + f->str, buf_data(wanted), f->len) == 0;
+}
+
+/* Is the hold the one that is meant?  503: its broker has not told. */
 static int
 fits(const struct question *q, const struct wire_reply *reply)
 {
-	const struct field *f, *end = reply->fields + reply->nfields;
-	bool holder = !q->of_holder;
-	int fence = q->of_fence ? 0 : 200;
+	const struct field *fence = find_field(reply, FIELD_FENCE);
 
-	for (f = reply->fields; f < end; f++) {
-		if (f->id == FIELD_LABEL && q->of_holder)
-			holder = f->len == buf_len(&q->holder) &&
-				 memcmp(reply->arena + f->str,
-				     buf_data(&q->holder), f->len) == 0;
-		if (f->id == FIELD_FENCE && q->of_fence)
-			fence = f->num == q->fence ? 200 : 412;
-	}
-	return holder ? fence : 412;
+	if ((q->of_holder || q->of_fence) &&
+	    find_field(reply, FIELD_LEASE_FENCE) != NULL)
+		return 503;
+	if (q->of_holder && !has_holder(reply, &q->holder))
+		return 412;
+	if (q->of_fence && (fence == NULL || fence->num != q->fence))
+		return 412;
+	return 200;
 }
 
 static int
 status_of(const struct question *q, const struct wire_reply *reply)
 {
-	int status;
-
 	if (reply->status != STATUS_OK)
 		return 503;
-	if (!is_held(reply->fields, reply->nfields, reply->arena))
+	if (!is_held(reply))
 		return 404;
-	status = fits(q, reply);
-	return status == 0 ? 503 : status;
+	return fits(q, reply);
 }
 
 /* Writes what STATUS says of the name, as an object. */

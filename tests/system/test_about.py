@@ -108,13 +108,34 @@ class About(SystemTest, Told):
                          (200, "cron", fence))
         self.assertIn("peer", answer.json)
         self.assertLess(answer.json["age_ms"], 20000)
+        self.check_meant("x", fence, "cron")
+        no_label = self.client(self.one)
+        fence_y = no_label.lock("y")
+        self.check_meant("y", fence_y, self.told(self.b, "y")["peer"])
+        self.server.cmd("SET", "lock:z", "plain", "PX", 60000)
+        self.assertEqual([http.of(self.one).get("/locks/z?" + query).status for query in
+                          ("fence=1", "holder=plain")], [412, 412])
         self.one.freeze()
+        self.assertEqual([http.of(self.other).get("/locks/x?" + query).status for query in
+                          (f"fence={fence}", "holder=cron")], [503, 503])
         begin = now()
         answer = http.of(self.other).get("/locks/x")
         self.assertLess(now() - begin, patience(0.5, begin))
         self.assertEqual((answer.status, answer.json["broker"]), (200, self.one.name))
         self.assertNotIn("label", answer.json)
         self.one.thaw()
+
+    def check_meant(self, name, fence, holder):
+        """?fence= and ?holder=, through the broker that has the name and through another."""
+        for web in http.of(self.one), http.of(self.other):
+            for query, status in (
+                    (f"fence={fence}", 200), (f"fence={fence + 1}", 412),
+                    (f"holder={holder}", 200), ("holder=other", 412), ("holder=", 412),
+                    (f"holder={holder}&fence={fence}", 200), (f"holder={holder}&fence=1", 412),
+                    (f"holder=other&fence={fence}", 412), ("fence=x", 400), ("fence=", 400),
+                    ("holder=%2", 400)):
+                self.assertEqual(web.get(f"/locks/{name}?{query}").status, status, query)
+        self.assertEqual(http.of(self.other).get("/locks/free?fence=1").status, 404)
 
     def test_a_broker_that_is_frozen(self):
         """The answer goes without after 200 ms, and the loop does not wait for it."""
@@ -165,13 +186,18 @@ class About(SystemTest, Told):
             self.assertEqual(client.ok("STATUS x")["state"], "held")
         self.b.ok("UNLOCK-FORCE x")
 
-    def test_a_broker_of_before(self):
-        """One that knows neither word is silent: who asks goes without, and nothing is ended."""
-        self.prepare()
+    def held_by_old(self):
+        """Such a broker has x; returns what hears its channel."""
         self.server.cmd("SET", "lock:x", f"{OLD}.7|5", "PX", 60000)
         channel = Resp(self.server.address)
         self.addCleanup(channel.close)
         channel("SUBSCRIBE", f"lock:@{OLD}")
+        return channel
+
+    def test_a_broker_of_before(self):
+        """One that knows neither word is silent: who asks goes without, and nothing is ended."""
+        self.prepare()
+        channel = self.held_by_old()
         begin = now()
         told = self.b.ok("STATUS x")
         self.assert_within(0.2, now() - begin, patience(0.5, begin))
@@ -192,10 +218,7 @@ class About(SystemTest, Told):
     def test_a_hundred_a_second(self):
         """More than that go without, at once."""
         self.prepare()
-        self.server.cmd("SET", "lock:x", f"{OLD}.7|5", "PX", 60000)
-        channel = Resp(self.server.address)
-        self.addCleanup(channel.close)
-        channel("SUBSCRIBE", f"lock:@{OLD}")
+        channel = self.held_by_old()
         begin = now()
         for number in range(300):
             self.b.send(f"@{number} STATUS x")
