@@ -397,7 +397,9 @@ broker_make_core(struct broker *b)
 		.reply_timeout_ms = w->reply_timeout_ms,
 		.locks.max_grace_ms = 300000,
 		/* Of half of the brokers; the core cuts it to a part. */
-		.locks.warm_ms = (b->instance & 16) != 0 ? w->lease_ms : 0,
+		.locks.warm_ms = (b->instance & 16) == 0   ? 0
+				 : (b->instance & 32) == 0 ? w->lease_ms
+							   : WARM_AUTO,
 		.locks.warm_names = { warm_names, 1 },
 		.locks.handovers = (unsigned)prng_range(&w->prng, 1, 8),
 		.work = w->work,

@@ -135,6 +135,16 @@ class Auto(WarmNames):
             self.warm_up(self.a, name)
             self.assertIsNone(self.key(name))
 
+    def test_a_lock_library_meets_one(self):
+        self.prepare(warm="auto")
+        self.server.cmd("SET", "lock:plain", "me", "NX", "PX", 60000)
+        resp = Resp(f"127.0.0.1:{self.one.port}")
+        self.addCleanup(resp.close)
+        self.assertIsNone(resp("SET", "plain", "t", "NX", "PX", 10000))
+        eventually(lambda: self.one.log_lines("warm-plain .*name=plain"), 2, "it is told")
+        self.warm_up(self.a)
+        self.assertIsNone(self.key())
+
     def test_a_plain_client_that_polls_is_let_in(self):
         self.prepare(warm="auto")
         self.warm_up(self.a)

@@ -282,9 +282,11 @@ elsewhere(struct core *core, struct lease *l)
 static void
 not_free(struct core *core, struct lease *l)
 {
+	struct lock *lock = lock_with(l);
+
 	if (l->foreign)
-		warm_met_plain(core, lock_with(l));
-	queue_settle(core, lock_with(l), true);
+		warm_met_plain(core, l->term.shard, lock->name, lock->name_len);
+	queue_settle(core, lock, true);
 }
 
 /* The key is another's now, so the name no longer lingers here. */

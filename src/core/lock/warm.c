@@ -303,10 +303,9 @@ beside_plain(const struct core *core, const struct warm *warm, uint32_t shard)
 }
 
 void
-warm_met_plain(struct core *core, const struct lock *l)
+warm_met_plain(struct core *core, uint32_t shard, const char *name, size_t len)
 {
 	struct warm *warm = core->locks->warm;
-	uint32_t shard = l->lease.term.shard;
 	bool known;
 
 	if (!warm->is_auto || warm->most_ms == 0)
@@ -317,7 +316,7 @@ warm_met_plain(struct core *core, const struct lock *l)
 		return;
 	emit_notice(core, NOTICE_WARM_PLAIN);
 	emit_num(core, FIELD_SHARD, shard);
-	emit_str(core, FIELD_NAME, l->name, l->name_len);
+	emit_str(core, FIELD_NAME, name, len);
 	emit_text(core, FIELD_TEXT,
 	    "a program that is no client of a broker has the name: for an hour"
 	    " no name of this Redis stays warm");

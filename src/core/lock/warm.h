@@ -47,7 +47,8 @@ uint32_t warm_reserve(struct lock *l);
 
 /* A plain client of Redis has the name, and would find others warm.  With
  * `auto`, no name of that shard becomes warm for an hour. */
-void warm_met_plain(struct core *core, const struct lock *l);
+void warm_met_plain(
+    struct core *core, uint32_t shard, const char *name, size_t len);
 
 /* Are there any warm names? */
 bool warm_any(const struct core *core);

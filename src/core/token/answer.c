@@ -20,6 +20,7 @@
 #include "core/guard/guard.h"
 #include "core/lock/hold.h"
 #include "core/lock/names.h"
+#include "core/lock/warm.h"
 #include "core/token/measured.h"
 #include "core/token/notify.h"
 #include "core/token/parts.h"
@@ -421,6 +422,9 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 	n->waited_ms = core->now_ms - c->since_ms;
 	n->kind = (enum token_kind)o->key_kind;
+	if (n->kind == TOKEN_PLAIN)
+		warm_met_plain(
+		    core, guard_shard(core, n->name, n->len), n->name, n->len);
 	n->key_bits = (unsigned)o->key_bits;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
