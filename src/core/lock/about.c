@@ -32,9 +32,7 @@ struct inquiry {
 	struct timer deadline;
 	uint64_t seq;
 	int64_t asked_ms;
-	struct slot slot;    /* of the operation; owns its name */
-	struct outcome then; /* what it has found */
-	char *text, *also;   /* owned; its */
+	struct put_off off; /* the operation */
 };
 
 /* So many questions since then.  Brokers that share a place share the bound. */
@@ -83,12 +81,8 @@ inquiry_new(struct core *core, const struct slot *slot, const struct outcome *o)
 
 	q->seq = ++core->last_seq;
 	q->asked_ms = core->now_ms;
-	q->slot = *slot;
-	q->slot.name = xstrndup(slot->name, slot->name_len);
-	q->then = *o;
-	q->then.text = q->text = xstrndup(o->text, o->text_len);
-	if (o->also != NULL)
-		q->then.also = q->also = xstrndup(o->also, o->also_len);
+	put_off(&q->off, slot, o);
+	q->off.slot.name = xstrndup(slot->name, slot->name_len);
 	q->deadline.kind = TIMER_ABOUT;
 	core_arm(core, &q->deadline, core->now_ms + ABOUT_MS);
 	LIST_INSERT_HEAD(&core->abouts->inquiries, q, link);
@@ -102,9 +96,7 @@ inquiry_free(struct core *core, struct inquiry *q)
 	LIST_REMOVE(q, link);
 	table_remove(&core->abouts->by_seq, &q->by_seq);
 	core_disarm(core, &q->deadline);
-	free(q->slot.name);
-	free(q->text);
-	free(q->also);
+	put_off_fini(&q->off);
 	free(q);
 }
 
@@ -178,7 +170,8 @@ about_ask(struct core *core, const struct slot *slot, const struct outcome *o)
 	q = inquiry_new(core, slot, o);
 	about_token(core, q->seq, token);
 	snprintf(text, sizeof(text), "about %s", token);
-	about_send(core, SLOT_ABOUT, q->slot.name, q->slot.name_len, to, text)
+	about_send(
+	    core, SLOT_ABOUT, q->off.slot.name, q->off.slot.name_len, to, text)
 	    ->ref = q->seq;
 	return true;
 }
@@ -187,19 +180,14 @@ about_ask(struct core *core, const struct slot *slot, const struct outcome *o)
 static void
 over(struct core *core, struct inquiry *q, const struct about *a)
 {
-	struct slot slot = q->slot;
-	struct outcome then = q->then;
-	char *text = q->text, *also = q->also;
+	struct put_off off = put_off_take(&q->off);
 
-	if (then.ttl_ms > 0)
-		then.ttl_ms =
-		    max_ms(then.ttl_ms - (core->now_ms - q->asked_ms), 0);
-	q->slot.name = q->text = q->also = NULL;
+	if (off.then.ttl_ms > 0)
+		off.then.ttl_ms =
+		    max_ms(off.then.ttl_ms - (core->now_ms - q->asked_ms), 0);
 	inquiry_free(core, q);
-	core->above->slots[slot.kind].told(core, &slot, &then, a);
-	free(text);
-	free(also);
-	free(slot.name);
+	core->above->slots[off.slot.kind].told(core, &off.slot, &off.then, a);
+	put_off_fini(&off);
 }
 
 /* DONE: it was told, and may have answered before this. */
@@ -317,7 +305,7 @@ about_told(struct core *core, uint64_t seq, struct span fields,
 
 	if (q != NULL &&
 	    span_same((struct span){ name, name_len },
-		(struct span){ q->slot.name, q->slot.name_len }) &&
+		(struct span){ q->off.slot.name, q->off.slot.name_len }) &&
 	    take_fields(&a, fields))
 		over(core, q, &a);
 }

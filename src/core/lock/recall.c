@@ -51,9 +51,7 @@ struct recall {
 	LIST_ENTRY(recall) link;
 	struct timer deadline;
 	struct question *question;
-	struct slot slot;    /* of the operation; owns its name */
-	struct outcome then; /* what it has found */
-	char *text, *also;   /* owned; its */
+	struct put_off off; /* the operation */
 };
 
 struct recalls {
@@ -133,9 +131,7 @@ recall_free(struct core *core, struct recall *r)
 
 	LIST_REMOVE(r, link);
 	core_disarm(core, &r->deadline);
-	free(r->slot.name);
-	free(r->text);
-	free(r->also);
+	put_off_fini(&r->off);
 	free(r);
 	if (!LIST_EMPTY(&q->waiting))
 		return;
@@ -233,8 +229,8 @@ is_doubtful(const struct slot *slot, const struct outcome *o)
 static int64_t
 left_of(const struct core *core, const struct recall *r)
 {
-	return core->config.reply_timeout_ms - r->slot.waited_ms -
-	       (core->now_ms - r->slot.sent_ms);
+	return core->config.reply_timeout_ms - r->off.slot.waited_ms -
+	       (core->now_ms - r->off.slot.sent_ms);
 }
 
 /* Notes that it waits for this broker itself. */
@@ -280,7 +276,7 @@ wait_for(struct core *core, struct recall *r, uint64_t pair, const char *name,
 	core_arm(
 	    core, &r->deadline, core->now_ms + max_ms(left_of(core, r), 0) / 2);
 	if (new)
-		ask_owner(core, q, r->slot.shard, name, n, ours);
+		ask_owner(core, q, r->off.slot.shard, name, n, ours);
 }
 
 static const char *
@@ -318,11 +314,7 @@ recall_first(
 		return false;
 	r = xcalloc(1, sizeof(*r));
 	r->deadline.kind = TIMER_RECALL;
-	r->slot = *slot;
-	r->then = *o;
-	r->then.text = r->text = xstrndup(o->text, o->text_len);
-	if (o->also != NULL)
-		r->then.also = r->also = xstrndup(o->also, o->also_len);
+	put_off(&r->off, slot, o);
 	wait_for(core, r, pair, name, n, ours);
 	return true;
 }
@@ -334,24 +326,20 @@ static void
 over(struct core *core, struct recall *r, int64_t until_ms)
 {
 	int64_t left_ms = left_of(core, r);
-	struct slot slot = r->slot;
-	struct outcome then = r->then;
-	char *text = r->text, *also = r->also;
+	struct put_off off = put_off_take(&r->off);
+	const struct slot_row *row = &core->above->slots[off.slot.kind];
 
 	if (until_ms != 0)
 		note_known(core, r->question->pair, until_ms);
-	r->slot.name = r->text = r->also = NULL;
 	recall_free(core, r);
 	if (left_ms >= core->config.reply_timeout_ms / LEAST_PART) {
 		core->slots->again = true;
-		core->above->slots[slot.kind].again(core, &slot, left_ms);
+		row->again(core, &off.slot, left_ms);
 		core->slots->again = false;
 	} else {
-		core->above->slots[slot.kind].outcome(core, &slot, &then);
+		row->outcome(core, &off.slot, &off.then);
 	}
-	free(text);
-	free(also);
-	free(slot.name);
+	put_off_fini(&off);
 }
 
 /* All operations that the question was asked for.  DONE: the owner had let the

@@ -142,3 +142,29 @@ slot_check(const struct core *core)
 	}
 	assert(n == slots->n);
 }
+
+void
+put_off(struct put_off *p, const struct slot *slot, const struct outcome *o)
+{
+	*p = (struct put_off){ .slot = *slot, .then = *o };
+	p->then.text = p->text = xstrndup(o->text, o->text_len);
+	if (o->also != NULL)
+		p->then.also = p->also = xstrndup(o->also, o->also_len);
+}
+
+struct put_off
+put_off_take(struct put_off *p)
+{
+	struct put_off taken = *p;
+
+	p->slot.name = p->text = p->also = NULL;
+	return taken;
+}
+
+void
+put_off_fini(struct put_off *p)
+{
+	free(p->slot.name);
+	free(p->text);
+	free(p->also);
+}

@@ -5,6 +5,7 @@
 #define LOCKBROKER_CORE_TURN_SLOT_H
 
 #include "core/turn/turn.h"
+#include "store/op.h"
 
 struct about;
 
@@ -98,6 +99,24 @@ struct slot *slot_find(struct core *core, uint64_t id);
 /* Frees the slot and its name.  A caller that still needs the name takes it out
  * of the slot before. */
 void slot_free(struct core *core, struct slot *slot);
+
+/*
+ * What an operation has found, which is answered later: another broker is asked
+ * first.  Owns its texts and the name of the slot.
+ */
+struct put_off {
+	struct slot slot;
+	struct outcome then;
+	char *text, *also; /* owned; those of `then` */
+};
+
+/* Copies the outcome.  The name is still the slot's: the caller takes it out of
+ * there, or copies it. */
+void put_off(
+    struct put_off *p, const struct slot *slot, const struct outcome *o);
+/* Returns the whole, and leaves nothing to be freed. */
+struct put_off put_off_take(struct put_off *p);
+void put_off_fini(struct put_off *p);
 
 /* Do slots, chain and counter agree?  For tests; aborts if not. */
 void slot_check(const struct core *core);
