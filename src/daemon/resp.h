@@ -207,7 +207,8 @@ void resp_del_latch(struct broker *b, struct conn *c, const struct request *r);
 /* Was the request carried out before, or is it?  Then the answer is written. */
 bool resp_latched(struct broker *b, struct conn *c, struct ask *a);
 
-/* A request on a lock of Redisson is about to be sent to the core. */
+/* A request on the hold of a token is about to be sent to the core: what it is
+ * told if the broker refuses it, and which unlock of Redisson it is. */
 void resp_redisson_asks(struct broker *b, struct conn *c, const struct ask *a);
 
 /* What became of a request, though its client may be gone; NULL: an error. */
