@@ -466,6 +466,7 @@ call_decode(struct call *call, const redisReply *reply, bool unsent)
 {
 	assert(reply == NULL || !unsent);
 	call->has_guard = false;
+	call->refused.refusal = NULL;
 	if (reply == NULL) {
 		set_all(call, unsent ? OUTCOME_UNSENT : OUTCOME_UNKNOWN, "");
 		call->verdict = unsent ? CALL_UNSENT : CALL_LOST;
