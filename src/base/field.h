@@ -78,6 +78,7 @@
 	FIELD(NAME, "name", STR) \
 	FIELD(BEFORE, "before", NUM) \
 	FIELD(KEPT, "kept", MS) \
+	FIELD(WAS, "was", STR) \
 	FIELD(WHY, "why", STR)
 
 /*

@@ -25,7 +25,8 @@
 struct rows {
 	char **v; /* owned, with the texts */
 	size_t n;
-	uint64_t more; /* so many wait beyond those */
+	uint64_t more;		 /* so many wait beyond those */
+	uint64_t permits, limit; /* out, of a semaphore's; 0: there is none */
 };
 
 static void
@@ -49,21 +50,31 @@ rows_add(struct rows *r, const char *line, const struct pair *kind)
 	r->v[r->n++] = row;
 }
 
+static uint64_t
+number_of(const char *line, const char *key)
+{
+	struct pair p;
+	uint64_t n;
+
+	if (pair_find(line, key, &p) &&
+	    parse_number(p.value, p.value_len, UINT64_MAX, &n))
+		return n;
+	return 0;
+}
+
 /* Adds the answer to a QUEUE.  The broker lists no more than its limit. */
 static void
 rows_take(struct rows *r, const struct message *m, const struct pair *kind)
 {
-	uint64_t waiters = 0, shown = 0;
-	struct pair p;
+	uint64_t waiters, shown = 0;
 	size_t i;
 
 	for (i = 0; i < m->lines_n; i++) {
 		rows_add(r, m->lines[i], kind);
 		shown += strncmp(m->lines[i], "waiter ", 7) == 0;
 	}
-	if (pair_find(m->text, "waiters", &p) &&
-	    parse_number(p.value, p.value_len, UINT64_MAX, &waiters) &&
-	    waiters > shown)
+	waiters = number_of(m->text, "waiters");
+	if (waiters > shown)
 		r->more += waiters - shown;
 }
 
@@ -112,12 +123,38 @@ ask_kinds(
 	status = question_on(c, line, &m);
 	if (status != CLI_EXIT_OK)
 		return status;
-	for (i = 0; status == CLI_EXIT_OK && i < m.lines_n; i++)
-		if (is_name(m.lines[i], name) &&
-		    pair_find(m.lines[i], "kind", &kind))
-			status = ask_queue(cli, c, name, &kind, r);
+	for (i = 0; status == CLI_EXIT_OK && i < m.lines_n; i++) {
+		if (!is_name(m.lines[i], name) ||
+		    !pair_find(m.lines[i], "kind", &kind))
+			continue;
+		if (number_of(m.lines[i], "limit") > 0)
+			r->limit = number_of(m.lines[i], "limit");
+		r->permits += number_of(m.lines[i], "permits");
+		status = ask_queue(cli, c, name, &kind, r);
+	}
 	message_fini(&m);
 	return status;
+}
+
+/* What is kept for nobody has no holder; who had it stands where one does. */
+static char *
+kept_row(const char *line)
+{
+	struct pair p, was;
+	char *out;
+	int rc;
+
+	if (!pair_find(line, "kept", &p) || pair_find(line, "session", &was))
+		return xstrdup(line);
+	line += strcspn(line, " ");
+	if (pair_find(line, "was", &was))
+		rc = asprintf(&out, "kept label=(was" COLUMNS_SPACE "%.*s)%s",
+		    (int)was.value_len, was.value, line);
+	else
+		rc = asprintf(&out, "kept%s", line);
+	if (rc < 0)
+		abort();
+	return out;
 }
 
 static void
@@ -142,10 +179,21 @@ rows_print(const struct cli *cli, const struct rows *r)
 	};
 	static const struct table queue = { "role", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
+	char *line;
+	size_t i;
 
+	for (i = 0; !cli->json && i < r->n; i++) {
+		line = r->v[i];
+		r->v[i] = kept_row(line);
+		free(line);
+	}
 	columns_print(&queue, r->v, r->n, cli->json);
 	if (!cli->json && r->more > 0)
 		printf("and %" PRIu64 " more that wait\n", r->more);
+	if (!cli->json && r->limit > 0)
+		printf("%" PRIu64 " of %" PRIu64
+		       " permits are out through this broker\n",
+		    r->permits, r->limit);
 }
 
 /* Nobody is there: tells people that this was an answer. */
@@ -174,7 +222,7 @@ nobody_print(struct client *c, const char *name)
 int
 show_queue(struct cli *cli, int argc, char **argv)
 {
-	struct rows r = { NULL, 0, 0 };
+	struct rows r = { NULL, 0, 0, 0, 0 };
 	struct client c;
 	int status;
 

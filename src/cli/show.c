@@ -14,6 +14,7 @@
 #include "cli/columns.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"
+#include "cli/name_line.h"
 #include "cli/question.h"
 #include "cli/run_request.h"
 #include "cli/say.h"
@@ -125,48 +126,6 @@ names_more(const struct message *m)
 	    parse_number(p.value, p.value_len, UINT64_MAX, &total) &&
 	    total > m->lines_n)
 		printf("and %" PRIu64 " more\n", total - m->lines_n);
-}
-
-/* Returns the value of a field as text: "" if there is none. */
-static const char *
-value_of(const char *line, const char *key, char text[128])
-{
-	struct pair p;
-
-	text[0] = '\0';
-	if (pair_find(line, key, &p))
-		snprintf(text, 128, "%.*s", (int)p.value_len, p.value);
-	return text;
-}
-
-/* For people: what is kept for nobody is no ghost, how many permits are out, and
- * where to look for a holder.  The first of two fields counts. */
-static char *
-name_line(const char *line)
-{
-	char kept[128], broker[128], permits[128], limit[128];
-	size_t n = strcspn(line, " ");
-	struct pair p;
-	char *out;
-	int rc;
-
-	if (value_of(line, "kept", kept)[0] != '\0')
-		rc = asprintf(&out, "%.*s state=kept age=%s%s", (int)n, line,
-		    kept, line + n);
-	else if (value_of(line, "limit", limit)[0] != '\0')
-		rc = asprintf(&out,
-		    "%.*s state=%s" COLUMNS_SPACE "of" COLUMNS_SPACE "%s%s",
-		    (int)n, line, value_of(line, "permits", permits), limit,
-		    line + n);
-	else if (!pair_find(line, "holder", &p) &&
-		 value_of(line, "broker", broker)[0] != '\0')
-		rc = asprintf(&out, "%.*s holder=at" COLUMNS_SPACE "%s%s",
-		    (int)n, line, broker, line + n);
-	else
-		rc = asprintf(&out, "%s", line);
-	if (rc < 0)
-		abort();
-	return out;
 }
 
 int

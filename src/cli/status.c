@@ -35,14 +35,19 @@ field_print(const struct pair *p)
 static void
 answer_print(const char *name, const char *text)
 {
-	struct pair p, kept;
+	struct pair p, kept, was = { NULL, 0, "", 0 };
 	bool is_kept = pair_find(text, "kept", &kept);
+	bool is_told = pair_find(text, "was", &was);
 
 	printf("%-8s %s\n", "name", name);
 	while (pair_next(&text, &p)) {
-		if (is_kept && p.key != NULL && pair_is(&p, "state"))
-			p = (struct pair){ p.key, p.key_len, "kept", 4 };
-		if (p.key != NULL)
+		if (p.key == NULL || pair_is(&p, "was"))
+			continue;
+		if (is_kept && pair_is(&p, "state"))
+			printf("%-8s kept%s%.*s%s\n", "state",
+			    is_told ? " (was " : "", (int)was.value_len,
+			    was.value, is_told ? ")" : "");
+		else
 			field_print(&p);
 	}
 }

@@ -24,6 +24,7 @@
 #include "base/xmalloc.h"
 #include "cli/columns.h"
 #include "cli/exit.h"
+#include "cli/name_line.h"
 #include "cli/options.h"
 #include "cli/question.h"
 #include "cli/say.h"
@@ -275,12 +276,15 @@ draw(struct top *t)
 
 	n = t->lines.n < n ? t->lines.n : n;
 	for (i = 0; i < n; i++)
-		shown[i] = t->lines.v[i].text;
+		shown[i] = t->json ? xstrdup(t->lines.v[i].text)
+				   : name_line(t->lines.v[i].text);
 	if (!t->batch)
 		(void)fputs(SCREEN_CLEAR, stdout);
 	if (!t->json)
 		head_print(t);
 	columns_print(&table, shown, n, t->json);
+	while (n > 0)
+		free(shown[--n]);
 	if (t->batch && !t->json)
 		(void)putchar('\n');
 	(void)fflush(stdout);

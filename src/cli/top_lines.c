@@ -14,7 +14,7 @@
 #include "cli/top.h"
 #include "client/message.h"
 
-#define LINE_BYTES 512
+#define LINE_BYTES 1024
 
 static int
 by_name(const void *a, const void *b)
@@ -107,9 +107,12 @@ line_make(const struct top_lines *t, const char *line,
     const struct top_seen *now, int64_t elapsed_ms, struct top_line *out)
 {
 	char text[LINE_BYTES], rate[40] = "";
-	struct pair p = { NULL, 0, "-", 1 }, kept;
+	static const char *const more[] = { "holder", "age", "leaving", "kept",
+		"was", "permits", "limit", "broker" };
+	struct pair p = { NULL, 0, "-", 1 };
 	int64_t oldest_ms = 0;
 	uint64_t n;
+	size_t i;
 
 	out->rate_tenths = 0;
 	out->waiters = number_of(line, "waiters");
@@ -119,18 +122,15 @@ line_make(const struct top_lines *t, const char *line,
 		    out->rate_tenths / 10, out->rate_tenths % 10);
 	}
 	(void)pair_find(line, "state", &p);
-	if (pair_find(line, "kept", &kept))
-		p = (struct pair){ NULL, 0, "kept", 4 };
 	(void)pair_find_ms(line, "oldest", &oldest_ms);
 	n = (uint64_t)snprintf(text, sizeof(text),
 	    "%s state=%.*s waiters=%" PRIu64 "%s oldest=%" PRId64 "ms",
 	    now->name, (int)p.value_len, p.value, out->waiters, rate,
 	    oldest_ms);
-	field_copy(text + n, sizeof(text) - n, line, "holder");
-	n += strlen(text + n);
-	field_copy(text + n, sizeof(text) - n, line, "age");
-	n += strlen(text + n);
-	field_copy(text + n, sizeof(text) - n, line, "leaving");
+	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		field_copy(text + n, sizeof(text) - n, line, more[i]);
+		n += strlen(text + n);
+	}
 	out->text = xstrdup(text);
 }
 

@@ -16,6 +16,7 @@
 #include "base/xmalloc.h"
 #include "core/listing_state.h"
 #include "core/lock/state.h"
+#include "core/measure/measure.h"
 #include "core/sync/semaphore.h"
 
 /* Rows, names or comparisons of a part: some tenths of a millisecond. */
@@ -78,6 +79,17 @@ listing_new(stage_fn stage)
 	g->stage = stage;
 	row_init(&g->row);
 	return g;
+}
+
+void
+listing_kept(const struct core *core, struct listing *g, const char *name,
+    size_t name_len, int64_t until_ms)
+{
+	const char *was = measure_last_holder(core->measure, name, name_len);
+
+	row_num(&g->row, FIELD_KEPT, listing_age(until_ms, g->now_ms));
+	if (was != NULL)
+		row_str(&g->row, FIELD_WAS, was);
 }
 
 void

@@ -58,7 +58,7 @@ names_tell(struct core *core, struct listing *g)
 	if (one->broker != NULL)
 		tell_broker(core, r, one);
 	if (one->kept_ms > 0)
-		row_num(r, FIELD_KEPT, listing_age(one->kept_ms, g->now_ms));
+		listing_kept(core, g, one->name, one->name_len, one->kept_ms);
 	if (one->limit > 0) {
 		row_num(r, FIELD_PERMITS, one->permits);
 		row_num(r, FIELD_LIMIT, one->limit);

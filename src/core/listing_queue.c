@@ -151,6 +151,8 @@ queue_lingering(struct core *core, struct listing *g)
 		row_str(r, FIELD_ADDRESS, core->address);
 	row_num(r, FIELD_UNTIL,
 	    listing_age(lease_rare(&l->lease)->linger_ms, g->now_ms));
+	listing_kept(
+	    core, g, l->name, l->name_len, lease_rare(&l->lease)->linger_ms);
 	row_finish(r, "holder", NULL, 0);
 }
 

@@ -78,6 +78,10 @@ struct listing *listing_new(stage_fn stage);
 void listing_session(const struct core *core, struct listing *g,
     const struct owner *owner, bool shared);
 
+/* NAMES and QUEUE: a name is kept for nobody until then, and who had it. */
+void listing_kept(const struct core *core, struct listing *g, const char *name,
+    size_t name_len, int64_t until_ms);
+
 static inline uint64_t
 listing_age(int64_t now_ms, int64_t since_ms)
 {

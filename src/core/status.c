@@ -79,6 +79,10 @@ emit_about(
 		emit_ms(core, FIELD_AGE, a->age_ms);
 	if (a->until_ms >= 0)
 		emit_ms(core, FIELD_UNTIL, a->until_ms);
+	if (a->fence == 0 && a->session == 0 && a->until_ms >= 0)
+		emit_ms(core, FIELD_KEPT, a->until_ms);
+	if (a->was.n > 0)
+		emit_str(core, FIELD_WAS, a->was.p, a->was.n);
 }
 
 /* Sessions and tokens that wait for the name here. */
@@ -115,8 +119,6 @@ from_here(struct core *core, uint64_t session, uint64_t ref,
 	    held && t->state == TERM_ATRISK);
 	if (held && l->shared_hold)
 		emit_num(core, FIELD_HOLDERS, l->nholders);
-	if (!held)
-		emit_ms(core, FIELD_KEPT, a.until_ms);
 	emit_other(core, others);
 }
 

@@ -67,25 +67,39 @@ class TwoBrokers(SystemTest):
 class Listed(SystemTest):
     """`list` for people: nothing is held by a ghost."""
 
+    def said(self, broker, *words):
+        return subprocess.run([find_program("lockbroker"), "-S", broker.unix_path, *words],
+                              stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
+
     def rows(self, broker):
-        done = subprocess.run([find_program("lockbroker"), "-S", broker.unix_path, "list"],
-                              stdout=subprocess.PIPE, check=True, encoding="utf-8")
-        return {line.split()[0]: line for line in done.stdout.splitlines()}
+        return {line.split()[0]: line for line in self.said(broker, "list").splitlines()}
 
     def test_what_is_kept(self):
         broker = self.broker(self.redis(), trust_new=True)
         client = self.client(broker)
+        client.ok("SESSION label=cron")
         client.lock("nightly", "keep=10m")
         self.assertNotIn("kept", client.ok("STATUS nightly").fields)
         client.ok("UNLOCK nightly")
         status = client.ok("STATUS nightly")
         self.assertEqual(status["state"], "held")
         self.assertEqual(status["kept"], status["until"])
-        self.assertRegex(client.ok("NAMES").body[0], r"^nightly state=held kept=(59\d{4}|600000)ms ")
-        self.assertRegex(self.rows(broker)["nightly"], r"^nightly +kept +- +[0-9m]+s ")
-        done = subprocess.run([find_program("lockbroker"), "-S", broker.unix_path, "status",
-                               "nightly"], stdout=subprocess.PIPE, check=True, encoding="utf-8")
-        self.assertRegex(done.stdout, r"(?m)^state +kept$")
+        self.assertRegex(client.ok("NAMES").body[0], r"^nightly state=held kept=(59\d{4}|600000)ms was=cron ")
+        self.assertRegex(self.rows(broker)["nightly"], r"^nightly +kept +\(was cron\) +[0-9m]+s ")
+        for words, told in ((("status", "nightly"), r"(?m)^state +kept \(was cron\)$"),
+                            (("queue", "nightly"), r"(?m)^kept +- +\(was cron\) "),
+                            (("top", "-n", "1"), r"(?m)^nightly +kept +\(was cron\) +[0-9m]+s ")):
+            self.assertRegex(self.said(broker, *words), told)
+
+    def test_what_is_kept_elsewhere(self):
+        server = self.redis()
+        here = self.broker(server, name="here", trust_new=True)
+        there = self.broker(server, name="there", trust_new=True)
+        client = self.client(there)
+        client.ok("SESSION label=cron")
+        client.lock("nightly", "keep=10m")
+        client.ok("UNLOCK nightly")
+        self.assertRegex(self.said(here, "status", "nightly"), r"(?m)^state +kept \(was cron\)$")
 
     def test_a_semaphore(self):
         broker = self.broker(self.redis(), trust_new=True)
@@ -95,6 +109,10 @@ class Listed(SystemTest):
             client.ok("ACQUIRE payments limit=3")
         self.assertRegex(client.ok("NAMES").body[0], " permits=3 limit=3 ")
         self.assertRegex(self.rows(broker)["payments"], r"^payments +semaphore +3 of 3 +a ")
+        self.assertRegex(self.said(broker, "top", "-n", "1"), r"(?m)^payments +semaphore +3 of 3 ")
+        told = self.said(broker, "queue", "payments")
+        for words in (r" a +pid", r" b +pid", r" c +pid", "^3 of 3 permits are out through"):
+            self.assertRegex(told, "(?m)" + words)
 
     def test_what_another_broker_has(self):
         server = self.redis()

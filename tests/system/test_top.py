@@ -20,7 +20,7 @@ class Trouble(CommandTest):
         address = broker.unix_path
         fine = self.run_it("top", "-b", "-n", "1", address=address)[1]
         self.assertNotIn("Attention", fine)
-        self.assertRegex(fine, r"(?m)^kept +semaphore +held ")
+        self.assertRegex(fine, r"(?m)^kept +semaphore +1 of 1 ")
         server.kill()
         eventually(lambda: client.stats()["locks_at_risk"] == "1", 10)
         out = self.run_it("top", "-b", "-n", "1", address=address)[1].splitlines()

@@ -21,6 +21,7 @@
 #include "core/lock/about.h"
 #include "core/lock/hold.h"
 #include "core/lock/stored.h"
+#include "core/measure/measure.h"
 #include "core/turn/emit.h"
 
 #define PLACES 256 /* of brokers that were asked */
@@ -227,7 +228,7 @@ struct known {
 	struct span *text;
 };
 
-#define FIELDS_MAX 6
+#define FIELDS_MAX 7
 
 static void
 known_of(struct about *a, struct known out[FIELDS_MAX])
@@ -239,6 +240,7 @@ known_of(struct about *a, struct known out[FIELDS_MAX])
 		{ "until", INT64_MAX / 2, .ms = &a->until_ms },
 		{ "label", LABEL_MAX_BYTES, .text = &a->label },
 		{ "peer", NAME_MAX_BYTES, .text = &a->peer },
+		{ "was", NAME_MAX_BYTES, .text = &a->was },
 	};
 
 	memcpy(out, all, sizeof(all));
@@ -317,6 +319,7 @@ about_here(const struct core *core, const struct lock *l, struct about *out)
 {
 	const struct hold *h = l != NULL ? hold_first(l) : NULL;
 	const struct owner *owner;
+	const char *was;
 
 	*out = ABOUT_NOTHING;
 	if (h == NULL && (l == NULL || l->lease.state != LEASE_LINGERING))
@@ -324,6 +327,9 @@ about_here(const struct core *core, const struct lock *l, struct about *out)
 	if (h == NULL) {
 		out->until_ms =
 		    max_ms(lease_rare(&l->lease)->linger_ms - core->now_ms, 0);
+		was = measure_last_holder(core->measure, l->name, l->name_len);
+		if (was != NULL)
+			out->was = span_of(was);
 		return true;
 	}
 	owner = h->holding.owner;

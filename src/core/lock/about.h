@@ -21,8 +21,8 @@
 #define ABOUT_EACH_SECOND 100			  /* questions to one broker */
 #define ABOUT_TOKEN_BYTES (BROKER_MAX_BYTES + 64) /* of a token, with a NUL */
 
-/* A hold, or a name that is kept for nobody: then nothing but `until`.  Texts
- * belong to the hold, or to the message. */
+/* A hold, or a name that is kept for nobody: then nothing but `until` and `was`.
+ * Texts belong to the hold, or to the message. */
 struct about {
 	uint64_t session; /* 0: not known */
 	uint64_t fence;	  /* 0: nobody has the name */
@@ -31,6 +31,7 @@ struct about {
 	    until_ms; /* what is left of its bound, or of the window in which
 			     the name is kept; below 0: there is none */
 	struct span label, peer; /* empty: there is none */
+	struct span was;	 /* who had a name that is kept; empty */
 };
 
 #define ABOUT_NOTHING ((struct about){ .age_ms = -1, .until_ms = -1 })

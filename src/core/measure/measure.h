@@ -179,4 +179,9 @@ bool measure_past_of(const struct measure *m, const char *name, size_t name_len,
 bool measure_losses(
     const struct measure *m, const void **place, struct measure_hold *out);
 
+/* Returns the label, or else the peer, of who had the name last as a lock; NULL:
+ * not known. */
+const char *measure_last_holder(
+    const struct measure *m, const char *name, size_t name_len);
+
 #endif

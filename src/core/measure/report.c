@@ -257,3 +257,15 @@ measure_losses(
 {
 	return past_any(&m->losses, place, out);
 }
+
+const char *
+measure_last_holder(const struct measure *m, const char *name, size_t name_len)
+{
+	struct measure_hold h;
+	const void *place = NULL;
+
+	while (past_of(&m->past, name, name_len, &place, &h))
+		if (h.permits == 0)
+			return h.label != NULL ? h.label : h.peer;
+	return NULL;
+}

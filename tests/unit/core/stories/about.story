@@ -33,8 +33,8 @@
 > op look a
 50 < value a text=c.0123456789abcdef.7|33 ttl=5s
 > op tell a client=c.0123456789abcdef.7 other=about b.0000000000000000.2
-55 message told 2 until=900 a
-> 1 OK state=held waiters=0 broker=c ttl=4995 until=900
+55 message told 2 until=900 was=cron a
+> 1 OK state=held waiters=0 broker=c ttl=4995 until=900 kept=900 was=cron
 
 == no answer, and one that is late
 0 ready 1
@@ -168,7 +168,7 @@
 40 < ended a
 > 1 OK depth=0
 50 message about 1 web-2.00000000000000bb.7 a
-> op tell a client=web-2.00000000000000bb.7 other=told until=29970
+> op tell a client=web-2.00000000000000bb.7 other=told until=29970 was=peer
 
 == at the broker that is asked: a token hold
 0 ready 1

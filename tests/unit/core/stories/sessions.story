@@ -142,7 +142,7 @@ config address=host:5625
 50 < ended a
 > 1 OK depth=0
 60 2 STATUS a kind=lock
-> 2 OK state=held waiters=0 broker=b address=host:5625 ttl=29960 until=29960 kept=29960
+> 2 OK state=held waiters=0 broker=b address=host:5625 ttl=29960 until=29960 kept=29960 was=peer
 70 2 STATUS b
 > op look b
 80 < value b text=c.0123456789abcdef.7|33 ttl=5s also=other:5625 first=8

@@ -1,0 +1,11 @@
+/*
+ * A line of NAMES for people.
+ */
+#ifndef LOCKBROKER_CLI_NAME_LINE_H
+#define LOCKBROKER_CLI_NAME_LINE_H
+
+/* Returns the line with what is for people before its other fields: of two of
+ * one key the first counts.  The caller frees it. */
+char *name_line(const char *line);
+
+#endif
