@@ -268,6 +268,9 @@ class Shown(Page):
         self.assertIn("released by force by uid", browser.text("#losses"))
         self.assertIn("this one", browser.text("#brokers"))
         self.assertIn("at there:5625", browser.text("#head"))
+        told = self.drawn(web, "/?name=deploy%2Fproduction").text("#name-asked")
+        self.assertIn("lockbroker history deploy/production", told)
+        self.assertRegex(told, r"lockbroker unlock-force --fence \d+ deploy/production")
         told = self.drawn(web, "/?name=thumbnails").text("#name-asked")
         self.assertIn("No lock, but a semaphore.", told)
         self.assertEqual(browser.evaluate(
@@ -365,7 +368,7 @@ class Shown(Page):
         eventually(lambda: "at " + two.name in browser.text("#list"), 10, "where it is held")
         self.assertIn("http://two.example:9/?name=there", browser.evaluate(
             "[...document.querySelectorAll('#list a')].map(e => e.href)"))
-        self.assertIn("nobody; it is kept for another", browser.text("#list"))
+        self.assertRegex(browser.text("#list"), r"nobody: kept \(was pid:\d+\)")
         self.assertIn("1 of 3", browser.text("#list"))
 
     def test_while_grants_are_paused(self):
@@ -385,6 +388,15 @@ class Shown(Page):
         self.assertEqual(browser.evaluate("document.title"), "Paused - b1")
         server.thaw()
         eventually(lambda: "Granting goes on in" in browser.text("#now"), 15, "for how long")
+
+    def test_a_new_redis_is_no_alarm(self):
+        broker = self.broker(self.redis(), start=False, lease=4)
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
+        broker.start()
+        browser = self.drawn(http.of(broker))
+        eventually(lambda: re.search("Starting: first locks in .* no broker has used this Redis",
+                                     browser.text(".verdict.warn") or "", re.DOTALL), 5,
+                   "it starts")
 
     def test_while_it_is_drained(self):
         """It is no alarm; what it waits for, and until when."""
@@ -436,26 +448,44 @@ class Shown(Page):
         """With waiters or without, they end at the same edge; nobody has a barrier."""
         web = self.night()
         party = self.labelled("party")
+        party.lock("a-rather-long-name/of-an-import/" + "customers/" * 6 + "17")
         party.send("BARRIER meeting parties=2")
         browser = self.drawn(web)
         eventually(lambda: "meeting" in browser.text("#list"), 10, "it is drawn")
         browser.look(390)
         self.assertEqual(len(set(browser.evaluate(ENDS))), 1)
+        self.assertEqual(browser.evaluate(CUT), [], "a name is cut")
         self.assertNotIn("not told", browser.text("#list"))
         self.check_quiet(browser)
 
     def test_many_losses(self):
-        """The number is that of all, though the table has only the latest."""
+        """The number is that of all; those of one moment and one cause are one row."""
         web = self.web()
         holder = self.labelled("many")
         browser = self.drawn(web)
-        for numbers, told in (range(30), "30 locks"), (range(30, 120), "At least 100 locks"):
-            for i in numbers:
-                holder.lock(f"many/{i}", "hold=1ms")
-            eventually(lambda told=told: told + " were lost" in
-                       (browser.text(".troubles") or ""), 20, "all are told")
-            rows = "document.querySelectorAll('#losses tbody tr').length"
-            self.assertEqual(browser.evaluate(rows), 20)
+        for i in range(120):
+            holder.lock(f"many/{i}", "hold=1ms")
+            holder.event(kind="LOST")
+        eventually(lambda: "120 locks were lost" in (browser.text(".troubles") or ""), 20,
+                   "all are told")
+        holder.lock("stuck")
+        self.client().ok("UNLOCK-FORCE stuck")
+        rows = "[...document.querySelectorAll('#losses tbody tr')].map(e => e.innerText)"
+        eventually(lambda: len(browser.evaluate(rows)) == 2, 20, "another cause is another row")
+        self.assertRegex(browser.evaluate(rows)[1],
+                         r"(?s)99 locks\s+many \(pid:\d+\)\s+its hold= was over\s+[\d:]{8}")
+        self.assertNotIn("many/70", browser.text("#losses"))
+        browser.evaluate("document.querySelector('#losses summary').click()")
+        self.assertIn("many/70, which many (pid:", browser.text("#losses"))
+        browser.evaluate("navigator.clipboard.writeText = text => { window.copied = text; }")
+        browser.evaluate("document.querySelector('#losses button').click()")
+        text = browser.evaluate("window.copied")
+        self.assertRegex(text, r"\Ab1, 2\d{3}-.*Z: lost and released by force\n"
+                         r"[\d:]{8} UTC: 1 lock: released by force by .*\n  stuck, which many ")
+        self.assertIn("UTC: 99 locks: its hold= was over\n  many/119, which many (pid:", text)
+        browser.evaluate("document.querySelector('.troubles a[href*=since]').click()")
+        eventually(lambda: "nothing is wrong" in (browser.text(".verdict") or ""), 20, "it is seen")
+        self.check_quiet(browser)
 
     def test_over_a_login(self):
         """Scripts use the credentials that the browser was given."""
@@ -473,6 +503,13 @@ ENDS = """
 Array.from(document.querySelectorAll("#list tbody tr"))
     .map(row => Math.round(Math.max(...Array.from(row.querySelectorAll("td"))
         .map(e => e.getBoundingClientRect().right))))
+"""
+
+# Names of which something is not shown.
+CUT = """
+Array.from(document.querySelectorAll("#list a, #list bdi, #list .tag"))
+    .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)
+    .map(e => e.innerText)
 """
 
 # Whatever is wider than the window.

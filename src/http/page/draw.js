@@ -8,6 +8,7 @@ var draw = (function () {
 	var SVG = "http://www.w3.org/2000/svg";
 	var MINUTE = 60000, LONG_WAIT = MINUTE, RECENT = 10 * MINUTE;
 	var CLASSES = 24, LOSSES = 20;
+	var MOMENT = 5000; /* without a loss, and the next is another matter */
 	/* So many losses the broker remembers, of all names. */
 	var REMEMBERED = 100;
 	/* What can't be seen, or changes the direction of text around it. */
@@ -48,8 +49,6 @@ var draw = (function () {
 		var h = Math.floor(min / 60);
 		if (s < 1)
 			return units(Math.max(0, Math.floor(ms)), "ms");
-		if (s < 10)
-			return units((Math.floor(ms / 100) / 10).toFixed(1), "s");
 		if (min < 1)
 			return units(s, "s");
 		if (min < 10)
@@ -167,37 +166,48 @@ var draw = (function () {
 			return n.at_risk_ms !== undefined;
 		}).sort(function (a, b) {
 			return a.at_risk_ms - b.at_risk_ms;
-		}).slice(0, 5), out = [];
-		names.forEach(function (n, i) {
-			out.push(i > 0 ? ", " : " First: ", link(n.name));
-			if (n.holder)
-				out.push(" (", strange(n.holder), ")");
-			out.push(" in " + duration(n.at_risk_ms));
-		});
-		if (names.length > 0)
-			out.push(all > names.length ? " and others." : ".");
+		}), n = names[0], out;
+		if (!n)
+			return [];
+		out = [" First: ", link(n.name)];
+		if (n.holder)
+			out.push(" (", strange(n.holder), ")");
+		out.push(" in " + duration(n.at_risk_ms), all > 1 ? ", and " +
+			count(all - 1, "other.", "others.") : ".");
 		return out;
 	}
-	function of_losses(s) {
+	/* The broker remembers the latest; the minutes of the classes count all. */
+	function count_lost(s, listed) {
+		return Math.max(listed, s.classes.reduce(function (n, c) {
+			return n + sum(c.hour.filter(function (m) {
+				return m.ago * MINUTE < RECENT;
+			}), "lost");
+		}, 0));
+	}
+	/* Who has acted on what was lost says so by ?since=. */
+	function of_losses(s, view) {
 		var lost = s.losses.filter(function (l) {
-			return l.ago_ms < RECENT && l.reason !== "forced";
+			return l.ago_ms < RECENT && l.reason !== "forced" &&
+				s.time * 1000 - l.ago_ms > (view.since || 0) * 1000;
 		});
-		var by = {}, last = s.losses[REMEMBERED - 1];
+		var by = {}, last = s.losses[REMEMBERED - 1], all = lost.length;
 		if (lost.length === 0)
 			return [];
+		if (last && last.ago_ms < RECENT)
+			all = count_lost(s, all);
 		lost.forEach(function (l) {
 			by[l.reason] = (by[l.reason] || 0) + 1;
 		});
 		return [trouble(true, el("b", null,
-			last && last.ago_ms < RECENT ? "At least " : "",
-			count(lost.length, "lock was lost", "locks were lost")),
+			count(all, "lock was lost", "locks were lost")),
 		" in the last 10 minutes, the latest " + duration(lost[0].ago_ms) +
 			" ago: ", link(lost[0].name), ", which ",
 		strange(lost[0].holder), " had. Why: " +
 		Object.keys(by).map(function (reason) {
 			return (by[reason] < lost.length ? by[reason] + " \u00d7 " : "") +
 				(ENDS[reason] || visible(reason));
-		}).join("; ") + ".")];
+		}).join("; ") + ". ", el("a", { href: "/?since=" + s.time },
+		"I have seen that"))];
 	}
 	/* If the broker grants nothing at all, the verdict has said why. */
 	function of_nodes(s) {
@@ -239,8 +249,8 @@ var draw = (function () {
 				"processes of this broker do not answer")),
 		": what is held and waited for there is missing here.")];
 	}
-	function troubles(s) {
-		return [].concat(of_risk(s), of_losses(s), of_nodes(s),
+	function troubles(s, view) {
+		return [].concat(of_risk(s), of_losses(s, view), of_nodes(s),
 			of_brokers(s), of_silent(s), of_waits(s));
 	}
 	function verdict(kind, sign, title) {
@@ -293,6 +303,11 @@ var draw = (function () {
 					"what it holds."));
 		if (s.draining)
 			return draining(s);
+		if (!s.ready && s.ready_in_ms > 0 &&
+		    s.paused_ms > s.uptime_ms - 1000)
+			return verdict("warn", "\u25b6", "Starting: first locks in " +
+				duration(s.ready_in_ms),
+			el("p", null, sentence(s.why)));
 		if (!s.ready)
 			return verdict("bad", "\u275a\u275a", "No new locks since " +
 				clock(s.paused_since * 1000) + " UTC (" +
@@ -309,7 +324,9 @@ var draw = (function () {
 	}
 	/* Of all processes of the broker. */
 	function figures(s) {
-		var stats = s.statistics;
+		var stats = s.statistics, waited = s.names.filter(function (n) {
+			return n.waiters > 0;
+		}).length;
 		var oldest = s.classes.concat(s.names.filter(function (n) {
 			return n.waiters > 0;
 		})).reduce(function (most, c) {
@@ -320,7 +337,9 @@ var draw = (function () {
 			figure("locks held", number(stats.locks_held +
 				stats.leaving_locks_held)),
 			figure("requests waiting", number(stats.waiters +
-				stats.leaving_waiters)),
+				stats.leaving_waiters) + (waited > 0 &&
+				s.names.length === s.names_total ? " for " +
+				count(waited, "name", "names") : "")),
 			figure("longest wait now", oldest < 0 ? "none" :
 				duration(oldest)),
 			figure("clients connected", number(stats.clients +
@@ -336,8 +355,8 @@ var draw = (function () {
 			"They are counted here; what was lost there, and its part " +
 			"of the last hour, only the log tells.");
 	}
-	function now(s) {
-		var list = troubles(s);
+	function now(s, view) {
+		var list = troubles(s, view);
 		return [judge(s, list.length > 0), list.length > 0 ?
 			fill(el("ul", { "class": "troubles" }), null, list) : "",
 		figures(s), leaving(s)];
@@ -357,8 +376,9 @@ var draw = (function () {
 		if (n.holder)
 			return mark(el("span", null, strange(n.holder)), n);
 		if (n.kept_ms !== undefined)
-			return el("span", { "class": "quiet" },
-				"nobody; it is kept for another " + duration(n.kept_ms));
+			return el("span", { "class": "quiet" }, "nobody: kept",
+				n.was ? " (was " : null,
+				n.was ? strange(n.was) : null, n.was ? ")" : null);
 		if (n.broker)
 			return el("span", null, "at ", through(s, n));
 		return n.kind === "barrier" ? null : el("span",
@@ -377,7 +397,9 @@ var draw = (function () {
 				n.at_risk_ms === undefined ? null : " ",
 				n.at_risk_ms === undefined ? null :
 					tag("bad", "at risk")),
-			time_cell("for", n.age_ms),
+			time_cell(n.kept_ms === undefined ? "for" :
+				"for another", n.kept_ms === undefined ? n.age_ms :
+				n.kept_ms),
 			cell("num", "waiting", n.waiters > 0 ? number(n.waiters) :
 				null),
 			time_cell("longest", n.waiters > 0 ? n.oldest_ms :
@@ -394,10 +416,14 @@ var draw = (function () {
 	}
 	function list(s, view) {
 		var left = s.names_total - s.names.length, out, button;
-		if (s.names.length === 0)
+		var names = s.names.filter(function (n) {
+			return view.filter || n.kind || n.waiters > 0 ||
+				n.state !== "free";
+		});
+		if (names.length === 0 && left <= 0)
 			return nothing(view);
 		out = [table("names", ["name", "held by", "#for", "#waiting",
-			"#longest"], s.names.map(function (n) {
+			"#longest"], names.map(function (n) {
 			return name_row(s, n);
 		}))];
 		if (left <= 0) {
@@ -440,20 +466,75 @@ var draw = (function () {
 		return cell("num when", "", clock(s.time * 1000 - ms) + " ",
 			el("span", { "class": "quiet" }, duration(ms) + " ago"));
 	}
-	function losses(s) {
+	/* What was lost for one reason at one moment, the latest first. */
+	function moments(s) {
+		var open = {}, out = [];
+		s.losses.forEach(function (l) {
+			var why = l.reason + " " + (l.by || ""), last = open[why];
+			if (last && l.ago_ms - last[last.length - 1].ago_ms < MOMENT) {
+				last.push(l);
+				return;
+			}
+			open[why] = [l];
+			out.push(open[why]);
+		});
+		return out;
+	}
+	/* From when to when, on the broker's clock. */
+	function span(s, lost) {
+		var first = clock(s.time * 1000 - lost[lost.length - 1].ago_ms);
+		var last = clock(s.time * 1000 - lost[0].ago_ms);
+		return first === last ? first : first + "\u2013" +
+			(first.slice(0, 6) === last.slice(0, 6) ? last.slice(6) : last);
+	}
+	function loss_row(s, lost) {
+		var l = lost[0], list = el("ul"), who = {};
+		if (lost.length === 1)
+			return row(link(l.name), cell("wide", "", strange(l.holder)),
+				cell("wide", "", ending(l.reason, l.by)),
+				time_cell("held for", l.held_ms), ago_cell(s, l.ago_ms));
+		lost.forEach(function (one) {
+			who[one.holder] = true;
+			list.append(el("li", null, link(one.name), ", which ",
+				strange(one.holder), " had for " +
+				duration(one.held_ms)));
+		});
+		return row(el("details", null, el("summary", null,
+			count(lost.length, "lock", "locks")), list),
+		cell("wide", "", Object.keys(who).length > 1 ?
+			number(Object.keys(who).length) + " clients" :
+			strange(l.holder)),
+		cell("wide", "", ending(l.reason, l.by)), cell("num", ""),
+		cell("num when", "", span(s, lost) + " ",
+			el("span", { "class": "quiet" }, duration(l.ago_ms) + " ago")));
+	}
+	/* The same for a ticket. */
+	function loss_text(s) {
+		return visible(s.broker) + ", " +
+			new Date(s.time * 1000).toISOString().slice(0, 19) +
+			"Z: lost and released by force\n" +
+			moments(s).map(function (lost) {
+				return span(s, lost) + " UTC: " + count(lost.length,
+					"lock", "locks") + ": " + ending(lost[0].reason,
+					lost[0].by) + "\n" + lost.map(function (l) {
+					return "  " + visible(l.name) + ", which " +
+						visible(l.holder) + " had for " +
+						duration(l.held_ms) + "\n";
+				}).join("");
+			}).join("");
+	}
+	function losses(s, view) {
+		var copy;
 		if (s.losses.length === 0)
 			return section("losses", "Lost and released by force",
 				el("p", { "class": "empty" },
 					"None since this broker was started."));
+		copy = el("button", { type: "button" }, "Copy as text");
+		copy.onclick = function () { view.copy(loss_text(s), this); };
 		return section("losses", "Lost and released by force",
 			table("", ["name", "was held by", "how it ended", "#held for",
-				"#when (UTC)"], s.losses.slice(0, LOSSES).map(function (l) {
-				return row(link(l.name),
-					cell("wide", "", strange(l.holder)),
-					cell("wide", "", ending(l.reason, l.by)),
-					time_cell("held for", l.held_ms),
-					ago_cell(s, l.ago_ms));
-			})));
+				"#when (UTC)"], moments(s).slice(0, LOSSES).map(
+				function (lost) { return loss_row(s, lost); })), copy);
 	}
 
 	/* The name that is asked for. */
@@ -474,7 +555,7 @@ var draw = (function () {
 			"/?name=" + encodeURIComponent(n.name));
 	}
 	function not_here(s, lock) {
-		var left = duration(lock.ttl_ms || 0), e;
+		var left = duration(lock.kept_ms || lock.ttl_ms || 0), e;
 		if (lock.error)
 			return "Who has it can't be told now: " + visible(lock.error);
 		if (lock.state === "free" || lock.age_ms !== undefined &&
@@ -485,9 +566,11 @@ var draw = (function () {
 				" at most";
 		if (lock.broker === s.broker && s.leaving_silent > 0)
 			return "A process of this broker has it that does not answer";
-		if (lock.broker === s.broker)
-			return "Nobody has it, but it is kept for another " + left +
-				" (keep= or delay=)";
+		if (lock.broker === s.broker || lock.kept_ms !== undefined)
+			return el("span", null, "Nobody has it, but it is kept for " +
+				"another " + left + " (keep= or delay=)",
+			lock.was ? "; the last who had it is " : null,
+			lock.was ? strange(lock.was) : null);
 		e = el("span", null, lock.age_ms === undefined ? "Somebody has it" :
 			el("span", null, strange(who(lock)), " has had it for " +
 				duration(lock.age_ms)), " through the broker ",
@@ -567,6 +650,22 @@ var draw = (function () {
 	function permits(r) {
 		return r.permits > 1 ? " " + r.permits + " permits" : "";
 	}
+	/* A word of a command line. */
+	function quoted(name) {
+		return /^[\w.\/:@%+,-]+$/.test(name) ? name :
+			"'" + visible(name).replace(/'/g, "'\\''") + "'";
+	}
+	function commands(a, holders) {
+		var name = quoted(a.name), has = holders.length > 0 ||
+			a.lock && a.lock.state !== "free";
+		return el("div", null, el("h3", null, "At a terminal"),
+			el("p", { "class": "small" },
+				el("code", null, "lockbroker history " + name)),
+			has ? el("p", { "class": "small" }, el("code", null,
+				"lockbroker unlock-force " + (holders.length === 1 &&
+				holders[0].fence ? "--fence " + holders[0].fence + " " :
+					"") + name)) : null);
+	}
 	function asked(s) {
 		var a = s.asked, e, holders;
 		if (!a)
@@ -594,7 +693,7 @@ var draw = (function () {
 			kind(a, "semaphore"), kind(a, "latch"), kind(a, "barrier"),
 			past(s, a.history.filter(function (h) {
 				return h.end !== "held";
-			})));
+			})), commands(a, holders));
 		return [e];
 	}
 
@@ -736,9 +835,9 @@ var draw = (function () {
 	return {
 		page: function (s, view) {
 			var one = view.name !== null;
-			return { head: head(s), now: now(s), asked: asked(s),
+			return { head: head(s), now: now(s, view), asked: asked(s),
 				list: one ? [] : list(s, view),
-				rest: one ? [] : [losses(s), classes(s),
+				rest: one ? [] : [losses(s, view), classes(s),
 					el("div", { "class": "pair" }, brokers(s),
 						redis(s))] };
 		},

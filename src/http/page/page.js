@@ -38,7 +38,7 @@
 			return;
 		}
 		Array.from(now.attributes).forEach(function (a) {
-			if (!then.hasAttribute(a.name))
+			if (a.name !== "open" && !then.hasAttribute(a.name))
 				now.removeAttribute(a.name);
 		});
 		Array.from(then.attributes).forEach(function (a) {
@@ -60,10 +60,26 @@
 	function name_asked() {
 		return new URLSearchParams(location.search).get("name");
 	}
+	/* Where the page is not safe (http:), only the old way works. */
+	function copy(text, button) {
+		var area = document.createElement("textarea");
+		button.textContent = "Copied";
+		if (navigator.clipboard) {
+			navigator.clipboard.writeText(text);
+			return;
+		}
+		area.value = text;
+		document.body.append(area);
+		area.select();
+		document.execCommand("copy");
+		area.remove();
+	}
 	function show(status) {
 		var view = {
 			name: name_asked(), filter: filter.value, limit: limit,
-			most: MOST,
+			most: MOST, copy: copy,
+			since: Number(new URLSearchParams(location.search)
+				.get("since")),
 			more: function () { limit = MOST; at_once(); }
 		};
 		var page = draw.page(status, view);
@@ -136,7 +152,9 @@
 		timer = setTimeout(ask, 150);
 	}
 	function note_filter() {
-		var url = new URLSearchParams();
+		var url = new URLSearchParams(location.search);
+		url.delete("names");
+		url.delete("sort");
 		if (filter.value)
 			url.set("names", filter.value);
 		if (sort.value)
