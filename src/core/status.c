@@ -3,6 +3,7 @@
  * else, and for other kinds of the same name, it asks the store.
  *
  *	request --> held here, and nothing else asked --> from memory
+ *	        --> this broker stops --> refused: a call would sign it on anew
  *	        --> server can be reached --> LOOK --> from the key, and memory
  *	        --> it can't --> waits for it, a reply timeout at most
  *	                         (QUEUE does not: it tells what is known here)
@@ -297,7 +298,8 @@ status_again(struct core *core, const struct slot *slot, int64_t left_ms)
 /*
  * Can the broker answer from memory?  It can if it knows who has the lock and
  * the client asks for nothing else, as over a quorum there is nothing else; or
- * if Redis does not answer, since then its memory has to do.
+ * if Redis does not answer or must not be asked any more, since then its memory
+ * has to do.
  */
 static bool
 known_here(const struct core *core, const struct lock *l,
@@ -309,7 +311,7 @@ known_here(const struct core *core, const struct lock *l,
 		return told_here(l) || !guard_up(core, shard);
 	if (rq->kind > KIND_LOCK || !told_here(l))
 		return false;
-	return rq->kind == KIND_LOCK || quorum_used(core) ||
+	return rq->kind == KIND_LOCK || quorum_used(core) || core->stopping ||
 	       l->lease.term.state == TERM_ATRISK || !guard_up(core, shard);
 }
 
@@ -469,6 +471,8 @@ status_request(
 		    name->p, name->n);
 	else if (known_here(core, l, rq))
 		from_here(core, owner->id, rq->ref, l, 0);
+	else if (!quota_open(core, owner, rq->ref))
+		return;
 	else if (guard_up(core, guard_shard(core, name->p, name->n)))
 		look(core, owner->id, rq->ref, q, name->p, name->n);
 	else if (from_record(

@@ -28,6 +28,23 @@
 120 stopped?
 > yes
 
+# A call would note the broker in the guard that it has signed off from.
+== a STATUS of what it does not have is refused, and Redis not asked
+0 ready 2
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 ping 1
+> valid 9877
+40 stop
+> 1 !SHUTDOWN
+> 2 !SHUTDOWN
+50 2 STATUS a
+> 2 OK state=held waiters=0 broker=b session=1 peer=peer fence=100 ttl=9858 age=30
+60 2 STATUS b
+> 2 ERR shutdown the broker is stopping; try another one
+
 # The broker does not sign off: the guard, not marked as idle, notices if the
 # clock of Redis jumps and the key that lingers ends too early.
 == what is not given back lingers for its valid= and a pad
