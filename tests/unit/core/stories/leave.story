@@ -351,3 +351,26 @@ config away=9s
 60 resume 2 1
 > 1 attach 2
 > 1 OK id=1 locks=0
+
+# The successor of the next time may have been started since the last one was told.
+== one that stays tells the successor of the next time what is handed over
+config away=9s
+0 ready 1
+10 token 1 acquire a token=t1 px=1m
+> op heartbeat most=52000
+> op claim a seq=1 ttl=60000 client=t1 other=t1 how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=60000 token=t1
+30 leave
+> 1 !LEAVING
+40 guard blessed
+> op heartbeat seq=1
+1000 until
+1010 stay
+1020 guard blessed
+> op heartbeat
+2000 until
+2010 leave
+2020 guard blessed
+> op heartbeat seq=1
+3000 until
