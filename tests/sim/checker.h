@@ -90,6 +90,7 @@ struct ask {
 	/* UNLOCK: names that its session was granted again since, as bits. */
 	unsigned again;
 	int64_t sent_us, received_us;
+	int64_t awake_us; /* RESUME: who had it before ran since then */
 	int64_t wait_ms, hold_ms, keep_ms, delay_ms;
 	uint64_t order;	  /* of arrival, over all brokers */
 	int64_t idle_us;  /* its broker has nothing of the name since then */

@@ -40,8 +40,12 @@ checker_broker(const struct world *w, uint64_t sitting)
 void
 checker_handed(struct world *w, uint64_t sitting, uint64_t ref, int broker)
 {
-	sitting_of(w, sitting)->broker = broker;
-	w->checker.asks[ref - 1].broker = broker;
+	struct ask *ask = &w->checker.asks[ref - 1];
+	int64_t awake_us = w->brokers[ask->broker].awake_us;
+
+	if (ask->awake_us < awake_us)
+		ask->awake_us = awake_us;
+	sitting_of(w, sitting)->broker = ask->broker = broker;
 }
 
 bool

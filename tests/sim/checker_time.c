@@ -485,6 +485,8 @@ due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 
 	if (from_us < awake_us)
 		from_us = awake_us;
+	if (from_us < ask->awake_us)
+		from_us = ask->awake_us;
 	/* Who leaves a barrier hears of it when that is broken. */
 	if (checker_ask_is(ask, ASK_AT_ONCE) &&
 	    !(ask->kind == ASK_CANCEL && uses_has(w, USE_BARRIER)))
