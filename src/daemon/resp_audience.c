@@ -167,6 +167,20 @@ leave_ears(struct broker *b, struct channel *ch)
 	free(e);
 }
 
+/*
+ * Places of threads outlive an audience: they belong to the next one of this
+ * name, too.  So its id comes from the name, but for two names with one sum.
+ */
+static uint64_t
+make_id(const struct broker *b, struct span name)
+{
+	uint64_t id = (uint64_t)hash_of(name.p, name.n) + 1;
+
+	while (resp_audience_find_by_id(b, id) != NULL)
+		id++;
+	return id;
+}
+
 void
 resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 {
@@ -186,7 +200,7 @@ resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 		au->len = name.n;
 		au->turn = 1;
 		memcpy(au->name, name.p, name.n);
-		au->id = ++b->last_channel;
+		au->id = make_id(b, name);
 		table_add(&b->audiences, &au->by_name);
 		table_add(&b->audiences_by_id, &au->by_id);
 	}

@@ -245,6 +245,21 @@ class Turns(Waiting):
         other.listener.close()
         self.assertGreater(one.take(), 0)
 
+    def test_who_has_given_up_stops_nobody(self):
+        one, = self.programs(1)
+        one.wait(1)
+        one.leave()
+        self.assertGreater(one.take(2), 0)
+        one.listen()
+        self.assertGreater(one.take(2), 0)
+        self.holder.unlock()
+        self.assertLess(one.told(), KEPT - 0.1)
+        self.assertIsNone(one.take(2))
+        one.unlock(2)
+        one.told()
+        one.leave()
+        self.assertIsNone(self.holder.take())
+
     def test_the_connection_breaks_over_which_it_was_refused(self):
         """While the thread sleeps: it comes over another one."""
         program, = self.programs(1)
