@@ -1,6 +1,17 @@
 # tests/libraries: real lock libraries, with redis-server and with a broker; see
 # tests/libraries/run.
 EXTRA_DIST += \
+	tests/libraries/install.py \
+	tests/libraries/pinned \
+	tests/libraries/programs/Common.java \
+	tests/libraries/programs/JedisLocks.java \
+	tests/libraries/programs/JedisOld.java \
+	tests/libraries/programs/LettuceLocks.java \
+	tests/libraries/programs/RedissonLocks.java \
+	tests/libraries/programs/ShedJedis.java \
+	tests/libraries/programs/ShedLocks.java \
+	tests/libraries/programs/ShedSpring.java \
+	tests/libraries/programs/SpringLocks.java \
 	tests/libraries/programs/clients.js \
 	tests/libraries/programs/common.js \
 	tests/libraries/programs/common.py \

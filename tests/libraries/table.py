@@ -1,27 +1,88 @@
 """THE table of lock libraries that the tests run: language, library, version, packages, program, and
-what is in its environment. The newest version of a library is its last row."""
+what is in its environment. The newest version of a library and program is its last row. The lock
+files in `pinned` are made from it: tests/libraries/run --pin."""
 
-ROWS = [
-    ("python", "redis-py", "4.6", ["redis==4.6.0"], "redis_py.py", {}),
-    ("python", "redis-py", "5", ["redis==5.3.1"], "redis_py.py", {}),
-    ("python", "redis-py", "6", ["redis==6.4.0"], "redis_py.py", {}),
-    ("python", "redis-py", "newest", ["redis"], "redis_py.py", {}),
-    ("python", "python-redis-lock", "3.5", ["python-redis-lock==3.5.0", "redis==4.6.0"],
-     "python_redis_lock.py", {}),
-    ("python", "python-redis-lock", "newest", ["python-redis-lock"], "python_redis_lock.py", {}),
-    ("python", "pottery", "newest", ["pottery"], "pottery_redlock.py", {}),
-    ("python", "redlock-py", "newest", ["redlock-py", "redis==4.6.0"], "redlock_py.py", {}),
-    ("node", "redlock", "3.1", ["redlock@3.1.2", "ioredis@5"], "redlock_4.js", {}),
-    ("node", "redlock", "4.0", ["redlock@4.0.0", "ioredis@5"], "redlock_4.js", {}),
-    ("node", "redlock", "4.2", ["redlock@4.2.0", "ioredis@5"], "redlock_4.js", {}),
-    ("node", "redlock", "5", ["redlock@5.0.0-beta.2", "ioredis@5"], "redlock_5.js", {}),
-    ("node", "@sesamecare-oss/redlock", "1.4", ["@sesamecare-oss/redlock@1.4.0", "ioredis@5"],
-     "sesamecare_redlock.js", {}),
-    ("node", "redis-semaphore", "4.1", ["redis-semaphore@4.1.0", "ioredis@4"],
-     "redis_semaphore.js", {}),
-    ("node", "redis-semaphore", "newest", ["redis-semaphore", "ioredis@5"],
-     "redis_semaphore.js", {}),
-    ("node", "ioredis", "5", ["ioredis@5"], "clients.js", {"CLIENT": "ioredis"}),
-    ("node", "node-redis", "4", ["redis@4"], "clients.js", {"CLIENT": "redis"}),
-    ("node", "node-redis", "5", ["redis@5"], "clients.js", {"CLIENT": "redis"}),
+from collections import namedtuple
+
+Row = namedtuple("Row", "language library version packages program env", defaults=({},))
+
+SLF4J = "org.slf4j:slf4j-nop:"
+
+
+def redisson(version, slf4j):
+    return Row("java", "Redisson", version, [f"org.redisson:redisson:{version}", SLF4J + slf4j],
+               "RedissonLocks.java")
+
+
+def spring(version, lettuce, slf4j):
+    packages = [f"org.springframework.integration:spring-integration-redis:{version}",
+                f"io.lettuce:lettuce-core:{lettuce}", SLF4J + slf4j]
+    return [Row("java", "Spring Integration", version, packages, "SpringLocks.java", {"KIND": kind})
+            for kind in ("SPIN_LOCK",)]
+
+
+def shedlock(provider, version, program, *packages):
+    return Row("java", f"ShedLock {provider}", version, [
+        f"net.javacrumbs.shedlock:shedlock-provider-redis-{provider}:{version}", *packages,
+        SLF4J + "2.0.17"], program)
+
+
+PYTHON = [
+    Row("python", "redis-py", "4.6", ["redis==4.6.0"], "redis_py.py"),
+    Row("python", "redis-py", "5.3", ["redis==5.3.1"], "redis_py.py"),
+    Row("python", "redis-py", "6.4", ["redis==6.4.0"], "redis_py.py"),
+    Row("python", "redis-py", "8.0", ["redis==8.0.0"], "redis_py.py"),
+    Row("python", "python-redis-lock", "3.5", ["python-redis-lock==3.5.0", "redis==4.6.0"],
+        "python_redis_lock.py"),
+    Row("python", "python-redis-lock", "4.0", ["python-redis-lock==4.0.0", "redis==8.0.0"],
+        "python_redis_lock.py"),
+    Row("python", "pottery", "3.0", ["pottery==3.0.1"], "pottery_redlock.py"),
+    Row("python", "redlock-py", "1.0", ["redlock-py==1.0.8", "redis==4.6.0"], "redlock_py.py"),
 ]
+
+NODE = [
+    Row("node", "redlock", "3.1", ["redlock@3.1.2", "ioredis@5"], "redlock_4.js"),
+    Row("node", "redlock", "4.0", ["redlock@4.0.0", "ioredis@5"], "redlock_4.js"),
+    Row("node", "redlock", "4.2", ["redlock@4.2.0", "ioredis@5"], "redlock_4.js"),
+    Row("node", "redlock", "5.0", ["redlock@5.0.0-beta.2", "ioredis@5"], "redlock_5.js"),
+    Row("node", "@sesamecare-oss/redlock", "1.4", ["@sesamecare-oss/redlock@1.4.0", "ioredis@5"],
+        "sesamecare_redlock.js"),
+    Row("node", "redis-semaphore", "4.1", ["redis-semaphore@4.1.0", "ioredis@4"],
+        "redis_semaphore.js"),
+    Row("node", "redis-semaphore", "5.8", ["redis-semaphore@5.8.0", "ioredis@5"],
+        "redis_semaphore.js"),
+    Row("node", "ioredis", "5", ["ioredis@5"], "clients.js", {"CLIENT": "ioredis"}),
+    Row("node", "node-redis", "4", ["redis@4"], "clients.js", {"CLIENT": "redis"}),
+    Row("node", "node-redis", "5", ["redis@5"], "clients.js", {"CLIENT": "redis"}),
+]
+
+JAVA = [
+    redisson("3.17.7", "1.7.36"),
+    redisson("3.22.1", "1.7.36"),
+    redisson("3.46.0", "1.7.36"),
+    redisson("3.52.0", "2.0.17"),
+    redisson("4.7.0", "2.0.17"),
+    Row("java", "distributed-redis-lock", "1.0.0", [
+        "top.crossoverjie.opensource:distributed-redis-lock:1.0.0", "redis.clients:jedis:2.9.0"],
+        "JedisOld.java"),
+    Row("java", "Jedis", "3.10.0", ["redis.clients:jedis:3.10.0", SLF4J + "1.7.36"],
+        "JedisLocks.java"),
+    Row("java", "Jedis", "5.2.0", ["redis.clients:jedis:5.2.0", SLF4J + "2.0.17"],
+        "JedisLocks.java"),
+    Row("java", "Jedis", "8.0.2", ["redis.clients:jedis:8.0.2", SLF4J + "2.0.17"],
+        "JedisLocks.java"),
+    Row("java", "Lettuce", "6.1.10", ["io.lettuce:lettuce-core:6.1.10.RELEASE", SLF4J + "1.7.36"],
+        "LettuceLocks.java"),
+    Row("java", "Lettuce", "7.7.0", ["io.lettuce:lettuce-core:7.7.0.RELEASE", SLF4J + "2.0.17"],
+        "LettuceLocks.java"),
+    *spring("5.5.20", "6.1.10.RELEASE", "1.7.36"),
+    *spring("6.1.9", "6.2.7.RELEASE", "2.0.17"),
+    *spring("6.5.5", "6.6.0.RELEASE", "2.0.17"),
+    *spring("7.1.2", "7.7.0.RELEASE", "2.0.17"),
+    shedlock("jedis4", "5.12.0", "ShedJedis.java", "redis.clients:jedis:5.2.0"),
+    shedlock("spring", "7.10.1", "ShedSpring.java",
+             "org.springframework.data:spring-data-redis:4.1.2",
+             "io.lettuce:lettuce-core:7.7.0.RELEASE"),
+]
+
+ROWS = [*PYTHON, *NODE, *JAVA]
