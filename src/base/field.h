@@ -25,6 +25,7 @@
 	FIELD(TOTAL, "total", NUM) \
 	FIELD(VALID, "valid", MS) \
 	FIELD(VERSION, "version", STR) \
+	FIELD(INSTANCE, "instance", STR) \
 	FIELD(PROTOCOL, "protocol", NUM) \
 	FIELD(REDIS, "redis", STR) \
 	FIELD(FENCE, "fence", NUM) \

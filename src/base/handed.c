@@ -28,15 +28,33 @@ static const char *const words[] = {
 
 /* What this process was handed, and nobody has taken yet. */
 static struct handed_list ours;
+static bool spare;
+static unsigned claimed[HANDED_MAX];
+static size_t nclaimed;
 
 void
 handed_add(
     struct handed_list *list, enum handed_kind kind, bool any_port, int fd)
 {
-	if (list->n == HANDED_MAX)
+	if (list->n == HANDED_MAX) {
 		list->full = true;
-	else
-		list->v[list->n++] = (struct handed){ kind, any_port, fd };
+		return;
+	}
+	list->v[list->n] =
+	    (struct handed){ kind, any_port, fd, (unsigned)list->n };
+	list->n++;
+}
+
+bool
+handed_is_place(enum handed_kind kind)
+{
+	return kind >= HANDED_PASSED;
+}
+
+const char *
+handed_word(enum handed_kind kind)
+{
+	return words[kind];
 }
 
 char *
@@ -56,6 +74,19 @@ handed_text(const struct handed_list *list)
 	return out;
 }
 
+/* Returns NKINDS if the word is none. */
+static size_t
+find_kind(const char *word, size_t len)
+{
+	size_t kind;
+
+	for (kind = 0; kind < NKINDS; kind++)
+		if (strlen(words[kind]) == len &&
+		    memcmp(words[kind], word, len) == 0)
+			break;
+	return kind;
+}
+
 /* Takes a word of the list.  Returns false if it is none. */
 static bool
 take_word(const char *word, size_t len)
@@ -65,10 +96,7 @@ take_word(const char *word, size_t len)
 	size_t kind;
 
 	len -= any_port;
-	for (kind = 0; kind < NKINDS; kind++)
-		if (strlen(words[kind]) == len &&
-		    memcmp(words[kind], word, len) == 0)
-			break;
+	kind = find_kind(word, len);
 	if (kind == NKINDS || ours.full || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
 		return false;
 	handed_add(&ours, (enum handed_kind)kind, any_port, fd);
@@ -91,6 +119,32 @@ handed_take(void)
 	}
 	(void)unsetenv(HANDED_VARIABLE);
 	return ok;
+}
+
+bool
+handed_receive(const char *word, int fd)
+{
+	size_t kind = find_kind(word, strlen(word));
+
+	spare = true;
+	if (kind == NKINDS || ours.n == HANDED_MAX) {
+		(void)close(fd);
+		return false;
+	}
+	handed_add(&ours, (enum handed_kind)kind, false, fd);
+	return true;
+}
+
+bool
+handed_is_spare(void)
+{
+	return spare;
+}
+
+int
+handed_claimed(size_t i)
+{
+	return i < nclaimed ? (int)claimed[i] : -1;
 }
 
 static int
@@ -170,12 +224,6 @@ name_of(int fd, struct sockaddr_storage *out)
 	return getsockname(fd, (struct sockaddr *)out, &len) == 0;
 }
 
-static bool
-is_socket(enum handed_kind kind)
-{
-	return kind >= HANDED_PASSED;
-}
-
 int
 handed_claim(const struct sockaddr *sa, socklen_t len, enum handed_kind kind)
 {
@@ -189,15 +237,17 @@ handed_claim(const struct sockaddr *sa, socklen_t len, enum handed_kind kind)
 	port = port_of(&wanted);
 	any_port = port != NULL && *port == 0;
 	for (i = 0; i < ours.n; i++) {
-		if (!is_socket(ours.v[i].kind) ||
+		if (!handed_is_place(ours.v[i].kind) ||
 		    (any_port &&
 			(!ours.v[i].any_port || ours.v[i].kind != kind)) ||
 		    !name_of(ours.v[i].fd, &there))
 			continue;
 		if (any_port && port_of(&there) != NULL)
 			*port_of(&there) = 0;
-		if (same_address(&wanted, &there))
+		if (same_address(&wanted, &there)) {
+			claimed[nclaimed++] = ours.v[i].number;
 			return take(i);
+		}
 	}
 	return -1;
 }
@@ -214,7 +264,7 @@ handed_drop(void)
 		kind = ours.v[0].kind;
 		fd = take(0);
 		/* Paths of the service manager are its own. */
-		if (is_socket(kind) && kind != HANDED_PASSED &&
+		if (!spare && handed_is_place(kind) && kind != HANDED_PASSED &&
 		    name_of(fd, &there) && sun->sun_family == AF_UNIX &&
 		    sun->sun_path[0] == '/')
 			(void)unlink(sun->sun_path);

@@ -41,6 +41,7 @@ struct handed {
 	enum handed_kind kind;
 	bool any_port;
 	int fd;
+	unsigned number; /* in the list that it was added to */
 };
 
 /* What a process is about to hand over.  Owns no descriptor. */
@@ -53,6 +54,12 @@ struct handed_list {
 void handed_add(
     struct handed_list *list, enum handed_kind kind, bool any_port, int fd);
 
+/* Is it a socket that listens? */
+bool handed_is_place(enum handed_kind kind);
+
+/* The word for a kind, as between processes. */
+const char *handed_word(enum handed_kind kind);
+
 /* Returns NAME=value for the environment; the caller frees it. */
 char *handed_text(const struct handed_list *list);
 
@@ -61,6 +68,20 @@ char *handed_text(const struct handed_list *list);
  * the environment.  Returns false if it makes no sense.
  */
 bool handed_take(void) __attribute__((warn_unused_result));
+
+/*
+ * Takes one more, which was handed to a process that was not started for that:
+ * it is spare, and of use where an address can't be bound anew.  Returns false,
+ * and closes fd, if the word is not known.
+ */
+bool handed_receive(const char *word, int fd)
+    __attribute__((warn_unused_result));
+
+/* Is what was handed spare? */
+bool handed_is_spare(void);
+
+/* The numbers of those that were claimed, in that order; -1: no more. */
+int handed_claimed(size_t i);
 
 /* Is there one of that kind which nobody has taken yet? */
 bool handed_has(enum handed_kind kind);
@@ -76,7 +97,8 @@ int handed_next(enum handed_kind kind);
 int handed_claim(
     const struct sockaddr *sa, socklen_t len, enum handed_kind kind);
 
-/* Closes what nobody has claimed, and removes the paths of such sockets. */
+/* Closes what nobody has claimed, and removes the paths of such sockets, but of
+ * those that were spare: who handed them over goes on with them. */
 void handed_drop(void);
 
 #endif

@@ -25,6 +25,7 @@ struct monitor;
 struct resp;
 struct latches;
 struct scripts;
+struct seeker;
 struct succession;
 struct user;
 struct views;
@@ -72,7 +73,9 @@ struct broker {
 	struct relay *relay;	 /* speaks TLS; NULL: no TLS */
 	struct alarm *alarm;	 /* core_deadline() */
 	struct succession *succession;
+	struct seeker *seeker; /* takeover.c */
 	struct views *views;
+	uint64_t instance; /* of this run, drawn at the start */
 	int64_t start_ms;
 	int64_t accept_ms; /* accepts clients by then; 0: does already */
 	uint64_t clients_total;
@@ -100,6 +103,7 @@ struct broker {
 	bool keeps_local;
 	/* Leaving: its places are kept, for the case that the successor ends. */
 	bool may_return;
+	bool keeps_http; /* leaving: who has replaced it has HTTP elsewhere */
 	/* Leaving: our Redis stays even if the successor is killed. */
 	bool server_stays;
 };

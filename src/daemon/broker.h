@@ -86,6 +86,19 @@ void broker_return(struct broker *b);
 /* That has left a moment ago: takes over its token holds. */
 void broker_inherit(struct broker *b);
 
+/*
+ * Of what was handed to the process that is to take over, it has taken those:
+ * the others are kept, and accept also while this process leaves, which it does
+ * not do as long as there are any.  Those of HTTP are kept together, to its end.
+ *
+ * broker_give_up_places(): closes all that are not kept.
+ */
+struct handed_list;
+void broker_keep(
+    struct broker *b, const struct handed_list *list, const bool *taken);
+void broker_give_up_places(struct broker *b);
+bool broker_keeps_places(const struct broker *b);
+
 /* Closes all places; all but Unix sockets; and opens them again, or says in
  * `why` which one can't be opened, and leaves them closed. */
 void broker_close_places(struct broker *b);

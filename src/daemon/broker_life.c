@@ -22,6 +22,7 @@
 #include "daemon/monitor.h"
 #include "daemon/resp.h"
 #include "daemon/succession.h"
+#include "daemon/takeover.h"
 #include "daemon/tls.h"
 #include "daemon/views.h"
 #include "resp/scripts.h"
@@ -97,6 +98,7 @@ init_resp(struct broker *b, const struct resp_scripts *more)
 static void
 free_first(struct broker *b)
 {
+	seeker_free(b->seeker);
 	succession_free(b->succession);
 	effects_fini(&b->effects);
 	resp_audiences_fini(b);
@@ -134,6 +136,9 @@ static const struct succession_hooks succession_hooks = {
 	.drain_no_more = drain_no_more,
 	.inherit = broker_inherit,
 	.hand_over = hand_over,
+	.keep = broker_keep,
+	.close_places = broker_close_places,
+	.seek = seeker_begin,
 	.serve = views_serve,
 };
 
@@ -179,13 +184,14 @@ broker_new(struct event_base *base, const struct config *config,
 	b->start_ms = now_ms();
 	b->hooks = &bridge_hooks;
 	b->succession = succession_new(b, notify, &succession_hooks);
+	b->seeker = seeker_new(b);
 	b->views = views_new(b);
 	effects_init(&b->effects);
 	buf_init(&b->rows);
 	init_resp(b, &config->resp.scripts);
 	TAILQ_INIT(&b->jobs);
 	core_settings(&core_config, config, !succession_pending(b->succession));
-	core_config.instance = random[0];
+	core_config.instance = b->instance = random[0];
 	core_config.seed[0] = random[1];
 	core_config.seed[1] = random[2];
 	if (core_config.quorum)

@@ -24,9 +24,26 @@ broker_accepts(const struct broker *b)
 void
 broker_hold_back(struct broker *b, bool hold)
 {
+	b->keeps_http = b->keeps_http && hold;
 	front_hold_back(b->front, hold);
-	tls_accept(b, !hold);
-	monitor_hold_back(b->monitor, hold);
+	tls_accept(b, !hold || front_keeps(b->front, true));
+	monitor_hold_back(b->monitor, hold && !b->keeps_http);
+}
+
+void
+broker_keep(struct broker *b, const struct handed_list *list, const bool *taken)
+{
+	const struct handed *h;
+	size_t i;
+
+	b->keeps_http = true;
+	for (i = 0; i < list->n; i++) {
+		h = &list->v[i];
+		if (h->kind == HANDED_HTTP && taken[i])
+			b->keeps_http = false;
+		else if (handed_is_place(h->kind) && !taken[i])
+			front_keep(b->front, h->fd);
+	}
 }
 
 void
@@ -119,6 +136,22 @@ broker_close_places(struct broker *b)
 {
 	front_stop_listening(b->front);
 	tls_stop_listening(b);
+}
+
+void
+broker_give_up_places(struct broker *b)
+{
+	if (!front_keeps(b->front, true))
+		tls_stop_listening(b);
+	front_give_up(b->front);
+	if (!b->keeps_http)
+		monitor_stop_listening(b->monitor);
+}
+
+bool
+broker_keeps_places(const struct broker *b)
+{
+	return front_keeps(b->front, false) || front_keeps(b->front, true);
 }
 
 void

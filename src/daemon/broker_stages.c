@@ -53,8 +53,7 @@ void
 broker_return_no_more(struct broker *b)
 {
 	b->may_return = false;
-	broker_close_places(b);
-	monitor_stop_listening(b->monitor);
+	broker_give_up_places(b);
 }
 
 static void
@@ -155,6 +154,7 @@ is_deserted(const struct broker *b)
 {
 	/* While the places are kept, nobody tells who shakes hands. */
 	return front_count(b->front) == 0 && !tls_shakes(b) &&
+	       !broker_keeps_places(b) &&
 	       !(b->may_return && b->relay != NULL) &&
 	       !monitor_is_visited(b->monitor) &&
 	       !resumption_expects(succession_resumption(b->succession));

@@ -34,6 +34,7 @@
 #include "daemon/settings.h"
 #include "daemon/succession.h"
 #include "daemon/systemd.h"
+#include "daemon/takeover.h"
 #include "daemon/tls.h"
 #include "redis/probe.h"
 
@@ -45,6 +46,7 @@ struct args {
 	bool test;
 	bool probe;
 	bool dump;
+	bool take_over;
 	bool version;
 	bool help;
 	bool acl;
@@ -55,7 +57,7 @@ struct args {
 };
 
 static const char usage[] = "usage: lockbrokerd [-hTtV] [-c FILE] "
-			    "[-o SETTING=VALUE] [--probe]\n"
+			    "[-o SETTING=VALUE] [--probe] [--take-over]\n"
 			    "       lockbrokerd [-c FILE] --acl USER VERB "
 			    "[NAME]\n";
 
@@ -67,6 +69,8 @@ static const char help[] =
     "  -o, --option SETTING=VALUE\n"
     "                     set redis.mode, for example; wins over the file\n"
     "  -t, --test         check the configuration and exit\n"
+    "      --take-over    take the place of the broker that listens at the Unix\n"
+    "                     socket of the configuration; without one, start\n"
     "      --probe        check Redis too: connect to it, look, and exit\n"
     "      --acl          tell whether USER may do that, and why: exit\n"
     "                     status 0 or 77\n"
@@ -77,6 +81,17 @@ static const char help[] =
     "Exit status: 0 ended as asked, 1 failure, 2 usage or configuration.\n";
 
 static bool
+take_words(struct args *args, int n, char **words)
+{
+	args->nwords = n;
+	args->words = words;
+	if (n == 0 || args->acl)
+		return true;
+	fprintf(stderr, "lockbrokerd: unexpected argument '%s'\n", words[0]);
+	return false;
+}
+
+static bool
 args_parse(struct args *args, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -84,6 +99,7 @@ args_parse(struct args *args, int argc, char **argv)
 		{ "option", required_argument, NULL, 'o' },
 		{ "test", no_argument, NULL, 't' },
 		{ "probe", no_argument, NULL, 'p' },
+		{ "take-over", no_argument, NULL, 'k' },
 		{ "acl", no_argument, NULL, 'a' },
 		{ "dump", no_argument, NULL, 'T' },
 		{ "version", no_argument, NULL, 'V' },
@@ -108,6 +124,9 @@ args_parse(struct args *args, int argc, char **argv)
 		case 'p':
 			args->probe = true;
 			break;
+		case 'k':
+			args->take_over = true;
+			break;
 		case 'a':
 			args->acl = true;
 			break;
@@ -124,14 +143,7 @@ args_parse(struct args *args, int argc, char **argv)
 			return false;
 		}
 	}
-	args->nwords = argc - optind;
-	args->words = argv + optind;
-	if (optind < argc && !args->acl) {
-		fprintf(stderr, "lockbrokerd: unexpected argument '%s'\n",
-		    argv[optind]);
-		return false;
-	}
-	return true;
+	return take_words(args, argc - optind, argv + optind);
 }
 
 static bool
@@ -217,7 +229,7 @@ ignore_signals(void)
 }
 
 static int
-serve(struct config *config, const char *file)
+serve(struct config *config, const char *file, bool take_over)
 {
 	struct event_base *base;
 	struct lifecycle *life;
@@ -230,6 +242,9 @@ serve(struct config *config, const char *file)
 	log_setup(&config->log);
 	keep_secrets(config);
 	settings_fit_descriptors(config);
+	/* One that was handed over to was started as its forerunner was. */
+	if (take_over && !handed_has(HANDED_CHANNEL) && !takeover_ask(config))
+		return EXIT_FAILURE;
 	systemd_init(&notify);
 	base = loop_new();
 	settings_tell(config, file);
@@ -300,7 +315,7 @@ act(const struct args *args)
 	else if (args->test)
 		tell_tested(&config, args->file);
 	else
-		status = serve(&config, args->file);
+		status = serve(&config, args->file, args->take_over);
 	config_free(&config);
 	return status;
 }

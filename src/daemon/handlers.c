@@ -19,6 +19,7 @@
 #include "daemon/identity.h"
 #include "daemon/resumption.h"
 #include "daemon/succession.h"
+#include "daemon/takeover.h"
 #include "daemon/views.h"
 #include "wire/resp_value.h"
 

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,12 @@ struct heir {
 	struct heir_state state;
 	char redis[HEIR_WHY_SIZE];
 	char said[HEIR_WHY_SIZE]; /* why it fails, or why it waits */
+	/* Of one that was adopted. */
+	bool adopted;
+	struct handed_list handed;
+	size_t nhanded;		/* sent so far */
+	int copies[HANDED_MAX]; /* of those that are not sent yet; owned */
+	bool taken[HANDED_MAX];
 };
 
 /* The handler may free the heir. */
@@ -50,12 +57,18 @@ end(struct heir *h, const char *why)
 static void
 gone(struct heir *h)
 {
+	const char *said =
+	    h->said[0] != '\0' ? h->said : "the log says no more";
 	char why[2 * HEIR_WHY_SIZE], how[STARTER_HOW_SIZE];
 
 	(void)event_del(h->readable);
-	starter_end(&h->starter, how);
-	snprintf(why, sizeof(why), "the new process ended with %s: %s", how,
-	    h->said[0] != '\0' ? h->said : "the log says no more");
+	if (h->adopted) {
+		snprintf(why, sizeof(why), "the new process ended: %s", said);
+	} else {
+		starter_end(&h->starter, how);
+		snprintf(why, sizeof(why), "the new process ended with %s: %s",
+		    how, said);
+	}
 	end(h, why);
 }
 
@@ -106,10 +119,37 @@ note(struct heir *h, const char *text)
 		h->said[n - 1] = '\0';
 }
 
+/* It asks again when it has this one, so there is always room. */
+static void
+hand_next(struct heir *h)
+{
+	size_t i = h->nhanded;
+	struct packet p;
+
+	if (i == h->handed.n) {
+		packet_begin(&p, "all");
+		(void)!packet_send(h->fd, &p, -1);
+		return;
+	}
+	packet_begin(&p, "handed");
+	packet_add(&p, handed_word(h->handed.v[i].kind));
+	(void)!packet_send(h->fd, &p, h->copies[i]);
+	(void)close(h->copies[i]);
+	h->nhanded++;
+}
+
 static void
 hear(struct heir *h, const struct packet *p)
 {
-	if (packet_is(p, "failed", 1)) {
+	size_t number;
+
+	if (packet_is(p, "next", 0) && h->adopted) {
+		hand_next(h);
+	} else if (packet_is(p, "took", 1)) {
+		number = (size_t)packet_num(p, 1);
+		if (number < h->nhanded)
+			h->taken[number] = true;
+	} else if (packet_is(p, "failed", 1)) {
 		note(h, packet_text(p, 1));
 	} else if (packet_is(p, "state", 1)) {
 		h->told = true;
@@ -150,7 +190,7 @@ launch(struct heir *h, struct handed_list *handed, int channel)
 	if (handed->n == HANDED_MAX)
 		return EMFILE;
 	memmove(&handed->v[1], &handed->v[0], handed->n * sizeof(handed->v[0]));
-	handed->v[0] = (struct handed){ HANDED_CHANNEL, false, channel };
+	handed->v[0] = (struct handed){ HANDED_CHANNEL, false, channel, 0 };
 	handed->n++;
 	variable = handed_text(handed);
 	environment = origin_environment(variable);
@@ -161,38 +201,125 @@ launch(struct heir *h, struct handed_list *handed, int channel)
 	return error;
 }
 
-struct heir *
-heir_start(struct event_base *base, struct handed_list *handed,
-    const struct heir_handler *handler, void *arg, char why[HEIR_WHY_SIZE])
+/* Returns an errno; on 0, `theirs` is the other end of the channel. */
+static int
+heir_new(struct heir **out, const struct heir_handler *handler, void *arg,
+    int *theirs)
 {
-	const struct timeval often = ms_to_timeval(LOOK_MS);
 	struct heir *h = xcalloc(1, sizeof(*h));
-	int ends[2] = { -1, -1 }, error;
+	int ends[2] = { -1, -1 }, error = 0;
 
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		0, ends) < 0)
+		error = errno;
 	h->handler = handler;
 	h->arg = arg;
 	h->began_ms = now_awake_ms();
 	h->state.redis = h->redis;
-	error = socketpair(AF_UNIX,
-		    SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) < 0
-		    ? errno
-		    : launch(h, handed, ends[1]);
 	h->fd = ends[0];
-	if (ends[1] >= 0)
-		(void)close(ends[1]);
-	if (error != 0) {
-		snprintf(why, HEIR_WHY_SIZE, "can't start %.400s: %s",
-		    origin_program(), strerror(error));
-		heir_free(h);
-		return NULL;
-	}
+	*theirs = ends[1];
+	*out = h;
+	return error;
+}
+
+static void
+hear_from_now_on(struct heir *h, struct event_base *base)
+{
+	const struct timeval often = ms_to_timeval(LOOK_MS);
+
 	h->readable =
 	    event_new(base, h->fd, EV_READ | EV_PERSIST, on_readable, h);
 	h->look = event_new(base, -1, EV_PERSIST, on_look, h);
 	if (!h->readable || !h->look || event_add(h->readable, NULL) < 0 ||
 	    event_add(h->look, &often) < 0)
 		abort();
+}
+
+struct heir *
+heir_start(struct event_base *base, struct handed_list *handed,
+    const struct heir_handler *handler, void *arg, char why[HEIR_WHY_SIZE])
+{
+	struct heir *h;
+	int theirs, error = heir_new(&h, handler, arg, &theirs);
+
+	if (error == 0)
+		error = launch(h, handed, theirs);
+	if (theirs >= 0)
+		(void)close(theirs);
+	if (error != 0) {
+		snprintf(why, HEIR_WHY_SIZE, "can't start %.400s: %s",
+		    origin_program(), strerror(error));
+		heir_free(h);
+		return NULL;
+	}
+	hear_from_now_on(h, base);
 	return h;
+}
+
+/* Copies, because what it has not asked for yet may be closed by then.  Returns
+ * an errno. */
+static int
+copy_handed(struct heir *h, const struct handed_list *handed)
+{
+	size_t i;
+
+	if (handed->full)
+		return EMFILE;
+	for (i = 0; i < handed->n; i++) {
+		h->copies[i] = fcntl(handed->v[i].fd, F_DUPFD_CLOEXEC, 0);
+		if (h->copies[i] < 0)
+			return errno;
+		h->handed.v[h->handed.n++] = handed->v[i];
+	}
+	return 0;
+}
+
+struct heir *
+heir_adopt(struct event_base *base, const struct handed_list *handed,
+    const struct heir_handler *handler, void *arg, int *theirs,
+    char why[HEIR_WHY_SIZE])
+{
+	struct heir *h;
+	int error = heir_new(&h, handler, arg, theirs);
+
+	h->adopted = true;
+	if (error == 0)
+		error = copy_handed(h, handed);
+	if (error != 0) {
+		snprintf(
+		    why, HEIR_WHY_SIZE, "can't hand over: %s", strerror(error));
+		if (*theirs >= 0)
+			(void)close(*theirs);
+		heir_free(h);
+		return NULL;
+	}
+	hear_from_now_on(h, base);
+	return h;
+}
+
+bool
+heir_is_adopted(const struct heir *h)
+{
+	return h->adopted;
+}
+
+const struct handed_list *
+heir_handed(const struct heir *h, const bool **taken)
+{
+	*taken = h->taken;
+	return &h->handed;
+}
+
+void
+heir_refuse(const struct heir *h, const char *why)
+{
+	struct packet p;
+
+	if (!h->adopted)
+		return;
+	packet_begin(&p, "refused");
+	packet_add(&p, why);
+	(void)!packet_send(h->fd, &p, -1);
 }
 
 void
@@ -208,6 +335,8 @@ heir_free(struct heir *h)
 		event_free(h->look);
 	if (h->starter.guardian > 0)
 		starter_end(&h->starter, how);
+	for (; h->nhanded < h->handed.n; h->nhanded++)
+		(void)close(h->copies[h->nhanded]);
 	if (h->fd >= 0)
 		(void)close(h->fd);
 	free(h);
@@ -231,7 +360,8 @@ heir_let_go(struct heir *h)
 	int fd = h->fd;
 
 	assert(fd >= 0 && h->readable != NULL);
-	starter_let_go(&h->starter);
+	if (!h->adopted)
+		starter_let_go(&h->starter);
 	(void)event_del(h->readable);
 	h->fd = -1;
 	return fd;

@@ -45,10 +45,30 @@ struct heir_handler {
 struct heir *heir_start(struct event_base *base, struct handed_list *handed,
     const struct heir_handler *handler, void *arg, char why[HEIR_WHY_SIZE]);
 
-/* Ends the process, unless it was let go. */
+/*
+ * The same for a process that was not started by this one, and asks to replace
+ * it.  It asks for one descriptor after the other, and says which it has taken:
+ *
+ *	"next" -->		<-- "handed" WORD with the descriptor, or "all"
+ *	"took" NUMBER -->	of the list, from 0
+ *				<-- "refused" WHY
+ *
+ * `theirs` is its end of the channel, which the caller gives to it and closes.
+ */
+struct heir *heir_adopt(struct event_base *base,
+    const struct handed_list *handed, const struct heir_handler *handler,
+    void *arg, int *theirs, char why[HEIR_WHY_SIZE]);
+bool heir_is_adopted(const struct heir *heir);
+/* What was handed to it, and which of that it has taken. */
+const struct handed_list *heir_handed(
+    const struct heir *heir, const bool **taken);
+
+/* Ends the process, unless it was let go or adopted: that one ends when it is
+ * told why. */
+void heir_refuse(const struct heir *heir, const char *why);
 void heir_free(struct heir *heir);
 
-pid_t heir_pid(const struct heir *heir);
+pid_t heir_pid(const struct heir *heir); /* 0: adopted */
 int64_t heir_began_ms(const struct heir *heir);
 
 /*

@@ -15,6 +15,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/carry.c \
 	src/daemon/daemon.c \
 	src/daemon/daemon.h \
+	src/daemon/envoy.c \
+	src/daemon/envoy.h \
 	src/daemon/handlers.c \
 	src/daemon/heir.c \
 	src/daemon/heir.h \
@@ -76,8 +78,12 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/statistics.h \
 	src/daemon/succession.c \
 	src/daemon/succession.h \
+	src/daemon/succession_state.h \
+	src/daemon/successor.c \
 	src/daemon/systemd.c \
 	src/daemon/systemd.h \
+	src/daemon/takeover.c \
+	src/daemon/takeover.h \
 	src/daemon/tls.c \
 	src/daemon/tls.h \
 	src/daemon/views.c \

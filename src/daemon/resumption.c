@@ -8,6 +8,7 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "auth/users.h"
@@ -453,11 +454,15 @@ resumption_new(
     struct broker *b, int (*ask_all)(struct broker *b, const struct packet *p))
 {
 	struct resumption *r = xcalloc(1, sizeof(*r));
+	uint32_t first;
 
 	r->broker = b;
 	r->ask_all = ask_all;
-	/* Answers to a process come to the next one if it is replaced. */
-	r->last = (uint64_t)getpid() << 32;
+	/* Answers to a process come to the next one if it is replaced; and in
+	 * two containers both may be process 1. */
+	if (getrandom(&first, sizeof(first), 0) != (ssize_t)sizeof(first))
+		abort();
+	r->last = (uint64_t)(first >> 1) << 32;
 	table_init(&r->by_number, number_of);
 	TAILQ_INIT(&r->asking);
 	TAILQ_INIT(&r->told);

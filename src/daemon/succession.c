@@ -1,13 +1,16 @@
 /*
- * See succession.h; heir.c starts the new process.
+ * See succession.h: the old process.  heir.c starts the new one.
  */
 #include "config.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/handed.h"
@@ -23,153 +26,14 @@
 #include "daemon/leavers.h"
 #include "daemon/resumption.h"
 #include "daemon/succession.h"
+#include "daemon/succession_state.h"
 #include "daemon/systemd.h"
 #include "relay/channel.h"
 #include "relay/packet.h"
 
 #define REPORT_MS 1000	/* how often one that leaves tells how it is */
 #define RETURN_MS 10000 /* for so long it may return */
-
-/* Who has asked for a replacement. */
-struct asker {
-	uint64_t conn, ref; /* ref 0: nobody */
-};
-
-struct succession {
-	struct broker *broker;
-	const struct succession_hooks *hooks;
-	struct systemd *notify;
-	struct channel *before;	 /* to the process that we are to replace */
-	struct channel *after;	 /* to the one that has replaced us */
-	struct leavers *leavers; /* we, or those before us, replaced them */
-	struct leavers *kept;	 /* handed on, and ours again if we return */
-	struct event *return_over;
-	struct heir *heir; /* it is to replace us */
-	struct asker asker;
-	struct resumption *resumption;
-	struct event *report;
-	struct buf told; /* what `before` was told last */
-	uint64_t replaced_total;
-	bool stop;     /* `after` says so */
-	bool reload;   /* so does `after`, or `before` */
-	bool reloaded; /* since the heir was started */
-};
-
-/* The new process. */
-
-void
-succession_failed(const char *why)
-{
-	int fd = handed_next(HANDED_CHANNEL);
-	struct packet p;
-
-	if (fd < 0)
-		return;
-	packet_begin(&p, "failed");
-	packet_add(&p, why);
-	(void)!packet_send(fd, &p, -1);
-	/* It stays open: its end is to be that of the process. */
-}
-
-/*
- * Clients of the old process and of the new one would not see each other's
- * locks if these differed.  Of a cluster, and of Sentinels, any nodes will do.
- */
-static void
-add_redis(struct buf *out, const struct config *config)
-{
-	const struct config_redis *r = &config->redis;
-	char node[ADDRESS_SIZE];
-	size_t i;
-
-	buf_addf(out, "%d %u %s %s", (int)r->mode, r->database, r->prefix,
-	    r->master);
-	if (r->mode == CONFIG_MODE_STANDALONE || r->mode == CONFIG_MODE_QUORUM)
-		for (i = 0; i < r->nodes.n; i++)
-			buf_addf(
-			    out, " %s", address_format(&r->nodes.v[i], node));
-	buf_addc(out, '\0');
-}
-
-void
-succession_turn(struct succession *s)
-{
-	struct core_gauges gauges;
-	struct redis_stats redis;
-	struct packet p;
-	struct buf mine;
-
-	if (s->before == NULL)
-		return;
-	core_gauges(s->broker->core, now_ms(), &gauges);
-	redis_stats(s->broker->redis, &redis);
-	buf_init(&mine);
-	add_redis(&mine, s->broker->config);
-	packet_begin(&p, "state");
-	packet_add_num(&p, gauges.ready);
-	packet_add_num(&p, gauges.grace_ms > 0);
-	packet_add_num(&p, redis.up);
-	packet_add(&p, buf_data(&mine));
-	packet_add(&p, gauges.ready ? "" : gauges.why);
-	buf_fini(&mine);
-	if (p.len == buf_len(&s->told) &&
-	    memcmp(p.bytes, buf_data(&s->told), p.len) == 0)
-		return;
-	/* Only the latest is of use. */
-	if (channel_tell(s->before, &p, 0) == PACKET_OK) {
-		buf_clear(&s->told);
-		buf_add(&s->told, p.bytes, p.len);
-	}
-}
-
-/* From now on this process is the broker. */
-static void
-take_over(struct succession *s)
-{
-	s->before = NULL;
-	buf_fini(&s->told);
-	leavers_listen(s->leavers);
-	handed_drop();
-	s->hooks->take_over(s->broker);
-	/* What this one has read anew goes for them, too. */
-	leavers_say(s->leavers, "reload");
-}
-
-static void
-on_before(void *arg, struct packet *p)
-{
-	struct succession *s = arg;
-
-	if (!packet_is(p, "go", 2))
-		return;
-	s->replaced_total = (uint64_t)packet_num(p, 1);
-	LOG(NOTICE, "takes-over", LOG_N("from", packet_num(p, 2)));
-	s->reload = packet_num(p, 3) != 0;
-	leavers_add(s->leavers, s->before, packet_num(p, 2));
-	take_over(s);
-}
-
-static void
-before_gone(void *arg)
-{
-	struct succession *s = arg;
-	struct channel *before = s->before;
-
-	LOG(WARNING, "takes-over",
-	    LOG_S("why", "the process that started this one has gone"));
-	take_over(s);
-	channel_free(before);
-}
-
-/* It is told how we are over and over. */
-static void
-no_room(void *arg)
-{
-	(void)arg;
-}
-
-static const struct channel_handler before_handler = { on_before, no_room,
-	before_gone };
+#define KEEP_MS 30000	/* for so long it accepts at places that are its own */
 
 /* Asks all that leave, and the one that has replaced this one. */
 static int
@@ -202,8 +66,6 @@ succession_total(const struct succession *s)
 {
 	return s->replaced_total;
 }
-
-/* The old process. */
 
 /* Tells the process that has replaced this one. */
 static void
@@ -298,6 +160,17 @@ on_return_over(evutil_socket_t fd, short what, void *arg)
 	s->hooks->return_no_more(s->broker);
 }
 
+/* Who looks for the broker has found the successor by now. */
+static void
+on_keep_over(evutil_socket_t fd, short what, void *arg)
+{
+	struct succession *s = arg;
+
+	(void)fd;
+	(void)what;
+	s->hooks->close_places(s->broker);
+}
+
 /* The successor has ended too early. */
 static void
 come_back(struct succession *s)
@@ -305,6 +178,7 @@ come_back(struct succession *s)
 	LOG(WARNING, "returned",
 	    LOG_N("clients", front_count(s->broker->front)));
 	(void)event_del(s->return_over);
+	(void)event_del(s->keep_over);
 	(void)event_del(s->report);
 	leavers_free(s->leavers);
 	s->leavers = s->kept;
@@ -328,6 +202,7 @@ after_gone(void *arg)
 	/* Else its server has gone with it, and never comes back. */
 	if (s->broker->leaving_ms > 0 && !s->broker->server_stays)
 		s->hooks->drain(s->broker);
+	s->hooks->seek(s->broker);
 }
 
 static const struct channel_handler after_handler = { on_after, after_room,
@@ -343,13 +218,20 @@ static bool
 pass_on(struct succession *s)
 {
 	struct broker *b = s->broker;
-	pid_t pid = heir_pid(s->heir);
+	bool ours = !heir_is_adopted(s->heir);
+	const struct handed_list *handed;
+	const bool *taken;
 	struct packet p;
 
+	handed = heir_handed(s->heir, &taken);
+	if (!ours)
+		s->hooks->keep(b, handed, taken);
 	s->hooks->hold_back(b, true);
 	s->after = channel_new(b->base, heir_let_go(s->heir));
 	channel_handle(s->after, &after_handler, s);
-	systemd_send(s->notify, "MAINPID=%lld", (long long)pid);
+	if (ours)
+		systemd_send(
+		    s->notify, "MAINPID=%lld", (long long)heir_pid(s->heir));
 	packet_begin(&p, "go");
 	packet_add_num(&p, (int64_t)s->replaced_total + 1);
 	packet_add_num(&p, getpid());
@@ -358,7 +240,8 @@ pass_on(struct succession *s)
 		return true;
 	channel_free(s->after);
 	s->after = NULL;
-	systemd_send(s->notify, "MAINPID=%lld", (long long)getpid());
+	if (ours)
+		systemd_send(s->notify, "MAINPID=%lld", (long long)getpid());
 	s->hooks->hold_back(b, false);
 	return false;
 }
@@ -368,22 +251,27 @@ hand_over(struct succession *s)
 {
 	const struct timeval often = ms_to_timeval(REPORT_MS);
 	const struct timeval soon = ms_to_timeval(RETURN_MS);
+	const struct timeval later = ms_to_timeval(KEEP_MS);
 	struct broker *b = s->broker;
 	pid_t pid = heir_pid(s->heir);
 	int64_t began_ms = heir_began_ms(s->heir);
 	struct broker_counts n;
-	bool may_return;
+	bool may_return, ours = !heir_is_adopted(s->heir);
 
 	if (!pass_on(s)) {
 		refuse(s, "the new process ended when it was ready");
 		return;
 	}
-	/* A service manager would end all when the new process ends, and an
-	 * embedded server is not handed back. */
-	may_return =
-	    s->notify->fd < 0 && b->config->redis.mode != CONFIG_MODE_EMBEDDED;
+	/* A service manager would end all when the new process ends, unless
+	 * that is no business of its; and an embedded server is not handed
+	 * back. */
+	may_return = (!ours || s->notify->fd < 0) &&
+		     b->config->redis.mode != CONFIG_MODE_EMBEDDED;
 	s->hooks->leave(b, may_return);
-	systemd_fini(s->notify);
+	if (ours)
+		systemd_fini(s->notify);
+	else if (event_add(s->keep_over, &later) < 0)
+		on_keep_over(-1, 0, s);
 	leavers_hush(s->leavers);
 	s->kept = s->leavers;
 	s->leavers = leavers_new(b, s->resumption, s->hooks->inherit);
@@ -410,7 +298,7 @@ unfit(void *arg, const struct heir_state *state, bool *for_good)
 	struct buf mine;
 
 	buf_init(&mine);
-	add_redis(&mine, s->broker->config);
+	succession_add_redis(&mine, s->broker->config);
 	*for_good = strcmp(buf_data(&mine), state->redis) != 0;
 	buf_fini(&mine);
 	if (*for_good)
@@ -430,10 +318,12 @@ on_over(void *arg, const char *why)
 {
 	struct succession *s = arg;
 
-	if (why == NULL)
+	if (why == NULL) {
 		hand_over(s);
-	else
+	} else {
+		heir_refuse(s->heir, why);
 		refuse(s, why);
+	}
 	heir_free(s->heir);
 	s->heir = NULL;
 }
@@ -466,6 +356,17 @@ obstacle(const struct succession *s)
 		return "this process has not taken over itself yet";
 	if (s->heir != NULL)
 		return "a replacement is under way already";
+	return NULL;
+}
+
+/* The same for a process that this one would start. */
+static const char *
+obstacle_to_start(const struct succession *s)
+{
+	const char *why = obstacle(s);
+
+	if (why != NULL)
+		return why;
 	if (getpid() == 1)
 		return "the broker is process 1 of a container, which ends"
 		       " when that ends: start it under an init, as by docker"
@@ -476,10 +377,19 @@ obstacle(const struct succession *s)
 	return NULL;
 }
 
+static void
+list_handed(const struct succession *s, struct handed_list *out)
+{
+	out->n = 0;
+	out->full = false;
+	leavers_hand_over(s->leavers, out);
+	s->hooks->hand_over(s->broker, out);
+}
+
 void
 succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
 {
-	const char *why = obstacle(s);
+	const char *why = obstacle_to_start(s);
 	struct asker was = s->asker;
 	struct handed_list handed;
 	char text[HEIR_WHY_SIZE];
@@ -491,15 +401,90 @@ succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
 		return;
 	}
 	s->reloaded = false;
-	handed.n = 0;
-	handed.full = false;
-	leavers_hand_over(s->leavers, &handed);
-	s->hooks->hand_over(s->broker, &handed);
+	list_handed(s, &handed);
 	s->heir = heir_start(s->broker->base, &handed, &heir_handler, s, text);
 	if (s->heir == NULL)
 		refuse(s, text);
 	else
 		LOG(NOTICE, "replacing", LOG_N("pid", heir_pid(s->heir)));
+}
+
+/* The service manager of this process is not that of the other. */
+static void
+tell_as_places(struct handed_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->v[i].kind == HANDED_PASSED)
+			list->v[i].kind = HANDED_LINES;
+}
+
+int
+succession_adopt(struct succession *s, char *why, size_t why_size)
+{
+	const char *not = obstacle(s);
+	struct handed_list handed;
+	char text[HEIR_WHY_SIZE];
+	int theirs;
+
+	if (s->broker->config->redis.mode == CONFIG_MODE_EMBEDDED)
+		not = "its Redis is embedded, and ends with it";
+	if (not != NULL) {
+		snprintf(why, why_size, "%s", not );
+		return -1;
+	}
+	s->asker.ref = 0;
+	s->reloaded = false;
+	list_handed(s, &handed);
+	tell_as_places(&handed);
+	s->heir = heir_adopt(
+	    s->broker->base, &handed, &heir_handler, s, &theirs, text);
+	if (s->heir != NULL)
+		return theirs;
+	snprintf(why, why_size, "%s", text);
+	return -1;
+}
+
+int
+succession_take_in(struct succession *s, char *why, size_t why_size)
+{
+	struct channel *channel;
+	int ends[2];
+
+	if (s->before != NULL || s->broker->leaving_ms > 0 ||
+	    s->broker->stopping) {
+		snprintf(why, why_size, "it is not the one that goes on");
+		return -1;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		0, ends) < 0) {
+		snprintf(why, why_size, "%s", strerror(errno));
+		return -1;
+	}
+	channel = channel_new(s->broker->base, ends[0]);
+	leavers_add(s->leavers, channel, 0);
+	channel_listen(channel);
+	return ends[1];
+}
+
+bool
+succession_seeks(const struct succession *s)
+{
+	const struct broker *b = s->broker;
+
+	return s->after == NULL && b->leaving_ms > 0 && !b->keeps_local &&
+	       b->server_stays && !s->stop && !b->stopping;
+}
+
+void
+succession_taken_in(struct succession *s, int fd)
+{
+	s->after = channel_new(s->broker->base, fd);
+	channel_handle(s->after, &after_handler, s);
+	channel_listen(s->after);
+	LOG(NOTICE, "taken-in");
+	on_report(-1, 0, s);
 }
 
 bool
@@ -582,17 +567,12 @@ succession_new(struct broker *b, struct systemd *notify,
 	s->notify = notify;
 	s->resumption = resumption_new(b, ask_others);
 	s->leavers = leavers_new(b, s->resumption, hooks->inherit);
-	buf_init(&s->told);
 	s->report = event_new(b->base, -1, EV_PERSIST, on_report, s);
 	s->return_over = event_new(b->base, -1, 0, on_return_over, s);
-	if (!s->report || !s->return_over)
+	s->keep_over = event_new(b->base, -1, 0, on_keep_over, s);
+	if (!s->report || !s->return_over || !s->keep_over)
 		abort();
-	fd = handed_next(HANDED_CHANNEL);
-	if (fd >= 0) {
-		s->before = channel_new(b->base, fd);
-		channel_handle(s->before, &before_handler, s);
-		channel_listen(s->before);
-	}
+	successor_begin(s);
 	while ((fd = handed_next(HANDED_LEAVING)) >= 0)
 		leavers_add(s->leavers, channel_new(b->base, fd), 0);
 	return s;
@@ -622,6 +602,7 @@ succession_free(struct succession *s)
 	if (s->kept != NULL)
 		leavers_free(s->kept);
 	event_free(s->return_over);
+	event_free(s->keep_over);
 	resumption_free(s->resumption);
 	event_free(s->report);
 	buf_fini(&s->told);

@@ -1,5 +1,5 @@
 /*
- * Which process of a broker serves whom: SIGUSR2 and REPLACE.
+ * Which process of a broker serves whom: SIGUSR2, REPLACE and TAKEOVER.
  *
  *	old process                          new process
  *	starts it, hands it its sockets -->  reads the configuration, listens,
@@ -14,14 +14,22 @@
  * seconds, and no service manager has been told of it, the old one accepts
  * again.  A process that is replaced hands on the channels to those that it has
  * replaced itself.
+ *
+ * A process that was started by somebody else may ask to be the new one
+ * (takeover.h): then the two need have nothing in common but a Unix socket, and
+ * no pid counts.  It takes of the sockets what it can't have otherwise; on the
+ * others the old one accepts for 30 s more.
  */
 #ifndef LOCKBROKER_DAEMON_SUCCESSION_H
 #define LOCKBROKER_DAEMON_SUCCESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct broker;
+struct buf;
+struct config;
 struct handed_list;
 struct leavers;
 struct systemd;
@@ -46,6 +54,12 @@ struct succession_hooks {
 	void (*drain_no_more)(struct broker *b);
 	/* One that leaves has done so for a moment. */
 	void (*inherit)(struct broker *b);
+	/* Of those, some were not taken; see broker.h. */
+	void (*keep)(struct broker *b, const struct handed_list *list,
+	    const bool *taken);
+	void (*close_places)(struct broker *b);
+	/* It leaves, and its successor has ended for good. */
+	void (*seek)(struct broker *b);
 	/* Adds all sockets to what is handed to another process. */
 	void (*hand_over)(struct broker *b, struct handed_list *out);
 	/* The process that has replaced this one asks for a user: answers the
@@ -76,6 +90,21 @@ void succession_turn(struct succession *s);
  * connection is answered when it has, or can't; 0: nobody waits for that.
  */
 void succession_begin(struct succession *s, uint64_t conn, uint64_t ref);
+
+/*
+ * Hands over to a process that this one has not started, or takes in one that
+ * leaves, and has lost the process that replaced it.  Returns its end of the
+ * channel, which the caller gives to it and closes; -1: `why` says why not.
+ */
+int succession_adopt(struct succession *s, char *why, size_t why_size);
+int succession_take_in(struct succession *s, char *why, size_t why_size);
+
+/* The same from the other side: this one leaves, and there is its channel. */
+bool succession_seeks(const struct succession *s);
+void succession_taken_in(struct succession *s, int fd);
+
+/* Writes which Redis a configuration means: two of one broker must be alike. */
+void succession_add_redis(struct buf *out, const struct config *config);
 
 /* Has the process that replaced this one said that all is to stop? */
 bool succession_told_to_stop(const struct succession *s);

@@ -182,6 +182,17 @@ void front_share_paths(struct front *f, bool shared);
  */
 void front_hold_back(struct front *f, bool hold);
 /*
+ * Another process has no use for this socket: clients are accepted there even
+ * while the front is held back, until it is so no more.
+ *
+ * front_keeps(): is there such a socket?  elsewhere: are those all such that
+ * have another process accept for them, and are there any?
+ */
+void front_keep(struct front *f, int fd);
+bool front_keeps(const struct front *f, bool elsewhere);
+/* Closes all that are not kept. */
+void front_give_up(struct front *f);
+/*
  * Closes all places but Unix sockets; those that were passed stay, and clients
  * wait there.  With false, what is there accepts again: open the others first.
  */

@@ -91,6 +91,18 @@ bind_tcp(const struct addrinfo *ai, struct buf *why)
 	return -1;
 }
 
+/* The same; or one that was handed to this process. */
+static int
+open_tcp(const struct addrinfo *ai, enum handed_kind kind, struct buf *why)
+{
+	bool anew = handed_is_spare();
+	int fd = anew ? bind_tcp(ai, why) : -1;
+
+	if (fd < 0)
+		fd = handed_claim(ai->ai_addr, ai->ai_addrlen, kind);
+	return fd < 0 && !anew ? bind_tcp(ai, why) : fd;
+}
+
 static in_port_t
 tcp_port(const struct sockaddr *sa)
 {
@@ -121,9 +133,7 @@ listen_at(struct front *f, const struct addrinfo *ai,
 			listener_tell(there); /* of another protocol */
 		return true;
 	}
-	fd = handed_claim(ai->ai_addr, ai->ai_addrlen, kind_of(as));
-	if (fd < 0)
-		fd = bind_tcp(ai, why);
+	fd = open_tcp(ai, kind_of(as), why);
 	if (fd < 0)
 		return false;
 	there = listener_add(f, fd, true, socket_name(fd), NULL);

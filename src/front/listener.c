@@ -40,10 +40,11 @@ struct listener {
 	bool passed;   /* the service manager's */
 	bool any_port; /* the kernel has chosen the port */
 	bool shared;   /* another process listens there, too: keep the path */
-	int place;     /* another process accepts there; -1: we do */
-	char *name;    /* owned; as the log names it */
-	char *path;    /* owned; to be unlinked, or NULL */
-	dev_t dev;     /* of path, so that we unlink only our own */
+	bool kept;  /* ... does not: accepts, though the front is held back */
+	int place;  /* another process accepts there; -1: we do */
+	char *name; /* owned; as the log names it */
+	char *path; /* owned; to be unlinked, or NULL */
+	dev_t dev;  /* of path, so that we unlink only our own */
 	ino_t ino;
 	struct event *event;
 	LIST_ENTRY(listener) link;
@@ -66,7 +67,8 @@ arm(struct listener *l)
 {
 	const struct front *f = l->front;
 
-	if (l->place < 0 && !f->held_back && !(l->tcp && f->local_only))
+	if (l->place < 0 && (!f->held_back || l->kept) &&
+	    !(l->tcp && f->local_only))
 		(void)event_add(l->event, NULL);
 	else
 		(void)event_del(l->event);
@@ -204,8 +206,48 @@ front_hold_back(struct front *f, bool hold)
 	struct listener *l;
 
 	f->held_back = hold;
-	LIST_FOREACH (l, &f->listeners, link)
+	LIST_FOREACH (l, &f->listeners, link) {
+		l->kept = l->kept && hold;
 		arm(l);
+	}
+}
+
+void
+front_keep(struct front *f, int fd)
+{
+	struct listener *l;
+
+	LIST_FOREACH (l, &f->listeners, link)
+		if (l->fd == fd)
+			l->kept = true;
+}
+
+bool
+front_keeps(const struct front *f, bool elsewhere)
+{
+	const struct listener *l;
+	bool keeps = false;
+
+	LIST_FOREACH (l, &f->listeners, link) {
+		if ((l->place >= 0) != elsewhere)
+			continue;
+		if (elsewhere && !l->kept)
+			return false;
+		keeps = keeps || l->kept;
+	}
+	return keeps;
+}
+
+void
+front_give_up(struct front *f)
+{
+	struct listener *l, *next;
+
+	LIST_FOREACH_SAFE (l, &f->listeners, link, next)
+		if (!l->kept) {
+			LIST_REMOVE(l, link);
+			listener_free(l);
+		}
 }
 
 /* Nobody but the service manager could open again what it has passed. */
@@ -300,7 +342,7 @@ front_share_paths(struct front *f, bool shared)
 	struct listener *l;
 
 	LIST_FOREACH (l, &f->listeners, link)
-		l->shared = shared;
+		l->shared = shared && !l->kept;
 }
 
 void

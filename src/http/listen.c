@@ -73,15 +73,25 @@ bind_tcp(const struct addrinfo *ai)
 	return -1;
 }
 
+/* The same; or one that was handed to this process. */
+static int
+open_tcp(const struct addrinfo *ai)
+{
+	bool anew = handed_is_spare();
+	int fd = anew ? bind_tcp(ai) : -1;
+
+	if (fd < 0)
+		fd = handed_claim(ai->ai_addr, ai->ai_addrlen, HANDED_HTTP);
+	return fd < 0 && !anew ? bind_tcp(ai) : fd;
+}
+
 static bool
 listen_at(struct http_socket *out, const struct addrinfo *ai)
 {
 	const struct sockaddr_in6 *six = (const void *)ai->ai_addr;
 	const struct sockaddr_in *four = (const void *)ai->ai_addr;
-	int fd = handed_claim(ai->ai_addr, ai->ai_addrlen, HANDED_HTTP);
+	int fd = open_tcp(ai);
 
-	if (fd < 0)
-		fd = bind_tcp(ai);
 	if (fd < 0)
 		return false;
 	memset(out, 0, sizeof(*out));

@@ -136,6 +136,7 @@ EXTRA_DIST += \
 	tests/system/test_resp_multi.py \
 	tests/system/test_resp_pollers.py \
 	tests/system/test_sync.py \
+	tests/system/test_take_over.py \
 	tests/system/test_sentinel.py \
 	tests/system/test_runs.py \
 	tests/system/test_sessions.py \
