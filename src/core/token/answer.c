@@ -343,6 +343,9 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 		c->result = keeps ? RESULT_GRANTED : RESULT_TIMEOUT;
 	if (how == TOKEN_BUSY && !c->parked)
 		token_busy(core, c);
+	if (how == TOKEN_BUSY && c->op == TOKEN_ACQUIRE && c->n == 1 &&
+	    asker != NULL)
+		notify_token_twice(core, c, asker);
 	if (how == TOKEN_BUSY && c->listener != 0 && asker != NULL)
 		c->listed = poll_listens(core, c);
 	result_emit(core, c, how);

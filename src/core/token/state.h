@@ -132,6 +132,7 @@ struct tokens {
 	size_t nleft;	      /* stopping: records that were left to Redis */
 	struct table pollers; /* poll.c: by name */
 	unsigned npollers;
+	int64_t twice_ms; /* when the log was told of a token twice; 0: never */
 };
 
 /* When a token first came for a name, and not only this time. */

@@ -1942,3 +1942,69 @@ config waiters=1
 > 570 3 @7 busy 0 free left=0
 1100 until
 > 1080 1 @8 done 0 free
+
+== tokens: one that comes again at once over another connection: several addresses of one broker
+0 ready 3
+10 token 1 acquire a token=0123456789ab px=30s
+> op claim a seq=1 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+11 token 2 acquire a token=0123456789ab px=30s
+> op claim a seq=2 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=0123456789ab
+21 < busy a fence=100 ttl=30s text=0123456789ab first=1 second=3
+> log same-token-twice name=a fence=100 session=2 peer=peer advice=give the library one address: this broker is one server, however often it is named
+> 2 busy 0 held own meant fence=100 left=30000 token=0123456789ab
+30 token 3 acquire a token=0123456789ab px=30s
+> op claim a seq=3 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+31 < busy a fence=100 ttl=30s text=0123456789ab first=1 second=3
+> 3 busy 0 held own meant fence=100 left=30000 token=0123456789ab
+40 token 1 acquire b token=0123456789ab px=30s
+> op claim b seq=4 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+41 < granted b fence=101
+> 1 done 1 held own meant fence=101 left=30000 token=0123456789ab
+42 token 2 acquire b token=0123456789ab px=30s
+> op claim b seq=5 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+43 < busy b fence=101 ttl=30s text=0123456789ab first=1 second=3
+> 2 busy 0 held own meant fence=101 left=30000 token=0123456789ab
+60030 token 1 acquire c token=0123456789ab px=30s
+> op token a seq=1 how=u--
+> op token b seq=4 how=u--
+> op claim c seq=6 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+60031 < granted c fence=102
+> 1 done 1 held own meant fence=102 left=30000 token=0123456789ab
+60032 token 2 acquire c token=0123456789ab px=30s
+> op claim c seq=7 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+60033 < busy c fence=102 ttl=30s text=0123456789ab first=1 second=3
+> log same-token-twice name=c fence=102 session=2 peer=peer advice=give the library one address: this broker is one server, however often it is named
+> 2 busy 0 held own meant fence=102 left=30000 token=0123456789ab
+
+== tokens: one that comes again later, over its own connection, or is a constant
+0 ready 2
+10 token 1 acquire a token=0123456789ab px=30s
+> op claim a seq=1 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+20 < granted a fence=100
+> 1 done 1 held own meant fence=100 left=30000 token=0123456789ab
+30 token 1 acquire a token=0123456789ab px=30s
+> op claim a seq=2 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+31 < busy a fence=100 ttl=30s text=0123456789ab first=1 second=3
+> 1 busy 0 held own meant fence=100 left=30000 token=0123456789ab
+121 token 2 acquire a token=0123456789ab px=30s
+> op claim a seq=3 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+122 < busy a fence=100 ttl=30s text=0123456789ab first=1 second=3
+> 2 busy 0 held own meant fence=100 left=30000 token=0123456789ab
+130 token 1 acquire b token=locked px=30s
+> op claim b seq=4 ttl=30000 client=locked other=locked how=e-r
+131 < granted b fence=101
+> 1 done 1 held own meant fence=101 left=30000 token=locked
+132 token 2 acquire b token=locked px=30s
+> op claim b seq=5 ttl=30000 client=locked other=locked how=e-r
+133 < busy b fence=101 ttl=30s text=locked first=1 second=3
+> 2 busy 0 held own meant fence=101 left=30000 token=locked
+140 token 1 acquire c token=0123456789ab px=30s
+> op claim c seq=6 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
+141 < granted c fence=102
+> 1 done 1 held own meant fence=102 left=30000 token=0123456789ab
+142 token 2 acquire c token=ba9876543210 px=30s
+> op claim c seq=7 ttl=30000 client=ba9876543210 other=ba9876543210 how=e-r
+143 < busy c fence=102 ttl=30s text=0123456789ab second=3
+> 2 busy 0 free own meant fence=102 left=30000 token=0123456789ab
