@@ -76,6 +76,7 @@
 	FIELD(MISSING, "missing", NUM) \
 	FIELD(ASOF, "asof", MS) \
 	FIELD(SELF, "self", NUM) \
+	FIELD(TWICE, "twice", NUM) \
 	FIELD(NAME, "name", STR) \
 	FIELD(BEFORE, "before", NUM) \
 	FIELD(KEPT, "kept", MS) \
@@ -88,6 +89,7 @@
  */
 #define LOG_FIELDS(LOGFIELD) \
 	LOGFIELD(TEXT, "text", STR) \
+	LOGFIELD(ADVICE, "advice", STR) \
 	LOGFIELD(SHARD, "node", NUM) \
 	LOGFIELD(CAUSE, "cause", STR) \
 	LOGFIELD(WAIT, "wait", MS) \

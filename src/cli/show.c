@@ -232,6 +232,7 @@ show_brokers(struct cli *cli, int argc, char **argv)
 		{ "lease", "LEASE", TABLE_ALWAYS },
 		{ "address", "ADDRESS", TABLE_ALWAYS },
 		{ "http", "PAGE", TABLE_IF_ANY },
+		{ "twice", "SAME NAME", TABLE_MARK },
 	};
 	static const struct table brokers = { "name", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
@@ -240,6 +241,8 @@ show_brokers(struct cli *cli, int argc, char **argv)
 	size_t i;
 	int status = ask(cli, "BROKERS", &m);
 	char span[TIMESPAN_TEXT_MAX];
+	struct pair twice;
+	bool any = false;
 	int64_t ago_ms;
 
 	(void)argc;
@@ -247,6 +250,11 @@ show_brokers(struct cli *cli, int argc, char **argv)
 	if (status == 0 && pair_find_ms(m.text, "asof", &ago_ms))
 		say("as of %s ago: Redis can't be asked now",
 		    timespan_text(ago_ms, span));
+	for (i = 0; status == 0 && i < m.lines_n; i++)
+		any |= pair_find(m.lines[i], "twice", &twice);
+	if (any)
+		say("brokers have one name at once: give each a broker.name of"
+		    " its own");
 	for (i = 0; status == 0 && !cli->json && i < m.lines_n; i++) {
 		line = broker_line(&m, m.lines[i]);
 		free(m.lines[i]);

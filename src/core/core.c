@@ -87,6 +87,7 @@ static const struct timer_row timers[TIMER_MAX] = {
 	[TIMER_RECALL] = { AGENDA_PATIENT, recall_timer },
 	[TIMER_ABOUT] = { AGENDA_PATIENT, about_timer },
 	[TIMER_VALID] = { AGENDA_PATIENT, valid_timer },
+	[TIMER_FLEET] = { AGENDA_PATIENT, fleet_timer },
 };
 
 static bool (*const jobs[JOB_MAX])(struct core *core) = {
@@ -194,6 +195,7 @@ guard_changed(struct core *core, uint32_t shard)
 		sweep_plan(core, shard, SWEEP_WARM);
 	job_run(core, JOB_SWEEP);
 	token_records_guard_changed(core, shard);
+	fleet_guard_changed(core);
 	guard_waits_retry(core);
 }
 

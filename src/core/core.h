@@ -56,6 +56,8 @@ struct core_config {
 	unsigned replicas; /* that confirm each write; only for messages */
 	unsigned fences;   /* at least so many are drawn at a time; 0 is 1 */
 	int64_t reply_timeout_ms;
+	int64_t fleet_ms; /* the broker asks for the list of brokers so often,
+			     times their number; 0: only when others ask */
 	bool audit; /* NOTICE_LOCK_ENDED is wanted; a reload may change: */
 	bool debug; /* somebody reads lines of debugging */
 	struct lock_limits locks;

@@ -9,6 +9,10 @@
  *
  * A fleet has some brokers, at most a thousand or so, and people ask for it
  * seldom.  So the answer is taken apart in one step.
+ *
+ * Two brokers have one name at once if each was seen long after the other was
+ * known.  One that has died may count as present for a while (it stays away, or
+ * is not missing yet), and one that was replaced until it says that it leaves.
  */
 #include "config.h"
 
@@ -30,6 +34,12 @@
 /* So many leases without a call, and a broker counts as missing. */
 #define MISSING_LEASES 2
 
+/* So long after it has died a broker may seem to be there, at most: longer than
+ * it stays away (guard_heartbeat.c). */
+#define TWICE_LEASES 8
+
+#define FEW 60 /* brokers: fewer ask no more often */
+
 /* A growing list of members; owns them. */
 struct members {
 	struct member **v;
@@ -48,6 +58,8 @@ struct fleet {
 	struct members fresh; /* of the answers so far, in no order */
 	unsigned under_way;   /* servers that have not answered yet */
 	bool told;	      /* some have */
+	struct timer due;     /* when to ask again, though nobody does */
+	bool twice;	      /* it was told that another one has our name */
 	struct asker *askers; /* owned */
 	size_t naskers, askers_size;
 };
@@ -65,11 +77,13 @@ void
 fleet_init(struct core *core)
 {
 	core->fleet = xcalloc(1, sizeof(*core->fleet));
+	core->fleet->due.kind = TIMER_FLEET;
 }
 
 void
 fleet_fini(struct core *core)
 {
+	core_disarm(core, &core->fleet->due);
 	members_fini(&core->fleet->known);
 	members_fini(&core->fleet->fresh);
 	free(core->fleet->askers);
@@ -221,6 +235,59 @@ members_merge(struct members *m)
 	m->n = n;
 }
 
+/* Since when each is known. */
+static void
+members_date(
+    const struct core *core, struct members *m, const struct members *before)
+{
+	size_t i, k = 0, at;
+
+	for (i = 0; i < m->n; i++) {
+		m->v[i]->since_ms = core->now_ms;
+		while (k < before->n &&
+		       order_names(before->v[k]->text, before->v[k]->name_len,
+			   m->v[i]->text, m->v[i]->name_len) < 0)
+			k++;
+		for (at = k;
+		     at < before->n && same_name(before->v[at], m->v[i]); at++)
+			if (same_id(before->v[at], m->v[i]))
+				m->v[i]->since_ms = before->v[at]->since_ms;
+	}
+}
+
+static bool
+is_leaving(const struct member *one)
+{
+	return strcmp(one->words[MEMBER_LEAVING], "-") != 0;
+}
+
+/* Was x seen long after y was known? */
+static bool
+outlasts(
+    const struct core *core, const struct member *x, const struct member *y)
+{
+	return core->now_ms - x->seen_ms - y->since_ms >
+	       TWICE_LEASES * core->config.lease_ms;
+}
+
+/* Marks those of one name, of which the list has only those that are there. */
+static void
+members_pair(const struct core *core, struct members *m)
+{
+	struct member *x, *y;
+	size_t i, k;
+
+	for (i = 0; i < m->n; i++) {
+		x = m->v[i];
+		for (k = i + 1; k < m->n && same_name(x, m->v[k]); k++) {
+			y = m->v[k];
+			if (!is_leaving(x) && !is_leaving(y) &&
+			    outlasts(core, x, y) && outlasts(core, y, x))
+				x->twice = y->twice = true;
+		}
+	}
+}
+
 static const char *
 address_of(const struct member *one)
 {
@@ -242,6 +309,49 @@ fleet_ask(struct core *core, uint32_t shard)
 	return true;
 }
 
+/* Asks the servers that have to be, unless they are being asked; returns
+ * whether they are. */
+static bool
+fleet_look(struct core *core)
+{
+	struct fleet *f = core->fleet;
+	bool idle = f->under_way == 0;
+	uint32_t i;
+
+	for (i = 0; idle && i < core->config.shards; i++)
+		if (fleet_ask(core, i) && !quorum_used(core))
+			break;
+	return f->under_way > 0;
+}
+
+static void
+plan(struct core *core)
+{
+	struct fleet *f = core->fleet;
+	int64_t n = f->known.n > FEW ? (int64_t)f->known.n : FEW;
+
+	if (core->config.fleet_ms > 0 && !core->stopping)
+		core_arm(
+		    core, &f->due, core->now_ms + n * core->config.fleet_ms);
+}
+
+void
+fleet_timer(struct core *core, struct timer *t)
+{
+	(void)t;
+	plan(core);
+	if (!core->stopping)
+		(void)fleet_look(core);
+}
+
+void
+fleet_guard_changed(struct core *core)
+{
+	if (core->config.fleet_ms > 0 && core->fleet->told_ms == 0 &&
+	    !core->stopping)
+		(void)fleet_look(core);
+}
+
 /* What was told last is better than nothing, when Redis is away. */
 static void
 tell_one(struct core *core, struct asker asker, const char *why)
@@ -259,12 +369,8 @@ fleet_request(
 {
 	struct fleet *f = core->fleet;
 	char why[GUARD_WHY_SIZE];
-	uint32_t i;
 
-	for (i = 0; f->naskers == 0 && i < core->config.shards; i++)
-		if (fleet_ask(core, i) && !quorum_used(core))
-			break;
-	if (f->under_way == 0) {
+	if (!fleet_look(core)) {
 		f->stale = true;
 		tell_one(core, (struct asker){ owner->id, rq->ref },
 		    guard_excuse(core, 0, NULL, why));
@@ -276,6 +382,31 @@ fleet_request(
 		    xrealloc(f->askers, f->askers_size * sizeof(*f->askers));
 	}
 	f->askers[f->naskers++] = (struct asker){ owner->id, rq->ref };
+}
+
+/* Only those that have the name say so in their logs. */
+static void
+note_twice(struct core *core)
+{
+	struct fleet *f = core->fleet;
+	bool twice = false;
+	size_t i;
+
+	for (i = 0; i < f->known.n; i++)
+		twice |= f->known.v[i]->twice &&
+			 f->known.v[i]->name_len == strlen(core->broker) &&
+			 memcmp(f->known.v[i]->text, core->broker,
+			     f->known.v[i]->name_len) == 0;
+	if (twice && !f->twice) {
+		emit_notice(core, NOTICE_SAME_NAME);
+		emit_text(core, FIELD_NAME, core->broker);
+		emit_text(core, FIELD_TEXT,
+		    "another broker with this name uses this Redis: who is"
+		    " told a name can't tell which one is meant");
+		emit_text(
+		    core, FIELD_ADVICE, "give each a broker.name of its own");
+	}
+	f->twice = twice;
 }
 
 static void
@@ -307,12 +438,16 @@ fleet_outcome(
 	if (f->under_way > 0)
 		return;
 	if (f->told) {
-		members_fini(&f->known);
 		members_merge(&f->fresh);
+		members_date(core, &f->fresh, &f->known);
+		members_pair(core, &f->fresh);
+		members_fini(&f->known);
 		f->known = f->fresh;
 		f->fresh = (struct members){ NULL, 0, 0 };
 		f->told_ms = core->now_ms;
+		note_twice(core);
 	}
+	plan(core);
 	fleet_tell(core, guard_excuse(core, slot->shard, o, why));
 }
 

@@ -1,8 +1,9 @@
 /*
  * BROKERS: which brokers use the same Redis, according to its guard.
  *
- * The broker asks when somebody wants to know, and remembers the answer: it is
- * what it can tell people while Redis is away.
+ * The broker asks when somebody wants to know, and by itself now and then
+ * (core_config.fleet_ms); it remembers the answer: it is what it can tell people
+ * while Redis is away.  So it finds another one that has its name, too.
  */
 #ifndef LOCKBROKER_CORE_FLEET_H
 #define LOCKBROKER_CORE_FLEET_H
@@ -26,7 +27,9 @@ struct member {
 	size_t name_len; /* of its name, which begins its id */
 	int64_t seen_ms; /* before it was told */
 	int64_t lease_ms;
+	int64_t since_ms;		 /* this broker knows of it */
 	bool missing;			 /* not seen for long */
+	bool twice;			 /* another one has its name */
 	const char *words[MEMBER_WORDS]; /* in `text` */
 	char text[];
 };
@@ -37,6 +40,10 @@ void fleet_fini(struct core *core);
 /* A BROKERS of the owner.  The answer comes later, if Redis can be reached. */
 void fleet_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
+
+/* A server may grant, or not any more. */
+void fleet_guard_changed(struct core *core);
+void fleet_timer(struct core *core, struct timer *t);
 
 /* A server has answered, or has not. */
 void fleet_outcome(

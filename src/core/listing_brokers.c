@@ -46,6 +46,8 @@ tell_brokers(struct core *core, struct listing *g)
 			row_num(r, FIELD_MISSING, 1);
 		if (is_self(core, one))
 			row_num(r, FIELD_SELF, 1);
+		if (one->twice)
+			row_num(r, FIELD_TWICE, 1);
 		row_finish(r, NULL, one->text, one->name_len);
 	}
 	g->stage = NULL;

@@ -56,6 +56,8 @@
 	ROW(FENCE_REFUSED, WARNING, "fence-refused") \
 	ROW(WARM_REFUSED, WARNING, "warm-refused") \
 	ROW(WARM_PLAIN, NOTICE, "warm-plain") \
+	ROW(SAME_NAME, WARNING, "broker-same-name") \
+	ROW(SAME_TOKEN, NOTICE, "same-token-twice") \
 	ROW(QUORUM_SERVERS, ERROR, "quorum-servers") \
 	ROW(QUORUM_LOST, ERROR, "quorum-lost") \
 	ROW(QUORUM_BACK, NOTICE, "quorum-back")

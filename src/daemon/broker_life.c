@@ -36,6 +36,9 @@
  */
 #define FENCES 8
 
+/* All brokers of a Redis ask it for their list once in that time. */
+#define FLEET_MS 1000
+
 static void
 core_settings(struct core_config *out, const struct config *config, bool first)
 {
@@ -54,6 +57,7 @@ core_settings(struct core_config *out, const struct config *config, bool first)
 	out->replicas = config->redis.replicas;
 	out->fences = FENCES;
 	out->reply_timeout_ms = config->redis.reply_timeout_ms;
+	out->fleet_ms = FLEET_MS;
 	out->audit = config->log.audit;
 	out->debug = config->log.level == LOG_LEVEL_DEBUG;
 	out->locks = config->locks.limits;

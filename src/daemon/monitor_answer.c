@@ -52,7 +52,8 @@ static const struct {
 static bool
 is_mark(enum field_id id)
 {
-	return id == FIELD_LEAVING || id == FIELD_MISSING || id == FIELD_SELF;
+	return id == FIELD_LEAVING || id == FIELD_MISSING || id == FIELD_SELF ||
+	       id == FIELD_TWICE;
 }
 
 /* As /locks/NAME has them. */

@@ -121,6 +121,44 @@ class Fleet(SystemTest):
         self.assertIn("unavailable", held.ask("READY").text)
         self.assertRegex(self.said("list").stderr, r"no new locks since [\d:]{8} UTC")
 
+    def test_redis_is_away_before_anybody_has_asked(self):
+        """The broker asks by itself when it begins to grant."""
+        server = self.redis()
+        for name in "ab":
+            self.broker(server, name=name, trust_new=True, lease=LEASE)
+            eventually(lambda: "cmdstat_hgetall" in server.cmd("INFO", "commandstats"), 10,
+                       "it has asked")
+        client = self.client(self.brokers[1])
+        client.lock("x")
+        server.kill()
+        late = eventually(lambda: (lambda told: "asof" in told.fields and told)(
+            client.ask("BROKERS")), 10, "it says since when")
+        self.assertEqual([parts(row)[0] for row in late.body], ["a", "b"])
+
+    def test_two_of_one_name(self):
+        server = self.redis()
+        one, two = (self.broker(server, trust_new=True, lease=1, broker={"name": "a"})
+                    for _ in range(2))
+        web = self.broker(server, name="b", trust_new=True, lease=1, start=False)
+        web.settings["listen"] = [{"unix": web.unix_path}, {"http": "127.0.0.1:0"}]
+        web.start()
+        clients = [self.client(broker) for broker in self.brokers]
+        for client in clients:
+            rows = eventually(lambda client=client: (lambda rows: "twice=1" in rows[0] and rows)(
+                client.ok("BROKERS").body), 30, "it is told")
+            self.assertEqual([("twice=1" in row, row[0]) for row in rows],
+                             [(True, "a"), (True, "a"), (False, "b")])
+        done = self.said("brokers")
+        self.assertIn("brokers have one name at once", done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^a +this .* yes$")
+        self.assertEqual([b["name"] for b in http.of(web).get("/status.json").json["brokers"]
+                          if b.get("twice")], ["a", "a"])
+        for broker in one, two:
+            self.assertEqual(len(broker.log_lines("broker-same-name")), 1)
+        self.assertEqual(web.log_lines("broker-same-name"), [])
+        two.stop()
+        eventually(lambda: "twice" not in clients[0].ok("BROKERS").body[0], 10, "it is over")
+
     def test_redis_was_never_there(self):
         """Nothing is known then."""
         self.broker("127.0.0.1:1", name="a")

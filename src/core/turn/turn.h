@@ -40,6 +40,7 @@ enum timer_kind {
 	TIMER_STAND,
 	TIMER_RECALL,
 	TIMER_ABOUT,
+	TIMER_FLEET,
 	TIMER_MAX
 };
 

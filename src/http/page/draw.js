@@ -219,6 +219,17 @@ var draw = (function () {
 			" does not count at the moment: " + visible(n.why || "") + ".");
 		});
 	}
+	function of_same_names(s) {
+		var names = (s.brokers || []).filter(function (b, i, all) {
+			return b.twice && (i === 0 || all[i - 1].name !== b.name);
+		});
+		return names.map(function (b) {
+			return trouble(false, "More than one broker is called ",
+				el("b", null, strange(b.name)), ": who is told that " +
+				"name can't tell which one is meant. Give each a ",
+				el("code", null, "broker.name"), " of its own.");
+		});
+	}
 	function of_brokers(s) {
 		return (s.brokers || []).filter(function (b) {
 			return b.missing;
@@ -251,7 +262,7 @@ var draw = (function () {
 	}
 	function troubles(s, view) {
 		return [].concat(of_risk(s), of_losses(s, view), of_nodes(s),
-			of_brokers(s), of_silent(s), of_waits(s));
+			of_brokers(s), of_same_names(s), of_silent(s), of_waits(s));
 	}
 	function verdict(kind, sign, title) {
 		return fill(el("div", { "class": "verdict " + kind, role: "status" },

@@ -57,6 +57,7 @@ story_configure(struct story *st)
 	c->quorum = story_option(st, "quorum") != NULL;
 	c->shards = (unsigned)story_option_num(st, "quorum", 1);
 	c->replicas = (unsigned)story_option_num(st, "replicas", 0);
+	c->fleet_ms = story_option_num(st, "fleet", 0);
 	c->fences = (unsigned)story_option_num(st, "fences", 0);
 	c->work = (unsigned)story_option_num(st, "work", 0);
 	assert(c->shards <= SHARDS_MAX);

@@ -101,3 +101,89 @@ config quorum=3
 60 1 BROKERS
 > 1 brokers
 >   b version=1 lease=10000 seen=0 self=1
+
+== the broker asks by itself, and knows when Redis is away
+config fleet=1s
+0 ready 1
+5 < value @guard text=a.00000000000000aa,1,a:1,1;b.0000000000000000,0,-,1
+10 down
+20 1 BROKERS
+> 1 brokers
+>   a version=1 lease=10000 seen=1 address=a:1
+>   b version=1 lease=10000 seen=0 self=1
+30 up
+60004 time
+60005 time
+> op brokers
+60010 < value @guard text=b.0000000000000000,0,-,1
+60020 1 BROKERS
+> op brokers
+60025 < unknown @guard
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1
+120019 time
+120025 time
+> op brokers
+
+== two have one name at once: each was seen long after the other was known
+config fleet=1s address=x:1
+0 ready 1
+5 < value @guard text=b.0000000000000000,0,-,1;b.00000000000000aa,1,-,1;c.00000000000000aa,1,-,1;c.00000000000000bb,1,-,1
+> op heartbeat
+1000 1 BROKERS
+> op brokers
+1005 < value @guard text=b.0000000000000000,0,-,1;b.00000000000000aa,1,-,1
+> op heartbeat
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1
+>   b version=1 lease=10000 seen=1
+80000 1 BROKERS
+> op heartbeat
+> op brokers
+80005 < value @guard text=b.0000000000000000,0,-,1;b.00000000000000aa,1,-,1;d.00000000000000aa,1,-,1;d.00000000000000bb,1,-,1
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1
+>   b version=1 lease=10000 seen=1
+>   d version=1 lease=10000 seen=1
+>   d version=1 lease=10000 seen=1
+80010 1 BROKERS
+> op brokers
+80015 < value @guard text=b.0000000000000000,0,-,1;b.00000000000000aa,1,-,1;d.00000000000000aa,1,-,1;d.00000000000000bb,1,-,1
+> log broker-same-name name=b advice=give each a broker.name of its own
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1 twice=1
+>   b version=1 lease=10000 seen=1 twice=1
+>   d version=1 lease=10000 seen=1
+>   d version=1 lease=10000 seen=1
+80020 1 BROKERS
+> op brokers
+80025 < value @guard text=b.0000000000000000,0,-,1
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1
+80030 1 BROKERS
+> op brokers
+80035 < value @guard text=b.0000000000000000,0,-,1;b.00000000000000aa,1,-,1
+> 1 brokers
+>   b version=1 lease=10000 seen=0 self=1
+>   b version=1 lease=10000 seen=1
+
+== one name, and no fault: one that has died, or leaves
+config fleet=1s
+0 ready 1
+5 < value @guard text=a.00000000000000aa,0,-,1;b.0000000000000000,0,-,1;b.00000000000000aa,0,-,1,10000,-,leaving
+90000 1 BROKERS
+> op brokers
+90005 < value @guard text=a.00000000000000aa,15000,-,1;a.00000000000000bb,0,-,1;b.0000000000000000,0,-,1;b.00000000000000aa,0,-,1,10000,-,leaving
+> 1 brokers
+>   a version=1 lease=10000 seen=0
+>   a version=1 lease=10000 seen=15000
+>   b version=1 lease=10000 seen=0 self=1
+>   b version=1 lease=10000 seen=0 leaving=1
+94000 1 BROKERS
+> op brokers
+94005 < value @guard text=a.00000000000000aa,19000,-,1;a.00000000000000bb,0,-,1;b.0000000000000000,0,-,1;b.00000000000000aa,0,-,1,10000,-,leaving
+> 1 brokers
+>   a version=1 lease=10000 seen=0
+>   a version=1 lease=10000 seen=19000
+>   b version=1 lease=10000 seen=0 self=1
+>   b version=1 lease=10000 seen=0 leaving=1
