@@ -319,6 +319,38 @@ note_gone(struct core *core, const struct token_call *c,
 		token_record_gone(core, r);
 }
 
+/* Short ones are constants, and no fault: many programs lock with one. */
+#define TOKEN_BYTES 12
+#define MOMENT_MS 100
+#define TWICE_MS 60000 /* at most so often */
+
+static bool
+is_constant(const char *holder)
+{
+	size_t len;
+
+	free(holder_token(holder, &len));
+	return len < TOKEN_BYTES;
+}
+
+/* Has the token that is refused just got the name, over another connection? */
+static void
+note_twice(
+    struct core *core, const struct token_call *c, const struct owner *asker)
+{
+	const struct token_name *n = c->names;
+	const struct token_record *r = token_record_find(core, n->name, n->len);
+	struct tokens *t = core->tokens;
+
+	if (c->op != TOKEN_ACQUIRE || c->n > 1 || r == NULL ||
+	    r->session == asker->id || strcmp(r->holder, c->holder) != 0 ||
+	    is_constant(c->holder) || core->now_ms - r->since_ms > MOMENT_MS ||
+	    (t->twice_ms != 0 && core->now_ms - t->twice_ms < TWICE_MS))
+		return;
+	t->twice_ms = core->now_ms;
+	notify_token_twice(core, n, asker);
+}
+
 void
 call_answer(struct core *core, struct token_call *c, enum token_answer how)
 {
@@ -343,9 +375,8 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 		c->result = keeps ? RESULT_GRANTED : RESULT_TIMEOUT;
 	if (how == TOKEN_BUSY && !c->parked)
 		token_busy(core, c);
-	if (how == TOKEN_BUSY && c->op == TOKEN_ACQUIRE && c->n == 1 &&
-	    asker != NULL)
-		notify_token_twice(core, c, asker);
+	if (how == TOKEN_BUSY && asker != NULL)
+		note_twice(core, c, asker);
 	if (how == TOKEN_BUSY && c->listener != 0 && asker != NULL)
 		c->listed = poll_listens(core, c);
 	result_emit(core, c, how);

@@ -4,9 +4,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/session/notify.h"
 #include "core/token/notify.h"
 #include "core/turn/emit.h"
@@ -40,34 +37,10 @@ notify_token(struct core *core, const struct token_call *c,
 		emit_hold(core, NOTICE_TOKEN_EXTENDED, n, asker);
 }
 
-/* Short ones are constants, and no fault: many programs lock with one. */
-#define TOKEN_BYTES 12
-#define MOMENT_MS 100
-#define TWICE_MS 60000 /* at most so often */
-
-static bool
-is_constant(const char *holder)
-{
-	size_t len;
-
-	free(holder_token(holder, &len));
-	return len < TOKEN_BYTES;
-}
-
 void
 notify_token_twice(
-    struct core *core, const struct token_call *c, const struct owner *asker)
+    struct core *core, const struct token_name *n, const struct owner *asker)
 {
-	const struct token_name *n = c->names;
-	const struct token_record *r = token_record_find(core, n->name, n->len);
-	struct tokens *t = core->tokens;
-
-	if (r == NULL || r->session == asker->id ||
-	    strcmp(r->holder, c->holder) != 0 || is_constant(c->holder) ||
-	    core->now_ms - r->since_ms > MOMENT_MS ||
-	    (t->twice_ms != 0 && core->now_ms - t->twice_ms < TWICE_MS))
-		return;
-	t->twice_ms = core->now_ms;
 	emit_hold(core, NOTICE_SAME_TOKEN, n, asker);
 	emit_text(core, FIELD_ADVICE,
 	    "give the library one address: this broker is one server, however"

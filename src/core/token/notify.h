@@ -13,7 +13,7 @@ void notify_token(struct core *core, const struct token_call *c,
 /* A token that has the name came for it once more a moment later, over another
  * connection, as of a program that takes one broker for several servers. */
 void notify_token_twice(
-    struct core *core, const struct token_call *c, const struct owner *asker);
+    struct core *core, const struct token_name *n, const struct owner *asker);
 
 /* The broker stops, and leaves holds to Redis. */
 void notify_tokens_left(struct core *core);
