@@ -54,14 +54,14 @@ end }
 
 -- Ends a token hold and gives the name at once to the next token that waits at
 -- this broker, if nobody else waits for it: the queue is empty, or has only the
--- broker's own stand (core/token/park.c), which leaves if no token is behind the
+-- broker's own place (core/token/poll.c), which leaves if no token is behind the
 -- heir.  If others wait, the name is theirs.
 op.pass = { keys = 3, args = 6,
-run = function(key, queue, shared, seq, ttl, asked, stand, heir, behind)
+run = function(key, queue, shared, seq, ttl, asked, place, heir, behind)
 	local fence = blessed and fence_of(key, asked)
 	local waiting = fence and redis.call("LRANGE", queue, 0, 1)
 	if not fence or waiting[2]
-		or waiting[1] and waiting[1] ~= me .. "." .. stand then
+		or waiting[1] and waiting[1] ~= me .. "." .. place then
 		return odd("token_odd").run(key, queue, shared, "0", "0",
 			asked, "rxr", "", "0")
 	end

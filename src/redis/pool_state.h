@@ -70,7 +70,8 @@ struct pool {
 	struct timer *probe;
 	unsigned probes;
 	unsigned skipped; /* since the last probe */
-	bool quiet;	  /* the broker has nothing there (core/guard/beat.c) */
+	bool
+	    quiet; /* the broker has nothing there (core/guard/guard_heartbeat.c) */
 	unsigned under_way; /* calls */
 	bool closing;	    /* nobody is told any more */
 

@@ -281,7 +281,7 @@ still_here(const struct core *core, const struct force *f)
 /* Ends again what may have come back, and waits for the next change, until the
  * lease has ended. */
 static void
-look(struct core *core, struct force *f)
+end_again(struct core *core, struct force *f)
 {
 	struct lock *l = still_here(core, f);
 
@@ -307,7 +307,7 @@ force_run(struct core *core)
 		if (f == NULL)
 			continue;
 		core->forces->running = true;
-		look(core, f);
+		end_again(core, f);
 		core->forces->running = false;
 	}
 	return !TAILQ_EMPTY(&core->forces->touched);

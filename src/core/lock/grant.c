@@ -104,7 +104,7 @@ lock_grant(struct core *core, struct waiter *w)
  * comes next here, so that the next renewal asks for that.
  */
 static void
-reenter(struct core *core, struct hold *h, struct waiter *w)
+grant_again(struct core *core, struct hold *h, struct waiter *w)
 {
 	struct lock *l = h->lock;
 
@@ -137,7 +137,7 @@ look_in_queue(struct core *core, struct hold *h, unsigned left)
 			return;
 		core_visit(core, 1);
 		if (w->claim.owner == h->holding.owner)
-			reenter(core, h, w);
+			grant_again(core, h, w);
 	}
 }
 
@@ -151,7 +151,7 @@ look_in_session(struct core *core, struct hold *h)
 		core_visit(core, 1);
 		w = waiter_of(c);
 		if (w != NULL && w->lock == h->lock)
-			reenter(core, h, w);
+			grant_again(core, h, w);
 	}
 }
 
@@ -195,7 +195,7 @@ come_by(struct core *core, struct owner *owner, struct cursor *at)
 		return c != NULL;
 	h = hold_find(core, w->lock, owner);
 	if (h != NULL && term_vouched(core, &w->lock->lease.term))
-		reenter(core, h, w);
+		grant_again(core, h, w);
 	return true;
 }
 

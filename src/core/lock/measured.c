@@ -102,7 +102,7 @@ measured_audit(struct core *core, const struct measure_hold *h)
 }
 
 static void
-over(struct core *core, const struct hold *h, const char *end, bool lost,
+hold_over(struct core *core, const struct hold *h, const char *end, bool lost,
     const char *by)
 {
 	const struct owner *owner = h->holding.owner;
@@ -129,14 +129,14 @@ over(struct core *core, const struct hold *h, const char *end, bool lost,
 void
 measured_ended(struct core *core, const struct hold *h, const char *how)
 {
-	over(core, h, how, false, NULL);
+	hold_over(core, h, how, false, NULL);
 }
 
 void
 measured_lost(
     struct core *core, const struct hold *h, const char *reason, const char *by)
 {
-	over(core, h, reason, true, by);
+	hold_over(core, h, reason, true, by);
 }
 
 /* A handover lasts from the moment at which the last holder lets go, if

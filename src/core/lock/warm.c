@@ -205,7 +205,7 @@ is_cold(const struct core *core, struct warm *warm, uint32_t hash)
 /* The place of the name; if it has none, the one that was used least lately.
  * Names that shared a place and are taken in turn would never become warm. */
 static struct taken *
-place_of(const struct warm *warm, uint32_t hash)
+taken_for(const struct warm *warm, uint32_t hash)
 {
 	struct taken *set = &warm->taken[hash % SETS * WAYS], *oldest = set;
 	unsigned i;
@@ -223,7 +223,7 @@ static void
 note_taken(const struct core *core, struct warm *warm, const struct lock *l)
 {
 	uint32_t hash = hash_of(l->name, l->name_len);
-	struct taken *t = place_of(warm, hash);
+	struct taken *t = taken_for(warm, hash);
 
 	t->again = t->tag == hash && t->at_ms > 0 &&
 		   core->now_ms - t->at_ms <= AGAIN_MS;
@@ -237,7 +237,7 @@ static bool
 is_worth_it(const struct core *core, struct warm *warm, const struct lock *l)
 {
 	uint32_t hash = hash_of(l->name, l->name_len);
-	const struct taken *t = place_of(warm, hash);
+	const struct taken *t = taken_for(warm, hash);
 
 	return t->tag == hash && t->again &&
 	       core->now_ms - t->at_ms <= AGAIN_MS &&
@@ -327,7 +327,7 @@ static bool
 is_in_row(
     const struct core *core, const struct warm *warm, const struct lock *l)
 {
-	struct taken *t = place_of(warm, hash_of(l->name, l->name_len));
+	struct taken *t = taken_for(warm, hash_of(l->name, l->name_len));
 	int64_t row_ms = core->now_ms - t->row_ms;
 
 	if (!warm->is_auto)

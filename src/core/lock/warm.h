@@ -15,7 +15,7 @@ void warm_init(struct core *core);
 void warm_fini(struct core *core);
 
 /* Takes over locks.warm and locks.warm_names, which it copies.  Names that are
- * warm by former settings are swept (sweep_warm()). */
+ * warm by former settings are swept (SWEEP_WARM). */
 void warm_configure(struct core *core, const struct lock_limits *limits);
 
 /* The name was granted to one session here.  It is not warm any more. */

@@ -105,7 +105,7 @@ look(struct core *core, struct watched *w)
 
 /* Does the name linger for its last holder, whatever the lease is doing? */
 static bool
-lingers(const struct core *core, const struct lock *l)
+is_kept_back(const struct core *core, const struct lock *l)
 {
 	return lease_rare(&l->lease)->linger_ms > core->now_ms &&
 	       l->lease.state >= LEASE_CONFIRMING;
@@ -124,7 +124,7 @@ look_here(
 	const struct hold *h = l == NULL ? NULL : hold_first(l);
 
 	memset(snapshot, 0, sizeof(*snapshot));
-	if (h == NULL && (l == NULL || !lingers(core, l)))
+	if (h == NULL && (l == NULL || !is_kept_back(core, l)))
 		return false;
 	snapshot->held = true;
 	if (h != NULL)
@@ -207,7 +207,7 @@ settle(struct core *core, struct watched *w)
 /* Called for each change of each name: if nobody watches any, that must cost
  * nothing. */
 static void
-touch(struct core *core, const struct lock *l, bool taken)
+note_change(struct core *core, const struct lock *l, bool taken)
 {
 	struct watched *w;
 
@@ -230,13 +230,13 @@ touch(struct core *core, const struct lock *l, bool taken)
 void
 watch_touch(struct core *core, const struct lock *l)
 {
-	touch(core, l, false);
+	note_change(core, l, false);
 }
 
 void
 watch_taken(struct core *core, const struct lock *l)
 {
-	touch(core, l, true);
+	note_change(core, l, true);
 }
 
 void

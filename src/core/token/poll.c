@@ -87,8 +87,8 @@ ask_for_first(struct core *core, struct pollers *ps, const struct token_call *c)
 	ps->wake_ms = INT64_MAX;
 	ps->asked_for = c->id;
 	ps->epoch = guard_epoch(core, ps->shard);
-	op = slot_submit(core, &slot, OP_CLAIM, SLOT_STAND, ps->shard, ps->name,
-	    ps->name_len);
+	op = slot_submit(core, &slot, OP_CLAIM, SLOT_POLLERS, ps->shard,
+	    ps->name, ps->name_len);
 	slot->ref = ps->seq;
 	slot->name = xstrndup(ps->name, ps->name_len);
 	slot->name_len = ps->name_len;

@@ -73,7 +73,7 @@ pollers_get(struct core *core, const struct token_call *c)
 	if (ps != NULL)
 		return ps;
 	ps = xcalloc(1, sizeof(*ps) + n->len);
-	ps->timer.kind = TIMER_STAND;
+	ps->timer.kind = TIMER_POLLERS;
 	TAILQ_INIT(&ps->list);
 	table_init(&ps->by_holder, holder_of);
 	ps->shard = guard_shard(core, n->name, n->len);

@@ -187,7 +187,7 @@ make(struct core *core, const struct token_name *n, bool orphan)
 	struct token_record *r = xcalloc(1, sizeof(*r) + n->len);
 
 	assert(orphan || token_record_find(core, n->name, n->len) == NULL);
-	r->timer.kind = TIMER_WARD;
+	r->timer.kind = TIMER_TOKEN_RECORD;
 	r->shard = guard_shard(core, n->name, n->len);
 	r->orphan = orphan;
 	r->since_ms = core->now_ms;
@@ -309,8 +309,8 @@ ask_about(struct core *core, struct token_record *r, enum op_kind kind)
 	r->asked = true;
 	r->asked_epoch = guard_epoch(core, r->shard);
 	note_more(core);
-	op = slot_submit(
-	    core, &slot, kind, SLOT_WARD, r->shard, r->name, r->name_len);
+	op = slot_submit(core, &slot, kind, SLOT_TOKEN_RECORD, r->shard,
+	    r->name, r->name_len);
 	slot->ref = r->seq;
 	slot->limit = r->orphan;
 	slot->name = xstrndup(r->name, r->name_len);

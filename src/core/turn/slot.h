@@ -21,9 +21,9 @@ enum slot_kind {
 	SLOT_STRAY, /* nobody waits for it */
 	SLOT_FORCE,
 	SLOT_TOKEN,
-	SLOT_WARD,
+	SLOT_TOKEN_RECORD,
 	SLOT_ADOPT,
-	SLOT_STAND,
+	SLOT_POLLERS,
 	SLOT_FLEET,
 	SLOT_RECALL,
 	SLOT_ABOUT,
@@ -43,13 +43,13 @@ struct slot {
 	struct sync *sync;   /* SYNC */
 	uint32_t shard;	     /* GUARD, ADOPT, FLEET */
 	uint64_t session;    /* ASK: who is to be answered */
-	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id; WARD, STAND,
-				RECALL, ABOUT: seq */
-	char *name;	     /* ASK, WATCH, WARD, STAND: owned */
+	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id;
+				TOKEN_RECORD, POLLERS, RECALL, ABOUT: seq */
+	char *name;	     /* ASK, WATCH, TOKEN_RECORD, POLLERS: owned */
 	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
 	uint8_t about;	     /* ASK: enum kind */
-	uint64_t limit; /* ASK: of a QUEUE; TOKEN: which of its names; WARD:
-				is it an orphan? */
+	uint64_t limit;	     /* ASK: of a QUEUE; TOKEN: which of its names;
+			   TOKEN_RECORD: is it an orphan? */
 	size_t name_len;
 	bool again; /* what it finds stands (lock/recall.h) */
 };
