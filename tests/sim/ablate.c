@@ -307,7 +307,7 @@ const struct ablation ablations[] = {
 	{ "token-heir", "a release hands on a name that others wait for", 500,
 	    ABLATE_TOKENS, 0, 0,
 	    { { "op.pass =|if not fence or waiting[2] or waiting[1] and "
-		"waiting[1] ~= me .. \".\" .. stand then",
+		"waiting[1] ~= me .. \".\" .. place then",
 		"if not fence then" } } },
 	{ "token-place", "a token that comes back has no place", 1000,
 	    ABLATE_PLACE, 0, 0, { { NULL, NULL } } },

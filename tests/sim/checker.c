@@ -300,9 +300,10 @@ is_deluded(struct world *w, const struct broker *b, int name)
 	int64_t now_us = world_now(w), end_us = ground->lease_us[b->index];
 	bool deluded;
 
-	/* A token that waits there was handed the name meanwhile: that is not
-	 * the lease which the broker had. */
-	if (now_us - ground->given_us[b->index] < b->slept_ms * 1000)
+	/* The name was handed to it meanwhile.  It may act on the lease which it
+	 * had, or, once it hears of that, on the new one: both may be over. */
+	if (now_us - ground->given_us[b->index] < b->slept_ms * 1000 &&
+	    end_us > ground->former_us[b->index])
 		end_us = ground->former_us[b->index];
 	deluded = broker_unaware(b, now_us) && now_us >= end_us;
 	w->checker.excused += deluded;

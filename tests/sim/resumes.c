@@ -354,11 +354,11 @@ resumes_expects(const struct broker *b)
 	       world_now(b->w) < b->promised_us + ANSWER_MS * 1000;
 }
 
-/* It may go there and back. */
+/* It may go there and back, and the other one be asked once more. */
 int64_t
 resumes_more_us(const struct world *w)
 {
-	return w->leaves ? 2 * (ANSWER_MS + 2 * w->lease_ms) * 1010 : 0;
+	return w->leaves ? (3 * ANSWER_MS + 4 * w->lease_ms) * 1010 : 0;
 }
 
 bool
