@@ -24,6 +24,15 @@
 #include "core/token/token_record.h"
 #include "core/turn/work.h"
 
+void
+core_history(
+    const struct core *core, uint32_t shard, char out[CORE_HISTORY_SIZE])
+{
+	assert(CORE_HISTORY_SIZE == HISTORY_BYTES + 1);
+	memcpy(out, guard_history(core, shard), HISTORY_BYTES);
+	out[HISTORY_BYTES] = '\0';
+}
+
 /*
  * The client counts what it is told from the moment at which it sent the PING,
  * and goes by that even if its connection is cut.  So what is told binds the

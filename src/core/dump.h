@@ -170,6 +170,14 @@ void core_guard(
 int64_t core_server_ms(
     const struct core *core, int64_t now_ms, const char *name, size_t name_len);
 
+/*
+ * Writes which history that server has told last, as a text, so that two
+ * brokers can compare; "" if it has not told any.
+ */
+#define CORE_HISTORY_SIZE 17
+void core_history(
+    const struct core *core, uint32_t shard, char out[CORE_HISTORY_SIZE]);
+
 const struct core_stats *core_stats(const struct core *core);
 void core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges);
 

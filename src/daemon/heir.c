@@ -37,6 +37,7 @@ struct heir {
 	bool told;
 	struct heir_state state;
 	char redis[HEIR_WHY_SIZE];
+	char histories[HEIR_WHY_SIZE];
 	char said[HEIR_WHY_SIZE]; /* why it fails, or why it waits */
 	/* Of one that was adopted. */
 	bool adopted;
@@ -92,7 +93,9 @@ judge(struct heir *h)
 		snprintf(why, sizeof(why),
 		    "the new process was not ready after %d s: %s",
 		    READY_MS / 1000,
-		    h->said[0] != '\0' ? h->said : "it says nothing");
+		    h->said[0] != '\0'	       ? h->said
+		    : h->told && lacks != NULL ? lacks
+					       : "it says nothing");
 	end(h, why);
 }
 
@@ -158,6 +161,8 @@ hear(struct heir *h, const struct packet *p)
 		h->state.up = (unsigned)packet_num(p, 3);
 		snprintf(h->redis, sizeof(h->redis), "%s", packet_text(p, 4));
 		note(h, packet_text(p, 5));
+		snprintf(h->histories, sizeof(h->histories), "%s",
+		    packet_text(p, 6));
 	}
 }
 
@@ -216,6 +221,7 @@ heir_new(struct heir **out, const struct heir_handler *handler, void *arg,
 	h->arg = arg;
 	h->began_ms = now_awake_ms();
 	h->state.redis = h->redis;
+	h->state.histories = h->histories;
 	h->fd = ends[0];
 	*theirs = ends[1];
 	*out = h;

@@ -17,10 +17,11 @@ struct heir;
 
 /* What it says of itself. */
 struct heir_state {
-	bool ready;	   /* it can grant */
-	int64_t grace_ms;  /* it can in so long; 0: not known */
-	unsigned up;	   /* servers that it reaches */
-	const char *redis; /* which ones it has; see succession.c */
+	bool ready;	       /* it can grant */
+	int64_t grace_ms;      /* it can in so long; 0: not known */
+	unsigned up;	       /* servers that it reaches */
+	const char *redis;     /* which ones it has; see successor.c */
+	const char *histories; /* of these; "": not told */
 };
 
 struct heir_handler {

@@ -289,6 +289,30 @@ hand_over(struct succession *s)
 	answer(s, NULL, pid);
 }
 
+/* Of a server that is not known to both, nothing can be told. */
+static bool
+same_servers(const struct succession *s, const char *theirs)
+{
+	const char *ours;
+	struct buf mine;
+	size_t n, m;
+	bool same = true;
+
+	buf_init(&mine);
+	successor_add_histories(&mine, s->broker);
+	ours = buf_data(&mine);
+	while (same && *ours != '\0' && *theirs != '\0') {
+		n = strcspn(ours, " ");
+		m = strcspn(theirs, " ");
+		same = ours[0] == '-' || theirs[0] == '-' ||
+		       (n == m && memcmp(ours, theirs, n) == 0);
+		ours += n + strspn(ours + n, " ");
+		theirs += m + strspn(theirs + m, " ");
+	}
+	buf_fini(&mine);
+	return same;
+}
+
 static const char *
 unfit(void *arg, const struct heir_state *state, bool *for_good)
 {
@@ -303,6 +327,9 @@ unfit(void *arg, const struct heir_state *state, bool *for_good)
 	buf_fini(&mine);
 	if (*for_good)
 		return SUCCESSION_OTHER_REDIS;
+	/* One that this process has started is in the same network. */
+	if (heir_is_adopted(s->heir) && !same_servers(s, state->histories))
+		return "it reaches another server at the address of ours";
 	if (state->ready || state->grace_ms > 0)
 		return NULL;
 	core_gauges(s->broker->core, now_ms(), &gauges);

@@ -46,6 +46,12 @@ struct succession {
 	bool reloaded;	/* since the heir was started */
 };
 
+/*
+ * Adds the history of each server, or a dash: an address of its own network may
+ * lead a process to another server.  Of a cluster none, as they change hands.
+ */
+void successor_add_histories(struct buf *out, const struct broker *b);
+
 /* successor.c: this process was handed a channel, or was not. */
 void successor_begin(struct succession *s);
 

@@ -67,6 +67,21 @@ announce(struct succession *s)
 }
 
 void
+successor_add_histories(struct buf *out, const struct broker *b)
+{
+	char history[CORE_HISTORY_SIZE];
+	unsigned i, n = redis_shards(b->config);
+
+	if (b->config->redis.mode == CONFIG_MODE_CLUSTER)
+		n = 0;
+	for (i = 0; i < n; i++) {
+		core_history(b->core, i, history);
+		buf_addf(out, "%s ", history[0] != '\0' ? history : "-");
+	}
+	buf_addc(out, '\0');
+}
+
+void
 succession_turn(struct succession *s)
 {
 	struct core_gauges gauges;
@@ -87,6 +102,9 @@ succession_turn(struct succession *s)
 	packet_add_num(&p, redis.up);
 	packet_add(&p, buf_data(&mine));
 	packet_add(&p, gauges.ready ? "" : gauges.why);
+	buf_clear(&mine);
+	successor_add_histories(&mine, s->broker);
+	packet_add(&p, buf_data(&mine));
 	buf_fini(&mine);
 	if (p.len == buf_len(&s->told) &&
 	    memcmp(p.bytes, buf_data(&s->told), p.len) == 0)

@@ -266,6 +266,30 @@ START_TEST(the_path_of_what_nobody_wants_is_removed)
 END_TEST
 
 static void
+spare(void)
+{
+	struct sockaddr_un ours, wanted;
+
+	WANT(!handed_is_spare());
+	WANT(!handed_receive("chanel", open("/dev/null", O_RDONLY)));
+	WANT(fcntl(HANDED_FIRST, F_GETFD) == -1);
+	WANT(handed_receive("lines", local('a', &ours)));
+	WANT(handed_receive("lines", local('b', &wanted)));
+	WANT(handed_is_spare());
+	WANT(claim(&wanted, sizeof(wanted), HANDED_LINES) == HANDED_FIRST + 1);
+	WANT(handed_claimed(0) == 1 && handed_claimed(1) == -1);
+	handed_drop();
+	WANT(fcntl(HANDED_FIRST, F_GETFD) == -1);
+	WANT(unlink(ours.sun_path) == 0 && unlink(wanted.sun_path) == 0);
+}
+
+START_TEST(what_is_spare_keeps_its_path_and_tells_its_number)
+{
+	in_child(spare);
+}
+END_TEST
+
+static void
 nothing(void)
 {
 	WANT(unsetenv(HANDED_VARIABLE) == 0);
@@ -341,6 +365,7 @@ handed_cases(void)
 	tcase_add_test(tc, and_over_ipv6);
 	tcase_add_test(tc, port_0_is_a_port_that_was_chosen_before);
 	tcase_add_test(tc, the_path_of_what_nobody_wants_is_removed);
+	tcase_add_test(tc, what_is_spare_keeps_its_path_and_tells_its_number);
 	tcase_add_test(tc, a_process_that_was_handed_nothing);
 	tcase_add_test(tc, nonsense_is_refused);
 	tcase_add_test(tc, a_descriptor_that_is_not_there);
