@@ -218,6 +218,43 @@ check_clocks(struct probe *probe)
 	    apart_us / 1000);
 }
 
+/* What a user of the broker needs, as lockbrokerd(8) has it. */
+#define ACL_REDIS                                                     \
+	"+ping +info +select +client|setname +client|id +client|kill" \
+	" +script|load +evalsha +publish +subscribe +wait +time"      \
+	" +get +mget +set +del +exists +pexpire +pttl +scan"          \
+	" +hget +hgetall +hmget +hset +hdel +hlen +hincrby"           \
+	" +rpush +lpop +lindex +lrange +lpos +lrem"                   \
+	" +zadd +zrange +zrem +zremrangebyscore +zscore"
+#define ACL_CLUSTER                                      \
+	" +cluster|slots +cluster|info +cluster|keyslot" \
+	" +cluster|getkeysinslot +asking"
+#define ACL_SENTINEL                                                   \
+	"&+switch-master -@all +ping +info +client|setname +subscribe" \
+	" +sentinel|get-master-addr-by-name +sentinel|master"
+
+/* Rights are missed one at a time: says at once which are wanted. */
+static void
+tell_rights(struct probe *probe)
+{
+	const struct config_redis *redis = &probe->config->redis;
+
+	if (probe->denied)
+		probe_say(probe, FINDING_WARN, "redis.user",
+		    "one of the broker's own has all rights after: ACL SETUSER"
+		    " %s resetkeys ~%s* resetchannels &%s* -@all " ACL_REDIS
+		    "%s",
+		    redis->user[0] != '\0' ? redis->user : "lockbroker",
+		    redis->prefix, redis->prefix,
+		    redis->mode == CONFIG_MODE_CLUSTER ? ACL_CLUSTER : "");
+	if (probe->sentinel_denied)
+		probe_say(probe, FINDING_WARN, "redis.sentinel_user",
+		    "one of the broker's own has all rights after: ACL SETUSER"
+		    " %s resetchannels " ACL_SENTINEL,
+		    redis->sentinel_user[0] != '\0' ? redis->sentinel_user
+						    : "lockbroker");
+}
+
 /* Starts the process that speaks TLS, if it is needed. */
 static bool
 begin_tls(struct probe *probe)
@@ -254,6 +291,7 @@ probe_run(const struct config *config, FILE *out)
 	probe.io = io_new(probe.base, probe.relay);
 	modes[config->redis.mode](&probe);
 	check_clocks(&probe);
+	tell_rights(&probe);
 	io_free(probe.io);
 	event_base_free(probe.base);
 	relay_free(probe.relay);

@@ -14,6 +14,21 @@
 #include "config/config.h"
 #include "redis/probe_state.h"
 
+/* Does a server say that the user may not do that? */
+static bool
+is_denial(const char *text)
+{
+	static const char *const words[] = { "NOPERM", "no permissions",
+		"ACL of Redis does not permit", "The user executing the script",
+		"ACL failure" };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(text, words[i]) != NULL)
+			return true;
+	return false;
+}
+
 void
 probe_say(struct probe *probe, enum finding finding, const char *what,
     const char *fmt, ...)
@@ -27,6 +42,14 @@ probe_say(struct probe *probe, enum finding finding, const char *what,
 	va_start(ap, fmt);
 	buf_addv(&line, fmt, ap);
 	va_end(ap);
+	buf_addc(&line, '\0');
+	if (finding == FINDING_FAIL && is_denial(buf_data(&line))) {
+		if (strncmp(what, "sentinel", strlen("sentinel")) == 0)
+			probe->sentinel_denied = true;
+		else
+			probe->denied = true;
+	}
+	buf_cut(&line, buf_len(&line) - 1);
 	/* Servers choose some of the text; it must not control a terminal. */
 	text_clean(buf_data(&line), buf_len(&line), ' ');
 	buf_addc(&line, '\n');
@@ -70,6 +93,13 @@ on_message(void *arg, const char *text, size_t len)
 }
 
 static const struct link_handler handler = { on_up, on_down, on_message };
+
+static bool
+is_cut(const char *why)
+{
+	return strstr(why, "closed the connection") != NULL ||
+	       strstr(why, "reset by peer") != NULL;
+}
 
 /* Connects; returns false, with c->why, if that fails. */
 static bool
@@ -121,7 +151,10 @@ probe_open(struct probe_link *c, struct probe *probe, const char *kind,
 		    " redis.sentinel_password_file; but is that one? their port"
 		    " is 26379");
 	else
-		probe_find(c, FINDING_FAIL, "%s", c->why);
+		probe_find(c, FINDING_FAIL, "%s%s", c->why,
+		    is_cut(c->why) ? "; a proxy such as twemproxy does that:"
+				     " redis.nodes must name the server itself"
+				   : "");
 	if (!ok)
 		probe_close(c);
 	return ok;

@@ -21,6 +21,8 @@ struct probe {
 	struct io *io;
 	struct relay *relay; /* NULL: plain text */
 	bool failed;
+	bool denied; /* a right is missing: at Redis; at a Sentinel */
+	bool sentinel_denied;
 	bool clock_known; /* of any server: the next two, off from ours */
 	int64_t clock_min_us, clock_max_us;
 };

@@ -2,7 +2,9 @@
 
 import os
 import re
+import socket
 import subprocess
+import threading
 
 from lib.broker import find_program
 from lib.case import SystemTest
@@ -328,6 +330,33 @@ class Probe(SystemTest):
                    and re.search(rf"\b{word}", line[2], re.I)]
             self.assertTrue(bad, f"nothing said of {rule}: {lines}")
 
+    def test_all_rights_that_are_wanted_are_told_at_once(self):
+        """As one line, which cures it, and is that of the manual."""
+        server = self.redis()
+        account = self.user(server, ["~*", "&*", "+@all", "-evalsha", "-client|id"])
+        _, lines = self.probe([server.address], **account)
+        told = [text for _, what, text in lines if what == "redis.user"]
+        self.assertEqual(len(told), 1, lines)
+        words = told[0].split(": ", 1)[1].split()
+        self.assertEqual([word for word in words[3:] if not word.startswith("reset")],
+                         manual_acls()[0])
+        server.cmd(*words)
+        self.assertEqual(self.probe([server.address], **account)[0], 0)
+
+    def test_a_proxy_that_closes(self):
+        """As twemproxy does where it does not know a command."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            def close_each():
+                while True:
+                    try:
+                        listener.accept()[0].close()
+                    except OSError:
+                        return
+            threading.Thread(target=close_each, daemon=True).start()
+            lines = self.probe([f"127.0.0.1:{listener.getsockname()[1]}"])[1]
+            self.finds(lines, "fail", "a proxy such as twemproxy does that")
+            listener.shutdown(socket.SHUT_RDWR)
+
     def test_the_acl_of_the_manual_for_sentinels(self):
         watched = self.watched()
         for sentinel in watched.sentinels:
@@ -338,3 +367,11 @@ class Probe(SystemTest):
         account = {"sentinel_user": "asker", "sentinel_password_file": secret}
         self.finds_no_fault(watched.addresses, mode="sentinel", master=NAME, replicas=1,
                             **account)
+        for sentinel in watched.sentinels:
+            sentinel.cmd("ACL", "SETUSER", "asker",
+                         "-sentinel|get-master-addr-by-name")
+        lines = self.probe(watched.addresses, mode="sentinel", master=NAME, replicas=1,
+                           **account)[1]
+        told = [text for _, what, text in lines if what == "redis.sentinel_user"]
+        self.assertEqual(len(told), 1, lines)
+        self.assertEqual(told[0].split(" asker resetchannels ")[1].split(), manual_acls()[1])
