@@ -37,6 +37,8 @@
 #define PATIENCE_MS 1000
 /* Between attempts to find one. */
 #define AGAIN_MS 100
+/* So long a request waits at least at a second broker. */
+#define RETRY_MS 200
 /* A broker that says nothing for so long is given up. */
 #define FROZEN_MS 5000
 /* PINGs don't come closer together. */
@@ -59,6 +61,7 @@ struct hold {
 	bool asked;	  /* the PING under way covers it */
 	bool told;	  /* somebody works under it */
 	bool lost;
+	bool giving; /* it back: so does the end of the connection */
 };
 
 TAILQ_HEAD(hold_list, hold);
@@ -242,6 +245,16 @@ lose(struct lockbroker *lb, struct hold *h, const char *reason)
 		lb->on_lost(lb->on_lost_arg, h->name, reason);
 }
 
+static void
+lose_all(struct lockbroker *lb, const char *reason)
+{
+	struct hold *h;
+
+	TAILQ_FOREACH (h, &lb->holds, link)
+		if (!h->giving)
+			lose(lb, h, reason);
+}
+
 static bool
 holds_any(const struct lockbroker *lb)
 {
@@ -335,16 +348,13 @@ take_late(struct lockbroker *lb, uint64_t tag, const struct message *m)
 static void
 drop(struct lockbroker *lb, const char *reason)
 {
-	struct hold *h;
-
 	client_close(&lb->link);
 	reconnect_fini(&lb->back);
 	while (!TAILQ_EMPTY(&lb->debts)) /* they end with the session */
 		debt_free(lb, TAILQ_FIRST(&lb->debts));
 	lb->ping = lb->plain_n = 0;
 	lb->leaving = false;
-	TAILQ_FOREACH (h, &lb->holds, link)
-		lose(lb, h, reason);
+	lose_all(lb, reason);
 }
 
 /*
@@ -376,13 +386,20 @@ resume(struct lockbroker *lb)
 		lb->resuming = lb->tag;
 }
 
+/* Time in which we did not run does not count for a call. */
+static int64_t
+clock_ms(const struct lockbroker *lb)
+{
+	return client_now_ms(&lb->link);
+}
+
 static void go_on(struct lockbroker *lb, int64_t deadline_ms);
 
 /* Waits until the session has been resumed, or given up. */
 static int
 come_back(struct lockbroker *lb, int64_t deadline_ms)
 {
-	while (lb->back.away && now_ms() < deadline_ms)
+	while (lb->back.away && clock_ms(lb) < deadline_ms)
 		go_on(lb, deadline_ms);
 	return lb->back.away
 		   ? fail(lb, LOCKBROKER_UNAVAILABLE, "the connection is lost")
@@ -434,14 +451,6 @@ connect_by(struct lockbroker *lb, int64_t deadline_ms)
 	return code;
 }
 
-static void
-sleep_ms(int64_t ms)
-{
-	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
-
-	(void)nanosleep(&pause, NULL);
-}
-
 /* The same, again and again until then. */
 static int
 find_broker(struct lockbroker *lb, int64_t deadline_ms)
@@ -451,9 +460,9 @@ find_broker(struct lockbroker *lb, int64_t deadline_ms)
 	for (;;) {
 		code = connect_by(lb, deadline_ms);
 		if (code != LOCKBROKER_UNAVAILABLE ||
-		    now_ms() + AGAIN_MS >= deadline_ms)
+		    clock_ms(lb) + AGAIN_MS >= deadline_ms)
 			return code;
-		sleep_ms(AGAIN_MS);
+		(void)client_poll(&lb->link, AGAIN_MS);
 	}
 }
 
@@ -536,7 +545,6 @@ static void
 take(struct lockbroker *lb, struct message *m)
 {
 	const uint64_t tag = answered(lb, m);
-	struct hold *h;
 
 	lb->heard_ms = now_ms();
 	if (tag != 0 && tag == lb->wanted) {
@@ -554,8 +562,7 @@ take(struct lockbroker *lb, struct message *m)
 		take_lost(lb, m);
 	} else if (m->event && message_is(m, "!SHUTDOWN")) {
 		lb->leaving = true;
-		TAILQ_FOREACH (h, &lb->holds, link)
-			lose(lb, h, "shutdown");
+		lose_all(lb, "shutdown");
 	} else if (m->event && message_is(m, "!LEAVING")) {
 		lb->leaving = true;
 	}
@@ -671,17 +678,15 @@ take_all(struct lockbroker *lb)
 static void
 go_on(struct lockbroker *lb, int64_t deadline_ms)
 {
-	struct pollfd fd = { .fd = lb->link.fd,
-		.events = client_events(&lb->link) };
 	const int64_t now = now_ms();
-	const int64_t until =
-	    min_ms(min_ms(deadline_ms, next_due(lb)), now + 1000);
+	const int64_t left = min_ms(
+	    deadline_ms == NEVER_MS ? NEVER_MS : deadline_ms - clock_ms(lb),
+	    next_due(lb) == NEVER_MS ? NEVER_MS : next_due(lb) - now);
 	const uint64_t wanted = lb->wanted;
 	bool open = true;
 
 	if (!take_all(lb) && (lb->link.fd >= 0 || lb->back.away)) {
-		(void)poll(&fd, 1, until > now ? (int)(until - now) : 0);
-		if (fd.revents != 0)
+		if (client_poll(&lb->link, left))
 			open = client_pump(&lb->link);
 		(void)take_all(lb);
 	}
@@ -702,6 +707,7 @@ struct want {
 	const char *undo;
 	int64_t wait_ms;
 	bool bounded; /* by `hold=` */
+	bool again;   /* another broker did not answer it in time */
 };
 
 static void
@@ -713,24 +719,25 @@ begin_request(struct lockbroker *lb)
 }
 
 /*
- * A call begins, which may take so long: PATIENCE_MS more than it waits.  Where
- * there is another broker, one that says nothing has half of that.
+ * A call begins, which may take so long: PATIENCE_MS more than it waits.  A
+ * broker that says nothing has half of that, where another one may be asked, or
+ * where there is time for the same one by another connection.
  */
 static void
 begin_call(struct lockbroker *lb, int64_t wait_ms)
 {
 	const int64_t all_ms = wait_ms + PATIENCE_MS;
 
-	lb->over_ms = wait_ms < 0 ? NEVER_MS : now_ms() + all_ms;
+	lb->over_ms = wait_ms < 0 ? NEVER_MS : clock_ms(lb) + all_ms;
 	lb->quiet_ms = FROZEN_MS;
-	if (wait_ms >= 0 && lb->places.n > 1)
+	if (wait_ms >= 0 && (lb->places.n > 1 || all_ms > 2 * PATIENCE_MS))
 		lb->quiet_ms = min_ms(FROZEN_MS, all_ms * 3 / 8);
 }
 
 static bool
 is_over(const struct lockbroker *lb)
 {
-	return now_ms() >= lb->over_ms;
+	return clock_ms(lb) >= lb->over_ms;
 }
 
 /*
@@ -751,6 +758,17 @@ give_up(struct lockbroker *lb, const char *undo)
 		owe(lb, lb->wanted, undo);
 }
 
+static int
+silent(struct lockbroker *lb)
+{
+	const struct place *at = lb->link.address;
+	char why[ERROR_SIZE];
+
+	snprintf(why, sizeof(why), "%.300s does not answer any more",
+	    at != NULL ? at->text : "the broker");
+	return fail(lb, LOCKBROKER_UNAVAILABLE, why);
+}
+
 /*
  * Waits for the reply to what was sent, which becomes *reply.  Returns
  * LOCKBROKER_UNAVAILABLE if the connection ends before, or the call is over:
@@ -766,8 +784,7 @@ await_reply(struct lockbroker *lb, const char *undo, struct message *reply)
 		if (lb->link.fd >= 0 && !lb->back.away)
 			give_up(lb, undo);
 		lb->wanted = 0;
-		return fail(lb, LOCKBROKER_UNAVAILABLE,
-		    "the broker does not answer any more");
+		return silent(lb);
 	}
 	*reply = lb->reply;
 	return judge(lb, reply);
@@ -922,15 +939,55 @@ give_one(struct lockbroker *lb, const char *name, size_t n)
 	return lb->link.fd >= 0 && !lb->back.away;
 }
 
-/* Gives names back.  What was lost is forgotten, and tells on the code. */
+/* Was one of them lost?  They are being given back. */
+static bool
+is_lost(struct lockbroker *lb, const char *kind, const char *names)
+{
+	struct hold *h;
+	bool lost = false;
+	size_t n;
+
+	for (; names += strspn(names, " "), *names != '\0'; names += n) {
+		n = strcspn(names, " ");
+		h = find(lb, kind, names, n);
+		if (h == NULL)
+			continue;
+		lost = lost || h->lost || h->until_ms <= now_ms();
+		h->giving = true;
+	}
+	return lost;
+}
+
+/* Returns whether one was lost meanwhile. */
+static bool
+forget_all(struct lockbroker *lb, const char *kind, const char *names)
+{
+	struct hold *h;
+	bool lost = false;
+	size_t n;
+
+	for (; names += strspn(names, " "), *names != '\0'; names += n) {
+		n = strcspn(names, " ");
+		h = find(lb, kind, names, n);
+		if (h == NULL)
+			continue;
+		lost = lost || h->lost;
+		forget(lb, h);
+	}
+	return lost;
+}
+
+/*
+ * Gives names back.  What was lost before is told by the code; where the
+ * connection ends meanwhile, the broker takes them back: they were held until
+ * then.
+ */
 static int
 give_back(struct lockbroker *lb, const char *kind, const char *line,
     const char *names)
 {
 	struct message reply = { 0 };
-	struct hold *h;
-	bool lost = false;
-	size_t n;
+	bool lost = is_lost(lb, kind, names);
 	int code = LOCKBROKER_OK, tries;
 
 	/* A session that is resumed has them still, or no longer. */
@@ -951,18 +1008,11 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 			break;
 	}
 	/* It is finished behind us: the broker has the line. */
-	if (code == LOCKBROKER_UNAVAILABLE && is_over(lb))
+	if (code == LOCKBROKER_UNAVAILABLE && (is_over(lb) || lb->link.fd < 0))
 		code = LOCKBROKER_OK;
 	if (code == LOCKBROKER_LOST && strchr(names, ' ') != NULL)
 		(void)each_word(lb, names, give_one);
-	for (; names += strspn(names, " "), *names != '\0'; names += n) {
-		n = strcspn(names, " ");
-		h = find(lb, kind, names, n);
-		if (h == NULL)
-			continue;
-		lost = lost || h->lost;
-		forget(lb, h);
-	}
+	lost = forget_all(lb, kind, names) || lost;
 	return lost ? fail(lb, LOCKBROKER_LOST, NULL) : code;
 }
 
@@ -1007,7 +1057,9 @@ ask_for(struct lockbroker *lb, const struct want *w, int64_t end_ms,
 	buf_adds(&line, w->line);
 	if (end_ms != NEVER_MS)
 		buf_addf(&line, " wait=%" PRId64 "ms",
-		    w->wait_ms > 0 ? max_ms(end_ms - now_ms(), 1) : 0);
+		    w->wait_ms > 0
+			? max_ms(end_ms - now_ms(), w->again ? RETRY_MS : 1)
+			: 0);
 	buf_addc(&line, '\0');
 	code = ask(lb, buf_data(&line), w->undo, reply);
 	buf_fini(&line);
@@ -1080,10 +1132,10 @@ is_to_repeat(const struct lockbroker *lb, const struct want *w, int code)
 
 /* Asks until there is an answer, at other brokers if need be. */
 static int
-grant(struct lockbroker *lb, const struct want *w)
+grant(struct lockbroker *lb, struct want *w)
 {
-	int64_t heard = now_ms();
-	const int64_t end = w->wait_ms < 0 ? NEVER_MS : heard + w->wait_ms;
+	int64_t heard = clock_ms(lb);
+	const int64_t end = w->wait_ms < 0 ? NEVER_MS : now_ms() + w->wait_ms;
 	bool last = false;
 	int code, tries;
 
@@ -1092,13 +1144,14 @@ grant(struct lockbroker *lb, const struct want *w)
 		code = find_broker(lb, min_ms(lb->over_ms, heard + SEARCH_MS));
 		if (code != LOCKBROKER_OK)
 			return code;
+		w->again = tries > 1 || now_ms() > end;
 		code = try_grant(lb, w, end);
 		if (last || is_over(lb) || !is_to_repeat(lb, w, code))
 			return code;
-		heard = max_ms(heard, lb->heard_ms);
+		heard = max_ms(heard, lb->heard_ms - lb->link.still_ms);
 		last = now_ms() >= end;
 		if (tries > 1)
-			sleep_ms(AGAIN_MS);
+			(void)client_poll(&lb->link, AGAIN_MS);
 	}
 }
 
@@ -1268,7 +1321,7 @@ lockbroker_request(struct lockbroker *lb, const char *line, char **reply)
 	if (code == LOCKBROKER_OK)
 		begin_call(lb, -1);
 	if (code == LOCKBROKER_OK)
-		code = find_broker(lb, now_ms() + SEARCH_MS);
+		code = find_broker(lb, clock_ms(lb) + SEARCH_MS);
 	if (code != LOCKBROKER_OK)
 		return code;
 	code = ask(lb, line, NULL, &m);
@@ -1417,7 +1470,7 @@ lockbroker_open(struct lockbroker **out, const char *addresses,
 	code = set_up(lb, addresses, &o);
 	if (code != LOCKBROKER_OK)
 		return code;
-	return connect_by(lb, now_ms() + SEARCH_MS);
+	return connect_by(lb, clock_ms(lb) + SEARCH_MS);
 }
 
 EXPORT void
@@ -1430,7 +1483,7 @@ lockbroker_close(struct lockbroker *lb)
 	if (lb->owner == getpid() && lb->back.grace_ms > 0) {
 		/* It may be lost already. */
 		go_on(lb, 0);
-		(void)come_back(lb, now_ms() + CLOSE_MS);
+		(void)come_back(lb, clock_ms(lb) + CLOSE_MS);
 	}
 	if (lb->link.fd >= 0 && lb->owner == getpid())
 		client_send(&lb->link, "QUIT");

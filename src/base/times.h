@@ -22,6 +22,16 @@ max_ms(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/*
+ * A wait ended so much later than it should have: for so long the process did
+ * not run, as when it was stopped. A busy machine is late by less.
+ */
+static inline int64_t
+still_ms(int64_t late_ms)
+{
+	return late_ms > 300 ? late_ms : 0;
+}
+
 /* How far clocks may drift apart in `ms`: a hundredth. */
 static inline int64_t
 times_drift_ms(int64_t ms)

@@ -34,6 +34,9 @@
  * are asked in turn, with some seconds for each. */
 #define LOOKUP_ALONE_MS 30000
 
+/* A wait is cut into these, each of which shows whether this process runs. */
+#define SLICE_MS 250
+
 void
 client_init(struct client *c, const char *login)
 {
@@ -212,10 +215,10 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
     const struct client_probe *probe, struct message *reply)
 {
 	const int64_t deadline_ms =
-	    min_ms(now_ms() + CLIENT_ANSWER_MS, probe->deadline_ms);
+	    min_ms(client_now_ms(c) + CLIENT_ANSWER_MS, probe->deadline_ms);
 	enum client_got got;
 
-	if (deadline_ms <= now_ms()) {
+	if (deadline_ms <= client_now_ms(c)) {
 		client_close(c);
 		c->why[0] = '\0';
 		client_ended(c, "no time was left to try it");
@@ -270,9 +273,9 @@ client_try_path(struct client *c, const char *path,
  * up the time of the next.  The first one is the most likely to answer.
  */
 static int64_t
-share_end(const struct client_probe *probe, size_t left)
+share_end(const struct client *c, const struct client_probe *probe, size_t left)
 {
-	const int64_t now = now_ms();
+	const int64_t now = client_now_ms(c);
 
 	assert(left > 0);
 	if (probe->deadline_ms == NEVER_MS)
@@ -299,15 +302,15 @@ client_try_host(struct client *c, const struct address *a, bool last,
     const struct client_probe *probe, struct message *reply)
 {
 	const int64_t late_ms =
-	    now_ms() + (last ? LOOKUP_ALONE_MS : CLIENT_ANSWER_MS);
+	    client_now_ms(c) + (last ? LOOKUP_ALONE_MS : CLIENT_ANSWER_MS);
 	struct addrinfo *all, *ai;
 	struct client_probe one = *probe;
 	enum client_got got = CLIENT_NOTHING;
 	bool foreign = false;
 	int rc;
 
-	rc = lookup_host(
-	    &c->lookups, a, min_ms(late_ms, probe->deadline_ms), c->stop, &all);
+	rc = lookup_host(&c->lookups, a, min_ms(late_ms, probe->deadline_ms),
+	    c->stop, &c->still_ms, &all);
 	if (rc != 0) {
 		c->why[0] = '\0';
 		client_ended(c, rc == LOOKUP_LATE ? "no name server answers"
@@ -317,7 +320,7 @@ client_try_host(struct client *c, const struct address *a, bool last,
 	for (ai = all;
 	     ai != NULL && got != CLIENT_MESSAGE && got != CLIENT_REFUSED;
 	     ai = ai->ai_next) {
-		one.deadline_ms = share_end(probe, list_length(ai));
+		one.deadline_ms = share_end(c, probe, list_length(ai));
 		got = client_try(c, ai->ai_addr, ai->ai_addrlen, &one, reply);
 		foreign = foreign || got == CLIENT_GARBAGE;
 	}
@@ -341,7 +344,7 @@ client_open(struct client *c, const struct address_list *list,
 	for (i = 0; i < list->n; i++) {
 		a = &list->items[(probe->first + i) % list->n];
 		c->address = a;
-		one.deadline_ms = share_end(probe, list->n - i);
+		one.deadline_ms = share_end(c, probe, list->n - i);
 		got = a->at.path != NULL
 			  ? client_try_path(c, a->at.path, &one, reply)
 			  : client_try_host(
@@ -396,6 +399,24 @@ short
 client_events(const struct client *c)
 {
 	return (short)(POLLIN | (buf_len(&c->out) > 0 ? POLLOUT : 0));
+}
+
+int64_t
+client_now_ms(const struct client *c)
+{
+	return now_ms() - c->still_ms;
+}
+
+bool
+client_poll(struct client *c, int64_t wait_ms)
+{
+	struct pollfd fd = { .fd = c->fd, .events = client_events(c) };
+	const int64_t ms = max_ms(min_ms(wait_ms, SLICE_MS), 0);
+	const int64_t due_ms = now_ms() + ms;
+	const bool any = poll(&fd, 1, (int)ms) > 0;
+
+	c->still_ms += still_ms(now_ms() - due_ms);
+	return any;
 }
 
 /* Over TLS: reads the first line, which is not the broker's. */
@@ -571,9 +592,8 @@ client_next(struct client *c, struct message *m)
 enum client_got
 client_wait(struct client *c, int64_t deadline_ms, struct message *m)
 {
-	struct pollfd pfd;
 	enum client_got got;
-	int64_t left_ms = -1;
+	int64_t left_ms = NEVER_MS;
 	bool open = true;
 
 	for (;;) {
@@ -582,16 +602,11 @@ client_wait(struct client *c, int64_t deadline_ms, struct message *m)
 			return got;
 		if (c->fd < 0 || (c->stop != NULL && *c->stop != 0))
 			return CLIENT_NOTHING;
-		if (deadline_ms != NEVER_MS) {
-			left_ms = deadline_ms - now_ms();
-			if (left_ms <= 0)
-				return CLIENT_NOTHING;
-			left_ms = left_ms < 1000 ? left_ms : 1000;
-		}
-		pfd.fd = c->fd;
-		pfd.events = client_events(c);
-		pfd.revents = 0;
-		if (poll(&pfd, 1, (int)left_ms) > 0)
+		if (deadline_ms != NEVER_MS)
+			left_ms = deadline_ms - client_now_ms(c);
+		if (left_ms <= 0)
+			return CLIENT_NOTHING;
+		if (client_poll(c, left_ms))
 			open = client_pump(c);
 	}
 }

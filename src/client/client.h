@@ -51,6 +51,7 @@ struct client {
 	struct relay_line greeting;
 	struct lookups lookups;	   /* names that are still looked up */
 	char why[RELAY_LINE_SIZE]; /* why it ended */
+	int64_t still_ms;	   /* see client_now_ms() */
 	/* client_wait() ends once this is not 0; NULL: nothing ends it. */
 	const volatile sig_atomic_t *stop;
 };
@@ -65,9 +66,10 @@ void client_close(struct client *c);
 
 /* How to find a broker that answers. */
 struct client_probe {
-	const char *line;    /* that the broker has to answer */
-	size_t first;	     /* the address to begin with */
-	int64_t deadline_ms; /* of all: half for each, but the last; NEVER_MS */
+	const char *line; /* that the broker has to answer */
+	size_t first;	  /* the address to begin with */
+	/* Of all, by client_now_ms(): half for each, but the last; NEVER_MS */
+	int64_t deadline_ms;
 };
 
 /*
@@ -95,6 +97,16 @@ void client_send(struct client *c, const char *fmt, ...)
 
 /* What to poll the descriptor for. */
 short client_events(const struct client *c);
+
+/*
+ * now_ms(), without the time in which this process did not run: a wait that
+ * ended much too late shows that. What a call may take is counted so, or one
+ * that was stopped would blame the broker. What is held is not: see now_ms().
+ */
+int64_t client_now_ms(const struct client *c);
+
+/* Waits until the connection has something to do, or a moment, or so long. */
+bool client_poll(struct client *c, int64_t wait_ms);
 
 /*
  * Moves all bytes that it can. Returns false if the connection has ended;

@@ -112,20 +112,24 @@ find(struct lookups *all, const struct address *a)
 }
 
 static bool
-await(struct lookup *l, int64_t deadline_ms, const volatile sig_atomic_t *stop)
+await(struct lookup *l, int64_t deadline_ms, const volatile sig_atomic_t *stop,
+    int64_t *stood_ms)
 {
 	struct timespec until;
+	int64_t due_ms;
 	bool done;
 
 	(void)pthread_mutex_lock(&l->mutex);
-	while (!l->done && now_ms() < deadline_ms &&
+	while (!l->done && now_ms() - *stood_ms < deadline_ms &&
 	       (stop == NULL || *stop == 0)) {
+		due_ms = now_ms() + SLICE_MS;
 		(void)clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += SLICE_MS * 1000000L;
 		until.tv_sec += until.tv_nsec / 1000000000L;
 		until.tv_nsec %= 1000000000L;
 		(void)pthread_cond_clockwait(
 		    &l->changed, &l->mutex, CLOCK_MONOTONIC, &until);
+		*stood_ms += still_ms(now_ms() - due_ms);
 	}
 	done = l->done;
 	(void)pthread_mutex_unlock(&l->mutex);
@@ -145,7 +149,8 @@ lookup_numeric(const struct address *a, struct addrinfo **list)
 
 int
 lookup_host(struct lookups *all, const struct address *a, int64_t deadline_ms,
-    const volatile sig_atomic_t *stop, struct addrinfo **list)
+    const volatile sig_atomic_t *stop, int64_t *stood_ms,
+    struct addrinfo **list)
 {
 	struct lookup *l;
 	int rc;
@@ -153,7 +158,7 @@ lookup_host(struct lookups *all, const struct address *a, int64_t deadline_ms,
 	if (lookup_numeric(a, list) == 0)
 		return 0;
 	l = find(all, a);
-	if (!await(l, deadline_ms, stop))
+	if (!await(l, deadline_ms, stop, stood_ms))
 		return LOOKUP_LATE;
 	rc = l->rc;
 	*list = l->list;

@@ -21,10 +21,12 @@ LIST_HEAD(lookups, lookup);
 
 /*
  * Returns 0, and what freeaddrinfo() takes; or an EAI_ code, or LOOKUP_LATE.
- * Waits no longer once *stop is not 0, unless it is NULL.
+ * Waits no longer once *stop is not 0, unless it is NULL. The deadline is by
+ * now_ms() without *stood_ms, to which the time is added in which this process
+ * did not run.
  */
 int lookup_host(struct lookups *all, const struct address *a,
-    int64_t deadline_ms, const volatile sig_atomic_t *stop,
+    int64_t deadline_ms, const volatile sig_atomic_t *stop, int64_t *stood_ms,
     struct addrinfo **list);
 
 /* The same for a numeric address, which asks nobody. */
