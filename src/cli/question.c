@@ -64,7 +64,8 @@ question_on(struct client *c, const char *line, struct message *m)
 }
 
 int
-question_unreachable(enum client_got got, const struct buf *errors)
+question_unreachable(
+    const char *what, enum client_got got, const struct buf *errors)
 {
 	static const struct {
 		const char *code;
@@ -75,7 +76,8 @@ question_unreachable(enum client_got got, const struct buf *errors)
 		[CLIENT_REFUSED] = { "auth", CLI_EXIT_AUTH },
 	};
 
-	say_code(ends[got].code, "no broker answers: %.*s",
+	say_code(ends[got].code, "%s%sno broker answers: %.*s",
+	    what != NULL ? what : "", what != NULL ? ": " : "",
 	    (int)buf_len(errors), buf_data(errors));
 	return ends[got].status;
 }
@@ -95,7 +97,7 @@ question_open(struct cli *cli, struct client *c)
 	if (got == CLIENT_MESSAGE)
 		message_fini(&hello);
 	else
-		status = question_unreachable(got, &errors);
+		status = question_unreachable(NULL, got, &errors);
 	buf_fini(&errors);
 	return status;
 }

@@ -13,7 +13,8 @@
 int question_open(struct cli *cli, struct client *c);
 
 /* Says why client_open() found no broker. Returns the exit status for that. */
-int question_unreachable(enum client_got got, const struct buf *errors);
+int question_unreachable(
+    const char *what, enum client_got got, const struct buf *errors);
 
 /* Asks on an open connection, and skips events. */
 enum client_got question_send(

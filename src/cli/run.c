@@ -39,8 +39,8 @@
 /* Between attempts: each costs little, and a restart takes no longer. */
 #define RETRY_PAUSE_MS 100
 
-/* However short -w is, each broker gets this long to answer. */
-#define ANSWER_LEAST_MS 1000
+/* Without -w, so long at most the first answer of a broker is waited for. */
+#define SILENCE_MS 10000
 
 static void
 run_messages(struct run *run)
@@ -83,7 +83,7 @@ run_signals(struct run *run)
  * job in the background may not read the terminal: a signal ends it.
  */
 static void
-run_input(struct run *run)
+drop_input(struct run *run)
 {
 	char dropped[4096];
 	ssize_t got = read(STDIN_FILENO, dropped, sizeof(dropped));
@@ -91,10 +91,15 @@ run_input(struct run *run)
 	if (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)))
 		return;
 	run->listens = false;
-	if (got < 0 && errno == EIO)
-		return;
-	run->child.ended = true;
-	run->state->reaped(run);
+	run->child.ended = got == 0 || errno != EIO;
+}
+
+static void
+run_input(struct run *run)
+{
+	drop_input(run);
+	if (run->child.ended)
+		run->state->reaped(run);
 }
 
 /* Takes an absolute time, on a clock that runs while the machine sleeps. */
@@ -220,15 +225,20 @@ run_connect(
 	return got;
 }
 
-static void
-pause_until(int64_t until_ms)
+/* Returns false where `lock` has met the end of its input: nobody waits. */
+static bool
+pause_until(struct run *run, int64_t until_ms)
 {
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	int64_t pause_ms = until_ms - now_ms();
 
 	if (pause_ms > RETRY_PAUSE_MS)
 		pause_ms = RETRY_PAUSE_MS;
 	if (pause_ms > 0)
 		(void)poll(NULL, 0, (int)pause_ms);
+	if (run->options->kind == RUN_LOCK && poll(&input, 1, 0) > 0)
+		drop_input(run);
+	return !run->child.ended;
 }
 
 /* Why it waits, as of now. */
@@ -247,6 +257,20 @@ run_away(struct run *run, int64_t since_ms, const struct buf *errors)
 	    buf_data(errors));
 }
 
+/* Until when an attempt may last: with -w, one that is under way then goes on
+ * for a moment. */
+static int64_t
+reach_deadline(const struct run *run, int64_t until_ms)
+{
+	if (until_ms == NEVER_MS)
+		return NEVER_MS;
+	return until_ms +
+	       (run->options->request.wait_ms == REQUEST_FOREVER
+		       ? SILENCE_MS
+		       : PATIENCE_MS) -
+	       run->client.still_ms;
+}
+
 /*
  * As run_connect(), again and again until `until_ms` while nobody answers.
  * Returns 0, or an exit status after it has said why. A server that speaks
@@ -256,31 +280,28 @@ static int
 run_reach(struct run *run, size_t first, int64_t until_ms)
 {
 	const int64_t since_ms = now_ms();
-	int64_t deadline_ms = NEVER_MS;
+	const int64_t deadline_ms = reach_deadline(run, until_ms);
 	enum client_got got;
 	struct buf errors;
 	int status = CLI_EXIT_OK;
 
 	buf_init(&errors);
 	run->away_told = false;
-	if (until_ms > now_ms())
-		deadline_ms =
-		    now_ms() + ANSWER_LEAST_MS * (int64_t)run->cli->addresses.n;
 	for (;;) {
-		if (until_ms > deadline_ms)
-			deadline_ms = until_ms;
 		got = run_connect(run, first, deadline_ms, &errors);
 		if (got != CLIENT_NOTHING || now_ms() >= until_ms)
 			break;
-		deadline_ms = until_ms;
 		run_away(run, since_ms, &errors);
-		pause_until(until_ms);
+		if (!pause_until(run, until_ms)) {
+			status = CLI_EXIT_NO;
+			break;
+		}
 		if (until_ms - now_ms() < TRY_LEAST_MS)
 			break; /* what they said before says more */
 	}
 	progress_stop(&run->progress);
-	if (got != CLIENT_MESSAGE)
-		status = question_unreachable(got, &errors);
+	if (got != CLIENT_MESSAGE && status == CLI_EXIT_OK)
+		status = question_unreachable(run->names, got, &errors);
 	buf_fini(&errors);
 	return status;
 }
@@ -360,10 +381,11 @@ run_all(struct run *run)
 		if (is_enough(run, ++tries))
 			break;
 		first = run_next(run);
-		pause_until(reach_until(run, true));
+		if (!pause_until(run, reach_until(run, true)))
+			return CLI_EXIT_NO;
 	}
-	say_code("unreachable", "%s: %s", run->client.address->text,
-	    run->client.why);
+	say_code("unreachable", "%s: %s: %s", run->names,
+	    run->client.address->text, run->client.why);
 	return CLI_EXIT_UNREACHABLE;
 }
 
@@ -397,7 +419,7 @@ elect_all(struct run *run)
 		client_close(&run->client);
 		signals_release(&run->signals);
 		first = run_next(run);
-		pause_until(NEVER_MS);
+		(void)pause_until(run, NEVER_MS);
 	}
 }
 

@@ -18,6 +18,9 @@
 
 struct run_state;
 
+/* A call may take so much longer than its wait. */
+#define PATIENCE_MS 1000
+
 /* One `run`. Lives on the stack of run_main(). */
 struct run {
 	const struct run_options *options;

@@ -23,6 +23,8 @@
 #define KILL_AGAIN_MS 20
 /* Those that it can't reach end by themselves, if at all. */
 #define KILL_FOREIGN_MS 1000
+/* If there is no connection by which to give it back, the grace ends it. */
+#define GIVE_MS 3000
 
 /* RUNNING. */
 

@@ -35,9 +35,11 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
-/* A broker may take so much longer than the wait to say no. */
+/* So long the answer to the PING behind a grant is waited for. */
 #define ANSWER_SLACK_MS 5000
 #define CANCEL_MS 2000
+/* So long at least a request waits that another broker did not answer. */
+#define RETRY_MS 200
 
 /*
  * A broker that hangs keeps its connections, so it is asked from time to time
@@ -67,7 +69,7 @@ waiting_granted(struct run *run, const struct message *m)
 		    run->fence != NULL ? run->fence : "none");
 	run->granted_ms = now_ms();
 	run->state = &run_checking;
-	run->deadline_ms = now_ms() + ANSWER_SLACK_MS;
+	run->deadline_ms = min_ms(now_ms() + ANSWER_SLACK_MS, run->deadline_ms);
 	run_ask(run);
 }
 
@@ -131,14 +133,29 @@ waiting_in_vain(struct run *run, bool busy)
 	run_finish(run, run->options->conflict_exit);
 }
 
+/*
+ * Where there is another address to try, a short -w does not wait for a silent
+ * broker as long as a long one: half of it at most, in all.
+ */
+static int64_t
+hurry(const struct run *run)
+{
+	const int64_t wait_ms = run->options->request.wait_ms;
+
+	if (wait_ms == REQUEST_FOREVER || run->cli->addresses.n < 2)
+		return NEVER_MS / 3;
+	return (wait_ms + PATIENCE_MS) / 8;
+}
+
 static void
 waiting_ask(struct run *run, int64_t now)
 {
 	tell_inside(run);
 	run->asked = true;
 	run->listens = run->options->kind == RUN_LOCK && !run->child.ended;
-	run->ask_ms = now + (run->cli->addresses.n > 1 ? CLIENT_ANSWER_MS
-						       : ANSWER_ALONE_MS);
+	run->ask_ms = now + (run->cli->addresses.n > 1
+				    ? min_ms(CLIENT_ANSWER_MS, 3 * hurry(run))
+				    : ANSWER_ALONE_MS);
 	client_send(&run->client, "@" TAG_ASK " PING");
 }
 
@@ -146,7 +163,7 @@ static void
 waiting_answered(struct run *run, int64_t now)
 {
 	run->asked = false;
-	run->ask_ms = now + ASK_EVERY_MS;
+	run->ask_ms = now + min_ms(ASK_EVERY_MS, hurry(run));
 }
 
 static void
@@ -355,14 +372,16 @@ run_begin(struct run *run)
 
 	if (wait_ms != REQUEST_FOREVER) {
 		wait_ms -= now_ms() - run->began_ms;
-		wait_ms = wait_ms > 0 ? wait_ms : 0;
+		if (wait_ms <= 0) /* another broker did not answer in time */
+			wait_ms = o->request.wait_ms > 0 ? RETRY_MS : 0;
 	}
 	validity_init(&run->validity, o->kill_after_ms);
 	run->again = false;
 	run->state = &run_waiting;
-	run->deadline_ms = wait_ms == REQUEST_FOREVER
-			       ? NEVER_MS
-			       : now_ms() + wait_ms + ANSWER_SLACK_MS;
+	run->deadline_ms =
+	    wait_ms == REQUEST_FOREVER
+		? NEVER_MS
+		: run->began_ms + o->request.wait_ms + PATIENCE_MS;
 	waiting_answered(run, now_ms());
 	buf_init(&line);
 	run_request_take(&o->request, wait_ms, &line);

@@ -23,9 +23,6 @@ struct signals_one;
 #define TAG_ASK "7"
 #define TAG_END "8"
 
-/* If the broker takes longer to confirm, it learns from our closing. */
-#define GIVE_MS 3000
-
 /* Before the command starts: run_state.c */
 extern const struct run_state run_waiting, run_checking, run_cancelling;
 

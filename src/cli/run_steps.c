@@ -60,7 +60,7 @@ run_give(struct run *run, int status)
 	    buf_data(&line));
 	buf_fini(&line);
 	run->state = &run_giving;
-	run->deadline_ms = now_ms() + (run->lost ? GIVE_LOST_MS : GIVE_MS);
+	run->deadline_ms = now_ms() + (run->lost ? GIVE_LOST_MS : PATIENCE_MS);
 }
 
 /*

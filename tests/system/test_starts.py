@@ -172,7 +172,7 @@ class Starts(CommandTest):
             self.assertIn(f"{name}: no name server answers; {nobody}: Connection refused", err)
             self.assertLess(took, patience(most + 1))
         status, _, err, took = ask(name, "run", "-w", "1", "x", "true")
-        self.assertEqual((status, err), (69, f"lockbroker: no broker answers: {name}: no name "
+        self.assertEqual((status, err), (69, f"lockbroker: x: no broker answers: {name}: no name "
                                          "server answers\n"))
         self.assertLess(took, patience(2))
 
