@@ -301,7 +301,8 @@ class Broker {
           place.failed = now();
           gone.message = `${place.text} does not answer`;
         } else {
-          gone.message = 'the broker did not answer this request in time';
+          const asked = place ? place.text : this.addresses.map((one) => one.text).join(', ');
+          gone.message = `${asked} did not answer this request in time`;
         }
         end(fail)(gone);
       }, every);
@@ -332,7 +333,8 @@ class Broker {
    */
   async ask(what, { wait, signal } = {}) {
     if (wait != null && wait !== Infinity) duration(wait, 'wait');
-    const end = wait == null ? Infinity : now() + wait;
+    const begun = now();
+    const end = wait == null ? Infinity : begun + wait;
     const limit = new Limit(this.patience, wait ?? Infinity);
     for (let tries = 1, last = what.once; ; tries++, last = limit.left() <= 0) {
       if (signal) signal.throwIfAborted();
@@ -341,7 +343,8 @@ class Broker {
       await undefined; // who asks in the same turn shares it
       if (session.state !== 'open')
         session = await this.opened(session, what.busy, end, limit, signal);
-      const rest = this.rest(wait, end, limit, tries);
+      const late = tries > 1 || this.addresses.some((one) => one.failed >= begun);
+      const rest = this.rest(wait, end, limit, late);
       let said;
       try {
         if (what.undo && session.maybeFree(what.busy, rest)) {
@@ -375,9 +378,9 @@ class Broker {
 
   /* How long the broker is to wait: one that is asked after another did not answer
    * gets a moment of the patience, though the time may be over. */
-  rest(wait, end, limit, tries) {
-    if (end === Infinity || (wait === 0 && tries === 1)) return wait === 0 ? 0 : end;
-    return Math.max(1, end - now(), tries > 1 ? Math.min(RETRY, limit.left() / 2) : 0);
+  rest(wait, end, limit, late) {
+    if (end === Infinity || wait === 0) return wait === 0 ? 0 : end;
+    return Math.max(1, end - now(), late ? Math.min(RETRY, limit.left() / 2) : 0);
   }
 
   /* Ends a request, and gives back what it was granted, or is granted yet. */

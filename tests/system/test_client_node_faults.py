@@ -31,18 +31,28 @@ class Silence(node.Client):
         self.second = self.broker(self.server, name="b2", lease=lease)
         self.addCleanup(self.main.thaw)
 
+    def has_let_go(self, name):
+        """What a program gives back is given back in Redis, too."""
+        control = self.second.client()
+        self.addCleanup(control.close)
+        eventually(lambda: control.ok(f"STATUS {name}")["state"] == "free", 10)
+
     def test_a_frozen_broker(self):
+        """Each program asks for another name: when the broker goes on, it grants what a program has
+        given up, and has that until it has read on."""
         self.prepare()
         for two in (False, True):
             for state in ("fresh", "used"):
                 for wait in (0, 500):
                     with self.subTest(two=two, state=state, wait=wait):
+                        name = f"{two}-{state}-{wait}"
                         program = self.start(ASK + STATES + f"""
                             say('ready');
                             await hear();
-                            await ask(states.{state}, 'fz', {wait});
+                            await ask(states.{state}, '{name}', {wait});
                             await used.close();""", *self.addresses(two))
                         self.assertEqual(program.next(), ["ready"])
+                        self.has_let_go("u")
                         self.main.freeze()
                         program.tell()
                         got, took = program.next()

@@ -91,7 +91,7 @@ class Interrupts(Client):
         try:
             eventually(lambda: self.control.stats()["locks_held"] == "0", 15)
         except AssertionError:
-            held = [row.split()[0] for row in self.control.ask("NAMES n* limit=9999").rows]
+            held = [row.split()[0] for row in self.control.ask("NAMES n* limit=9999").body]
             self.fail([(name, struck[int(name[1:])]) for name in held])
         with broker.lock("n5", wait=5) as hold:
             hold.check()

@@ -562,11 +562,19 @@ class Broker:
                 if self._core.closed:
                     raise Error("this Broker is closed", "closed")
                 if self._own is None:
-                    self._own = _Own(self._core)
+                    self._own = self._make_own()
                     self._finalizer = weakref.finalize(self, self._own.stop)
                     self._finalizer.atexit = False
                 own = self._own
         return own
+
+    def _make_own(self) -> _Own:
+        try:
+            return _Own(self._core)
+        except (OSError, RuntimeError) as error:  # no descriptors, no threads
+            raise Unavailable("%s can not be asked: %s" % (
+                ", ".join(one.text for one in self._core.addresses),
+                getattr(error, "strerror", None) or error)) from error
 
     def _forked(self) -> None:
         """A child of fork(2) has neither the thread nor a right to the
@@ -597,7 +605,11 @@ class Broker:
 
     def _acquire(self, hold: "Hold", wait: Optional[float],
                  stop: Optional[Any]) -> None:
-        own, work, words, lost = self._start(), hold._work, hold._words, hold.lost
+        work, words, lost = hold._work, hold._words, hold.lost
+        try:
+            own = self._start()
+        except Error as error:
+            raise error.about(words[1])
         limit = Limit(own.core, aio.end_of(wait), loop=own.loop)
         work.limit = limit
         hold._own = own

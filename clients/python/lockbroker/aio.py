@@ -358,7 +358,7 @@ class Limit:
         """How long the broker is to wait: one that is asked after another did not
         answer gets a moment of the patience, though the time may be over."""
         rest = rest_of(self.end)
-        if rest is None or not self.is_again:
+        if not rest or not self.is_again:
             return rest
         return max(rest, min(RETRY, self.left() / 2))
 
@@ -1128,6 +1128,7 @@ class Broker:
                 except (OSError, Gone, Error, asyncio.TimeoutError,
                         ValueError) as error:
                     address.failed = now()
+                    limit.is_again = True
                     why[address.text] = str(error) or "no answer"
             for address in rest:
                 why[address.text] = "no time was left to try it"
