@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	clients/conformance/driver.js \
 	clients/conformance/driver.py \
 	clients/conformance/driver_aio.py \
+	clients/conformance/driver_command.py \
 	clients/conformance/play.py \
 	clients/conformance/story.txt \
 	clients/node/README.md \

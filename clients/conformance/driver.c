@@ -79,7 +79,8 @@ take(struct lockbroker *lb, int number, const char *wait, const char *names)
 	if (b->held)
 		printf("%d held %" PRIu64 "\n", number, fence);
 	else
-		printf("%d %s\n", number, word_of(code));
+		printf(
+		    "%d %s %s\n", number, word_of(code), lockbroker_error(lb));
 }
 
 static void
@@ -102,6 +103,11 @@ obey(struct lockbroker *lb, char *line)
 	int n, code;
 
 	n = sscanf(line, "%15s %u %15s %255[^\n]", what, &number, wait, names);
+	if (n == 2 && strcmp(what, "stall") == 0) {
+		(void)poll(NULL, 0, (int)number);
+		printf("%u stalled\n", number);
+		return;
+	}
 	if (n < 2 || number >= BLOCKS_MAX)
 		return;
 	if (strcmp(what, "lock") == 0) {
@@ -111,7 +117,9 @@ obey(struct lockbroker *lb, char *line)
 	} else if (strcmp(what, "unlock") == 0) {
 		code = lockbroker_unlock(lb, blocks[number].names);
 		blocks[number].held = false;
-		printf("%u %s\n", number, word_of(code));
+		printf("%u %s%s%s\n", number, word_of(code),
+		    code != LOCKBROKER_OK ? " " : "",
+		    code != LOCKBROKER_OK ? lockbroker_error(lb) : "");
 	}
 }
 

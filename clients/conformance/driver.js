@@ -18,7 +18,7 @@ async function block(number, wait, names) {
     }));
     say(number, 'released');
   } catch (error) {
-    say(number, error.code);
+    say(number, error.code, error.message);
   }
 }
 
@@ -31,12 +31,19 @@ function check(number) {
   }
 }
 
+/* The event loop stands still. */
+function stall(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, +ms);
+  say(ms, 'stalled');
+}
+
 const lines = require('readline').createInterface({ input: process.stdin });
 lines.on('line', (line) => {
   const [what, number, wait, ...names] = line.split(' ');
   if (what === 'lock') block(number, wait, names);
   else if (what === 'unlock') blocks.get(number).end();
   else if (what === 'check') check(number);
+  else if (what === 'stall') stall(number);
 });
 lines.on('close', async () => {
   for (const one of blocks.values()) one.end();

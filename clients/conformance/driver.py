@@ -3,6 +3,7 @@ usage: driver.py ADDRESSES [grace]"""
 
 import sys
 import threading
+import time
 
 import lockbroker
 
@@ -28,7 +29,7 @@ class Block:
         try:
             self.lock.acquire()
         except lockbroker.Error as error:
-            say(self.number, error.code)
+            say(self.number, error.code, error)
             return
         threading.Thread(target=self.watch, daemon=True).start()
         say(self.number, "held", ",".join(map(str, self.lock.fences)))
@@ -37,7 +38,7 @@ class Block:
             self.lock.release()
             say(self.number, "released")
         except lockbroker.Error as error:
-            say(self.number, error.code)
+            say(self.number, error.code, error)
 
     def watch(self):
         self.lock.lost.wait()
@@ -64,6 +65,9 @@ def main():
                 blocks[number].end.set()
             elif what == "check":
                 blocks[number].check()
+            elif what == "stall":
+                time.sleep(int(number) / 1000)
+                say(number, "stalled")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ usage: driver_aio.py ADDRESSES [grace]"""
 
 import asyncio
 import sys
+import time
 
 import lockbroker
 import lockbroker.aio
@@ -32,7 +33,7 @@ class Block:
                     await self.end.wait()
             say(self.number, "released")
         except lockbroker.Error as error:
-            say(self.number, error.code)
+            say(self.number, error.code, error)
 
     def check(self):
         try:
@@ -58,6 +59,9 @@ async def main():
                 blocks[number].end.set()
             elif what == "check":
                 blocks[number].check()
+            elif what == "stall":
+                time.sleep(int(number) / 1000)
+                say(number, "stalled")
 
 
 if __name__ == "__main__":

@@ -25,9 +25,11 @@ EXTRA_DIST += \
 	tests/system/lib/client.py \
 	tests/system/lib/clock.py \
 	tests/system/lib/cluster.py \
+	tests/system/lib/driven.py \
 	tests/system/lib/fairness.py \
 	tests/system/lib/fake.py \
 	tests/system/lib/golang.py \
+	tests/system/lib/harm.py \
 	tests/system/lib/history.py \
 	tests/system/lib/hostile_tls.py \
 	tests/system/lib/http.py \
