@@ -85,4 +85,22 @@ JAVA = [
              "io.lettuce:lettuce-core:7.7.0.RELEASE"),
 ]
 
-ROWS = [*PYTHON, *NODE, *JAVA]
+REDSYNC = ["github.com/go-redsync/redsync/v4@v4.18.1", "github.com/redis/go-redis/v9@v9.23.0",
+           "github.com/gomodule/redigo@v1.9.3", "github.com/redis/rueidis@v1.0.79",
+           "github.com/redis/rueidis/rueidiscompat@v1.0.79"]
+
+GO = [
+    *(Row("go", "redsync", "4.18", REDSYNC, "redsync.go", {"POOL": pool})
+      for pool in ("go-redis", "redigo", "rueidis")),
+    Row("go", "bsm/redislock", "0.9.4", ["github.com/bsm/redislock@v0.9.4",
+                                           "github.com/redis/go-redis/v9@v9.17.3"], "redislock.go"),
+    Row("go", "rueidislock", "1.0", ["github.com/redis/rueidis@v1.0.79"], "rueidislock.go"),
+    Row("go", "go-zero", "1.10", ["github.com/zeromicro/go-zero@v1.10.3"], "gozero.go"),
+]
+
+RUST = [
+    Row("rust", "redis-rs", "0.27", ["redis@=0.27.6"], "redis_rs.rs"),
+    Row("rust", "redis-rs", "1.8", ["redis@=1.8.1"], "redis_rs.rs"),
+]
+
+ROWS = [*PYTHON, *NODE, *JAVA, *GO, *RUST]

@@ -1,0 +1,64 @@
+// What the programs in Go share: each step says what it came to, in words.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"sync"
+	"time"
+)
+
+var ctx = context.Background()
+
+// Two addresses: of the one broker, and of the other.
+var addresses = []string{"127.0.0.1:" + os.Args[1], "127.0.0.1:" + os.Args[2]}
+
+func say(what string, result any) {
+	if err, ok := result.(error); ok {
+		for errors.Unwrap(err) != nil {
+			err = errors.Unwrap(err)
+		}
+		result = reflect.TypeOf(err).String() + " " + err.Error()
+	}
+	fmt.Println(what, result)
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func sleep(ms int) { time.Sleep(time.Duration(ms) * time.Millisecond) }
+
+// A file that must not be there shows two at a time.
+func contend(turn func(number int, work func())) {
+	path := fmt.Sprintf("/tmp/lbl-%d", os.Getpid())
+	var group sync.WaitGroup
+	var lock sync.Mutex
+	done := 0
+	for number := 0; number < 8; number++ {
+		group.Add(1)
+		go func(number int) {
+			defer group.Done()
+			for i := 0; i < 5; i++ {
+				turn(number, func() {
+					file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0600)
+					check(err)
+					sleep(1)
+					check(file.Close())
+					check(os.Remove(path))
+					lock.Lock()
+					done++
+					lock.Unlock()
+				})
+			}
+		}(number)
+	}
+	group.Wait()
+	fmt.Println("contend", done)
+}
