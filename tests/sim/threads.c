@@ -247,6 +247,9 @@ threads_look(struct world *w)
 
 	if (!threads_are_there(w) || w->groups || (w->uses.on & USE_FORCE) != 0)
 		return;
+	/* A key that a successor has looked after lives for a pad more. */
+	if (w->leaves)
+		bound_us += w->pad_ms * 1010;
 	note_busy(w);
 	for (p = all->v; p < all->v + all->n; p++) {
 		if (!p->asleep || broker_stalled(&w->brokers[p->broker]))
