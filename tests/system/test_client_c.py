@@ -5,6 +5,7 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -15,7 +16,7 @@ from lib.case import SystemTest
 from lib.liblockbroker import FOLDER, link
 from lib.manual import SOURCE
 from lib.proxy import Proxy
-from lib.wait import eventually, hang, patience
+from lib.wait import eventually, hang, let_time_pass, patience
 from test_tls_clients import ClientsTest
 
 OK, BUSY, TIMEOUT, LOST, UNAVAILABLE, DENIED = range(6)
@@ -330,6 +331,23 @@ class Faults(Client):
             eventually(lambda: int(self.control.stats()["clients"]) <= 2)
             eventually(lambda: self.control.ok("STATUS a")["state"] == "free")
             driver.close()
+
+    def test_a_program_that_was_stopped(self):
+        """That time was not its broker's: there is as much left as before."""
+        self.prepare()
+        proxy = Proxy(f"127.0.0.1:{self.main.port}")
+        self.addCleanup(proxy.stop)
+        driver = self.open(proxy.address)
+        self.assertEqual([driver.call("lock a|0"), driver.call("unlock a")], [OK, OK])
+        proxy.stalled = True
+        driver.tell("lock a|1000")
+        let_time_pass(0.3)
+        driver.process.send_signal(signal.SIGSTOP)
+        let_time_pass(3)
+        driver.process.send_signal(signal.SIGCONT)
+        let_time_pass(0.2)
+        proxy.stalled = False
+        self.assertEqual(driver.next().split()[0], str(OK))
 
     def test_one_that_waits_while_the_broker_freezes(self):
         self.prepare(lease=30)
