@@ -63,8 +63,8 @@ class Interrupts(Client):
         eventually(is_ready, 20)
 
     def strike(self, broker, lent, block):
-        """Returns where it struck, one for each step."""
-        struck, n = [], 0
+        """Returns where it struck, by the name that was asked for."""
+        struck, n = {}, 0
         while True:
             if lent:
                 self.ready(broker, lent)
@@ -76,7 +76,7 @@ class Interrupts(Client):
                 pass
             if at.struck is None:
                 return struck
-            struck.append(at.struck)
+            struck[f"n{n}"] = at.struck
             n += 1 if n < 150 or lent else 2
 
     def check(self, lent, block):
@@ -92,7 +92,7 @@ class Interrupts(Client):
             eventually(lambda: self.control.stats()["locks_held"] == "0", 15)
         except AssertionError:
             held = [row.split()[0] for row in self.control.ask("NAMES n* limit=9999").body]
-            self.fail([(name, struck[int(name[1:])]) for name in held])
+            self.fail([(name, struck[name]) for name in held])
         with broker.lock("n5", wait=5) as hold:
             hold.check()
 

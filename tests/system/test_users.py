@@ -84,7 +84,8 @@ class Rights(Users):
         self.broker()
         known = [line.split()[0] for line in self.client().ok("HELP").body]
         tested = [request.split()[0] for request, _ in ON_NAMES] + [
-            request.split()[0] for request in [*ALWAYS, *ADMIN, "DRAIN", "REPLACE"]]
+            request.split()[0] for request in [*ALWAYS, *ADMIN, "DRAIN", "REPLACE",
+                                               "TAKEOVER"]]
         self.assertEqual(set(known), {*tested, "AUTH", "QUIT"})
 
     def test_by_password(self):
@@ -465,6 +466,8 @@ class Reload(Users):
         broker.settings["auth"] = {"users": [user("deploy", hash=HASH, lock=["*"])]}
         broker.write_config()
         broker.replace()
+        # The process that leaves has read them, too.
+        eventually(lambda: broker.log_lines("reloaded .* reread=auth"), 10)
         self.assertEqual(self.known().ok(f"RESUME key={key}")["locks"], "1")
 
     def test_those_whose_user_is_gone_are_closed(self):
