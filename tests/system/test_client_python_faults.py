@@ -1,6 +1,7 @@
 """The Python client where something goes wrong: exceptions at any moment, silent brokers, objects
 that threads share and that a program drops."""
 
+import asyncio
 import gc
 import os
 import subprocess
@@ -110,6 +111,31 @@ class Interrupts(Client):
 
     def test_a_block(self):
         self.check(False, self.block)
+
+    def give_up_at_the_end(self, own, broker, words):
+        """Nobody wants it any more when it is granted, and nobody was told."""
+        # pylint: disable=protected-access
+        async def run():
+            hold = lockbroker.Hold(broker, words, lambda: None)
+            work = hold._work
+            limit = lockbroker.Limit(own.core, None, loop=own.loop)
+            ref = own.enter(hold, work)
+            own._begin(work, lambda: own.core.hold(words, limit, lambda _: None))
+            while not work.task.done():
+                await asyncio.sleep(0)
+            self.assertFalse(work.is_ended)
+            own._give_up(ref)
+
+        asyncio.run_coroutine_threadsafe(run(), own.loop).result(10)
+
+    def test_nobody_wants_it_when_it_is_granted(self):
+        self.prepare()
+        broker = self.open()
+        with broker.lock("before"):
+            pass
+        # pylint: disable=protected-access
+        self.give_up_at_the_end(broker._own, broker, broker.lock("a")._words)
+        eventually(lambda: self.control.ok("STATUS a")["state"] == "free", 10)
 
     def test_a_block_with_a_session_that_is_lent(self):
         self.check(True, self.block)

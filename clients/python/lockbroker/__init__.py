@@ -72,6 +72,8 @@ class _Work:
         self.tag = ""  # the request that waits on that way
         self.is_told = False  # the caller has what it was granted
         self.is_given = False  # and has given it back
+        self.is_gone = False  # the caller, before it was begun
+        self.is_ended = False  # the task, and end() has been called
         self.result: Any = None
         self.error: Optional[BaseException] = None
         self.done = threading.Lock()
@@ -79,6 +81,7 @@ class _Work:
 
     def end(self, task: "asyncio.Future[Any]") -> None:
         """In the own thread."""
+        self.is_ended = True
         if task.cancelled():
             self.error = Error("this Broker is closed", "closed")
         else:
@@ -413,6 +416,8 @@ class _Own:
 
     def _begin(self, work: _Work,
                make: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        if work.is_gone and work.ends_with_caller:
+            return
         work.task = asyncio.ensure_future(make())
         work.task.add_done_callback(work.end)
         self.look_soon()
@@ -450,7 +455,11 @@ class _Own:
             if grant is not None and way.session is not None:
                 self.dropped.append(ref)  # somebody uses it just now
                 return
+        if work.task is not None and work.task.done() and not work.is_ended:
+            self.dropped.append(ref)  # what it was granted is told in a moment
+            return
         del self.works[ref]
+        work.is_gone = True
         if grant is not None and not grant.over:
             if work.is_told:
                 warnings.warn("lockbroker: %s was dropped while it was held" %
