@@ -105,6 +105,15 @@ class Java:
 class Go:
     tools, lock = ["go"], ["go.mod", "go.sum"]
 
+    def check(self, pinned):
+        """One that is too old can't even read a go.mod of today."""
+        with open(pinned[0], encoding="ascii") as file:
+            wanted = re.search(r"(?m)^go (\d+)\.(\d+)", file.read()).groups()
+        said = subprocess.run(["go", "version"], capture_output=True, text=True, check=False)
+        found = re.search(r"go(\d+)\.(\d+)", said.stdout)
+        if not found or [*map(int, found.groups())] < [*map(int, wanted)]:
+            raise Absent(f"it needs go {'.'.join(wanted)}")
+
     def env(self):
         return {"GOTOOLCHAIN": "local", "GOFLAGS": "-mod=mod",
                 "GOMODCACHE": os.path.join(CACHE, "go")}
@@ -201,6 +210,8 @@ def install(row):
         if not shutil.which(tool):
             raise Absent(f"{tool} is not installed")
     pinned = [os.path.join(HERE, "pinned", slug, name) for name in language.lock]
+    if row.language == "go":
+        language.check(pinned)
     folder = os.path.join(CACHE, f"{slug}-{digest(pinned)}")
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
