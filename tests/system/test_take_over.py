@@ -202,6 +202,8 @@ class Refused(TakesOver):
         self.addCleanup(self.servers[0].thaw)
         process = comer(self.b)
         eventually(lambda: self.b.log_lines("taking-over"), 10, "it is handed all")
+        eventually(lambda: len(self.b.log_lines("listening address=unix:")) == 2, 10,
+                   "it has opened what it was handed")
         return process
 
     def test_one_that_does_not_get_ready(self):
