@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/limits.h"
 #include "base/xmalloc.h"
@@ -79,14 +80,11 @@ struct scripts {
 
 /* Known texts. */
 
+/* The tables have digits: one sum becomes digits, rather than each row a sum. */
 static bool
-same(const struct sha1 *sum, const char *hex)
+same(const char hex[SHA1_HEX_SIZE], const char *row)
 {
-	struct sha1 other;
-
-	return hex != NULL &&
-	       sha1_parse(&other, (struct span){ hex, 2 * SHA1_BYTES }) &&
-	       memcmp(sum->v, other.v, SHA1_BYTES) == 0;
+	return row != NULL && strcasecmp(hex, row) == 0;
 }
 
 /* The sum of the normal form.  Returns false if the text has none that is sure. */
@@ -120,13 +118,15 @@ meaning_of(struct sha1 *sum, struct span text, bool *computes)
 static enum script_id
 by_normal_form(struct span text)
 {
+	char hex[SHA1_HEX_SIZE];
 	struct sha1 sum;
 	size_t i;
 
 	if (!form_of(&sum, text))
 		return SCRIPT_MAX;
+	sha1_hex(&sum, hex);
 	for (i = 0; i < SCRIPT_MAX; i++)
-		if (same(&sum, normals[i]))
+		if (same(hex, normals[i]))
 			return (enum script_id)i;
 	return SCRIPT_MAX;
 }
@@ -166,13 +166,13 @@ static const struct {
 };
 
 static enum script_id
-by_configuration(const struct scripts *s, const struct sha1 *sum)
+by_configuration(const struct scripts *s, const char hex[SHA1_HEX_SIZE])
 {
 	size_t i, k, n = s->more != NULL ? s->more->n : 0;
 
 	for (i = 0; i < n; i++)
 		for (k = 0; k < sizeof(meanings) / sizeof(meanings[0]) &&
-			    same(sum, s->more->v[i].sha1);
+			    same(hex, s->more->v[i].sha1);
 		     k++)
 			if (strcmp(s->more->v[i].as, meanings[k].word) == 0)
 				return meanings[k].id;
@@ -213,10 +213,12 @@ static const struct {
 const char *
 scripts_refused(const struct sha1 *sum)
 {
+	char hex[SHA1_HEX_SIZE];
 	size_t i;
 
+	sha1_hex(sum, hex);
 	for (i = 0; i < sizeof(refused_texts) / sizeof(refused_texts[0]); i++)
-		if (same(sum, refused_texts[i].sha1))
+		if (same(hex, refused_texts[i].sha1))
 			return refusals[refused_texts[i].why];
 	return NULL;
 }
@@ -263,16 +265,18 @@ scripts_find(
     const struct scripts *s, const struct sha1 *sum, enum script_id *id)
 {
 	const struct known *k = find(s, sum);
+	char hex[SHA1_HEX_SIZE];
 	unsigned i;
 
 	*id = SCRIPT_MAX;
+	sha1_hex(sum, hex);
 	if (k != NULL)
 		*id = k->id;
 	for (i = 0; k == NULL && i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (same(sum, texts[i].sha1))
+		if (same(hex, texts[i].sha1))
 			*id = texts[i].id;
 	if (*id == SCRIPT_MAX)
-		*id = by_configuration(s, sum);
+		*id = by_configuration(s, hex);
 	return *id != SCRIPT_MAX;
 }
 
