@@ -254,6 +254,7 @@ struct effect {
 	bool undone;	      /* the same: surely nothing was done */
 	uint32_t text;	      /* of an error; offset in effects.text */
 	uint32_t text_len;
+	uint32_t open_len;   /* of an error about a circle: before the names */
 	enum event_id event; /* EVENT */
 	uint32_t name;	     /* EVENT, QUEUE, OP: offset in effects.text */
 	uint32_t name_len;

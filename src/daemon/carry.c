@@ -13,8 +13,6 @@
 #include "daemon/monitor.h"
 #include "daemon/resp.h"
 
-#define CIRCLE "it would wait for itself"
-
 /*
  * May the client look at all names of a circle, "NAME -> NAME -> NAME"?  A name
  * has no space in it.
@@ -36,19 +34,19 @@ may_see_circle(const struct broker *b, const struct conn *c, struct span circle)
 	return true;
 }
 
-/* The text of an error, without names that the client may not look at. */
+/* The text of an error, without the names of a circle of which the client may not
+ * look at each. */
 static struct span
 error_text(const struct broker *b, const struct conn *c, const struct effect *e,
     const char *text)
 {
-	const size_t n = strlen(CIRCLE), names = strlen(CIRCLE ": ");
+	const size_t names = e->open_len + strlen(": ");
 	struct span all = { text + e->text, e->text_len };
 
-	if (e->code != ERR_DEADLOCK || all.n <= names ||
-	    memcmp(all.p, CIRCLE, n) != 0 ||
+	if (e->open_len == 0 ||
 	    may_see_circle(b, c, (struct span){ all.p + names, all.n - names }))
 		return all;
-	return (struct span){ CIRCLE, n };
+	return (struct span){ all.p, e->open_len };
 }
 
 static void

@@ -163,24 +163,23 @@ deadlock_check(struct core *core, struct owner *owner)
 {
 	struct claim *c, *next;
 	struct waiter *w;
-	struct buf text;
+	struct buf circle;
 
 	c = TAILQ_FIRST(&owner->waiting);
 	if (c == NULL || !c->untagged)
 		return;
-	buf_init(&text);
-	buf_adds(&text, "it would wait for itself: ");
+	buf_init(&circle);
 	for (; c != NULL && c->untagged; c = next) {
 		next = TAILQ_NEXT(c, in_owner);
 		w = waiter_of(c);
 		if (w == NULL ||
-		    !deadlock_find(core, owner, &w->lock, 1, &text))
+		    !deadlock_find(core, owner, &w->lock, 1, &circle))
 			continue;
-		buf_addc(&text, '\0');
-		waiter_error(core, w, ERR_DEADLOCK, buf_data(&text));
+		waiter_circle(core, w,
+		    (struct span){ buf_data(&circle), buf_len(&circle) });
 		break;
 	}
-	buf_fini(&text);
+	buf_fini(&circle);
 }
 
 /* A request with wait=0 takes no place in the queue for long, so limits.waiters
@@ -230,9 +229,8 @@ lock_refuse_deadlock(struct core *core, struct owner *owner,
 	buf_init(&circle);
 	found = deadlock_find(core, owner, locks, rq->nnames, &circle);
 	if (found)
-		emit_error(core, owner->id, rq->ref, ERR_DEADLOCK,
-		    "it would wait for itself: %.*s", (int)buf_len(&circle),
-		    buf_data(&circle));
+		emit_circle(core, owner->id, rq->ref,
+		    (struct span){ buf_data(&circle), buf_len(&circle) });
 	buf_fini(&circle);
 	return found;
 }

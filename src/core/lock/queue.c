@@ -405,6 +405,13 @@ waiter_error(
 	answered(core, w, RESULT_REFUSED);
 }
 
+void
+waiter_circle(struct core *core, struct waiter *w, struct span circle)
+{
+	emit_circle(core, w->claim.owner->id, w->claim.ref, circle);
+	answered(core, w, RESULT_REFUSED);
+}
+
 /* Writes what keeps the broker from taking a name in Redis; false: nothing. */
 static bool
 why_unavailable(

@@ -4,6 +4,7 @@
 #ifndef LOCKBROKER_CORE_LOCK_QUEUE_H
 #define LOCKBROKER_CORE_LOCK_QUEUE_H
 
+#include "base/span.h"
 #include "core/lock/state.h"
 
 /* Makes a waiter; puts it in the queue of its name: at the end, or at the head
@@ -36,6 +37,8 @@ void waiter_ungranted(struct core *core, struct waiter *w);
  */
 void waiter_error(
     struct core *core, struct waiter *w, enum err_code code, const char *why);
+/* The same for one that would wait for itself (emit_circle()). */
+void waiter_circle(struct core *core, struct waiter *w, struct span circle);
 
 /* Frees one waiter without a reply.  A hold that it was granted stays: the
  * caller sees to that. */

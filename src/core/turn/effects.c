@@ -155,6 +155,18 @@ emit_undone(struct core *core)
 }
 
 void
+emit_circle(
+    struct core *core, uint64_t session, uint64_t ref, struct span circle)
+{
+	static const char text[] = "it would wait for itself";
+	struct effects *fx = core->fx;
+
+	emit_error(core, session, ref, ERR_DEADLOCK, "%s: %.*s", text,
+	    (int)circle.n, circle.p);
+	fx->v[fx->n - 1].open_len = sizeof(text) - 1;
+}
+
+void
 emit_notice(struct core *core, enum notice_id id)
 {
 	add_effect(core, EFFECT_LOG, 0)->notice = id;

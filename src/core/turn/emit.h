@@ -7,6 +7,7 @@
 #ifndef LOCKBROKER_CORE_TURN_EMIT_H
 #define LOCKBROKER_CORE_TURN_EMIT_H
 
+#include "base/span.h"
 #include "core/core.h"
 
 void emit_reply(
@@ -15,6 +16,11 @@ void emit_error(struct core *core, uint64_t session, uint64_t ref,
     enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 void emit_undone(struct core *core); /* said of the last error */
+
+/* The error of a request that would wait for itself; the names, as `a -> b -> a`,
+ * are told only to who may watch all of them. */
+void emit_circle(
+    struct core *core, uint64_t session, uint64_t ref, struct span circle);
 void emit_event(struct core *core, uint64_t session, enum event_id event,
     const char *name, size_t name_len);
 
