@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "daemon/daemon.h"
+#include "daemon/process/daemon.h"
 
 int
 main(int argc, char **argv)

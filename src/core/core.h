@@ -4,7 +4,7 @@
  * The core is a step function.  It takes one event and the time, and says what
  * must be done; it does no I/O, reads no clock, draws no randomness from
  * outside and calls nobody back.  Two drivers run it: the daemon
- * (daemon/broker.c) and the simulator (tests/sim).
+ * (daemon/bridge/broker.c) and the simulator (tests/sim).
  *
  *	  request, gone, cancel ---+               +--> reply, event (session)
  *	  outcome of an operation -+-> core_step --+--> operation (store)

@@ -8,7 +8,7 @@
  * output at level debug.
  *
  * The owner is the process of the broker that made it, until it is replaced
- * (daemon/succession.h): then the new process is.  One that is not the owner
+ * (daemon/replace/upgrade.h): then the new process is.  One that is not the owner
  * yet, or no more, uses the server, and follows when it is started again; but
  * it neither starts nor stops it, and leaves its directories alone.  If the
  * owner is killed, those that it has replaced go on with the server, and a

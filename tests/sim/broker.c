@@ -1,5 +1,5 @@
 /*
- * The driver of a broker.  It does what daemon/broker.c does, in virtual time,
+ * The driver of a broker.  It does what daemon/bridge/broker.c does, in virtual time,
  * and tells the checker everything that clients are told.
  */
 #include "config.h"
@@ -284,7 +284,7 @@ broker_on_turn(void *object, uint64_t tag)
 		    broker_on_lines, b, tag);
 }
 
-/* The timer is only ever moved forward (daemon/alarm.c). */
+/* The timer is only ever moved forward (daemon/bridge/alarm.c). */
 static void
 arm_timer(struct broker *b)
 {

@@ -2,7 +2,7 @@
  * One broker of a simulated world: the real core and the real src/redis,
  * driven as the daemon drives them, over links that can break.
  *
- * A turn has the order of broker_turn() in daemon/broker.c: the broker steps
+ * A turn has the order of broker_turn() in daemon/bridge/broker.c: the broker steps
  * through what has come in, and calls leave; time passes, as much as a fault
  * likes; then it tells grants (CORE_FLUSH, by a fresh reading of the clock),
  * writes lines, and calls leave again.

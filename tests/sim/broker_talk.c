@@ -1,6 +1,6 @@
 /*
  * What a broker hears from clients and tells them: the driver's counterpart of
- * daemon/broker.c and of the handlers.  A client's connection is a "sitting";
+ * daemon/bridge/broker.c and of the handlers.  A client's connection is a "sitting";
  * it has a session, which may have begun on another connection.
  */
 #include "config.h"

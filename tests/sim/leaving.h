@@ -7,7 +7,7 @@
  *	                      ^---------'  its successor has died at once
  *
  * What they say to each other goes over a channel (bond.h), by the rules of
- * src/daemon/succession.c and leavers.c.  Who comes is accepted by the one that
+ * src/daemon/replace/upgrade.c and leavers.c.  Who comes is accepted by the one that
  * is alone there; if its session is the other one's, the connection is handed on
  * (resumes.h).
  */

@@ -1,6 +1,6 @@
 /*
  * RESUME of a session that the other process of the place may have, by the rules
- * of src/daemon/resumption.c: it is asked; if it says yes, it gets the
+ * of src/daemon/replace/resume_elsewhere.c: it is asked; if it says yes, it gets the
  * connection, with all that was read of it, and answers as if the client had
  * come to it.  Who is asked and does not leave says yes.
  */

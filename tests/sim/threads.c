@@ -8,7 +8,7 @@
  * The depth that an answer shows must be the one that the thread knows of, more
  * or less by its requests that nobody has answered: they may have been done, or
  * may be yet.  Which connection of a program is told, and the latches of unlocks
- * that are sent again, are the daemon's (daemon/resp_turns.c,
+ * that are sent again, are the daemon's (daemon/resp/resp_turns.c,
  * resp_redisson.c) and not here.
  */
 #include "config.h"

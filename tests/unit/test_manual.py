@@ -168,7 +168,7 @@ class Protocol(unittest.TestCase):
     def statistics(self):
         """(name, type, help) of each."""
         out = [(string(row[0]), row[1], string(row[2])) for row in
-               rows(source("src/daemon/statistics.def"), "STATISTIC")]
+               rows(source("src/daemon/monitor/statistics.def"), "STATISTIC")]
         return out + [(name, kind, text) for name, kind, text in re.findall(
             r'\bSTAT\(\w+, "(\w+)", (\w+), "(.*)"\)',
             source("src/core/dump.h"))]
@@ -434,7 +434,7 @@ class Version(unittest.TestCase):
 class Daemon(unittest.TestCase):
     def test_every_option(self):
         letters = re.search(r"^usage: lockbrokerd.*$|\"usage: lockbrokerd (.*)\"",
-                            source("src/daemon/daemon.c"), flags=re.M).group()
+                            source("src/daemon/process/daemon.c"), flags=re.M).group()
         options = re.findall(r"(?<!-)-(\w+)", letters)
         self.assertGreater(len("".join(options)), 4)
         page = Page("lockbrokerd.8")

@@ -20,11 +20,11 @@
 #include "auth/users.h"
 #include "base/now.h"
 #include "config/config.h"
-#include "daemon/bridge.h"
-#include "daemon/broker.h"
-#include "daemon/login.h"
-#include "daemon/monitor_state.h"
-#include "daemon/systemd.h"
+#include "daemon/bridge/bridge.h"
+#include "daemon/bridge/broker.h"
+#include "daemon/monitor/monitor_state.h"
+#include "daemon/process/systemd.h"
+#include "daemon/users/login.h"
 #include "suite.h"
 
 #define SALT "$6$rounds=50000$saltsalt$" /* some 20 ms each */

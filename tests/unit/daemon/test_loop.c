@@ -7,7 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "daemon/loop.h"
+#include "daemon/process/loop.h"
 #include "suite.h"
 
 /* Later than a busy machine lets us look for it. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/merge.h"
+#include "daemon/replace/merge.h"
 #include "suite.h"
 
 #define OLD                                                             \

@@ -17,9 +17,9 @@
 #include "core/core.h"
 #include "core/lock/state.h"
 #include "core/measure/measure.h"
-#include "daemon/bridge.h"
-#include "daemon/broker.h"
-#include "daemon/systemd.h"
+#include "daemon/bridge/bridge.h"
+#include "daemon/bridge/broker.h"
+#include "daemon/process/systemd.h"
 #include "front/state.h"
 #include "suite.h"
 

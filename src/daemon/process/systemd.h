@@ -1,0 +1,45 @@
+/*
+ * What systemd and the daemon tell each other: sd_notify(3), its watchdog,
+ * and sockets passed at the start (sd_listen_fds(3)).
+ *
+ * Both protocols are declared stable and are a few lines each; libsystemd
+ * would bring half a dozen libraries with it.
+ */
+#ifndef LOCKBROKER_DAEMON_PROCESS_SYSTEMD_H
+#define LOCKBROKER_DAEMON_PROCESS_SYSTEMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* The way to the service manager; there may be none. */
+struct systemd {
+	int fd;		       /* -1: nobody listens */
+	struct sockaddr_un to; /* named each time: may be bound anew */
+	socklen_t to_len;
+	int64_t watchdog_ms; /* how often it wants a sign of life; 0: never */
+};
+
+/*
+ * Both read the environment and take the variables out of it, so that they
+ * are not passed on to a child.
+ */
+void systemd_init(struct systemd *n);
+void systemd_fini(struct systemd *n);
+
+/*
+ * Send lines such as "READY=1".  A line is lost if nobody takes it within a
+ * moment; systemd_try() loses it at once, which is better for a line that is
+ * sent again and again.
+ */
+void systemd_send(const struct systemd *n, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void systemd_try(const struct systemd *n, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Descriptors 3 to 3 + the result - 1 were passed; they are close-on-exec. */
+#define SYSTEMD_LISTEN_FD_FIRST 3
+size_t systemd_listen_fds(void);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * The processes of this broker that leave: this one has replaced them, or one
+ * before it has, which has handed on the channels to them.
+ */
+#ifndef LOCKBROKER_DAEMON_REPLACE_LEAVERS_H
+#define LOCKBROKER_DAEMON_REPLACE_LEAVERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct broker;
+struct channel;
+struct handed_list;
+struct leavers;
+struct packet;
+struct resumption;
+
+struct leavers *leavers_new(struct broker *b, struct resumption *resumption,
+    /* One of them has done so for a moment. */
+    void (*inherit)(struct broker *b));
+void leavers_free(struct leavers *l);
+
+/* Takes over the channel to one more; pid 0: it will tell. */
+void leavers_add(struct leavers *l, struct channel *channel, int64_t pid);
+
+/* They are this process' from now on: hears what they say. */
+void leavers_listen(struct leavers *l);
+
+/* Adds the channels to what is handed to another process. */
+void leavers_hand_over(const struct leavers *l, struct handed_list *out);
+
+/* They are another process' from now on: hears nothing any more. */
+void leavers_hush(struct leavers *l);
+
+bool leavers_none(const struct leavers *l);
+
+/* Says the word to each, now or when its channel has room. */
+void leavers_say(struct leavers *l, const char *word);
+
+/*
+ * Sends each the packet, in the same way.  Returns to how many; -1: `most`
+ * packets wait already for one of them.
+ */
+int leavers_tell(struct leavers *l, const struct packet *p, size_t most);
+
+/* Calls fn for each. */
+void leavers_each(const struct leavers *l,
+    void (*fn)(void *arg, struct channel *channel, int64_t pid), void *arg);
+
+/* Can all of them be asked now? */
+bool leavers_have_room(const struct leavers *l);
+
+/* Asks one to answer a line over fd, which the caller keeps. */
+bool leavers_ask_to_serve(
+    struct channel *channel, int fd, const char *user, const char *line);
+
+/* What they have, all together. */
+struct leavers_sum {
+	uint64_t processes, clients, locks, waiters;
+	int64_t since_ms; /* of the oldest; 0: none leaves */
+};
+
+struct leavers_sum leavers_sum(const struct leavers *l);
+
+#endif

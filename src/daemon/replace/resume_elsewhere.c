@@ -1,0 +1,482 @@
+/*
+ * See resume_elsewhere.h.  What was read of a connection and what it was not sent yet
+ * go along as hexadecimal digits, because packets have texts.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "auth/users.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/now.h"
+#include "base/quiet.h"
+#include "base/table.h"
+#include "base/timeval.h"
+#include "base/xmalloc.h"
+#include "daemon/bridge/bridge.h"
+#include "daemon/replace/resume_elsewhere.h"
+#include "daemon/users/identity.h"
+#include "relay/channel.h"
+#include "relay/packet.h"
+
+#define ANSWER_MS 3000
+#define BYTES_MAX 12000 /* that go along, in each direction */
+#define KEY_MAX 64	/* no key is as long */
+#define TAKE_TEXTS 9	/* before the names of the certificate */
+#define FULL "too much is under way; try again"
+
+TAILQ_HEAD(quest_list, quest);
+
+/* A RESUME that waits.  Owned by the resumption. */
+struct quest {
+	struct resumption *of;
+	uint64_t number, conn, ref;
+	unsigned awaited;     /* answers */
+	struct channel *said; /* the process that has said yes; NULL: none */
+	struct event *late;
+	char key[KEY_MAX];
+	struct table_link by_number;
+	TAILQ_ENTRY(quest) link; /* of those that ask, or have been told */
+};
+
+struct resumption {
+	struct broker *broker;
+	int (*ask_all)(struct broker *b, const struct packet *p);
+	uint64_t last;
+	struct table by_number;
+	struct quest_list asking;
+	struct quest_list told; /* yes, and wait for room in the channel */
+	unsigned promised; /* connections that were not handed to us yet ... */
+	int64_t until_ms;  /* ... and are not waited for after that */
+	struct quiet quiet;
+};
+
+static const struct wire_protocol *const protocols[] = { &wire_lines,
+	&wire_resp2, &wire_resp3 };
+
+#define NPROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
+
+static const char *
+number_of(const struct table_link *link, size_t *len)
+{
+	const struct quest *q =
+	    container_of_const(link, struct quest, by_number);
+
+	*len = sizeof(q->number);
+	return (const char *)&q->number;
+}
+
+static void
+take_out(struct quest *q)
+{
+	struct resumption *r = q->of;
+
+	table_remove(&r->by_number, &q->by_number);
+	TAILQ_REMOVE(q->said != NULL ? &r->told : &r->asking, q, link);
+}
+
+static void
+quest_free(struct quest *q)
+{
+	take_out(q);
+	event_free(q->late);
+	free(q);
+}
+
+static void
+refuse(struct quest *q, enum err_code code, const char *why)
+{
+	struct broker *b = q->of->broker;
+	struct conn *c = front_find(b->front, q->conn);
+
+	if (c != NULL)
+		(void)bridge_answer(b, c, q->ref,
+		    &(struct wire_reply){ .status = STATUS_ERR,
+			.code = code,
+			.text = { why, strlen(why) } });
+	quest_free(q);
+}
+
+static void
+on_late(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	refuse(arg, ERR_UNAVAILABLE,
+	    "the process that has the session does not answer; try again");
+}
+
+static const char *
+user_of(const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	return client->user != NULL ? user_name(client->user) : "";
+}
+
+/* Asks all others, under a new number.  Returns what ask_all() does. */
+static int
+ask(struct quest *q, const struct conn *c)
+{
+	struct resumption *r = q->of;
+	struct packet p;
+	int n;
+
+	q->number = ++r->last;
+	packet_begin(&p, "has");
+	packet_add_num(&p, (int64_t)q->number);
+	packet_add(&p, q->key);
+	packet_add(&p, user_of(c));
+	n = r->ask_all(r->broker, &p);
+	q->awaited = n > 0 ? (unsigned)n : 0;
+	q->said = NULL;
+	TAILQ_INSERT_TAIL(&r->asking, q, link);
+	table_add(&r->by_number, &q->by_number);
+	return n;
+}
+
+/* Nobody, or not all, could be asked. */
+static void
+not_asked(struct quest *q, int n)
+{
+	if (n == 0)
+		refuse(q, ERR_NOT_FOUND,
+		    "no session has that key, or it has ended");
+	else
+		refuse(q, ERR_UNAVAILABLE, FULL);
+}
+
+bool
+resumption_asks(
+    struct resumption *r, struct conn *c, const struct request *request)
+{
+	const struct timeval late = ms_to_timeval(ANSWER_MS);
+	struct span key = request->str[OPTION_KEY];
+	struct broker *b = r->broker;
+	struct quest *q;
+	int n;
+
+	if (key.n >= KEY_MAX ||
+	    core_resumable(b->core, now_ms(), key.p, key.n, NULL))
+		return false;
+	q = xcalloc(1, sizeof(*q));
+	memcpy(q->key, key.p, key.n);
+	q->of = r;
+	q->conn = conn_id(c);
+	q->late = evtimer_new(b->base, on_late, q);
+	if (q->late == NULL || evtimer_add(q->late, &late) < 0)
+		abort();
+	n = ask(q, c);
+	if (n == 0) {
+		quest_free(q);
+		return false;
+	}
+	q->ref = conn_defer(c, request);
+	if (n < 0)
+		not_asked(q, n);
+	return true;
+}
+
+/* The connection. */
+
+static void
+add_hex(struct packet *p, struct span bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[2 * BYTES_MAX + 1];
+	size_t i;
+
+	for (i = 0; i < bytes.n; i++) {
+		text[2 * i] = digits[(unsigned char)bytes.p[i] >> 4];
+		text[2 * i + 1] = digits[(unsigned char)bytes.p[i] & 15];
+	}
+	text[2 * bytes.n] = '\0';
+	packet_add(p, text);
+}
+
+static unsigned
+digit(char c)
+{
+	return ((unsigned)c & 15u) + (c > '9' ? 9u : 0u);
+}
+
+static void
+read_hex(struct buf *out, const char *text)
+{
+	for (; text[0] != '\0' && text[1] != '\0'; text += 2)
+		buf_addc(out, (char)(digit(text[0]) << 4 | digit(text[1])));
+}
+
+/* The request again, as the client has sent it. */
+static void
+write_request(struct buf *out, const struct wire_protocol *protocol,
+    struct span tag, const char *key)
+{
+	if (protocol != &wire_lines)
+		buf_addf(out, "*2\r\n$6\r\nRESUME\r\n$%zu\r\nkey=%s\r\n",
+		    strlen("key=") + strlen(key), key);
+	else if (tag.n > 0)
+		buf_addf(
+		    out, "@%.*s RESUME key=%s\r\n", (int)tag.n, tag.p, key);
+	else
+		buf_addf(out, "RESUME key=%s\r\n", key);
+}
+
+static bool
+send_conn(struct channel *peer, const struct conn *c,
+    const struct front_passed *passed, const struct buf *in)
+{
+	struct packet p;
+	size_t i = 0;
+
+	while (i < NPROTOCOLS - 1 && protocols[i] != passed->protocol)
+		i++;
+	packet_begin(&p, "take");
+	packet_add_num(&p, (int64_t)i);
+	packet_add_num(&p, passed->tcp);
+	packet_add_num(&p, passed->proxied);
+	packet_add(&p, passed->peer != NULL ? passed->peer : "");
+	packet_add(&p, user_of(c));
+	add_hex(&p, (struct span){ buf_data(in), buf_len(in) });
+	add_hex(&p, passed->out);
+	packet_add(&p, identity_via(c));
+	for (i = 0; i < passed->nnames; i++)
+		packet_add(&p, passed->names[i]);
+	return !p.full && channel_hand(peer, &p, passed->fd);
+}
+
+static bool
+is_fit(const struct broker *b, const struct conn *c,
+    const struct front_passed *passed, const struct buf *in)
+{
+	return !conn_owes(c) && core_is_idle(b->core, bridge_session(c)) &&
+	       buf_len(in) <= BYTES_MAX && passed->out.n <= BYTES_MAX;
+}
+
+/* Hands the connection over, or tells the client why not.  Returns false if it
+ * has to wait for room. */
+static bool
+give(struct quest *q)
+{
+	struct broker *b = q->of->broker;
+	struct conn *c = front_find(b->front, q->conn);
+	struct wire_reply reply = { .status = STATUS_ERR,
+		.code = ERR_UNAVAILABLE };
+	char mem[TAG_MAX_BYTES + 1];
+	struct front_passed passed;
+	bool given = false, fit;
+	struct buf in;
+
+	if (c == NULL || !conn_answered(c, q->ref, mem, &reply)) {
+		quest_free(q);
+		return true;
+	}
+	buf_init(&in);
+	conn_pass(c, &passed);
+	write_request(&in, passed.protocol, reply.tag, q->key);
+	buf_add(&in, passed.in.p, passed.in.n);
+	fit = is_fit(b, c, &passed, &in);
+	if (fit)
+		given = send_conn(q->said, c, &passed, &in);
+	buf_fini(&in);
+	if (fit && !given && !channel_has_room(q->said)) {
+		q->ref = conn_defer(c,
+		    &(struct request){ .verb = VERB_RESUME, .tag = reply.tag });
+		return false;
+	}
+	if (given) {
+		conn_passed(c);
+	} else {
+		reply.text = (struct span){ FULL, strlen(FULL) };
+		conn_reply(c, &reply);
+	}
+	quest_free(q);
+	return true;
+}
+
+void
+resumption_room(struct resumption *r, struct channel *peer)
+{
+	struct quest *q, *next;
+
+	TAILQ_FOREACH_SAFE (q, &r->told, link, next)
+		if (q->said == peer && !give(q))
+			return;
+}
+
+static void
+on_answer(struct resumption *r, struct channel *peer, uint64_t number, bool yes)
+{
+	struct table_link *link =
+	    table_find(&r->by_number, (const char *)&number, sizeof(number));
+	struct quest *q;
+
+	if (link == NULL)
+		return;
+	q = container_of(link, struct quest, by_number);
+	if (q->said != NULL)
+		return;
+	assert(q->awaited > 0);
+	if (yes) {
+		TAILQ_REMOVE(&r->asking, q, link);
+		TAILQ_INSERT_TAIL(&r->told, q, link);
+		q->said = peer;
+		if (channel_has_room(peer))
+			(void)give(q);
+	} else if (--q->awaited == 0) {
+		not_asked(q, 0);
+	}
+}
+
+/* Whether it had answered isn't known here: the others are asked again. */
+static void
+ask_again(struct quest *q)
+{
+	const struct conn *c = front_find(q->of->broker->front, q->conn);
+	int n;
+
+	if (c == NULL) {
+		quest_free(q);
+		return;
+	}
+	take_out(q);
+	n = ask(q, c);
+	if (n <= 0)
+		not_asked(q, n);
+}
+
+void
+resumption_gone(struct resumption *r, const struct channel *peer)
+{
+	uint64_t last = r->last;
+	struct quest *q, *next;
+
+	TAILQ_FOREACH_SAFE (q, &r->told, link, next)
+		if (peer == NULL || q->said == peer)
+			ask_again(q);
+	TAILQ_FOREACH_SAFE (q, &r->asking, link, next) {
+		if (q->number > last)
+			break;
+		ask_again(q);
+	}
+}
+
+/* In the process that may have the session. */
+
+/* One that leaves asks the one that does not. */
+static void
+on_has(struct resumption *r, struct channel *peer, const struct packet *p)
+{
+	const char *key = packet_text(p, 2), *user = packet_text(p, 3);
+	bool yes = r->broker->leaving_ms == 0 ||
+		   core_resumable(r->broker->core, now_ms(), key, strlen(key),
+		       user[0] != '\0' ? user : NULL);
+	struct packet answer;
+
+	if (yes) {
+		r->promised++;
+		r->until_ms = now_awake_ms() + ANSWER_MS;
+	}
+	packet_begin(&answer, yes ? "yes" : "no");
+	packet_add_num(&answer, packet_num(p, 1));
+	/* There are no more answers than questions, which are bounded. */
+	(void)channel_tell(peer, &answer, SIZE_MAX);
+}
+
+static void
+on_take(struct resumption *r, struct packet *p)
+{
+	struct broker *b = r->broker;
+	const char *peer = packet_text(p, 4), *user = packet_text(p, 5);
+	struct front_passed passed = {
+		.tcp = packet_num(p, 2) != 0,
+		.proxied = packet_num(p, 3) != 0,
+		.peer = peer[0] != '\0' ? peer : NULL,
+		.names = p->text + TAKE_TEXTS,
+		.nnames = p->n > TAKE_TEXTS ? p->n - TAKE_TEXTS : 0,
+		.protocol = protocols[(size_t)packet_num(p, 1) % NPROTOCOLS],
+	};
+	struct buf in, out;
+	uint64_t left_out;
+	struct conn *c;
+
+	if (r->promised > 0)
+		r->promised--;
+	if (p->fd < 0)
+		return; /* no descriptor was left */
+	passed.fd = packet_take_fd(p);
+	buf_init(&in);
+	buf_init(&out);
+	read_hex(&in, packet_text(p, 6));
+	read_hex(&out, packet_text(p, 7));
+	passed.in = (struct span){ buf_data(&in), buf_len(&in) };
+	passed.out = (struct span){ buf_data(&out), buf_len(&out) };
+	c = front_receive(b->front, &passed);
+	if (user[0] != '\0')
+		identity_handed(b->identity, c, user, packet_text(p, 8));
+	if (quiet_may_log(&r->quiet, &left_out))
+		LOG(INFO, "client-handed-back", LOG_S("peer", conn_peer(c)),
+		    LOG_N("left_out", left_out));
+	buf_fini(&in);
+	buf_fini(&out);
+	front_wake(b->front);
+}
+
+bool
+resumption_expects(const struct resumption *r)
+{
+	return r->promised > 0 && now_awake_ms() < r->until_ms;
+}
+
+bool
+resumption_hears(struct resumption *r, struct channel *peer, struct packet *p)
+{
+	if (packet_is(p, "yes", 1) || packet_is(p, "no", 1))
+		on_answer(r, peer, (uint64_t)packet_num(p, 1),
+		    packet_is(p, "yes", 1));
+	else if (packet_is(p, "has", 3))
+		on_has(r, peer, p);
+	else if (packet_is(p, "take", 7))
+		on_take(r, p);
+	else
+		return false;
+	return true;
+}
+
+struct resumption *
+resumption_new(
+    struct broker *b, int (*ask_all)(struct broker *b, const struct packet *p))
+{
+	struct resumption *r = xcalloc(1, sizeof(*r));
+	uint32_t first;
+
+	r->broker = b;
+	r->ask_all = ask_all;
+	/* Answers to a process come to the next one if it is replaced; and in
+	 * two containers both may be process 1. */
+	if (getrandom(&first, sizeof(first), 0) != (ssize_t)sizeof(first))
+		abort();
+	r->last = (uint64_t)(first >> 1) << 32;
+	table_init(&r->by_number, number_of);
+	TAILQ_INIT(&r->asking);
+	TAILQ_INIT(&r->told);
+	return r;
+}
+
+void
+resumption_free(struct resumption *r)
+{
+	struct quest *q;
+
+	while ((q = TAILQ_FIRST(&r->asking)) != NULL ||
+	       (q = TAILQ_FIRST(&r->told)) != NULL)
+		quest_free(q);
+	table_fini(&r->by_number);
+	free(r);
+}

@@ -1,0 +1,53 @@
+/*
+ * RESUME of a session that a process has which was replaced: the connection is
+ * handed to that process, with all that was read of it, and the process answers
+ * as if the client had come to it.
+ *
+ *	RESUME --> "has NUMBER KEY USER"  to all that leave
+ *	       <-- "yes NUMBER", "no NUMBER"
+ *	       --> "take ..." with the descriptor, to the one that said yes;
+ *	           else not-found
+ *
+ * One that leaves itself asks the process that has replaced it, which takes
+ * every such connection, as it knows all others.
+ */
+#ifndef LOCKBROKER_DAEMON_REPLACE_RESUME_ELSEWHERE_H
+#define LOCKBROKER_DAEMON_REPLACE_RESUME_ELSEWHERE_H
+
+#include <stdbool.h>
+
+struct broker;
+struct channel;
+struct conn;
+struct packet;
+struct request;
+struct resumption;
+
+/* `ask_all` sends a packet to all other processes of the broker, and returns to
+ * how many; -1: one of them can't be told any more now. */
+struct resumption *resumption_new(
+    struct broker *b, int (*ask_all)(struct broker *b, const struct packet *p));
+void resumption_free(struct resumption *r);
+
+/*
+ * Returns true if another process may have the session: the request is answered
+ * later, or the connection goes away.
+ */
+bool resumption_asks(
+    struct resumption *r, struct conn *c, const struct request *request);
+
+/* What the channels bring.  Returns false if it is none of this. */
+bool resumption_hears(
+    struct resumption *r, struct channel *peer, struct packet *p);
+
+/* The channel takes connections again. */
+void resumption_room(struct resumption *r, struct channel *peer);
+
+/* Is a connection to come for which this process has said yes? */
+bool resumption_expects(const struct resumption *r);
+
+/* A process does not answer any more, and perhaps owes answers.  NULL: this one
+ * leaves now, and others are to be asked. */
+void resumption_gone(struct resumption *r, const struct channel *peer);
+
+#endif

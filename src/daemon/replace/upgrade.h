@@ -1,0 +1,139 @@
+/*
+ * Which process of a broker serves whom: SIGUSR2, REPLACE and TAKEOVER.
+ *
+ *	old process                          new process
+ *	starts it, hands it its sockets -->  reads the configuration, listens,
+ *	                                     connects to Redis
+ *	              <-- "state": I can grant
+ *	stops accepting
+ *	"go" -->                             accepts: it is the broker now
+ *	leaves                               has the channel to those that leave
+ *
+ * The channel's end means that the other is gone, and nothing else: the new
+ * process goes on, and so does the old one.  If the new one ends within ten
+ * seconds, and no service manager has been told of it, the old one accepts
+ * again.  A process that is replaced hands on the channels to those that it has
+ * replaced itself.
+ *
+ * A process that was started by somebody else may ask to be the new one
+ * (takeover.h): then the two need have nothing in common but a Unix socket, and
+ * no pid counts.  It takes of the sockets what it can't have otherwise; on the
+ * others the old one accepts for 30 s more.
+ */
+#ifndef LOCKBROKER_DAEMON_REPLACE_UPGRADE_H
+#define LOCKBROKER_DAEMON_REPLACE_UPGRADE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct broker;
+struct buf;
+struct config;
+struct handed_list;
+struct leavers;
+struct systemd;
+struct packet;
+struct resumption;
+struct succession;
+
+/*
+ * A process that was handed a channel and ends before it has a broker says why
+ * to the one that has started it.
+ */
+void succession_failed(const char *why);
+
+/* What it has the broker do; see broker.h. */
+struct succession_hooks {
+	void (*hold_back)(struct broker *b, bool hold);
+	void (*take_over)(struct broker *b);
+	void (*leave)(struct broker *b, bool may_return);
+	void (*return_no_more)(struct broker *b);
+	void (*come_back)(struct broker *b);
+	void (*drain)(struct broker *b);
+	void (*drain_no_more)(struct broker *b);
+	/* One that leaves has done so for a moment. */
+	void (*inherit)(struct broker *b);
+	/* Of those, some were not taken; see broker.h. */
+	void (*keep)(struct broker *b, const struct handed_list *list,
+	    const bool *taken);
+	void (*close_places)(struct broker *b);
+	/* It leaves, and its successor has ended for good. */
+	void (*seek)(struct broker *b);
+	/* Adds all sockets to what is handed to another process. */
+	void (*hand_over)(struct broker *b, struct handed_list *out);
+	/* The process that has replaced this one asks for a user: answers the
+	 * line over fd, which it takes. */
+	void (*serve)(
+	    struct broker *b, int fd, const char *user, const char *line);
+};
+
+/* Takes the channels that were handed to this process. */
+struct succession *succession_new(struct broker *b, struct systemd *notify,
+    const struct succession_hooks *hooks);
+/* Says why to the old process if this one has not taken over. */
+void succession_free(struct succession *s);
+
+/* Why a process with another Redis can't take over. */
+#define SUCCESSION_OTHER_REDIS                                                 \
+	"its configuration names another Redis (redis.*), where nobody would " \
+	"see the locks that are held here: stop the broker and start it again"
+
+/* Is this process to take over from another, and has not yet? */
+bool succession_pending(const struct succession *s);
+
+/* After each turn: tells the old process how this one is. */
+void succession_turn(struct succession *s);
+
+/*
+ * Starts the process that is to replace this one.  The request `ref` of the
+ * connection is answered when it has, or can't; 0: nobody waits for that.
+ */
+void succession_begin(struct succession *s, uint64_t conn, uint64_t ref);
+
+/*
+ * Hands over to a process that this one has not started, or takes in one that
+ * leaves, and has lost the process that replaced it.  Returns its end of the
+ * channel, which the caller gives to it and closes; -1: `why` says why not.
+ */
+int succession_adopt(struct succession *s, char *why, size_t why_size);
+int succession_take_in(struct succession *s, char *why, size_t why_size);
+
+/* The same from the other side: this one leaves, and there is its channel. */
+bool succession_seeks(const struct succession *s);
+void succession_taken_in(struct succession *s, int fd);
+
+/* Writes which Redis a configuration means: two of one broker must be alike. */
+void succession_add_redis(struct buf *out, const struct config *config);
+
+/* Has the process that replaced this one said that all is to stop? */
+bool succession_told_to_stop(const struct succession *s);
+
+/*
+ * The configuration was read again: has those that leave read it, too, and a
+ * process that may have read it before that.
+ */
+void succession_reload(struct succession *s);
+
+/* Is this process to read it again?  Says so once. */
+bool succession_told_to_reload(struct succession *s);
+
+/* Ends the process that is to replace this one, and stops those that leave. */
+void succession_stop(struct succession *s);
+
+/* Drains those that leave, too; or has them leave as before. */
+void succession_drain(struct succession *s);
+void succession_drain_no_more(struct succession *s);
+
+/* Is there a process that has replaced this one? */
+bool succession_stays(const struct succession *s);
+
+/* Have all ended that leave? */
+bool succession_stopped(const struct succession *s);
+
+struct resumption *succession_resumption(const struct succession *s);
+
+struct leavers *succession_leavers(const struct succession *s);
+uint64_t succession_total(const struct succession *s);
+
+#endif

@@ -1,0 +1,266 @@
+/*
+ * Clients that speak RESP: commands of Redis (resp/commands.def) that are not
+ * verbs of ours.
+ *
+ *	a request --> resp_command(): its row, rights --> its handler
+ *	                                                   |      |
+ *	           written at once <-----------------------+      |
+ *	           resp_takes_reply(), when the answer comes <-----------+
+ *
+ * Only the files resp*.c and broker.c include this.
+ */
+#ifndef LOCKBROKER_DAEMON_RESP_RESP_H
+#define LOCKBROKER_DAEMON_RESP_RESP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "daemon/bridge/bridge.h"
+#include "resp/ask.h"
+#include "resp/commands.h"
+#include "resp/scripts.h"
+#include "wire/resp_value.h"
+
+/* Libraries look at this version to see which commands they may use. */
+#define RESP_REDIS_VERSION "8.4.0"
+
+/*
+ * Writes the answer to the command that waits, from the reply of the core or
+ * the hasher.  It may be called inside a step of the core.
+ */
+typedef void (*resp_then)(
+    struct broker *b, struct conn *c, const struct wire_reply *reply);
+
+/* A channel that a client has subscribed to.  Owned by struct resp. */
+struct channel {
+	LIST_ENTRY(channel) link;
+	/* resp_audience.c: of a lock of Redisson, or NULL and nothing more. */
+	struct audience *audience;
+	struct ears *ears; /* of the same program */
+	TAILQ_ENTRY(channel) in_audience, in_ears, in_told;
+	uint64_t id;
+	uint64_t conn;	 /* id */
+	int64_t told_ms; /* when the last message went out */
+	char *told_for;	 /* owned; the program that had its turn; NULL: none */
+	uint64_t turn;	 /* the one it was told of; 0: none yet */
+	char kind; /* the first letter of the command: s, p; S is of shards */
+	size_t len;
+	char name[];
+};
+
+/* Fences of one client's locks that it has not asked for yet. */
+#define RESP_FENCES_MAX 64
+
+/* What the broker keeps of a connection that has sent a command. */
+struct resp {
+	resp_then then;	    /* NULL: no command waits */
+	char *name;	    /* owned; set by CLIENT SETNAME; NULL: none */
+	char *new_name;	    /* owned: the name in a HELLO that waits */
+	bool three;	    /* the HELLO that waits asks for RESP3 */
+	enum resp_id id;    /* the command that is being carried out */
+	enum ask_form form; /* of the answer that is awaited */
+	char *mine;	    /* owned: the token it is compared with */
+	size_t mine_len;
+	struct ask_wrong wrong;
+	bool parks; /* the answer may be put off until others have gone */
+	LIST_HEAD(, channel) channels;
+	unsigned nchannels;
+
+	/* resp_redisson.c */
+	struct parts *parts; /* owned: the request of many names; NULL: none */
+
+	/* resp_look.c */
+	struct look *look; /* owned; NULL: none */
+
+	/* resp_multi.c; owned */
+	struct multi *multi; /* a MULTI whose EXEC has not come; NULL: none */
+	struct exec *exec;   /* an EXEC that is being carried out; NULL: none */
+
+	/* resp_audience.c */
+	char *program; /* owned; which listens here; NULL: it is not known */
+
+	/* resp_turns.c */
+	bool proven; /* that is sure */
+	bool sure;   /* the request in hand is of the program that listens */
+	uint64_t listener,
+	    listener_conn;	  /* ids of its channel, and connection */
+	uint64_t heard, heard_by; /* ids of the channel that was told before it,
+				     and of its connection; 0: of none */
+	bool unclear;		  /* which one that was: there are several */
+
+	/* resp_mutex.c */
+	char *mutex; /* owned: the name that a SET of its locks takes; NULL */
+	uint64_t fences[RESP_FENCES_MAX];
+	unsigned nfences;
+	LIST_HEAD(, wanted) wanted;
+	unsigned nwanted;
+	LIST_ENTRY(resp) in_listeners;
+	uint64_t listens; /* id of the connection; 0: it does not */
+};
+
+void resp_free(struct broker *b, struct resp *rs);
+struct resp *resp_of(struct conn *c);
+
+/* Handles a request that is no verb: front_handler.command. */
+void resp_command(void *arg, struct conn *c, const struct request *r);
+
+/* Returns false if the connection waits for a verb and not for a command. */
+bool resp_takes_reply(
+    struct broker *b, struct conn *c, const struct wire_reply *reply);
+
+bool resp_three(const struct conn *c);
+bool resp_says(struct span word, const char *other); /* in whatever case */
+void resp_fail_why(struct conn *c, const struct buf *why);
+void resp_fail(struct conn *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Asks the core about token holds, and writes its answer. */
+void resp_ask(
+    struct broker *b, struct conn *c, const struct request *r, struct ask *a);
+/* May the answer that the connection waits for be one that is put off? */
+bool resp_is_parked(const struct conn *c);
+
+void resp_answer(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t, const char *text);
+
+/* Returns true if the client may not lock the names; it has been told so. */
+bool resp_refuse_names(struct broker *b, struct conn *c,
+    const struct request *r, const char *word, const struct ask *a);
+
+/* Is it a GET that asks about no lock, and is answered nil? */
+bool resp_is_idle_question(enum resp_id id, const struct request *r);
+
+/* Ends all subscriptions.  Before that, a client that stays leaves them, and one
+ * that is gone loses them. */
+void resp_forget_channels(struct broker *b, struct resp *rs);
+void resp_leave_channels(struct broker *b, struct conn *c);
+void resp_lose_channels(struct broker *b, struct conn *c);
+
+/* resp_audience.c: the client subscribes to a channel, or leaves it. */
+void resp_audiences_init(struct broker *b);
+void resp_audiences_fini(struct broker *b);
+void resp_audience_join(struct broker *b, struct conn *c, struct channel *ch);
+void resp_audience_leave(struct broker *b, struct channel *ch);
+/* It has been told so: those that waited before its connection broke look. */
+void resp_audience_joined(struct conn *c, struct channel *ch);
+
+/* Its connection is gone: those that may listen in its place look. */
+void resp_audience_lost(
+    struct broker *b, struct conn *c, const struct channel *ch);
+
+/* Wakes some of those that are to look. */
+void resp_audience_run(struct broker *b);
+
+/* resp_turns.c: a request is about to be sent to the core: who listens for its
+ * client? */
+void resp_turns_ask(struct broker *b, struct conn *c, struct ask *a);
+
+/* The request has been answered. */
+void resp_turns_learn(struct broker *b, struct conn *c,
+    const struct token_result *t, const char *text);
+
+/* Takes what the core tells the listener; NULL: an error.  Returns false if
+ * `ref` is a client's. */
+bool resp_turns_told(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t, const char *text);
+
+/* Nobody waits for messages there any more. */
+void resp_turns_forget(
+    struct broker *b, struct conn *c, const struct channel *ch);
+
+/* resp_mutex.c: a request for a lock of simple-redis-mutex, and its answer. */
+void resp_mutex_asks(struct resp *rs, const struct ask *a);
+void resp_mutex_told(
+    struct broker *b, struct conn *c, const struct token_result *t);
+
+/* The client subscribes to the channel of releases, or leaves it. */
+bool resp_mutex_is_channel(struct span name);
+void resp_mutex_listen(struct broker *b, struct conn *c, bool listens);
+
+/* Awaits names that clients have begun to wait for. */
+void resp_mutex_run(struct broker *b);
+
+/* Takes the answer to that; NULL: an error.  Returns false if `ref` is a
+ * client's. */
+bool resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t);
+void resp_mutex_gone(struct broker *b, struct resp *rs);
+
+/* resp_look.c: a request that looks first (`looks`); its answers; and those that
+ * go on. */
+void resp_look(
+    struct broker *b, struct conn *c, const struct request *r, struct ask *a);
+bool resp_look_told(struct broker *b, struct conn *c, uint64_t ref,
+    const struct token_result *t);
+void resp_look_run(struct broker *b);
+void resp_look_free(struct look *l);
+
+/* resp_redisson.c: the results of requests that clients may send twice. */
+struct latches *resp_latches_new(void);
+void resp_latches_free(struct latches *l);
+
+/* Is it a DEL of the note about such a request?  Then the answer is written. */
+bool resp_is_latch(enum resp_id id, const struct request *r);
+void resp_del_latch(struct broker *b, struct conn *c, const struct request *r);
+
+/* Was the request carried out before, or is it?  Then the answer is written. */
+bool resp_latched(struct broker *b, struct conn *c, struct ask *a);
+
+/* A request on the hold of a token is about to be sent to the core: what it is
+ * told if the broker refuses it, and which unlock of Redisson it is. */
+void resp_redisson_asks(struct broker *b, struct conn *c, const struct ask *a);
+
+/* What became of a request, though its client may be gone; NULL: an error. */
+void resp_latch_told(struct broker *b, uint64_t session, uint64_t ref,
+    const struct token_result *t);
+
+/* A script for many names. */
+void resp_ask_each(struct broker *b, struct conn *c, const struct request *r,
+    enum script_id id);
+
+/* Takes the answer for one of them; an error if t is NULL.  Returns false if
+ * `ref` is of another request. */
+bool resp_part_told(struct conn *c, uint64_t ref, const struct token_result *t,
+    const struct wire_reply *reply);
+
+/*
+ * resp_multi.c: takes a request that is queued, verb or command, and answers
+ * that; returns false if it is none of these.
+ */
+bool resp_multi_takes(struct conn *c, const struct request *r);
+/* A request that is queued was refused: so is the EXEC, for that reason. */
+void resp_multi_spoil(struct conn *c, const char *why);
+void resp_multi_free(struct resp *rs);
+
+/* EXEC: carries out the one command by run(), and answers all of them. */
+typedef void resp_run(
+    struct broker *b, struct conn *c, const struct request *r, enum resp_id id);
+void resp_multi_exec(
+    struct broker *b, struct conn *c, const struct request *r, resp_run *run);
+
+/* The answer to a command follows, or has been written: it may be one of an
+ * EXEC. */
+void resp_exec_begins(struct conn *c);
+void resp_exec_ends(struct conn *c);
+
+void resp_time_now(struct buf *out);
+
+/* The handlers of the table. */
+typedef void resp_handler(
+    struct broker *b, struct conn *c, const struct request *r);
+resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
+    resp_select, resp_ok, resp_client_id, resp_client_info, resp_client_getname,
+    resp_client_setname, resp_client_setinfo, resp_commands, resp_command_count,
+    resp_command_docs, resp_command_info, resp_command_list, resp_config_get,
+    resp_info, resp_role, resp_time, resp_zero, resp_wait, resp_scan,
+    resp_no_cluster, resp_no_tracking, resp_no_kill, resp_numsub,
+    resp_subscribe, resp_unsubscribe, resp_key, resp_eval, resp_evalsha,
+    resp_script_load, resp_script_exists, resp_blpop, resp_incr, resp_multi,
+    resp_exec, resp_discard;
+
+/* Milliseconds since 1970, for requests that name a time: by the clock of the
+ * server that has the name, as with Redis, whatever that of this host shows. */
+int64_t resp_clock_ms(const struct broker *b, struct span name);
+
+#endif

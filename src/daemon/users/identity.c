@@ -1,0 +1,682 @@
+/*
+ * The users of clients.
+ *
+ * A struct user belongs to the configuration.  After a reload each client's
+ * user is looked up by name in the new set, one client after the other; the old
+ * set exists until no client points to it any more.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/users.h"
+#include "base/log.h"
+#include "base/quiet.h"
+#include "base/xmalloc.h"
+#include "daemon/bridge/bridge.h"
+#include "daemon/users/identity.h"
+#include "daemon/users/login.h"
+#include "wire/reply.h"
+
+#define AUTH_FIRST \
+	"this connection holds or waits for something: AUTH comes first"
+
+#define NO_PLACE                                                          \
+	"this session has a grace=, and you have as many of those as one" \
+	" user may have; SESSION grace=0 comes first"
+
+/* How many supplementary groups of a peer count. */
+#define GROUPS_MAX 256
+
+/* Users of before a reload, to which clients may still point. */
+struct former {
+	LIST_ENTRY(former) link;
+	struct users *users; /* owned */
+};
+
+struct identity {
+	struct broker *broker;
+	const struct users *users; /* of the configuration; NULL: no users */
+	LIST_HEAD(, former) former;
+	bool rebinding; /* not all clients know of `users` yet */
+	struct logins *logins;
+	struct identity_stats stats;
+	struct buf arena; /* scratch of replies */
+	struct quiet failures;
+	struct quiet denials;
+};
+
+static const char *const vias[] = {
+	[VIA_PASSWORD] = "password",
+	[VIA_UNIX] = "unix",
+	[VIA_CERTIFICATE] = "certificate",
+	[VIA_ANONYMOUS] = "anonymous",
+};
+
+static struct span
+span(const char *s)
+{
+	return (struct span){ s, strlen(s) };
+}
+
+/* Are they the same user?  Both may be NULL (no user). */
+static bool
+same_name(const struct user *a, const struct user *b)
+{
+	if (a == NULL || b == NULL)
+		return a == b;
+	return strcmp(user_name(a), user_name(b)) == 0;
+}
+
+static void
+become(
+    struct identity *id, struct conn *c, const struct user *user, enum via via)
+{
+	struct core_event ev = { .kind = CORE_USER };
+	struct client *client = conn_data(c);
+	bool same = same_name(client->user, user);
+
+	client->user = user;
+	client->via = user != NULL ? via : VIA_NOBODY;
+	if (user != NULL || id->users == NULL)
+		conn_set_stranger(c, false);
+	/* After a reload most of 100,000 clients have the same user. */
+	if (client->session == 0 || same)
+		return;
+	ev.u.user.session = client->session;
+	ev.u.user.name = user != NULL ? user_name(user) : NULL;
+	bridge_step(id->broker, &ev);
+}
+
+static const struct user *
+user_of_peer(const struct identity *id, const struct conn *c)
+{
+	struct peer_credentials peer;
+	gid_t gids[GROUPS_MAX];
+
+	if (conn_uid(c) < 0)
+		return NULL;
+	peer.uid = (uid_t)conn_uid(c);
+	peer.gids = gids;
+	peer.ngids = conn_groups(c, gids, GROUPS_MAX);
+	return users_by_peer(id->users, &peer);
+}
+
+/* Finds the user by the first of the certificate's names that has one. */
+static const struct user *
+user_of_certificate(const struct identity *id, const struct conn *c)
+{
+	const struct user *user = NULL;
+	const char *const *names;
+	unsigned i, n;
+
+	names = conn_names(c, &n);
+	for (i = 0; i < n && user == NULL; i++)
+		user = users_by_certificate(id->users, span(names[i]));
+	return user;
+}
+
+/* Finds out who has connected, as far as that is possible without AUTH. */
+static const struct user *
+user_without_auth(
+    const struct identity *id, const struct conn *c, enum via *via)
+{
+	const struct user *user = user_of_certificate(id, c);
+
+	*via = VIA_CERTIFICATE;
+	if (user != NULL)
+		return user;
+	user = user_of_peer(id, c);
+	*via = VIA_UNIX;
+	if (user != NULL)
+		return user;
+	*via = VIA_ANONYMOUS;
+	return users_anonymous(id->users);
+}
+
+static void
+identify(struct identity *id, struct conn *c)
+{
+	enum via via;
+	const struct user *user = user_without_auth(id, c, &via);
+
+	become(id, c, user, via);
+}
+
+void
+identity_opened(struct identity *id, struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	if (id->users == NULL)
+		return;
+	identify(id, c);
+	/*
+	 * A client that a reload leaves without a user may hold names: it may
+	 * stay.
+	 */
+	conn_set_stranger(c, client->user == NULL);
+}
+
+void
+identity_handed(
+    struct identity *id, struct conn *c, const char *name, const char *via)
+{
+	const struct user *user =
+	    id->users != NULL ? users_find(id->users, span(name)) : NULL;
+	enum via as = VIA_ANONYMOUS;
+
+	while (as > VIA_PASSWORD && strcmp(via, vias[as]) != 0)
+		as--;
+	if (user != NULL)
+		become(id, c, user, as);
+}
+
+const char *
+identity_via(const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	return client->user != NULL ? vias[client->via] : "";
+}
+
+/*
+ * Returns the user that the client has in the new set, NULL if what made it
+ * that user is no longer right: another hash, peer or certificate.
+ */
+static const struct user *
+still(const struct identity *id, const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+	const struct user *was = client->user, *user;
+	enum via via;
+
+	if (client->via == VIA_PASSWORD) {
+		user = users_find(id->users, span(user_name(was)));
+		return user != NULL &&
+			       strcmp(user_hash(user), user_hash(was)) == 0
+			   ? user
+			   : NULL;
+	}
+	user = user_without_auth(id, c, &via);
+	return via == client->via && same_name(user, was) ? user : NULL;
+}
+
+/*
+ * Gives the connection its user in the new set, and closes it if it would not
+ * be that user any more.  A client without a user, or with the anonymous one,
+ * is identified again.
+ */
+static void
+rebind(struct identity *id, struct conn *c)
+{
+	struct client *client = conn_data(c);
+	const struct user *was;
+
+	if (client == NULL)
+		return; /* not served yet, or it has ended */
+	was = client->user;
+	if (was == NULL || client->via == VIA_ANONYMOUS) {
+		if (id->users != NULL)
+			identify(id, c);
+		else
+			become(id, c, NULL, VIA_NOBODY);
+		return;
+	}
+	if (id->users == NULL) {
+		become(id, c, NULL, VIA_NOBODY);
+		return;
+	}
+	client->user = still(id, c);
+	if (client->user == NULL)
+		conn_kill(c);
+}
+
+void
+identity_load(struct identity *id, const struct users *users, struct users *was)
+{
+	struct former *former;
+
+	id->rebinding = id->rebinding || users != id->users;
+	id->users = users;
+	if (was == NULL)
+		return;
+	former = xcalloc(1, sizeof(*former));
+	former->users = was;
+	LIST_INSERT_HEAD(&id->former, former, link);
+}
+
+void
+identity_reloaded(struct identity *id, struct conn *c)
+{
+	if (id->rebinding)
+		rebind(id, c);
+}
+
+void
+identity_reload_over(struct identity *id)
+{
+	struct former *former;
+
+	id->rebinding = false;
+	while ((former = LIST_FIRST(&id->former)) != NULL) {
+		LIST_REMOVE(former, link);
+		users_free(former->users);
+		free(former);
+	}
+}
+
+/* AUTH. */
+
+#define FIELDS_OF_USER 2
+
+/* Writes user=U via=V as fields in `arena`; `via` may be NULL. */
+static size_t
+user_fields(const char *user, const char *via,
+    struct field fields[FIELDS_OF_USER], struct buf *arena)
+{
+	fields[0] =
+	    (struct field){ .id = FIELD_USER, .len = (uint32_t)strlen(user) };
+	buf_adds(arena, user);
+	if (via == NULL)
+		return 1;
+	fields[1] = (struct field){ .id = FIELD_VIA,
+		.str = (uint32_t)buf_len(arena),
+		.len = (uint32_t)strlen(via) };
+	buf_adds(arena, via);
+	return 2;
+}
+
+/* Does the session hold nothing, and wait for nothing? */
+static bool
+is_idle(const struct identity *id, const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	return client->session != 0 &&
+	       core_is_idle(id->broker->core, client->session);
+}
+
+/* Would the user have too many sessions with grace= with this one? */
+static bool
+has_place(const struct identity *id, const struct conn *c, const char *user)
+{
+	const struct client *client = conn_data(c);
+
+	return core_has_place(id->broker->core, client->session, user);
+}
+
+static void
+log_failure(struct identity *id, const struct conn *c, const char *user)
+{
+	uint64_t left_out;
+
+	if (quiet_may_log(&id->failures, &left_out))
+		LOG(WARNING, "auth-failed", LOG_S("user", user),
+		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
+}
+
+/*
+ * The answer to an AUTH, unless it is right.  A tagged AUTH does not keep back
+ * other requests: the session may hold something by now.
+ */
+static bool
+refusal(struct identity *id, const struct conn *c, const char *name,
+    enum login_answer answer, struct wire_reply *reply)
+{
+	reply->status = STATUS_ERR;
+	if (answer == LOGIN_WRONG) {
+		id->stats.auth_failed++;
+		if (c != NULL)
+			log_failure(id, c, name);
+		reply->code = ERR_AUTH;
+		reply->text = span(LOGIN_WRONG_TEXT);
+	} else if (answer == LOGIN_FULL) {
+		reply->code = ERR_LIMIT;
+		reply->text = span(LOGIN_FULL_TEXT);
+	} else if (c != NULL && !is_idle(id, c)) {
+		reply->code = ERR_BAD_REQUEST;
+		reply->text = span(AUTH_FIRST);
+	} else if (c != NULL && !has_place(id, c, name)) {
+		reply->code = ERR_LIMIT;
+		reply->text = span(NO_PLACE);
+	} else {
+		reply->status = STATUS_OK;
+	}
+	return reply->status != STATUS_OK;
+}
+
+/* Answers an AUTH, if its client still waits for that. */
+static void
+on_settled(void *arg, struct login_from from, const char *name,
+    enum login_answer answer, const struct user *user)
+{
+	struct identity *id = arg;
+	struct conn *c = front_find(id->broker->front, from.who);
+	struct field fields[FIELDS_OF_USER];
+	struct wire_reply reply = { .status = STATUS_OK };
+	struct client *client = c != NULL ? conn_data(c) : NULL;
+	bool refused = refusal(id, c, name, answer, &reply);
+
+	if (!refused)
+		id->stats.auth_ok++;
+	if (c == NULL)
+		return;
+	client->asking = false;
+	if (!refused) {
+		become(id, c, user, VIA_PASSWORD);
+		buf_clear(&id->arena);
+		reply.fields = fields;
+		reply.nfields =
+		    user_fields(user_name(user), NULL, fields, &id->arena);
+		reply.arena = buf_data(&id->arena);
+	}
+	(void)bridge_answer(id->broker, c, from.ref, &reply);
+}
+
+/* Returns false if it has answered the request. */
+static bool
+may_ask(struct broker *b, struct conn *c, const struct request *r)
+{
+	const struct client *client = conn_data(c);
+
+	if (b->identity->users == NULL) {
+		conn_refuse(c, r, ERR_AUTH, "this broker has no users");
+		return false;
+	}
+	if (!client->asking && !conn_owes(c) && is_idle(b->identity, c))
+		return true;
+	conn_refuse(c, r, ERR_BAD_REQUEST, "%s",
+	    client->asking ? "an AUTH of this connection is under way"
+			   : AUTH_FIRST);
+	return false;
+}
+
+void
+identity_auth(struct broker *b, struct conn *c, const struct request *r,
+    struct span user, struct span password)
+{
+	struct client *client = conn_data(c);
+	struct login_from from = { .who = conn_id(c) };
+
+	if (!may_ask(b, c, r))
+		return;
+	from.ref = conn_defer(c, r);
+	client->asking = true;
+	logins_try(b->identity->logins, from, conn_peer(c), user, password);
+}
+
+void
+handle_auth(struct broker *b, struct conn *c, const struct request *r)
+{
+	identity_auth(b, c, r, r->words[0], r->words[1]);
+}
+
+bool
+identity_has_users(const struct identity *id)
+{
+	return id->users != NULL;
+}
+
+void
+handle_whoami(struct broker *b, struct conn *c, const struct request *r)
+{
+	const struct client *client = conn_data(c);
+
+	struct field fields[FIELDS_OF_USER];
+	struct wire_reply reply = { .tag = r->tag,
+		.verb = r->verb,
+		.status = STATUS_OK,
+		.fields = fields };
+	bool known = client->user != NULL;
+	struct buf *arena = &b->identity->arena;
+
+	buf_clear(arena);
+	reply.nfields = user_fields(known ? user_name(client->user) : "-",
+	    known ? identity_via(c) : NULL, fields, arena);
+	reply.arena = buf_data(arena);
+	conn_reply(c, &reply);
+}
+
+/* Rights. */
+
+static void
+note_denial(
+    struct identity *id, struct conn *c, const char *verb, struct span name)
+{
+	const struct client *client = conn_data(c);
+	const char *user = user_name(client->user);
+	uint64_t left_out;
+
+	id->stats.denied++;
+	if (quiet_may_log(&id->denials, &left_out))
+		LOG(NOTICE, "request-denied", LOG_S("user", user),
+		    LOG_S("verb", verb), LOG_B("name", name.p, name.n),
+		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
+}
+
+static void
+deny(struct identity *id, struct conn *c, const struct request *r,
+    struct span name)
+{
+	const struct client *client = conn_data(c);
+	const char *verb = verbs[r->verb].word;
+	const char *user = user_name(client->user);
+
+	note_denial(id, c, verb, name);
+	if (name.n > 0)
+		conn_refuse(c, r, ERR_DENIED, "%s may not %s %.*s", user, verb,
+		    (int)name.n, name.p);
+	else
+		conn_refuse(c, r, ERR_DENIED, "%s may not %s", user, verb);
+}
+
+/*
+ * A holder may always give back what it holds, whatever its rights are by now.
+ */
+static bool
+may_name(struct identity *id, const struct conn *c, const struct request *r,
+    struct span name)
+{
+	const struct client *client = conn_data(c);
+
+	return user_may(client->user, verbs[r->verb].right, name, NULL) ||
+	       (verb_has(r->verb, VERB_FLAG_GIVES_BACK) &&
+		   core_holds(
+		       id->broker->core, client->session, name.p, name.n));
+}
+
+/* Returns the first name that the user has no right to, or NULL. */
+static const struct span *
+first_denied(struct identity *id, const struct conn *c, const struct request *r)
+{
+	unsigned i;
+
+	for (i = 0; i < r->nwords; i++)
+		if (!may_name(id, c, r, r->words[i]))
+			return &r->words[i];
+	return NULL;
+}
+
+static bool
+refuse_nobody(struct identity *id, struct conn *c, const struct request *r)
+{
+	if (verb_has(r->verb, VERB_FLAG_GIVES_BACK) &&
+	    first_denied(id, c, r) == NULL)
+		return false;
+	conn_refuse(
+	    c, r, ERR_AUTH, "say who you are first: AUTH USER PASSWORD");
+	return true;
+}
+
+static bool
+refuse_remote(struct conn *c, const struct request *r)
+{
+	if (!verb_has(r->verb, VERB_FLAG_LOCAL) || conn_is_admin(c))
+		return false;
+	conn_refuse(c, r, ERR_DENIED,
+	    "%s is for administrators, at the Unix socket",
+	    verbs[r->verb].word);
+	return true;
+}
+
+/* Of those who come while the broker is drained: administrators who want no
+ * locks, as programs do that run as one, and whoever comes back to its session.
+ */
+static bool
+refuse_late(struct identity *id, struct conn *c, const struct request *r,
+    bool wants_locks)
+{
+	static const struct span no_name = { "", 0 };
+	const struct client *client = conn_data(c);
+	bool admin;
+
+	if (!client->late || !id->broker->draining)
+		return false;
+	admin = id->users == NULL
+		    ? conn_is_admin(c)
+		    : user_may(client->user, RIGHT_ADMIN, no_name, NULL);
+	if (admin && !wants_locks)
+		return false;
+	conn_refuse(c, r, ERR_SHUTDOWN,
+	    "the broker is drained, and takes no more clients");
+	conn_quit(c);
+	return true;
+}
+
+bool
+identity_refuses(struct identity *id, struct conn *c, const struct request *r)
+{
+	static const struct span no_name = { "", 0 };
+	const struct client *client = conn_data(c);
+	enum right right = verbs[r->verb].right;
+	const struct span *denied = &no_name;
+
+	if (r->verb != VERB_RESUME && r->verb != VERB_AUTH &&
+	    r->verb != VERB_QUIT &&
+	    refuse_late(
+		id, c, r, r->verb == VERB_SESSION || right == RIGHT_LOCK))
+		return true;
+	if (id->users == NULL)
+		return refuse_remote(c, r);
+	if (right == RIGHT_NONE)
+		return false;
+	if (client->user == NULL)
+		return refuse_nobody(id, c, r);
+	if (right == RIGHT_USER)
+		return false;
+	if (r->nwords > 0)
+		denied = first_denied(id, c, r);
+	else if (user_may(client->user, right, no_name, NULL))
+		return false;
+	if (denied != NULL)
+		deny(id, c, r, *denied);
+	return denied != NULL;
+}
+
+/* The same for a command on holds of tokens. */
+static bool
+may_command(const struct identity *id, const struct conn *c,
+    const struct need *need, struct span name)
+{
+	const struct client *client = conn_data(c);
+
+	return user_may(client->user, need->right, name, NULL) ||
+	       (need->gives_back && client->session != 0 &&
+		   core_gave_token(
+		       id->broker->core, client->session, name.p, name.n));
+}
+
+bool
+identity_refuses_command(struct identity *id, struct conn *c,
+    const struct request *r, const struct need *need)
+{
+	const struct client *client = conn_data(c);
+	static const struct span no_name = { "", 0 };
+	const struct span *denied = NULL;
+	unsigned i;
+
+	if (need->right == RIGHT_NONE)
+		return false;
+	if (refuse_late(id, c, r, need->right == RIGHT_LOCK))
+		return true;
+	if (id->users == NULL)
+		return false;
+	if (client->user == NULL) {
+		conn_refuse(c, r, ERR_AUTH, "%s", "");
+		return true;
+	}
+	if (need->right == RIGHT_USER)
+		return false;
+	if (need->nnames == 0 &&
+	    !user_may(client->user, need->right, no_name, NULL))
+		denied = &no_name;
+	for (i = 0; i < need->nnames && denied == NULL; i++)
+		if (!may_command(id, c, need, need->names[i]))
+			denied = &need->names[i];
+	if (denied == NULL)
+		return false;
+	note_denial(id, c, need->word, *denied);
+	if (denied->n > 0)
+		conn_refuse(c, r, ERR_DENIED, "No permissions to access a key");
+	else
+		conn_refuse(c, r, ERR_DENIED,
+		    "User %s has no permissions to run the '%s' command",
+		    user_name(client->user), need->word);
+	return true;
+}
+
+bool
+identity_may_watch(
+    const struct identity *id, const struct conn *c, struct span name)
+{
+	const struct client *client = conn_data(c);
+	const struct user *user;
+
+	if (id->users == NULL)
+		return true;
+	if (client == NULL)
+		return false; /* it has ended */
+	user = client->user;
+	/* Asked for an event, before the connection took note of a reload. */
+	if (id->rebinding && user != NULL)
+		user = still(id, c);
+	return user_may(user, RIGHT_WATCH, name, NULL);
+}
+
+bool
+identity_shows(const struct identity *id, const char *user, struct span name)
+{
+	return id->users == NULL || user_may(users_find(id->users, span(user)),
+					RIGHT_WATCH, name, NULL);
+}
+
+const struct identity_stats *
+identity_stats(const struct identity *id)
+{
+	return &id->stats;
+}
+
+struct identity *
+identity_new(struct broker *b)
+{
+	struct identity *id = xcalloc(1, sizeof(*id));
+
+	id->broker = b;
+	id->logins = logins_new(b, on_settled, id);
+	LIST_INIT(&id->former);
+	buf_init(&id->arena);
+	return id;
+}
+
+void
+identity_free(struct identity *id)
+{
+	if (id == NULL)
+		return;
+	logins_free(id->logins);
+	identity_reload_over(id);
+	buf_fini(&id->arena);
+	free(id);
+}

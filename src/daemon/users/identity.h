@@ -1,0 +1,106 @@
+/*
+ * Who each client is, and what it may do: the users of src/auth, and AUTH.
+ *
+ *	a connection comes --> its certificate, or its peer --> a user
+ *	AUTH name password --> at once, or the hasher --> a user, or a second
+ *	                       later: no
+ *	a request --> identity_refuses() --> its handler
+ *
+ * Without users every client may do everything; then all of this costs a look
+ * at one pointer.
+ */
+#ifndef LOCKBROKER_DAEMON_USERS_IDENTITY_H
+#define LOCKBROKER_DAEMON_USERS_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/span.h"
+#include "base/verb.h"
+
+struct broker;
+struct conn;
+struct identity;
+struct request;
+struct users;
+
+/* Counters for STATS. */
+struct identity_stats {
+	uint64_t auth_ok;     /* AUTHs that succeeded */
+	uint64_t auth_failed; /* AUTHs that failed */
+	uint64_t denied;      /* requests that were denied */
+};
+
+struct identity *identity_new(struct broker *b);
+void identity_free(struct identity *id);
+
+/*
+ * Takes over the users of a configuration; NULL if it has none.  Clients keep
+ * their user if the new set has one of that name, which they would still be by
+ * the same hash, peer or certificate; otherwise they are closed.
+ * Each client does so when identity_reloaded() is called for it; until all have
+ * done so, the identity keeps `was`, the set before, which it frees.
+ */
+void identity_load(
+    struct identity *id, const struct users *users, struct users *was);
+void identity_reloaded(struct identity *id, struct conn *c);
+void identity_reload_over(struct identity *id);
+
+/* A connection came: its certificate or its peer may tell its user. */
+void identity_opened(struct identity *id, struct conn *c);
+
+/*
+ * Another process of the broker has found out who it is, and how, and handed it
+ * to us.  identity_via() is what that process says of its own client; other
+ * words count as those of a password, which any reload compares.
+ */
+void identity_handed(
+    struct identity *id, struct conn *c, const char *name, const char *via);
+const char *identity_via(const struct conn *c); /* "": it is nobody */
+
+/*
+ * The one place that checks rights.  Returns true if it has refused the request
+ * and answered it.
+ */
+bool identity_refuses(
+    struct identity *id, struct conn *c, const struct request *r);
+
+/*
+ * The same for a command that is none of our verbs: its word, the right that it
+ * needs, and the names that it is about.  The refusal has the text of Redis.
+ */
+struct need {
+	const char *word;
+	enum right right;
+	const struct span *names;
+	unsigned nnames;
+	bool gives_back; /* it ends holds of tokens, and does nothing else */
+};
+bool identity_refuses_command(struct identity *id, struct conn *c,
+    const struct request *r, const struct need *need);
+
+/*
+ * May the client of this connection look at the name?  That is asked at the
+ * moment of writing the name, and goes by the latest reload.
+ */
+bool identity_may_watch(
+    const struct identity *id, const struct conn *c, struct span name);
+
+/* The same for whoever has the user of that name now; "": nobody. */
+bool identity_shows(
+    const struct identity *id, const char *user, struct span name);
+
+const struct identity_stats *identity_stats(const struct identity *id);
+
+/* Has the configuration users? */
+bool identity_has_users(const struct identity *id);
+
+/* As handle_auth(), with this user and password. */
+void identity_auth(struct broker *b, struct conn *c, const struct request *r,
+    struct span user, struct span password);
+
+/* Verbs. */
+void handle_auth(struct broker *b, struct conn *c, const struct request *r);
+void handle_whoami(struct broker *b, struct conn *c, const struct request *r);
+
+#endif
