@@ -1,6 +1,7 @@
 # tests/libraries: real lock libraries, with redis-server and with a broker; see
 # tests/libraries/run.
 EXTRA_DIST += \
+	tests/libraries/faults.py \
 	tests/libraries/install.py \
 	tests/libraries/pinned \
 	tests/libraries/programs/Common.java \

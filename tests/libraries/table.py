@@ -4,7 +4,8 @@ files in `pinned` are made from it: tests/libraries/run --pin."""
 
 from collections import namedtuple
 
-Row = namedtuple("Row", "language library version packages program env", defaults=({},))
+Row = namedtuple("Row", "language library version packages program env hunted",
+                 defaults=({}, True))
 
 SLF4J = "org.slf4j:slf4j-nop:"
 
@@ -94,7 +95,8 @@ GO = [
       for pool in ("go-redis", "redigo", "rueidis")),
     Row("go", "bsm/redislock", "0.9.4", ["github.com/bsm/redislock@v0.9.4",
                                            "github.com/redis/go-redis/v9@v9.17.3"], "redislock.go"),
-    Row("go", "rueidislock", "1.0", ["github.com/redis/rueidis@v1.0.79"], "rueidislock.go"),
+    Row("go", "rueidislock", "1.0", ["github.com/redis/rueidis@v1.0.79"], "rueidislock.go",
+        hunted=False),
     Row("go", "go-zero", "1.10", ["github.com/zeromicro/go-zero@v1.10.3"], "gozero.go"),
 ]
 

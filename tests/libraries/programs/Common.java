@@ -1,4 +1,5 @@
 // What the programs in Java share: each step says what it came to, in words.
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -9,6 +10,10 @@ class Common {
     interface Walk { void walk() throws Exception; }
     interface Turn { void take(int number, Callable<?> work) throws Exception; }
     static int[] ports;
+    // The port of the witness of faults.py and our number there, or nothing.
+    static final String[] witness = System.getenv().getOrDefault("WITNESS", "").split(" ");
+    static final boolean hunting = witness.length == 2;
+    static final int BUSY_MS = hunting ? 6000 : 20000;
 
     static <T> T say(String what, Callable<T> call) {
         try {
@@ -42,8 +47,33 @@ class Common {
         return task;
     }
 
+    // While it has the lock: says so to the witness, and goes on when told to.
+    static int witnessed() throws Exception {
+        try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(witness[0]))) {
+            socket.getOutputStream().write((witness[1] + "\n").getBytes());
+            return socket.getInputStream().read();
+        }
+    }
+
+    // Takes the lock again and again, until it is killed.
+    static void hunt(Turn turn) throws Exception {
+        for (;;) {
+            try {
+                turn.take(Integer.parseInt(witness[1]), Common::witnessed);
+            } catch (Exception error) {
+                String said = "error " + error;
+                for (Throwable cause = error.getCause(); cause != null; cause = cause.getCause())
+                    said += " < " + cause;
+                System.out.println(said.replace('\n', ' '));
+                Thread.sleep(50);
+            }
+        }
+    }
+
     // A file that must not be there shows two at a time.
     static void contend(Turn turn) throws Exception {
+        if (hunting)
+            hunt(turn);
         Path path = Path.of("/tmp/lbl-" + ProcessHandle.current().pid());
         AtomicInteger done = new AtomicInteger();
         FutureTask<?>[] tasks = new FutureTask<?>[8];

@@ -1,5 +1,6 @@
 // The two scripts of the manual of Redis, by Jedis 3 and later.
 import java.util.List;
+import java.util.UUID;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.SetParams;
 
@@ -23,6 +24,16 @@ class JedisLocks extends Common {
 
     public static void main(String[] args) {
         run(args, () -> {
+            contend((number, work) -> {
+                try (Jedis jedis = new Jedis("127.0.0.1", ports[number % 2])) {
+                    String token = UUID.randomUUID().toString();
+                    while (jedis.set("busy", token, SetParams.setParams().nx().px(BUSY_MS)) == null)
+                        Thread.sleep(10);
+                    work.call();
+                    if (!release(jedis, "busy", token).equals(1L))
+                        throw new IllegalStateException("it was lost");
+                }
+            });
             Jedis a = new Jedis("127.0.0.1", ports[0]), b = new Jedis("127.0.0.1", ports[1]);
             say("take", () -> take(a, "t", 20000));
             say("another is refused", () -> take(b, "u", 20000));
@@ -38,15 +49,6 @@ class JedisLocks extends Common {
             say("extend what is over", () -> extend(a, "v", 1000));
             say("take what is over", () -> take(b, "w", 20000));
             say("delete it", () -> b.del("job"));
-            contend((number, work) -> {
-                try (Jedis jedis = new Jedis("127.0.0.1", ports[number % 2])) {
-                    String token = "t" + Thread.currentThread().getId();
-                    while (jedis.set("busy", token, SetParams.setParams().nx().px(20000)) == null)
-                        Thread.sleep(10);
-                    work.call();
-                    release(jedis, "busy", token);
-                }
-            });
         });
     }
 }

@@ -1,6 +1,7 @@
 // The two scripts of the manual of Redis, by Jedis 2; and distributed-redis-lock, which uses it.
 import com.crossoverjie.distributed.lock.redis.RedisLock;
 import java.util.Collections;
+import java.util.UUID;
 import redis.clients.jedis.Jedis;
 
 class JedisOld extends Common {
@@ -20,6 +21,15 @@ class JedisOld extends Common {
 
     public static void main(String[] args) {
         run(args, () -> {
+            contend((number, work) -> {
+                try (Jedis jedis = new Jedis("127.0.0.1", ports[number % 2])) {
+                    String request = UUID.randomUUID().toString();
+                    lock(jedis).lock("busy", request);
+                    work.call();
+                    if (!lock(jedis).unlock("busy", request))
+                        throw new IllegalStateException("it was lost");
+                }
+            });
             Jedis one = new Jedis("127.0.0.1", ports[0]), other = new Jedis("127.0.0.1", ports[1]);
             say("Jedis takes", () -> one.set("old", "t", "NX", "PX", 20000));
             say("another is refused", () -> other.set("old", "u", "NX", "EX", 20));
@@ -36,14 +46,6 @@ class JedisOld extends Common {
             Thread.sleep(400);
             say("take what is over", () -> b.tryLock("job", "w", 20000));
             say("release it", () -> b.unlock("job", "w"));
-            contend((number, work) -> {
-                try (Jedis jedis = new Jedis("127.0.0.1", ports[number % 2])) {
-                    String request = "t" + Thread.currentThread().getId();
-                    lock(jedis).lock("busy", request);
-                    work.call();
-                    lock(jedis).unlock("busy", request);
-                }
-            });
         });
     }
 }

@@ -3,6 +3,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.sync.RedisCommands;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 class LettuceLocks extends Common {
@@ -21,6 +22,15 @@ class LettuceLocks extends Common {
             RedisClient one = RedisClient.create("redis://127.0.0.1:" + ports[0]),
                 other = RedisClient.create("redis://127.0.0.1:" + ports[1]);
             RedisCommands<String, String> a = one.connect().sync(), b = other.connect().sync();
+            contend((number, work) -> {
+                RedisCommands<String, String> commands = number % 2 == 1 ? a : b;
+                String token = UUID.randomUUID().toString();
+                while (commands.set("busy", token, SetArgs.Builder.nx().px(BUSY_MS)) == null)
+                    Thread.sleep(10);
+                work.call();
+                if (eval(commands, RELEASE, "busy", token) != 1)
+                    throw new IllegalStateException("it was lost");
+            });
             say("take", () -> a.set("job", "t", SetArgs.Builder.nx().px(20000)));
             say("another is refused", () -> b.set("job", "u", SetArgs.Builder.nx().px(20000)));
             say("look", () -> b.get("job"));
@@ -40,14 +50,6 @@ class LettuceLocks extends Common {
             say("extend what is over", () -> eval(a, EXTEND, "job", "w", "1000"));
             say("take what is over", () -> b.set("job", "x", SetArgs.Builder.nx().px(20000)));
             say("delete it", () -> b.del("job"));
-            contend((number, work) -> {
-                RedisCommands<String, String> commands = number % 2 == 1 ? a : b;
-                String token = "t" + number;
-                while (commands.set("busy", token, SetArgs.Builder.nx().px(20000)) == null)
-                    Thread.sleep(10);
-                work.call();
-                eval(commands, RELEASE, "busy", token);
-            });
         });
     }
 }

@@ -9,7 +9,7 @@ import org.redisson.config.Config;
 class RedissonLocks extends Common {
     static RedissonClient client(int port) {
         Config config = new Config();
-        config.setLockWatchdogTimeout(1000).setThreads(4).setNettyThreads(4);
+        config.setLockWatchdogTimeout(hunting ? BUSY_MS : 1000).setThreads(4).setNettyThreads(4);
         config.useSingleServer().setAddress("redis://127.0.0.1:" + port);
         return Redisson.create(config);
     }
@@ -51,6 +51,19 @@ class RedissonLocks extends Common {
     public static void main(String[] args) {
         run(args, () -> {
             RedissonClient one = client(ports[0]), other = client(ports[1]);
+            RedissonClient[] clients = { one, other };
+            for (String kind : new String[] { "plain", "fair" })
+                contend((number, work) -> {
+                    RedissonClient client = clients[number % 2];
+                    boolean fair = kind.equals("fair") || hunting && number % 4 > 1;
+                    RLock lock = fair ? client.getFairLock("busy") : client.getLock("busy");
+                    lock.lock();
+                    try {
+                        work.call();
+                    } finally {
+                        lock.unlock();
+                    }
+                });
             one_kind("lock", one.getLock("job"), other.getLock("job"));
             one_kind("fair", one.getFairLock("fair"), other.getFairLock("fair"));
             one_kind("spin", one.getSpinLock("spin"), other.getSpinLock("spin"));
@@ -78,19 +91,6 @@ class RedissonLocks extends Common {
                 long first = token(one);
                 return token(other) > first;
             });
-            RedissonClient[] clients = { one, other };
-            for (String kind : new String[] { "plain", "fair" })
-                contend((number, work) -> {
-                    RedissonClient client = clients[number % 2];
-                    RLock lock = kind.equals("fair") ? client.getFairLock("fair") :
-                        client.getLock("busy");
-                    lock.lock();
-                    try {
-                        work.call();
-                    } finally {
-                        lock.unlock();
-                    }
-                });
             unserved("getReadWriteLock", () -> one.getReadWriteLock("u").readLock().tryLock());
             unserved("getSemaphore", () -> one.getSemaphore("u").trySetPermits(1));
             unserved("getCountDownLatch", () -> one.getCountDownLatch("u").trySetCount(1));

@@ -13,6 +13,14 @@ class ShedLocks extends Common {
     }
 
     static void walk(LockProvider one, LockProvider other) throws Exception {
+        LockProvider[] providers = { one, other };
+        contend((number, work) -> {
+            Optional<SimpleLock> lock;
+            while (!(lock = take(providers[number % 2], "busy", BUSY_MS)).isPresent())
+                Thread.sleep(10);
+            work.call();
+            lock.get().unlock();
+        });
         Optional<SimpleLock> held = take(one, "job", 20000);
         say("take", () -> held.isPresent());
         say("another is refused", () -> take(other, "job", 20000).isPresent());
@@ -28,13 +36,5 @@ class ShedLocks extends Common {
         Optional<SimpleLock> next = take(other, "job", 20000);
         say("take what is over", () -> next.isPresent());
         say("release it", () -> { next.get().unlock(); return true; });
-        LockProvider[] providers = { one, other };
-        contend((number, work) -> {
-            Optional<SimpleLock> lock;
-            while (!(lock = take(providers[number % 2], "busy", 20000)).isPresent())
-                Thread.sleep(10);
-            work.call();
-            lock.get().unlock();
-        });
     }
 }

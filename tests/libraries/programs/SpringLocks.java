@@ -22,7 +22,18 @@ class SpringLocks extends Common {
 
     public static void main(String[] args) {
         run(args, () -> {
-            RedisLockRegistry one = registry(ports[0], 20000), other = registry(ports[1], 20000);
+            RedisLockRegistry one = registry(ports[0], BUSY_MS),
+                other = registry(ports[1], BUSY_MS);
+            RedisLockRegistry[] registries = { one, other };
+            contend((number, work) -> {
+                Lock lock = registries[number % 2].obtain("busy");
+                lock.lock();
+                try {
+                    work.call();
+                } finally {
+                    lock.unlock();
+                }
+            });
             Lock a = one.obtain("job"), b = other.obtain("job");
             say("take", () -> a.tryLock());
             say("take again", () -> a.tryLock());
@@ -44,16 +55,6 @@ class SpringLocks extends Common {
             say("take what is over", () -> b.tryLock());
             say("release what is over", () -> { c.unlock(); return true; });
             say("release it", () -> { b.unlock(); return true; });
-            RedisLockRegistry[] registries = { one, other };
-            contend((number, work) -> {
-                Lock lock = registries[number % 2].obtain("busy");
-                lock.lock();
-                try {
-                    work.call();
-                } finally {
-                    lock.unlock();
-                }
-            });
         });
     }
 }

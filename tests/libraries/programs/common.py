@@ -1,10 +1,15 @@
 """What the programs in Python share: each step says what it came to, in words."""
 
 import os
+import socket
 import sys
 import threading
+import time
 
 PORTS = [int(port) for port in sys.argv[1:3]]
+# The port of the witness of faults.py and our number there, or None.
+WITNESS = os.environ.get("WITNESS")
+BUSY_S = 6 if WITNESS else 20
 
 
 def say(what, call, *args, **kwargs):
@@ -16,8 +21,30 @@ def say(what, call, *args, **kwargs):
     return result
 
 
+def witnessed():
+    """While it has the lock: says so to the witness, and goes on when told to."""
+    port, number = WITNESS.split()
+    with socket.create_connection(("127.0.0.1", int(port))) as witness:
+        witness.sendall(f"{number}\n".encode())
+        witness.recv(1)
+
+
+def hunt(lock_of):
+    """Takes the lock again and again, until it is killed."""
+    number = int(WITNESS.split()[1])
+    while True:
+        try:
+            with lock_of(number):
+                witnessed()
+        except Exception as error:
+            print(f"error {type(error).__name__}: {error}", flush=True)
+            time.sleep(0.05)
+
+
 def contend(lock_of, threads=8, rounds=5):
     """lock_of(number) is a context manager; a file that must not be there shows two at a time."""
+    if WITNESS:
+        hunt(lock_of)
     path, faults, done = f"/tmp/lbl-{os.getpid()}", [], []
 
     def work(number):

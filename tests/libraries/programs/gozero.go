@@ -2,6 +2,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/zeromicro/go-zero/core/logx"
 	"github.com/zeromicro/go-zero/core/stores/redis"
 )
@@ -12,6 +14,26 @@ func main() {
 	for _, address := range addresses {
 		stores = append(stores, redis.MustNewRedis(redis.RedisConf{Host: address, Type: "node"}))
 	}
+	contend(func(number int, work func()) error {
+		lock := redis.NewRedisLock(stores[number%2], "busy")
+		lock.SetExpire(int(busy().Seconds()))
+		for {
+			ok, err := lock.Acquire()
+			if err != nil {
+				return err
+			}
+			if ok {
+				break
+			}
+			sleep(10)
+		}
+		work()
+		ok, err := lock.Release()
+		if err == nil && !ok {
+			err = errors.New("it was lost")
+		}
+		return err
+	})
 	a, b := redis.NewRedisLock(stores[0], "job"), redis.NewRedisLock(stores[1], "job")
 	a.SetExpire(20)
 	b.SetExpire(20)
@@ -33,19 +55,4 @@ func main() {
 	say("take what is over", result(b.Acquire()))
 	say("release what is over", result(a.Release()))
 	say("release it", result(b.Release()))
-	contend(func(number int, work func()) {
-		lock := redis.NewRedisLock(stores[number%2], "busy")
-		lock.SetExpire(20)
-		for {
-			ok, err := lock.Acquire()
-			check(err)
-			if ok {
-				break
-			}
-			sleep(10)
-		}
-		work()
-		_, err := lock.Release()
-		check(err)
-	})
 }

@@ -1,7 +1,9 @@
-from common import PORTS, say
+from common import BUSY_S, PORTS, contend, say
 from pottery import Redlock
 from redis import Redis
 
+contend(lambda number: Redlock(key="busy", masters={Redis(port=PORTS[number % 2])},
+                               auto_release_time=BUSY_S))
 a, b = (Redlock(key="job", masters={Redis(port=port)}, auto_release_time=20) for port in PORTS)
 say("take", a.acquire, blocking=False)
 say("another is refused", b.acquire, blocking=False)

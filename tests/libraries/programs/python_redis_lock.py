@@ -2,9 +2,10 @@ import time
 
 import redis
 import redis_lock
-from common import PORTS, contend, say
+from common import BUSY_S, PORTS, contend, say
 
 one, other = (redis.StrictRedis(port=port) for port in PORTS)
+contend(lambda number: redis_lock.Lock((one, other)[number % 2], "busy", expire=BUSY_S))
 a, b = (redis_lock.Lock(client, "job", expire=20) for client in (one, other))
 say("take", a.acquire, blocking=False)
 say("take twice", a.acquire)
@@ -24,4 +25,3 @@ say("take and renew", renewed.acquire)
 time.sleep(2.5)
 say("it is renewed", redis_lock.Lock(other, "renewed", expire=1).acquire, blocking=False)
 say("release what is renewed", renewed.release)
-contend(lambda number: redis_lock.Lock(redis.StrictRedis(port=PORTS[number % 2]), "busy", expire=20))

@@ -1,9 +1,10 @@
 import time
 
 import redis
-from common import PORTS, contend, say
+from common import BUSY_S, PORTS, contend, say
 
 one, other = (redis.Redis(port=port) for port in PORTS)
+contend(lambda number: (one, other)[number % 2].lock("busy", timeout=BUSY_S, sleep=0.01))
 a, b = (client.lock("job", timeout=20, sleep=0.02) for client in (one, other))
 say("take", a.acquire, blocking=False)
 say("another is refused", b.acquire, blocking=False)
@@ -25,4 +26,3 @@ say("take what is over", b.acquire, blocking=False)
 say("release what is over", short.release)
 say("still owned", b.owned)
 say("release it", b.release)
-contend(lambda number: redis.Redis(port=PORTS[number % 2]).lock("busy", timeout=20, sleep=0.01))

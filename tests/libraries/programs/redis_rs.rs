@@ -1,8 +1,7 @@
 // The two scripts of the manual of Redis, by redis-rs.
 mod common;
-use common::{addresses, pause, say, work};
+use common::{addresses, busy_ms, contend, pause, say, unique};
 use redis::{Commands, Connection, ExistenceCheck, RedisResult, Script, SetExpiry, SetOptions};
-use std::thread;
 
 const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then \
     return redis.call('del', KEYS[1]) else return 0 end";
@@ -30,6 +29,15 @@ fn extend(c: &mut Connection, token: &str, ms: u64) -> RedisResult<i64> {
 
 fn main() {
     let all = addresses();
+    contend(|number, work| {
+        let client = redis::Client::open(all[number % 2].as_str())?;
+        let (mut c, token) = (client.get_connection()?, unique());
+        while take(&mut c, "busy", &token, busy_ms())?.is_none() {
+            pause(10);
+        }
+        work();
+        release(&mut c, "busy", &token)
+    });
     let (mut a, mut b) = (connect(&all[0]), connect(&all[1]));
     say("take", take(&mut a, "job", "t", 20000));
     say("another is refused", take(&mut b, "job", "u", 20000));
@@ -44,23 +52,4 @@ fn main() {
     say("extend what is over", extend(&mut a, "v", 1000));
     say("take what is over", take(&mut b, "job", "w", 20000));
     say("delete it", b.del::<_, i64>("job"));
-    let threads: Vec<_> = (0..8)
-        .map(|number| {
-            let address = all[number % 2].clone();
-            thread::spawn(move || {
-                let (mut c, token) = (connect(&address), format!("t{number}"));
-                for _ in 0..5 {
-                    while take(&mut c, "busy", &token, 20000).unwrap().is_none() {
-                        pause(10);
-                    }
-                    work();
-                    release(&mut c, "busy", &token).unwrap();
-                }
-            })
-        })
-        .collect();
-    for thread in threads {
-        thread.join().unwrap();
-    }
-    println!("contend 40");
 }

@@ -14,6 +14,15 @@ func main() {
 		clients = append(clients, redislock.New(redis.NewClient(&redis.Options{Addr: address})))
 	}
 	one, other := clients[0], clients[1]
+	contend(func(number int, work func()) error {
+		lock, err := clients[number%2].Obtain(ctx, "busy", busy(), &redislock.Options{
+			RetryStrategy: redislock.LinearBackoff(10 * time.Millisecond)})
+		if err != nil {
+			return err
+		}
+		work()
+		return lock.Release(ctx)
+	})
 	result := func(err error) any {
 		if err != nil {
 			return err
@@ -45,11 +54,4 @@ func main() {
 		Token: "0123456789012345678901"})
 	say("take by it again", result(err))
 	say("release it", result(same.Release(ctx)))
-	contend(func(number int, work func()) {
-		lock, err := clients[number%2].Obtain(ctx, "busy", 20*time.Second, &redislock.Options{
-			RetryStrategy: redislock.LinearBackoff(10 * time.Millisecond)})
-		check(err)
-		work()
-		check(lock.Release(ctx))
-	})
 }

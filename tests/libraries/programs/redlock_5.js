@@ -1,7 +1,16 @@
-const { ports, say, sleep, contend, run } = require("./common.js");
+const { BUSY_MS, ports, say, sleep, contend, run } = require("./common.js");
 const Redis = require("ioredis"), Redlock = require("redlock").default;
-const make = (port, retryCount) => new Redlock([new Redis(port)], { retryCount, retryDelay: 20 });
+function make(port, retryCount) {
+  const redlock = new Redlock([new Redis(port)], { retryCount, retryDelay: 20 });
+  return redlock.on("error", () => {});
+}
 run(async () => {
+  const busy = ports.map((port) => make(port, -1));
+  await contend(async (number, work) => {
+    const held = await busy[number % 2].acquire(["busy"], BUSY_MS);
+    await work();
+    await held.release();
+  });
   const one = make(ports[0], 1), other = make(ports[1], 1);
   const lock = await say("take", () => one.acquire(["job"], 20000));
   await say("another is refused", () => other.acquire(["job"], 20000));
@@ -13,10 +22,4 @@ run(async () => {
   await say("extend what is over", () => short.extend(1000));
   const next = await say("take what is over", () => other.acquire(["job"], 20000));
   await say("release it", () => next.release());
-  const busy = ports.map((port) => make(port, -1));
-  await contend(async (number, work) => {
-    const held = await busy[number % 2].acquire(["busy"], 20000);
-    await work();
-    await held.release();
-  });
 });

@@ -33,6 +33,16 @@ func pool(address string) redis.Pool {
 
 func main() {
 	one, other := redsync.New(pool(addresses[0])), redsync.New(pool(addresses[1]))
+	contend(func(number int, work func()) error {
+		mutex := []*redsync.Redsync{one, other}[number%2].NewMutex("busy",
+			redsync.WithTries(1000), redsync.WithExpiry(busy()), redsync.WithRetryDelay(10*time.Millisecond))
+		if err := mutex.Lock(); err != nil {
+			return err
+		}
+		work()
+		_, err := mutex.Unlock()
+		return err
+	})
 	options := []redsync.Option{redsync.WithTries(2), redsync.WithExpiry(20 * time.Second),
 		redsync.WithRetryDelay(50 * time.Millisecond)}
 	a, b := one.NewMutex("job", options...), other.NewMutex("job", options...)
@@ -61,12 +71,4 @@ func main() {
 	say("take", refused(set.Lock()))
 	say("extend", did(set.Extend()))
 	say("release", did(set.Unlock()))
-	contend(func(number int, work func()) {
-		mutex := []*redsync.Redsync{one, other}[number%2].NewMutex("busy",
-			redsync.WithTries(1000), redsync.WithRetryDelay(10*time.Millisecond))
-		check(mutex.Lock())
-		work()
-		_, err := mutex.Unlock()
-		check(err)
-	})
 }
