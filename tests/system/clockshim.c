@@ -6,13 +6,15 @@
  *
  * A timerfd that was set to a time since boot comes by that clock, too: who
  * sleeps in epoll_wait() with one looks every few milliseconds whether it was
- * set, and sets the kernel's timer anew.  Nobody else notices.
+ * set, and sets the kernel's timer anew.  Nobody else notices.  The file can
+ * also end that sleep with an error, for good.
  *
  * It calls the kernel and nothing else: looking up the functions it replaces
  * would allocate memory, which asks for the time in Redis' allocator.
  */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,6 +38,7 @@ struct clockshim {
 	_Atomic int64_t rate_ppm; /* how much too fast the time of day goes */
 	_Atomic int64_t since_us; /* CLOCK_MONOTONIC when it began to */
 	_Atomic int64_t awake_us; /* added to CLOCK_MONOTONIC */
+	_Atomic int64_t broken;	  /* nobody can wait by epoll any more */
 };
 
 static struct clockshim *shim; /* NULL: none, the time is right */
@@ -191,6 +194,10 @@ epoll_wait(int fd, struct epoll_event *events, int n, int ms)
 	if (!shim || !timer.made)
 		return wait_slice(fd, events, n, ms);
 	for (;;) {
+		if (atomic_load(&shim->broken) != 0) {
+			errno = EIO;
+			return -1;
+		}
 		if (timer.added_ns != add_ns(CLOCK_BOOTTIME) &&
 		    timer_tell(NULL) < 0)
 			return -1;

@@ -12,6 +12,7 @@ from lib import http
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.client import Client
+from lib.clock import Clock
 from lib.ports import free_port
 from lib.proc import Process
 from lib.wait import eventually
@@ -21,10 +22,10 @@ from test_replace_users import HASH, ME
 OVER = "takes-over from="
 
 
-def comer(b, *options, program=None, preexec=None, argv=()):
+def comer(b, *options, program=None, preexec=None, argv=(), env=None):
     """A process that asks for the place of the broker."""
     return Process([*argv, program or find_program(), "-c", b.config_path, "--take-over", *options],
-                   b.log_path, env=b.environment(), preexec=preexec, cwd=b.directory)
+                   b.log_path, env=b.environment(**(env or {})), preexec=preexec, cwd=b.directory)
 
 
 def take_over(b, *options, **more):
@@ -319,6 +320,24 @@ class Killed(TakesOver):
         holder.ok("QUIT")
         self.assertGreater(waiter.reply().fence, fence)
         self.client(b).ok("READY")
+
+    def test_one_that_fails_by_itself(self):
+        """It leaves the path of the Unix socket to the old one, which comes back to it."""
+        b = self.prepare()
+        self.client(b).lock("a")
+        inode = os.stat(b.unix_path).st_ino
+        clock = Clock(b.directory)
+        process = comer(b, env=clock.environment)
+        eventually(lambda: b.log_lines(OVER), 20, "it takes over")
+        self.client(b).ok("READY")
+        clock.stop_waiting()
+        self.assertEqual(process.wait(), 1)
+        self.assertTrue(b.log_lines("loop-failed"))
+        eventually(lambda: b.log_lines("returned clients="), 5, "the old one is back")
+        self.assertEqual(os.stat(b.unix_path).st_ino, inode)
+        self.assertEqual(self.client(b).ask("TRYLOCK a").status, "BUSY")
+        self.assertEqual(b.stop(), 0)
+        self.assertFalse(os.path.exists(b.unix_path))
 
     def test_the_old_one_before_it_has_handed_over(self):
         """The new one waits until it is ready, and then there is nobody to tell it to go."""

@@ -239,6 +239,9 @@ broker_free(struct broker *b)
 {
 	if (b == NULL)
 		return;
+	/* Those that this one has replaced may come back to its paths. */
+	if (!b->stopping && !succession_stopped(b->succession))
+		front_share_paths(b->front, true);
 	lists_fini(b);
 	views_free(b->views);
 	monitor_free(b->monitor);

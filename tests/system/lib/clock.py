@@ -5,7 +5,7 @@ import os
 import struct
 import time
 
-SIZE = 40
+SIZE = 48
 US = 1000000
 
 
@@ -47,6 +47,10 @@ class Clock:
         """What counts the time for which the machine was awake, and no lease does, is late by so
         much more."""
         self._add(32, int(seconds * US))
+
+    def stop_waiting(self):
+        """Whoever sleeps by it can't do so any more: the loop of a lockbrokerd fails."""
+        self._add(40, 1)
 
     def drift(self, fraction):
         """From now on the time of day goes too fast, or too slow."""
