@@ -832,6 +832,8 @@ may(struct lockbroker *lb, const char *text, const char *more)
 {
 	if (lb->owner != getpid())
 		return fail(lb, LOCKBROKER_FORKED, NULL);
+	if (text == NULL)
+		return fail(lb, LOCKBROKER_INVALID, "no name at all: NULL");
 	if (!is_line(text) || (more != NULL && !is_line(more)))
 		return fail(lb, LOCKBROKER_INVALID, "a control character");
 	return LOCKBROKER_OK;
@@ -939,9 +941,10 @@ give_one(struct lockbroker *lb, const char *name, size_t n)
 	return lb->link.fd >= 0 && !lb->back.away;
 }
 
-/* Was one of them lost?  They are being given back. */
+/* Asks all that are held of these; returns whether one was lost. */
 static bool
-is_lost(struct lockbroker *lb, const char *kind, const char *names)
+ask_each(struct lockbroker *lb, const char *kind, const char *names,
+    bool (*is_lost)(struct lockbroker *lb, struct hold *h))
 {
 	struct hold *h;
 	bool lost = false;
@@ -950,30 +953,26 @@ is_lost(struct lockbroker *lb, const char *kind, const char *names)
 	for (; names += strspn(names, " "), *names != '\0'; names += n) {
 		n = strcspn(names, " ");
 		h = find(lb, kind, names, n);
-		if (h == NULL)
-			continue;
-		lost = lost || h->lost || h->until_ms <= now_ms();
-		h->giving = true;
+		if (h != NULL && is_lost(lb, h))
+			lost = true;
 	}
 	return lost;
 }
 
-/* Returns whether one was lost meanwhile. */
 static bool
-forget_all(struct lockbroker *lb, const char *kind, const char *names)
+begin_giving(struct lockbroker *lb, struct hold *h)
 {
-	struct hold *h;
-	bool lost = false;
-	size_t n;
+	(void)lb;
+	h->giving = true;
+	return h->lost || h->until_ms <= now_ms();
+}
 
-	for (; names += strspn(names, " "), *names != '\0'; names += n) {
-		n = strcspn(names, " ");
-		h = find(lb, kind, names, n);
-		if (h == NULL)
-			continue;
-		lost = lost || h->lost;
-		forget(lb, h);
-	}
+static bool
+end_giving(struct lockbroker *lb, struct hold *h)
+{
+	bool lost = h->lost; /* meanwhile */
+
+	forget(lb, h);
 	return lost;
 }
 
@@ -987,7 +986,7 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
     const char *names)
 {
 	struct message reply = { 0 };
-	bool lost = is_lost(lb, kind, names);
+	bool lost = ask_each(lb, kind, names, begin_giving);
 	int code = LOCKBROKER_OK, tries;
 
 	/* A session that is resumed has them still, or no longer. */
@@ -1012,7 +1011,7 @@ give_back(struct lockbroker *lb, const char *kind, const char *line,
 		code = LOCKBROKER_OK;
 	if (code == LOCKBROKER_LOST && strchr(names, ' ') != NULL)
 		(void)each_word(lb, names, give_one);
-	lost = forget_all(lb, kind, names) || lost;
+	lost = ask_each(lb, kind, names, end_giving) || lost;
 	return lost ? fail(lb, LOCKBROKER_LOST, NULL) : code;
 }
 

@@ -21,6 +21,7 @@
 const fs = require('fs');
 const net = require('net');
 const os = require('os');
+const { inspect } = require('util');
 const {
   ALONE, FAILED, FROZEN, Gone, Limit, LockError, PATIENCE, STILL, Session, Hold,
   TRY_AGAIN, again, duration, field, now, optional, sleep,
@@ -40,8 +41,12 @@ const BAD = {
 };
 
 function word(text, code = 'bad-name') {
-  if (typeof text !== 'string' || text === '' || BAD[code].test(text))
-    throw new LockError(code, `not a word: ${JSON.stringify(text)}`);
+  if (typeof text !== 'string')
+    throw new TypeError(`not a string: ${inspect(text)}`);
+  const [bad] = BAD[code].exec(text) || [];
+  if (bad || text === '')
+    throw new LockError(code, `not a word: ${JSON.stringify(text)}` +
+      (bad ? ` has ${bad === ' ' ? 'a space' : JSON.stringify(bad)} in it` : ''));
   return text;
 }
 
@@ -90,6 +95,10 @@ function bound(hold) {
 
 /* HOST:PORT, :PORT, HOST, or the path of a Unix socket; tls://HOST:PORT. */
 function address(given) {
+  const [scheme] = /^(?!tls:|tcp:|unix:)\w+:\/\//.exec(given) || [];
+  if (scheme)
+    throw new LockError('bad-option', `${scheme} is no way to a lockbroker; an ` +
+      'address is HOST:PORT, tls://HOST:PORT or a path');
   const text = given.replace(/^(tcp:\/\/|unix:(\/\/)?)/, '');
   if (text.startsWith('/')) return { text: given, path: text, failed: -Infinity };
   const secure = text.startsWith('tls://');
@@ -104,6 +113,9 @@ function address(given) {
 
 function addresses(given) {
   const split = (list) => list.flatMap((one) => one.split(',')).filter(Boolean);
+  for (const one of given)
+    if (typeof one !== 'string')
+      throw new TypeError(`an address is a string as "HOST:PORT": ${inspect(one)}`);
   let texts = split(given);
   if (!texts.length) texts = split([process.env.LOCKBROKER || '']);
   if (!texts.length) texts = [LOCAL_SOCKET, `127.0.0.1:${PORT}`];

@@ -9,6 +9,7 @@ const net = require('net');
 const os = require('os');
 const { performance } = require('perf_hooks');
 const tls = require('tls');
+const { inspect } = require('util');
 
 const TRY_AGAIN = 100; // between attempts to find a broker
 const SILENCE = 10000; // without `wait`, so long no broker may answer in a row
@@ -144,7 +145,7 @@ function sleep(ms) {
 
 function duration(value, what) {
   if (typeof value !== 'number' || !(value >= 0) || value === Infinity)
-    throw new LockError('bad-option', `${what} is not a time in ms: ${value}`);
+    throw new LockError('bad-option', `${what} is not a time in ms: ${inspect(value)}`);
   return `${what}=${Math.ceil(value)}ms`;
 }
 
@@ -197,7 +198,8 @@ class Reply {
         return error;
       }
       default:
-        return new LockError('unavailable',
+        return new LockError('unavailable', text.startsWith('-') ?
+          'that is a Redis, and no lockbroker, whose port is 5625 by default' :
           `that is no lockbroker: it says ${JSON.stringify(text.slice(0, 40))}`);
     }
   }

@@ -16,6 +16,7 @@
 #include "cli/exit.h"
 #include "cli/run_state.h"
 #include "cli/say.h"
+#include "cli/timespan.h"
 
 /* The broker counts a hold from a little before we learn of the grant. */
 #define HOLD_ROUND_MS 100
@@ -28,6 +29,30 @@
 
 /* RUNNING. */
 
+/* Says what an event means that ends nothing. */
+static void
+say_event(const struct message *m)
+{
+	static const struct {
+		const char *event, *says;
+	} all[] = {
+		{ "!ATRISK",
+		    "at risk: Redis does not confirm the lock; unless it does,"
+		    " it is lost in %s" },
+		{ "!SAFE", "safe again: Redis has confirmed the lock" },
+		{ "!LEAVING",
+		    "the broker is to end; the lock stays, for at most %s" },
+	};
+	char left[TIMESPAN_TEXT_MAX];
+	int64_t ms = 0;
+	size_t i;
+
+	(void)pair_find_ms(m->text, "left", &ms);
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (message_is(m, all[i].event))
+			say(all[i].says, timespan_text(ms, left));
+}
+
 static void
 running_event(struct run *run, const struct message *m)
 {
@@ -36,7 +61,7 @@ running_event(struct run *run, const struct message *m)
 
 	if (!run_request_lost(&run->options->request, m)) {
 		if (run->options->verbose)
-			say("%s", m->text);
+			say_event(m);
 		return;
 	}
 	snprintf(why, sizeof(why), "the broker is stopping");

@@ -69,10 +69,12 @@ show_history(struct cli *cli, int argc, char **argv)
 	static const struct table history = { "event", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
+	int status = ask_name(cli, "HISTORY", argv[1], &m);
 
 	(void)argc;
-	return show_table(
-	    cli, &history, ask_name(cli, "HISTORY", argv[1], &m), &m);
+	if (status == CLI_EXIT_OK && m.lines_n == 0 && !cli->json)
+		printf("no hold of it has ended through this broker\n");
+	return show_table(cli, &history, status, &m);
 }
 
 /* Says on standard error if there are no new locks, and why: those that are held

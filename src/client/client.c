@@ -227,6 +227,7 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 	if (!client_connect(c, sa, len))
 		return CLIENT_NOTHING;
 	client_send(c, "%s", probe->line);
+	c->stranger = CLIENT_GARBAGE_WHY;
 	do {
 		got = client_wait(c, deadline_ms, reply);
 		if (got == CLIENT_MESSAGE && !reply->event &&
@@ -249,7 +250,7 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 	if (got == CLIENT_GARBAGE)
 		c->why[0] = '\0';
 	client_ended(
-	    c, got == CLIENT_GARBAGE ? CLIENT_GARBAGE_WHY : "does not answer");
+	    c, got == CLIENT_GARBAGE ? c->stranger : "does not answer");
 	client_close(c);
 	return c->refused ? CLIENT_REFUSED : got;
 }
@@ -306,7 +307,7 @@ client_try_host(struct client *c, const struct address *a, bool last,
 	struct addrinfo *all, *ai;
 	struct client_probe one = *probe;
 	enum client_got got = CLIENT_NOTHING;
-	bool foreign = false;
+	const char *stranger = NULL;
 	int rc;
 
 	rc = lookup_host(&c->lookups, a, min_ms(late_ms, probe->deadline_ms),
@@ -322,12 +323,13 @@ client_try_host(struct client *c, const struct address *a, bool last,
 	     ai = ai->ai_next) {
 		one.deadline_ms = share_end(c, probe, list_length(ai));
 		got = client_try(c, ai->ai_addr, ai->ai_addrlen, &one, reply);
-		foreign = foreign || got == CLIENT_GARBAGE;
+		if (got == CLIENT_GARBAGE)
+			stranger = c->stranger;
 	}
 	freeaddrinfo(all);
-	if (got == CLIENT_MESSAGE || got == CLIENT_REFUSED || !foreign)
+	if (got == CLIENT_MESSAGE || got == CLIENT_REFUSED || stranger == NULL)
 		return got;
-	snprintf(c->why, sizeof(c->why), "%s", CLIENT_GARBAGE_WHY);
+	snprintf(c->why, sizeof(c->why), "%s", stranger);
 	return CLIENT_GARBAGE;
 }
 
@@ -532,8 +534,11 @@ line_add(struct client *c, const char *line, size_t n)
 		partial_add(c, line, n);
 		return true;
 	}
-	if (!message_parse(&c->partial, line, n))
+	if (!message_parse(&c->partial, line, n)) {
+		if (n > 0 && (line[0] == '-' || line[0] == '+'))
+			c->stranger = CLIENT_REDIS_WHY;
 		return false;
+	}
 	c->lines_left = message_lines_due(&c->partial);
 	return true;
 }

@@ -52,6 +52,7 @@ struct client {
 	struct lookups lookups;	   /* names that are still looked up */
 	char why[RELAY_LINE_SIZE]; /* why it ended */
 	int64_t still_ms;	   /* see client_now_ms() */
+	const char *stranger;	   /* what the last one was that is no broker */
 	/* client_wait() ends once this is not 0; NULL: nothing ends it. */
 	const volatile sig_atomic_t *stop;
 };
@@ -63,6 +64,8 @@ void client_close(struct client *c);
 
 /* How CLIENT_GARBAGE is told to people. */
 #define CLIENT_GARBAGE_WHY "does not speak the protocol; is that a lockbroker?"
+#define CLIENT_REDIS_WHY \
+	"is a Redis, and no lockbroker, whose port is 5625 by default"
 
 /* How to find a broker that answers. */
 struct client_probe {

@@ -184,6 +184,12 @@ take(struct work *w, const char *option)
 	value = (struct span){ equals + 1, strlen(equals + 1) };
 	if (dot == NULL) {
 		key = (struct span){ option, n };
+		if (is(key, "listen")) {
+			config_faults_at(w->faults, w->at, option,
+			    "is a list, expected listen.tcp=HOST:PORT,"
+			    " listen.tls, listen.unix or listen.http");
+			return;
+		}
 		drop(w->root, key);
 		make_text(w, w->root, key, value, true);
 		return;

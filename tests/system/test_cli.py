@@ -441,7 +441,9 @@ class Others(CommandTest):
                 self.run_it("--json", "history", "y")[1].splitlines()]
         self.assertEqual([row["end"] for row in rows], ["held", "released"])
         self.assertEqual(str(rows[1]["fence"]), fence)
-        self.assertEqual(self.run_it("history", "none"), (0, "", ""))
+        self.assertEqual(self.run_it("history", "none"), (
+            0, "no hold of it has ended through this broker\n", ""))
+        self.assertEqual(self.run_it("--json", "history", "none"), (0, "", ""))
 
     def test_json(self):
         self.holder.ok("SESSION label=cron")

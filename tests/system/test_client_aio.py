@@ -36,6 +36,23 @@ class Tasks(Client):
         self.run_async(main())
         self.assertEqual(self.control.ok("STATUS a")["state"], "free")
 
+    def test_in_another_loop(self):
+        """It is refused in words: its connections belong to the first one."""
+        self.prepare()
+        broker = self.aio()
+        loops = [asyncio.new_event_loop() for _ in range(2)]
+        for loop in loops:
+            self.addCleanup(loop.close)
+
+        async def take():
+            hold = await broker.lock("a", wait=5).acquire()
+            await hold.release()
+
+        loops[0].run_until_complete(take())
+        with self.assertRaisesRegex(lockbroker.Error, "another event loop, or in one that has ended"):
+            loops[1].run_until_complete(take())
+        loops[0].run_until_complete(broker.close())
+
     def test_a_loss_cancels_the_task(self):
         self.prepare()
 

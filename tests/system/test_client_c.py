@@ -127,6 +127,7 @@ class Calls(Client):
         self.assertEqual(self.control.ok("STATUS a")["state"], "free")
         self.assertEqual(driver.call("valid a"), 0)
         self.assertEqual(driver.call("unlock a"), INVALID)
+        self.assertEqual(driver.call("nothing"), INVALID)
         self.control.lock("a")
         self.assertEqual(driver.call("lock a|0"), BUSY)
         self.assertEqual(driver.call("lock a|100"), TIMEOUT)

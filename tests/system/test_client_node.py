@@ -240,12 +240,19 @@ class Blocks(Client):
             for (const name of ['a b', '', 'a\\r\\nUNLOCK-FORCE b', 'a=b'])
               say(await code(broker.request(name, () => say('no name'))));
             say(await code(broker.request('a'.repeat(5000), () => say('too long'))));
+            for (const call of [() => new Broker(6379), () => new Broker('redis://a:1'),
+              () => broker.request(5, () => {}),
+              () => broker.request('a', { wait: '10' }, () => {})])
+              try { await call(); } catch (error) { say(error.message); }
             const nobody = new Broker('127.0.0.1:1');
             say(await code(nobody.request('a', { wait: 0 }, () => say('nobody grants'))));
             await nobody.close();
             say(await code(nobody.request('a', () => say('closed'))));""")
-        self.assertEqual(said, [["not-found"]] + [["bad-name"]] * 4
-                         + [["too-long"], ["unavailable"], ["closed"]])
+        self.assertEqual(said, [["not-found"]] + [["bad-name"]] * 4 + [
+            ["too-long"], ['an address is a string as "HOST:PORT": 6379'],
+            ["redis:// is no way to a lockbroker; an address is HOST:PORT, tls://HOST:PORT or a path"],
+            ["not a string: 5"], ["a: wait is not a time in ms: '10'"],
+            ["unavailable"], ["closed"]])
 
     def test_what_others_do_is_seen(self):
         self.prepare()

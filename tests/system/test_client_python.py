@@ -1,8 +1,10 @@
 """The Python client (clients/python), as programs use it."""
 
 import base64
+import copy
 import hashlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -201,17 +203,53 @@ class Blocks(Client):
                 broker.lock("a", hold=hold)
             self.assertEqual(caught.exception.code, "bad-option")
 
+    def wrong_types(self):
+        """They are told at once, in words of the caller's."""
+        broker = self.open()
+        for words, call in (("lock\\('a', 'b'\\)", lambda: broker.lock(["a", "b"])),
+                            ("^5 is no str", lambda: broker.lock(5)),
+                            ("seconds, and not '10'", lambda: broker.lock("a", wait="10").acquire()),
+                            ("seconds, and not '10'", lambda: broker.lock("a", hold="10")),
+                            ("HOST:PORT.*6379", lambda: lockbroker.Broker(6379)),
+                            ("neither copied", lambda: copy.deepcopy(broker)),
+                            ("neither copied", lambda: pickle.dumps(broker.lock("a")))):
+            with self.assertRaisesRegex(TypeError, words):
+                call()
+        with self.assertRaisesRegex(lockbroker.Error, "'a b' has a space in it"):
+            broker.lock("a b")
+        with self.assertRaisesRegex(lockbroker.Error, "redis:// is no way to a lockbroker"):
+            lockbroker.Broker("redis://127.0.0.1:6379")
+
+    def test_how_they_look(self):
+        self.prepare()
+        broker = self.open()
+        lock = broker.lock("a", "b")
+        self.assertEqual(repr(lock), "<Lock 'a' 'b'>")
+        with lock as hold:
+            self.assertRegex(repr(hold), f"^<Hold 'a' 'b', fence {hold.fence}, valid [0-9.]+ s>$")
+            self.assertEqual(repr(lock), "<Lock 'a' 'b', held>")
+        self.assertEqual(repr(hold), "<Hold 'a' 'b', not held>")
+        kept = broker.lock("a").acquire()
+        broker.close()
+        self.assertRegex(repr(broker), "^<Broker .*, closed>$")
+        with self.assertRaisesRegex(lockbroker.Lost, r"\(closed\): its Broker was closed"):
+            kept.check()
+        with lockbroker.Broker(self.redis(tcp=True).address) as wrong:
+            with self.assertRaisesRegex(lockbroker.Unavailable, "a Redis, and no lockbroker"):
+                wrong.lock("a", wait=0).acquire()
+
     def test_errors(self):
         self.prepare()
         broker = self.open()
         with self.assertRaises(lockbroker.Error) as caught:
             broker.latch("none").wait()
         self.assertEqual(caught.exception.code, "not-found")
-        for name in ("a b", "", "a\r\nUNLOCK-FORCE b", "a=b", "\udc80", 5):
+        for name in ("a b", "", "a\r\nUNLOCK-FORCE b", "a=b", "\udc80"):
             with self.assertRaises(lockbroker.Error) as caught:
                 with broker.lock(name):
                     self.fail("no name")
             self.assertEqual(caught.exception.code, "bad-name")
+        self.wrong_types()
         # The broker can't read it, says so without a tag, and hangs up.
         self.assert_code("too-long", broker.lock("a" * 5000))
         self.assert_code("bad-option", broker.lock("a", wait=float("nan")))

@@ -120,6 +120,22 @@ class Draining(Commands):
             self.assertEqual(command.wait(hang()), 0)
         self.assertEqual(self.b.process.wait(), 0)
 
+    def test_a_run_says_it(self):
+        self.drained()
+        with subprocess.Popen([find_program("lockbroker"), "-S", self.b.unix_path, "run", "-v", "job",
+                               "--", "sh", "-c", "echo up; read stop; true"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            self.assertEqual(run.stdout.readline(), "up\n")
+            self.holder.ok("QUIT")
+            self.waiter.reply()
+            self.waiter.ok("QUIT")
+            self.client(self.b).ok("DRAIN")
+            run.stdin.close()
+            self.assertIn("the broker is to end; the lock stays, for at most 1 d",
+                          run.stderr.read())
+            self.assertEqual(run.wait(), 0)
+        self.assertEqual(self.b.process.wait(), 0)
+
     def test_the_command_tells_what_it_waits_for(self):
         self.drained()
         self.holder.ok("SESSION label=etl")

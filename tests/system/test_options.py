@@ -59,6 +59,7 @@ class CommandLine(SystemTest):
                               ("locks.lease=3", "has no unit"),
                               ("locks=3", "expected a mapping"), ("locks.lease", "no value"),
                               ("redis.nodes=a:1,b", "b"), ("listen.tpc=a:1", "did you mean listen.tcp"),
+                              ('listen=[{tcp: ":1"}]', "expected listen.tcp=HOST:PORT"),
                               ("redis.nodes=a:1", "without redis.mode"),
                               ("redis.replicas=1", "no replicas")):
             for more in ("-t",), ():

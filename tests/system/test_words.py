@@ -165,7 +165,10 @@ class Statuses(CommandTest):
                         (76, ("send", "PING")), (76, ("top", "-n", "1"))),
                        address)
         err = self.run_it("ping", address=redis.address)[2]
-        self.assertEqual(err, f"lockbroker: no broker answers: {redis.address}: does not speak the"
+        self.assertEqual(err, f"lockbroker: no broker answers: {redis.address}: is a Redis, and no"
+                              " lockbroker, whose port is 5625 by default\n")
+        err = self.run_it("ping", address=others[1])[2]
+        self.assertEqual(err, f"lockbroker: no broker answers: {others[1]}: does not speak the"
                               " protocol; is that a lockbroker?\n")
         # The other address may be a broker that is not there yet.
         self.check(((69, ("ping",)),), f"{redis.address},127.0.0.1:1")

@@ -545,6 +545,11 @@ class Broker:
         self._parents: List[Any] = []
         _brokers.add(self)
 
+    __reduce_ex__ = aio.no_copy
+
+    def __repr__(self) -> str:
+        return repr(self._core)
+
     def __enter__(self) -> "Broker":
         return self
 
@@ -726,6 +731,13 @@ class Hold:
         self._ref: Any = None
         self.lost = threading.Event()
 
+    __reduce_ex__ = aio.no_copy
+
+    def __repr__(self) -> str:
+        grant = self._grant()
+        return aio.shown(self, grant, *([] if grant is not None else
+                                        ["not held"]))
+
     def release(self) -> None:
         """Raises Lost if it was lost."""
         work, own = self._work, self._own
@@ -839,6 +851,13 @@ class Lock:
         self._kept: List[Hold] = []  # those that acquire() gave
         self._holds: List[Tuple[Any, Any]] = []  # thread, weak reference
         self._works: Set[_Work] = set()  # those that wait
+
+    __reduce_ex__ = aio.no_copy
+
+    def __repr__(self) -> str:
+        held = sum(_is_held(ref()) for _, ref in self._holds)
+        return aio.shown(self, None, *(["held %d times" % held] if held > 1 else
+                                       ["held"] if held else []))
 
     def __enter__(self) -> Hold:
         ref = self._local.__dict__.pop("next", None)

@@ -149,8 +149,14 @@ def now() -> float:
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
+def check_seconds(seconds: Any) -> None:
+    if not hasattr(seconds, "__float__"):
+        raise TypeError("a time is a number of seconds, and not %r" % (seconds,))
+
+
 def duration(seconds: float) -> str:
     """Rounded up."""
+    check_seconds(seconds)
     if not 0 <= seconds < float("inf"):
         raise Error("not a time in seconds: %r" % seconds, "bad-option")
     return "%dms" % math.ceil(seconds * 1000)
@@ -160,6 +166,7 @@ def end_of(wait: Optional[float]) -> Optional[float]:
     """When a wait from now on is over; 0: it is none."""
     if wait is None or wait == float("inf"):
         return None
+    check_seconds(wait)
     if wait != wait:
         raise Error("not a time in seconds: %r" % wait, "bad-option")
     return now() + wait if wait > 0 else 0.0
@@ -177,6 +184,11 @@ def span(seconds: float) -> str:
         if seconds >= length:
             return "%d %s" % (seconds // length, unit)
     return "%d s" % seconds if seconds >= 1 else "%d ms" % (seconds * 1000)
+
+
+NO_BROKER = {  # by how an answer begins
+    "-": "that is a Redis, and no lockbroker, whose port is 5625 by default",
+    "H": "that speaks HTTP, and is no lockbroker"}
 
 
 class Reply:
@@ -211,6 +223,9 @@ class Reply:
             raise self._refused(TimedOut, "not granted in time; ")
         if self.status == "CANCELLED":
             raise Error("cancelled", "cancelled")
+        if self.status != "ERR":
+            raise Error(NO_BROKER.get(self.status[:1], "that is no lockbroker: "
+                                      "it says %r" % self.status[:40]))
         code, _, text = self.text.partition(" ")
         raise ERRORS.get(code, Error)(text or code, code)
 
@@ -264,6 +279,10 @@ class Address:
         if text.startswith("/"):
             self.path = text
             return
+        if "://" in text:
+            raise Error("%s:// is no way to a lockbroker; an address is "
+                        "HOST:PORT, tls://HOST:PORT or a path" %
+                        text.partition("://")[0], "bad-option")
         found = ADDRESS.match(
             "[%s]" % text if text.count(":") > 1 and text[0] != "[" else text)
         if found is None or int(found["port"] or 0) > 65535:
@@ -277,6 +296,10 @@ class Address:
 
 
 def addresses(given: Sequence[str]) -> List[Address]:
+    for one in given:
+        if not isinstance(one, str):
+            raise TypeError("an address is a str as \"HOST:PORT\", and not %r"
+                            % (one,))
     texts = [one for text in given for one in text.split(",") if one]
     if not texts:
         texts = [one for one in os.environ.get("LOCKBROKER", "").split(",")
@@ -467,6 +490,7 @@ REASONS = {
     "forced": ": an administrator ended it",
     "taken": ": somebody else has it in Redis",
     "shutdown": ": the broker stops",
+    "closed": ": its Broker was closed",
     "drill": ": this is a drill; let go of it now"}
 
 
@@ -654,7 +678,7 @@ class Session:
             self.pinged = 0.0
             self._come_home()
             self._arm()
-        self.drop(why)
+        self.drop("closed" if self.core.closed else why)
 
     def _come_home(self) -> None:
         home, self.away = self.away, None
@@ -1017,6 +1041,20 @@ class Session:
                 self.busy.discard(ALONE)
 
 
+def shown(this: Any, grant: Optional[Grant], *words: str) -> str:
+    """For people who look at an object."""
+    told = [" ".join(repr(name) for name in this._words[1]), *words]
+    if grant is not None and grant.is_granted:
+        told += ["fence %d" % fence for fence in grant.fences[:1]]
+        told.append("valid %.1f s" % grant.valid if grant.valid else "lost")
+    return "<%s %s>" % (type(this).__name__, ", ".join(told))
+
+
+def no_copy(this: Any, _: Any) -> Any:
+    raise TypeError("a %s can be neither copied nor sent to another process: it "
+                    "has connections; make a Broker there" % type(this).__name__)
+
+
 class Broker:
     """Sessions to whichever of the addresses answers first.  `patience`: so many
     seconds a call may take longer than its `wait`."""
@@ -1044,6 +1082,13 @@ class Broker:
         self._watched: Dict[Any, Grant] = {}  # by a reference to its Hold
         self._mine: "weakref.WeakKeyDictionary[Any, Any]" = (
             weakref.WeakKeyDictionary())  # of each task
+
+    __reduce_ex__ = no_copy
+
+    def __repr__(self) -> str:
+        return "<Broker %s%s>" % (
+            ", ".join(one.text for one in self.addresses),
+            ", closed" if self.closed else "")
 
     def context(self) -> ssl.SSLContext:
         if self._context is None:
@@ -1143,6 +1188,9 @@ class Broker:
     def _check_open(self, limit: Limit) -> None:
         if self.closed:
             raise Error("this Broker is closed", "closed")
+        if any(s.loop is not limit.loop for s in self.sessions):
+            raise Error("this Broker has connections in another event loop, or "
+                        "in one that has ended: make one for each", "closed")
         if limit.stopped:
             raise cancelled()
 
@@ -1389,6 +1437,8 @@ def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
         raise ValueError("a lock has a name")
     for name in names:
         check_word(name)
+    if hold is not None:
+        check_seconds(hold)
     if hold is not None and not hold > 0:
         raise Error("hold=%r would be without end; None is" % hold, "bad-option")
     line = "LOCK " + " ".join(names)
@@ -1409,8 +1459,13 @@ def semaphore_words(name: str, limit: int, permits: int) -> Words:
 
 def check_word(text: Any, code: str = "bad-name") -> str:
     """So that it is one word of its request, and no more."""
-    if not isinstance(text, str) or BAD[code].search(text) or not text:
-        raise Error("not a word: %r" % (text,), code)
+    if not isinstance(text, str):
+        raise TypeError("%r is no str%s" % (text, "" if code != "bad-name" else
+                        "; a name is one, and of several each: lock('a', 'b')"))
+    bad = BAD[code].search(text)
+    if bad is not None or not text:
+        raise Error("not a word: %r%s" % (text, " has %s in it" % (
+            "a space" if bad[0] == " " else repr(bad[0])) if bad else ""), code)
     return text
 
 
@@ -1432,6 +1487,8 @@ def refuse_twice(words: Words, mine: Iterable[Any]) -> None:
 
 class Hold:
     """What a program has: until it gives it back, or loses it."""
+
+    __reduce_ex__ = no_copy
 
     def __init__(self, broker: Broker, words: Words,
                  lock: "Optional[weakref.ref[Lock]]" = None) -> None:
@@ -1461,6 +1518,10 @@ class Hold:
     def _guard(self, task: Any) -> None:
         """From now on the task is cancelled at a loss."""
         self._task, self._others = task, cancelling()
+
+    def __repr__(self) -> str:
+        return shown(self, self._grant, *(
+            [] if self._grant is not None else ["not held"]))
 
     async def release(self) -> None:
         """Raises Lost if it was lost."""
@@ -1555,6 +1616,13 @@ class Lock:
         self._broker, self._words, self._wait = broker, words, wait
         self._holds: List[Tuple[Any, Hold]] = []
         self._limits: Set[Limit] = set()  # of those that wait
+
+    __reduce_ex__ = no_copy
+
+    def __repr__(self) -> str:
+        return shown(self, None, *(["held %d times" % len(self._holds)]
+                                   if len(self._holds) > 1 else
+                                   ["held"] if self._holds else []))
 
     async def __aenter__(self) -> Hold:
         hold = await self.acquire()

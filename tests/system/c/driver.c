@@ -120,6 +120,8 @@ obey(struct lockbroker *lb, const char *what, char *rest)
 		print(lb, lockbroker_acquire(lb, name, 2, 1, wait_ms));
 	else if (strcmp(what, "release") == 0)
 		print(lb, lockbroker_release(lb, name, 1));
+	else if (strcmp(what, "nothing") == 0)
+		print(lb, lockbroker_lock(lb, NULL, NULL, 0, NULL));
 	else if (strcmp(what, "valid") == 0)
 		printf("%" PRId64 "\n",
 		    lockbroker_valid_ms(lb, name[0] != '\0' ? name : NULL));
