@@ -89,6 +89,7 @@ struct ask {
 	struct span token; /* the token that an answer is compared with */
 	struct ask_wrong wrong;
 	bool mutex;	   /* of simple-redis-mutex */
+	bool hears;	   /* its program may listen for the release */
 	bool fair;	   /* of Redisson's getFairLock() */
 	bool repeats;	   /* a client told TRYAGAIN asks again by itself */
 	struct span latch; /* see SCRIPT_FLAG_LATCH; of 0 bytes: none */

@@ -39,7 +39,8 @@ enum script_flag {
 	SCRIPT_FLAG_LUA = 131072,
 	SCRIPT_FLAG_OPTIONAL = 262144,
 	SCRIPT_FLAG_SELECTS = 524288,
-	SCRIPT_FLAG_LOOKS = 1048576
+	SCRIPT_FLAG_LOOKS = 1048576,
+	SCRIPT_FLAG_HEARS = 2097152
 };
 
 enum script_keys {
@@ -473,6 +474,7 @@ scripts_ask(struct ask *a, enum script_id id, const struct span *words,
 		a->rq.either = false;
 	}
 	a->repeats = (s->flags & SCRIPT_FLAG_REPEATS) != 0;
+	a->hears = (s->flags & SCRIPT_FLAG_HEARS) != 0;
 	a->fair = (s->flags & SCRIPT_FLAG_FAIR) != 0;
 	a->rq.awaits = (s->flags & SCRIPT_FLAG_LEAVES) != 0;
 	return ((s->flags & SCRIPT_FLAG_TELLS) == 0 || tells(s, &args, why)) &&

@@ -19,7 +19,7 @@ def spring(version, lettuce, slf4j):
     packages = [f"org.springframework.integration:spring-integration-redis:{version}",
                 f"io.lettuce:lettuce-core:{lettuce}", SLF4J + slf4j]
     return [Row("java", "Spring Integration", version, packages, "SpringLocks.java", {"KIND": kind})
-            for kind in ("SPIN_LOCK",)]
+            for kind in ("SPIN_LOCK", "PUB_SUB_LOCK")]
 
 
 def shedlock(provider, version, program, *packages):

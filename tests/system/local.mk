@@ -129,6 +129,7 @@ EXTRA_DIST += \
 	tests/system/test_resp_redisson_walks.py \
 	tests/system/test_resp_script_numbers.py \
 	tests/system/test_resp_scripts.py \
+	tests/system/test_resp_spring.py \
 	tests/system/test_resp_tokens.py \
 	tests/system/test_resp_turns.py \
 	tests/system/test_redis_restarts.py \

@@ -164,11 +164,6 @@ REFUSED = {
         ("a", ("ZRANGEBYSCORE", "redbeat::schedule", "0", "1"), "ERR unknown command "),
         ("a", ("HGET", "redbeat:task", "definition"), "ERR unknown command "),
     ],
-    "spring-integration, PUB_SUB_LOCK": [
-        ("a", ("PSUBSCRIBE", "registry-channel:*"), ["psubscribe", "registry-channel:*", 1]),
-        ("b", ("EVAL", "if (lockClientId == ARGV[1] and redis.call('UNLINK', KEYS[1]) == 1) then",
-               1, "registry:job", "t", "registry-channel:job"), "script"),
-    ],
 }
 
 

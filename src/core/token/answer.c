@@ -37,6 +37,13 @@ _Static_assert((int)TOKEN_FREE == (int)KEY_NONE &&
 		   (int)TOKEN_PLAIN == (int)KEY_PLAIN,
     "kinds of keys");
 
+/* Nobody had a name that was only kept for a moment. */
+static bool
+ended(const struct token_name *n)
+{
+	return n->status == OUTCOME_ENDED && !holder_is_kept(n->text);
+}
+
 /*
  * For an ACQUIRE, everything in the way is BUSY; for a request that means a
  * hold, it matters whether the name is free or somebody else's.  LATE is what
@@ -62,6 +69,8 @@ result_of(const struct token_call *c, const struct token_name *n)
 		if (c->op == TOKEN_ACQUIRE)
 			return TOKEN_BUSY;
 		return n->kind == TOKEN_FREE ? TOKEN_ABSENT : TOKEN_OTHERS;
+	case OUTCOME_ENDED:
+		return ended(n) ? TOKEN_DONE : TOKEN_ABSENT;
 	default:
 		return TOKEN_DONE;
 	}
@@ -126,7 +135,7 @@ count(const struct token_call *c)
 	for (n = c->names; n < c->names + c->n; n++)
 		done +=
 		    n->settled &&
-		    (holds_now(n) || n->status == OUTCOME_ENDED ||
+		    (holds_now(n) || ended(n) ||
 			(n->status == OUTCOME_VALUE && n->kind != TOKEN_FREE));
 	return done;
 }
@@ -306,7 +315,7 @@ note_gone(struct core *core, const struct token_call *c,
 {
 	struct token_record *r = token_record_find(core, n->name, n->len);
 
-	if (n->status == OUTCOME_ENDED) {
+	if (ended(n)) {
 		notify_token(core, c, n, asker);
 		core->stats.releases++;
 	}

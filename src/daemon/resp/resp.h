@@ -90,7 +90,10 @@ struct resp {
 	bool unclear;		  /* which one that was: there are several */
 
 	/* resp_mutex.c */
-	char *mutex; /* owned: the name that a SET of its locks takes; NULL */
+	char *mutex; /* owned: the name that a request takes for whose release
+			its program listens; NULL */
+	bool counts; /* it is of simple-redis-mutex, which counts its locks */
+	int64_t mutex_ms; /* for how long the program may listen */
 	uint64_t fences[RESP_FENCES_MAX];
 	unsigned nfences;
 	LIST_HEAD(, wanted) wanted;
@@ -174,9 +177,8 @@ void resp_mutex_asks(struct resp *rs, const struct ask *a);
 void resp_mutex_told(
     struct broker *b, struct conn *c, const struct token_result *t);
 
-/* The client subscribes to the channel of releases, or leaves it. */
-bool resp_mutex_is_channel(struct span name);
-void resp_mutex_listen(struct broker *b, struct conn *c, bool listens);
+/* The client has subscribed to a channel, or left one. */
+void resp_mutex_listen(struct broker *b, struct conn *c);
 
 /* Awaits names that clients have begun to wait for. */
 void resp_mutex_run(struct broker *b);

@@ -1,7 +1,7 @@
 /*
  * Subscriptions.  Libraries make some when they connect, and wait for the
- * answer.  The broker publishes nothing but what simple-redis-mutex and
- * Redisson wait for (resp_mutex.c, resp_turns.c).
+ * answer.  The broker publishes nothing but what simple-redis-mutex,
+ * spring-integration and Redisson wait for (resp_mutex.c, resp_turns.c).
  */
 #include "config.h"
 
@@ -150,8 +150,7 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 	for (i = 1; i < r->nwords; i++) {
 		if (find(rs, kind, r->words[i]) == NULL)
 			add(b, c, kind, r->words[i]);
-		if (kind == 'C' && resp_mutex_is_channel(r->words[i]))
-			resp_mutex_listen(b, c, true);
+		resp_mutex_listen(b, c);
 		tell(c, word_of(kind, false), kind, &r->words[i]);
 		resp_audience_joined(c, find(rs, kind, r->words[i]));
 	}
@@ -164,11 +163,10 @@ drop(struct broker *b, struct conn *c, struct channel *ch)
 	const struct span name = { ch->name, ch->len };
 
 	assert(rs->nchannels > 0);
-	if (ch->kind == 'C' && resp_mutex_is_channel(name))
-		resp_mutex_listen(b, c, false);
 	resp_turns_forget(b, c, ch);
 	resp_audience_leave(b, ch);
 	LIST_REMOVE(ch, link);
+	resp_mutex_listen(b, c);
 	rs->nchannels--;
 	tell(c, word_of(ch->kind, true), ch->kind, &name);
 	free(ch);

@@ -1,7 +1,7 @@
 /*
- * Locks of simple-redis-mutex.  A program that waits for one keeps no token,
- * and does not ask again soon: it listens to a channel on which the library
- * tells each release, and then tries again with a new token.
+ * Locks of simple-redis-mutex, and of spring-integration with PUB_SUB_LOCK.  A
+ * program that waits for one does not ask again soon: it listens to a channel on
+ * which the library tells each release, and then tries again.
  *
  *	SET is refused  -->  the broker awaits the name for that client
  *	it is free      -->  it is kept for the user, and the channel is told
@@ -20,14 +20,19 @@
 #include "base/xmalloc.h"
 #include "daemon/resp/resp.h"
 
-#define CHANNEL "@simple-redis-mutex:locks-releases"
+#define MUTEX_CHANNEL "@simple-redis-mutex:locks-releases"
+#define MUTEX_NAME "simple-redis-mutex:lock-"
 #define COUNTER "@simple-redis-mutex:fencing-tokens"
 
 /* References of requests that no client has made. */
 #define OWN_REF (UINT64_C(1) << 63)
 
+/* Locks of spring-integration begin with REGISTRY: , and who waits for them
+ * listens to REGISTRY-channel, since 6.3 by the pattern REGISTRY-channel:* . */
+#define SPRING_CHANNEL "-channel"
+
 /* A program that still waits has tried again by then: every 10 s, if it is not
- * told to do otherwise. */
+ * told to do otherwise; or when the hold that it asked for would be over. */
 #define AWAIT_MS 60000
 #define WANTED_MAX 64 /* names that one client waits for */
 
@@ -38,70 +43,138 @@ struct wanted {
 	uint64_t conn; /* id */
 	uint64_t ref;  /* of the request; 0: it is in broker.wanted */
 	bool again;    /* the client has been refused meanwhile */
+	int64_t ms;    /* for how long */
 	size_t len;
 	char name[];
 };
 
 /* Who listens. */
 
-bool
-resp_mutex_is_channel(struct span name)
+/* Returns the registry of which it is the channel; of 0 bytes: of none. */
+static struct span
+registry_of(const struct channel *ch)
 {
-	return span_is(name, CHANNEL);
+	size_t more = strlen(SPRING_CHANNEL), n = ch->len;
+
+	if (ch->kind == 'P' && n > 2 && memcmp(ch->name + n - 2, ":*", 2) == 0)
+		n -= 2;
+	else if (ch->kind != 'C')
+		return (struct span){ ch->name, 0 };
+	if (n <= more || memcmp(ch->name + n - more, SPRING_CHANNEL, more) != 0)
+		return (struct span){ ch->name, 0 };
+	return (struct span){ ch->name, n - more };
+}
+
+static bool
+is_of_mutex(const struct channel *ch)
+{
+	return ch->kind == 'C' &&
+	       span_is((struct span){ ch->name, ch->len }, MUTEX_CHANNEL);
+}
+
+/* Is it told that the name is free? */
+static bool
+hears(const struct channel *ch, struct span name)
+{
+	const struct span registry = registry_of(ch);
+
+	if (span_begins(name, MUTEX_NAME))
+		return is_of_mutex(ch);
+	return registry.n > 0 && name.n > registry.n &&
+	       memcmp(name.p, registry.p, registry.n) == 0 &&
+	       name.p[registry.n] == ':';
 }
 
 void
-resp_mutex_listen(struct broker *b, struct conn *c, bool listens)
+resp_mutex_listen(struct broker *b, struct conn *c)
 {
 	struct resp *rs = resp_of(c);
+	const struct channel *ch;
 
-	if (listens == (rs->listens != 0))
+	LIST_FOREACH (ch, &rs->channels, link)
+		if (is_of_mutex(ch) || registry_of(ch).n > 0)
+			break;
+	if ((ch != NULL) == (rs->listens != 0))
 		return;
-	rs->listens = listens ? conn_id(c) : 0;
-	if (listens)
+	rs->listens = ch != NULL ? conn_id(c) : 0;
+	if (ch != NULL)
 		LIST_INSERT_HEAD(&b->mutex_listeners, rs, in_listeners);
 	else
 		LIST_REMOVE(rs, in_listeners);
 }
 
+/* What simple-redis-mutex publishes. */
 static void
-write_message(struct conn *c, struct span text)
+write_release(struct buf *out, struct span name)
 {
-	struct buf *out = conn_output(c);
-
-	resp_push(out, resp_three(c), 3);
-	resp_word(out, "message");
-	resp_word(out, CHANNEL);
-	resp_bulk(out, text);
-}
-
-/* Tells all listeners of the same user that the name is free. */
-static void
-tell(struct broker *b, const struct conn *of, const struct wanted *w)
-{
-	const struct client *client = conn_data(of), *other;
-	const struct resp *rs;
-	struct span text; /* without the line end */
 	struct json j;
 	struct buf key;
-	struct conn *c;
 
 	buf_init(&key);
 	buf_addc(&key, '@');
-	buf_add(&key, w->name, w->len);
+	buf_add(&key, name.p, name.n);
 	json_begin(&j);
 	json_str(&j, "key", buf_data(&key), buf_len(&key));
 	json_str(&j, "value", "", 0);
 	json_close(&j);
-	text = (struct span){ buf_data(&j.text), buf_len(&j.text) - 1 };
+	/* without the line end */
+	resp_bulk(
+	    out, (struct span){ buf_data(&j.text), buf_len(&j.text) - 1 });
+	buf_fini(&j.text);
+	buf_fini(&key);
+}
+
+static void
+write_message(struct conn *c, const struct channel *ch, struct span name)
+{
+	const struct span to = { ch->name, ch->len };
+	const struct span registry = registry_of(ch);
+	struct buf *out = conn_output(c), full;
+
+	resp_push(out, resp_three(c), ch->kind == 'P' ? 4 : 3);
+	resp_word(out, ch->kind == 'P' ? "pmessage" : "message");
+	resp_bulk(out, to);
+	if (is_of_mutex(ch)) {
+		write_release(out, name);
+		return;
+	}
+	if (ch->kind == 'P') {
+		buf_init(&full);
+		buf_add(&full, registry.p, registry.n);
+		buf_adds(&full, SPRING_CHANNEL ":");
+		buf_add(&full, name.p, name.n);
+		resp_bulk(
+		    out, (struct span){ buf_data(&full), buf_len(&full) });
+		buf_fini(&full);
+	}
+	resp_bulk(out, name);
+}
+
+/* Tells all listeners of the same user that the name is free, unless it is only
+ * asked whether there are any. */
+static bool
+tell(struct broker *b, const struct conn *of, struct span name, bool only_asks)
+{
+	const struct client *client = conn_data(of), *other;
+	const struct channel *ch;
+	const struct resp *rs;
+	struct conn *c;
+	bool any = false;
+
 	LIST_FOREACH (rs, &b->mutex_listeners, in_listeners) {
 		c = front_find(b->front, rs->listens);
 		other = c == NULL ? NULL : conn_data(c);
-		if (other != NULL && other->user == client->user)
-			write_message(c, text);
+		if (other == NULL || other->user != client->user)
+			continue;
+		LIST_FOREACH (ch, &rs->channels, link) {
+			if (!hears(ch, name))
+				continue;
+			any = true;
+			if (!only_asks)
+				write_message(c, ch, name);
+		}
 	}
-	buf_fini(&j.text);
-	buf_fini(&key);
+	return any;
 }
 
 /* Who wants which name. */
@@ -129,13 +202,14 @@ ask_later(struct broker *b, struct wanted *w)
 }
 
 static void
-want(struct broker *b, struct conn *c, const char *name, size_t len)
+want(struct broker *b, struct conn *c, const char *name, size_t len, int64_t ms)
 {
 	struct resp *rs = resp_of(c);
 	struct wanted *w = find(rs, name, len);
 
 	if (w != NULL) {
 		w->again = true;
+		w->ms = ms;
 		return;
 	}
 	if (rs->nwanted >= WANTED_MAX)
@@ -143,6 +217,7 @@ want(struct broker *b, struct conn *c, const char *name, size_t len)
 	w = xcalloc(1, sizeof(*w) + len);
 	w->conn = conn_id(c);
 	w->len = len;
+	w->ms = ms;
 	memcpy(w->name, name, len);
 	LIST_INSERT_HEAD(&rs->wanted, w, link);
 	rs->nwanted++;
@@ -174,10 +249,9 @@ void
 resp_mutex_run(struct broker *b)
 {
 	struct core_event ev = { .kind = CORE_TOKEN };
-	struct token_request rq = { .op = TOKEN_ACQUIRE,
-		.nnames = 1,
-		.awaits = true,
-		.park_ms = AWAIT_MS };
+	struct token_request rq = {
+		.op = TOKEN_ACQUIRE, .nnames = 1, .awaits = true
+	};
 	struct core_name name;
 	struct wanted *w;
 	struct conn *c;
@@ -189,6 +263,7 @@ resp_mutex_run(struct broker *b)
 		ev.u.token.session = c == NULL ? 0 : bridge_session(c);
 		TAILQ_REMOVE(&b->wanted, w, in_todo);
 		w->ref = rq.ref = OWN_REF | ++b->last_wanted;
+		rq.park_ms = w->ms;
 		name = (struct core_name){ w->name, w->len };
 		if (ev.u.token.session != 0)
 			bridge_step(b, &ev);
@@ -211,7 +286,7 @@ resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
 	if (w == NULL)
 		return true;
 	if (t != NULL && t->answer == TOKEN_DONE)
-		tell(b, c, w);
+		(void)tell(b, c, (struct span){ w->name, w->len }, false);
 	if (t != NULL && t->answer == TOKEN_BUSY && w->again)
 		ask_later(b, w);
 	else
@@ -224,11 +299,14 @@ resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
 void
 resp_mutex_asks(struct resp *rs, const struct ask *a)
 {
-	bool takes = a->mutex && a->rq.op == TOKEN_ACQUIRE && !a->rq.awaits &&
-		     a->rq.nnames == 1;
+	bool takes = (a->mutex || a->hears) && a->rq.op == TOKEN_ACQUIRE &&
+		     !a->rq.awaits && a->rq.nnames == 1;
 
 	free(rs->mutex);
 	rs->mutex = takes ? xstrndup(a->names[0].p, a->names[0].n) : NULL;
+	rs->counts = a->mutex;
+	rs->mutex_ms =
+	    !a->mutex && a->rq.ttl_ms > AWAIT_MS ? a->rq.ttl_ms : AWAIT_MS;
 }
 
 void
@@ -239,12 +317,14 @@ resp_mutex_told(struct broker *b, struct conn *c, const struct token_result *t)
 	if (rs->mutex == NULL)
 		return;
 	if (t->answer == TOKEN_DONE) {
+		if (!rs->counts)
+			return;
 		if (rs->nfences == RESP_FENCES_MAX)
 			memmove(rs->fences, rs->fences + 1,
 			    --rs->nfences * sizeof(rs->fences[0]));
 		rs->fences[rs->nfences++] = t->fence;
-	} else {
-		want(b, c, rs->mutex, strlen(rs->mutex));
+	} else if (rs->counts || tell(b, c, span_of(rs->mutex), true)) {
+		want(b, c, rs->mutex, strlen(rs->mutex), rs->mutex_ms);
 	}
 }
 

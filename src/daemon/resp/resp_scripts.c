@@ -3,6 +3,8 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "auth/users.h"
 #include "base/log.h"
 #include "base/quiet.h"
@@ -12,10 +14,13 @@
 
 #define TEXT_LOGGED_MAX 200
 
-/* A text that is loaded will be needed, as for a release: that is a warning. */
+/*
+ * A text that is loaded will be needed, as for a release: that is a warning.
+ * `why` is what the client is told, if the library is known.
+ */
 static void
-log_outline(
-    struct conn *c, struct span outline, const char *hex, uint64_t left_out)
+log_refused(struct conn *c, struct span outline, const char *why,
+    const char *hex, uint64_t left_out)
 {
 	const struct resp *rs = resp_of(c);
 	const enum log_level level =
@@ -29,28 +34,32 @@ log_outline(
 	};
 
 	if (log_enabled(level))
-		log_values(level, "script-unknown", values,
+		log_values(level,
+		    why != NULL ? "script-refused" : "script-unknown", values,
 		    sizeof(values) / sizeof(values[0]));
 }
 
 /* Libraries that make a text for each lock have their tokens in it. */
 static void
-log_text(struct conn *c, struct span text, const char *hex, uint64_t left_out)
+log_text(struct conn *c, struct span text, const char *why, const char *hex,
+    uint64_t left_out)
 {
-	struct buf outline;
-	size_t n;
+	struct span outline = span_of(why != NULL ? why + strlen("ERR ") : "");
+	struct buf out;
 
-	buf_init(&outline);
-	lua_outline(&outline, text);
-	n = buf_len(&outline);
-	log_outline(c,
-	    (struct span){
-		buf_data(&outline), n < TEXT_LOGGED_MAX ? n : TEXT_LOGGED_MAX },
-	    hex, left_out);
-	buf_fini(&outline);
+	buf_init(&out);
+	if (why == NULL) {
+		lua_outline(&out, text);
+		outline = (struct span){ buf_data(&out), buf_len(&out) };
+		if (outline.n > TEXT_LOGGED_MAX)
+			outline.n = TEXT_LOGGED_MAX;
+	}
+	log_refused(c, outline, why, hex, left_out);
+	buf_fini(&out);
 }
 
-/* Refuses an unknown text.  It is logged so that people can ask for support. */
+/* Refuses a text that is unknown, or of what the broker does not have.  It is
+ * logged so that people can ask for support, or learn what to use. */
 static void
 refuse_text(struct broker *b, struct conn *c, struct span text,
     const struct sha1 *sum, bool news)
@@ -62,7 +71,7 @@ refuse_text(struct broker *b, struct conn *c, struct span text,
 	sha1_hex(sum, hex);
 	b->scripts_unknown++;
 	if (news && quiet_may_log(&b->scripts_quiet, &left_out))
-		log_text(c, text, hex, left_out);
+		log_text(c, text, why, hex, left_out);
 	if (why != NULL) {
 		resp_fail(c, "%s", why);
 		return;
