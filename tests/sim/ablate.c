@@ -309,7 +309,7 @@ const struct ablation ablations[] = {
 	    { { "op.pass =|if not fence or waiting[2] or waiting[1] and "
 		"waiting[1] ~= me .. \".\" .. place then",
 		"if not fence then" } } },
-	{ "token-place", "a token that comes back has no place", 1000,
+	{ "token-place", "a token that comes back has no place", 50,
 	    ABLATE_PLACE, 0, 0, { { NULL, NULL } } },
 	{ "token-kept", "who was told that a name is free does not get it", 100,
 	    ABLATE_TOKENS, 0, 0,

@@ -50,6 +50,13 @@ pollers_make(struct world *w)
 	    prng_chance(&all->prng, 800) ? prng_range(&all->prng, 20, 200) : 0;
 	all->forgot_us = -1;
 	all->rush = prng_chance(&all->prng, 300);
+	/* Whether a place is kept shows where many want one name, and are sent
+	 * away again and again. */
+	if (world_ablated(w, ABLATE_PLACE)) {
+		all->n = POLLERS_MAX;
+		all->park_ms = 20;
+		all->rush = true;
+	}
 	for (p = all->v; p < all->v + all->n; p++) {
 		p->w = w;
 		p->index = (int)(p - all->v);
