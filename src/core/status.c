@@ -146,7 +146,7 @@ look(struct core *core, uint64_t session, uint64_t ref, struct question q,
     const char *name, size_t len)
 {
 	struct slot *slot;
-	struct op *op = slot_submit(core, &slot, OP_LOOK, SLOT_ASK,
+	struct op *op = slot_submit(core, &slot, OP_STATUS, SLOT_ASK,
 	    guard_shard(core, name, len), name, len);
 
 	op->look = q.kind == KIND_ANY ? KIND_LOCK : q.kind;

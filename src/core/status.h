@@ -13,7 +13,7 @@ void status_request(
 /* The name was recalled: asks again. */
 void status_again(struct core *core, const struct slot *slot, int64_t left_ms);
 
-/* Redis has answered a LOOK, or has not; and then the broker that has the name,
+/* Redis has answered, or has not; and then the broker that has the name,
  * or has not (NULL). */
 void status_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);

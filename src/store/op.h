@@ -124,7 +124,7 @@ struct op {
 	};
 	uint32_t reserve; /* fences to draw */
 	uint32_t flags;	  /* enum op_flags */
-	enum kind look;	  /* LOOK: at what */
+	enum kind look;	  /* STATUS: at what */
 	uint64_t have;	  /* TAKE, HOLD: permits in use */
 	union {
 		uint64_t need;	      /* TAKE: at least so many more */
@@ -226,8 +226,8 @@ enum outcome_status {
  *   BUSY     ttl_ms, waiting,    not free, not queued; CONVERT: others share;
  *            text                waiting: the broker of the token, text, may
  *                                keep it for nobody; so may that of a VALUE of
- *                                LOOK, of BUSY and VALUE of CLAIM and TOKEN, and
- *                                of a VALUE of STATUS if its `first` is set
+ *                                STATUS, of BUSY and VALUE of CLAIM and TOKEN, and
+ *                                of a VALUE of PEEK if its `first` is set
  *   FOREIGN  ttl_ms, waiting     QUEUED or BUSY behind a plain client's key;
  *                                waiting: another is at the head of the queue
  *   RENEWED  fence (0: none drawn), waiting
@@ -237,12 +237,13 @@ enum outcome_status {
  *   ENDED    waiting, ttl_ms     the key was ours and is no longer; waiting:
  *                                another has it, and `again` is in the queue
  *   GONE                         END, UNDO: the key was not ours
- *   VALUE    text, ttl_ms        STATUS: the key (empty: none); LOOK at a
+ *   VALUE    text, ttl_ms        PEEK: the key (empty: none); STATUS of a
  *            first, also         lock: the same, bits of what else there is,
  *                                and the address of the broker that has it
- *   VALUE    first, second       LOOK: limit and free permits, a count, parties
- *                                and how many of them have arrived
- *   GONE                         LOOK: there is none
+ *   VALUE    first, second       STATUS: limit and free permits, a count, or
+ *                                parties
+ *                                and how many have arrived
+ *   GONE                         STATUS: there is none
  *   VALUE    ttl_ms              RECALL: asked; the name is kept no longer
  *   DONE                         RECALL: no broker that keeps names has it
  *   GONE                         RECALL: its broker does not listen
@@ -318,8 +319,8 @@ struct outcome {
 		uint64_t before;     /* COUNTED */
 		uint64_t place;	     /* ARRIVE: the first new one */
 		uint64_t key_kind;   /* CLAIM, TOKEN: enum key_kind */
-		uint64_t also_bits;  /* LOOK at a lock */
-		uint64_t maybe_warm; /* STATUS: kept for nobody, perhaps */
+		uint64_t also_bits;  /* STATUS of a lock */
+		uint64_t maybe_warm; /* PEEK: kept for nobody, perhaps */
 		uint64_t over_fence; /* PASS: of the hold that is over */
 		uint64_t seq;	     /* RETAIN: of the hold that is there */
 		uint64_t adopts;     /* HEARTBEAT */
@@ -338,7 +339,7 @@ struct outcome {
 	};
 	const char *text;
 	size_t text_len;
-	const char *also; /* LOOK; else NULL */
+	const char *also; /* STATUS; else NULL */
 	size_t also_len;
 };
 

@@ -38,6 +38,7 @@ struct command {
 	bool ablations;
 	bool twice;
 	bool go_on;	    /* to the next seed after a broken promise */
+	bool hashes;	    /* a line for each seed: the hash of its trace */
 	const char *except; /* seeds that are not run: N,N,...; NULL: none */
 };
 
@@ -259,6 +260,9 @@ run_range(struct sim_options *o, const struct command *cmd, uint64_t seeds,
 				status = 1;
 			}
 		}
+		if (cmd->hashes)
+			printf("%" PRIu64 " %016" PRIx64 "\n", o->seed,
+			    tally->hash);
 		if (cmd->budget_s > 0 && seconds_now() - start > cmd->budget_s)
 			break;
 	}
@@ -407,7 +411,7 @@ usage(void)
 	    "           [--topology NAME] [--brokers N] "
 	    "[--faults LIST|all|none]\n"
 	    "           [--trace] [--twice] [--go-on] [--except N,...] [--jobs N]\n"
-	    "           [--lines] [--history FILE]\n"
+	    "           [--lines] [--hashes] [--history FILE]\n"
 	    "           [--uses LIST|all|none] [--tokens] [--redisson]\n"
 	    "           [--leave]\n"
 	    "           [--ablate NAME | --ablations]\n");
@@ -430,6 +434,7 @@ static const struct option options[] = {
 	{ "leave", no_argument, NULL, 'L' },
 	{ "trace", no_argument, NULL, 'T' },
 	{ "go-on", no_argument, NULL, 'g' },
+	{ "hashes", no_argument, NULL, 'h' },
 	{ "except", required_argument, NULL, 'x' },
 	{ "twice", no_argument, NULL, '2' },
 	{ "history", required_argument, NULL, 'H' },
@@ -531,6 +536,9 @@ take_option(int c, struct sim_options *o, struct command *cmd)
 		return;
 	case '2':
 		cmd->twice = o->lines = true;
+		return;
+	case 'h':
+		cmd->hashes = o->lines = true;
 		return;
 	case 'a':
 		take_ablation(o, cmd);

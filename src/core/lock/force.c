@@ -321,7 +321,7 @@ force_timer(struct core *core, struct timer *t)
 	struct force *f = container_of(t, struct force, timer);
 
 	if (core->now_ms < f->until_ms) {
-		submit_force(core, f, OP_STATUS);
+		submit_force(core, f, OP_PEEK);
 		arm(core, f);
 		return;
 	}

@@ -219,10 +219,10 @@ is_doubtful(const struct slot *slot, const struct outcome *o)
 {
 	if (o->status != OUTCOME_BUSY && o->status != OUTCOME_VALUE)
 		return false;
-	if (slot->op == OP_STATUS)
+	if (slot->op == OP_PEEK)
 		return o->maybe_warm != 0;
 	return o->waiting && (slot->op == OP_ACQUIRE || slot->op == OP_CLAIM ||
-				 slot->op == OP_TOKEN || slot->op == OP_LOOK);
+				 slot->op == OP_TOKEN || slot->op == OP_STATUS);
 }
 
 /* What is left of the reply timeout of its operation. */

@@ -91,7 +91,7 @@ look_within(struct core *core, struct watched *w, int64_t timeout_ms)
 	w->shard = guard_shard(core, w->name, w->name_len);
 	w->looking = true;
 	slot_submit(
-	    core, &slot, OP_STATUS, SLOT_WATCH, w->shard, w->name, w->name_len)
+	    core, &slot, OP_PEEK, SLOT_WATCH, w->shard, w->name, w->name_len)
 	    ->timeout_ms = timeout_ms;
 	slot->name = xstrndup(w->name, w->name_len);
 	slot->name_len = w->name_len;

@@ -171,13 +171,13 @@ START_TEST(very_many_ask_for_a_status)
 	work_init(&r, 2);
 	work_link(&r, false);
 	ask_many(&r, VERB_STATUS, "a");
-	ck_assert_uint_eq(r.asked[OP_LOOK], 0);
+	ck_assert_uint_eq(r.asked[OP_STATUS], 0);
 	work_link(&r, true);
 	work_tick(&r, CORE_TIME);
-	ck_assert_uint_gt(r.asked[OP_LOOK], 0);
-	ck_assert_uint_lt(r.asked[OP_LOOK], CORE_WORK_MAX);
+	ck_assert_uint_gt(r.asked[OP_STATUS], 0);
+	ck_assert_uint_lt(r.asked[OP_STATUS], CORE_WORK_MAX);
 	work_catch_up(&r);
-	ck_assert_uint_eq(r.asked[OP_LOOK], WORK_MANY);
+	ck_assert_uint_eq(r.asked[OP_STATUS], WORK_MANY);
 	work_fini(&r);
 }
 END_TEST
@@ -203,7 +203,7 @@ START_TEST(those_who_asked_for_a_status_go)
 	ck_assert_uint_eq(r.replies[STATUS_CANCELLED], WORK_MANY + 1);
 	work_link(&r, true);
 	work_catch_up(&r);
-	ck_assert_uint_eq(r.asked[OP_LOOK], 0);
+	ck_assert_uint_eq(r.asked[OP_STATUS], 0);
 	work_fini(&r);
 }
 END_TEST

@@ -96,7 +96,7 @@ answer(struct work_rig *r, struct work_op op)
 	} else if (op.kind == OP_CLAIM || op.kind == OP_TOKEN ||
 		   op.kind == OP_PASS || op.kind == OP_RETAIN) {
 		o = r->token;
-	} else if (op.kind == OP_STATUS) {
+	} else if (op.kind == OP_PEEK) {
 		o.status = OUTCOME_VALUE;
 	} else if (op.kind == OP_TAKE) {
 		o.status = OUTCOME_TAKEN;

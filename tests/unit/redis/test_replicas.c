@@ -36,7 +36,7 @@ START_TEST(a_grant_without_its_replicas_does_not_count)
 	rig_open(&rig);
 	rig_ready(&rig);
 	rig_op(&rig, 1, OP_ACQUIRE, "a");
-	rig_op(&rig, 2, OP_STATUS, "a");
+	rig_op(&rig, 2, OP_PEEK, "a");
 	rig_turn(&rig);
 	ck_status(&rig, 1, UNKNOWN);
 	ck_status(&rig, 2, VALUE);
@@ -57,7 +57,7 @@ START_TEST(replicas_that_are_away_cut_no_connection)
 	rig_op(&rig, 1, OP_ACQUIRE, "a");
 	rig_turn(&rig);
 	ck_status(&rig, 1, UNKNOWN);
-	rig_op(&rig, 2, OP_STATUS, "a");
+	rig_op(&rig, 2, OP_PEEK, "a");
 	rig_turn(&rig);
 	ck_status(&rig, 2, VALUE);
 	ck_assert_uint_eq(rig.downs, 0);

@@ -27,7 +27,7 @@ START_TEST(a_lease_is_taken_kept_and_ended)
 
 	rig_begin_ready(&rig, &server);
 	rig_op(&rig, 1, OP_ACQUIRE, "a b\"c");
-	rig_op(&rig, 2, OP_STATUS, "other");
+	rig_op(&rig, 2, OP_PEEK, "other");
 	rig_turn(&rig);
 	ck_status(&rig, 1, GRANTED);
 	ck_status(&rig, 2, VALUE);
@@ -59,7 +59,7 @@ START_TEST(a_plain_clients_key_is_foreign)
 	rig_begin_ready(&rig, &server);
 	server_ok(&server, "SET lock:n plain PX 60000");
 	rig_op(&rig, 1, OP_ACQUIRE, "n");
-	rig_op(&rig, 2, OP_STATUS, "n");
+	rig_op(&rig, 2, OP_PEEK, "n");
 	rig_turn(&rig);
 	ck_status(&rig, 1, FOREIGN);
 	ck_assert_int_gt(rig.ops[1].outcome.ttl_ms, 50000);
@@ -82,7 +82,7 @@ START_TEST(operations_of_a_turn_share_calls)
 	calls = server_info(&server, "commandstats", "cmdstat_evalsha:calls=");
 	for (i = 0; i < 500; i++) {
 		(void)snprintf(name, sizeof(name), "n%u", i);
-		rig_op(&rig, i, i % 2 ? OP_ACQUIRE : OP_STATUS, name);
+		rig_op(&rig, i, i % 2 ? OP_ACQUIRE : OP_PEEK, name);
 	}
 	rig_turn(&rig);
 	for (i = 0; i < 500; i++)
@@ -376,7 +376,7 @@ START_TEST(a_cut_link_is_killed_before_it_is_replaced)
 	kills =
 	    server_info(&server, "commandstats", "cmdstat_client|kill:calls=");
 	do
-		use_many_names(OP_STATUS);
+		use_many_names(OP_PEEK);
 	while (working_links(&id) < 2);
 	server_ok(&server, "CLIENT KILL ID %ld", id);
 	use_many_names(OP_ACQUIRE);

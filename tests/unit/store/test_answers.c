@@ -136,7 +136,7 @@ static const struct {
 	    false, "" },
 	{ OP_END, "[[pending r:n] [gone]]", GUARD_PENDING, OUTCOME_GONE, 0, 0,
 	    false, "" },
-	{ OP_STATUS, "[[blessed] [value :0 :-2 :0 abc]]", GUARD_BLESSED,
+	{ OP_PEEK, "[[blessed] [value :0 :-2 :0 abc]]", GUARD_BLESSED,
 	    OUTCOME_VALUE, 0, -2, false, "abc" },
 	{ OP_BLESS, "[[blessed] [done]]", GUARD_BLESSED, OUTCOME_DONE, 0, 0,
 	    false, "" },

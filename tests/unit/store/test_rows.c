@@ -51,11 +51,11 @@ static const struct {
 	      .flags = OP_WHOLE } },
 	    "renew 7 900 50 0 x", { 3 } },
 	/* Another operation ends a row. */
-	{ { { .kind = OP_STATUS, .seq = 1 },
+	{ { { .kind = OP_PEEK, .seq = 1 },
 	      { .kind = OP_RENEW, .seq = 8, .ttl_ms = 900, .fence = 51 } },
 	    "status keep 900 8", { 3, 2 } },
 	{ { { .kind = OP_RENEW, .seq = 7, .ttl_ms = 900, .fence = 50 },
-	      { .kind = OP_STATUS, .seq = 1 },
+	      { .kind = OP_PEEK, .seq = 1 },
 	      { .kind = OP_RENEW, .seq = 8, .ttl_ms = 900, .fence = 51 } },
 	    "keep 900 7 status keep 900 8", { 2, 3, 2 } },
 	/* Acquires have more in common. */

@@ -35,13 +35,13 @@ static const struct {
 	{ OP_UNDO, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " undo 7" },
-	{ OP_STATUS, SCRIPT_KEEP,
+	{ OP_PEEK, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " status" },
 	{ OP_RECALL, SCRIPT_KEEP,
 	    "EVALSHA  5 lock:@guard lock:@fence lock:n lock:@queue:n "
 	    "lock:@shared:n " COMMON("0", "5") " recall 7" },
-	{ OP_LOOK, SCRIPT_KEEP,
+	{ OP_STATUS, SCRIPT_KEEP,
 	    "EVALSHA  7 lock:@guard lock:@fence lock:n lock:@shared:n "
 	    "lock:@sem:n lock:@latch:n lock:@barrier:n " COMMON(
 		"0", "5") " look t" },
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(names_are_bytes)
 {
-	struct op op = store_op(OP_STATUS, 1, "a\0 b\r\n");
+	struct op op = store_op(OP_PEEK, 1, "a\0 b\r\n");
 	struct call *call;
 
 	store_begin_plain();
