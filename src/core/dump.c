@@ -16,6 +16,7 @@
 #include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
+#include "core/parts.h"
 #include "core/replay.h"
 #include "core/session/place.h"
 #include "core/session/quota.h"
@@ -129,7 +130,7 @@ core_stats(const struct core *core)
 const struct measure *
 core_measure(const struct core *core)
 {
-	return core->measure;
+	return measure_of(core);
 }
 
 /* Tells the reason of the first guard that is not ready, which is mostly that
@@ -197,8 +198,8 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->graces = core->sessions->nplaces[PLACE_TAKEN];
 	gauges->names = core->leases->n;
 	gauges->locks_held = core->locks->nholds + core->owners->ntokens;
-	gauges->permits_held = core->syncs->npermits;
-	gauges->waiters = core->locks->nwaiting + core->syncs->nentries +
+	gauges->permits_held = syncs_of(core)->npermits;
+	gauges->waiters = core->locks->nwaiting + syncs_of(core)->nentries +
 			  core->owners->nparked;
 	gauges->locks_at_risk = core->terms->at_risk[TERM_LEASE];
 	gauges->permits_at_risk = core->terms->at_risk[TERM_PERMITS];
@@ -208,7 +209,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 	gauges->bound = core->owners->ncounted;
 	gauges->latches_made = core->owners->nmade;
 	for (kind = KIND_SYNC; kind < KIND_MAX; kind++) {
-		gauges->syncs[kind] = core->syncs->by_name[kind].n;
+		gauges->syncs[kind] = syncs_of(core)->by_name[kind].n;
 		gauges->all_syncs += gauges->syncs[kind];
 	}
 	gauge_ready(core, now_ms, gauges);

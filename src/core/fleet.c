@@ -25,6 +25,7 @@
 #include "core/fleet.h"
 #include "core/guard/guard.h"
 #include "core/guard/quorum.h"
+#include "core/parts.h"
 #include "core/session/owner.h"
 #include "core/turn/emit.h"
 #include "core/turn/slot.h"
@@ -64,6 +65,12 @@ struct fleet {
 	size_t naskers, askers_size;
 };
 
+static struct fleet *
+fleet_of(const struct core *core)
+{
+	return core->part[PART_FLEET];
+}
+
 static void
 members_fini(struct members *m)
 {
@@ -76,30 +83,30 @@ members_fini(struct members *m)
 void
 fleet_init(struct core *core)
 {
-	core->fleet = xcalloc(1, sizeof(*core->fleet));
-	core->fleet->due.kind = TIMER_FLEET;
+	core->part[PART_FLEET] = xcalloc(1, sizeof(struct fleet));
+	fleet_of(core)->due.kind = TIMER_FLEET;
 }
 
 void
 fleet_fini(struct core *core)
 {
-	core_disarm(core, &core->fleet->due);
-	members_fini(&core->fleet->known);
-	members_fini(&core->fleet->fresh);
-	free(core->fleet->askers);
-	free(core->fleet);
+	core_disarm(core, &fleet_of(core)->due);
+	members_fini(&fleet_of(core)->known);
+	members_fini(&fleet_of(core)->fresh);
+	free(fleet_of(core)->askers);
+	free(fleet_of(core));
 }
 
 bool
 core_brokers_stale(const struct core *core)
 {
-	return core->fleet->stale;
+	return fleet_of(core)->stale;
 }
 
 int64_t
 core_brokers_told_ms(const struct core *core)
 {
-	return core->fleet->told_ms;
+	return fleet_of(core)->told_ms;
 }
 
 /* Returns the length of NAME in NAME.INSTANCE, which has 16 hexadecimal digits. */
@@ -305,7 +312,7 @@ fleet_ask(struct core *core, uint32_t shard)
 		return false;
 	slot_submit(core, &slot, OP_BROKERS, SLOT_FLEET, shard, "", 0);
 	slot->shard = shard;
-	core->fleet->under_way++;
+	fleet_of(core)->under_way++;
 	return true;
 }
 
@@ -314,7 +321,7 @@ fleet_ask(struct core *core, uint32_t shard)
 static bool
 fleet_look(struct core *core)
 {
-	struct fleet *f = core->fleet;
+	struct fleet *f = fleet_of(core);
 	bool idle = f->under_way == 0;
 	uint32_t i;
 
@@ -327,7 +334,7 @@ fleet_look(struct core *core)
 static void
 plan(struct core *core)
 {
-	struct fleet *f = core->fleet;
+	struct fleet *f = fleet_of(core);
 	int64_t n = f->known.n > FEW ? (int64_t)f->known.n : FEW;
 
 	if (core->config.fleet_ms > 0 && !core->stopping)
@@ -347,7 +354,7 @@ fleet_timer(struct core *core, struct timer *t)
 void
 fleet_guard_changed(struct core *core)
 {
-	if (core->config.fleet_ms > 0 && core->fleet->told_ms == 0 &&
+	if (core->config.fleet_ms > 0 && fleet_of(core)->told_ms == 0 &&
 	    !core->stopping)
 		(void)fleet_look(core);
 }
@@ -356,7 +363,7 @@ fleet_guard_changed(struct core *core)
 static void
 tell_one(struct core *core, struct asker asker, const char *why)
 {
-	if (core->fleet->told_ms > 0)
+	if (fleet_of(core)->told_ms > 0)
 		emit_fleet(core, asker.session, asker.ref);
 	else
 		emit_error(
@@ -367,7 +374,7 @@ void
 fleet_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
-	struct fleet *f = core->fleet;
+	struct fleet *f = fleet_of(core);
 	char why[GUARD_WHY_SIZE];
 
 	if (!fleet_look(core)) {
@@ -388,7 +395,7 @@ fleet_request(
 static void
 note_twice(struct core *core)
 {
-	struct fleet *f = core->fleet;
+	struct fleet *f = fleet_of(core);
 	bool twice = false;
 	size_t i;
 
@@ -412,7 +419,7 @@ note_twice(struct core *core)
 static void
 fleet_tell(struct core *core, const char *why)
 {
-	struct fleet *f = core->fleet;
+	struct fleet *f = fleet_of(core);
 	size_t i;
 
 	f->stale = !f->told;
@@ -426,7 +433,7 @@ void
 fleet_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct fleet *f = core->fleet;
+	struct fleet *f = fleet_of(core);
 	char why[GUARD_WHY_SIZE];
 
 	assert(f->under_way > 0);
@@ -454,7 +461,7 @@ fleet_outcome(
 const char *
 fleet_address(const struct core *core, const char *name, size_t len)
 {
-	const struct members *m = &core->fleet->known;
+	const struct members *m = &fleet_of(core)->known;
 	size_t low = 0, high = m->n, mid;
 	int order;
 
@@ -475,7 +482,35 @@ fleet_address(const struct core *core, const char *name, size_t len)
 const struct member *
 fleet_member(const struct core *core, size_t i)
 {
-	const struct members *m = &core->fleet->known;
+	const struct members *m = &fleet_of(core)->known;
 
 	return i < m->n ? m->v[i] : NULL;
 }
+
+/* As a part. */
+
+static void
+ask_if_ready(struct core *core, uint32_t shard)
+{
+	(void)shard;
+	fleet_guard_changed(core);
+}
+
+static const struct part_timer timers[] = {
+	{ TIMER_FLEET, { AGENDA_PATIENT, fleet_timer } },
+	{ 0 },
+};
+
+static const struct part_slot slots[] = {
+	{ SLOT_FLEET, { .outcome = fleet_outcome } },
+	{ 0 },
+};
+
+const struct core_part fleet_part = {
+	.id = PART_FLEET,
+	.init = fleet_init,
+	.fini = fleet_fini,
+	.guard_changed = ask_if_ready,
+	.timers = timers,
+	.slots = slots,
+};

@@ -14,18 +14,13 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/names.h"
-#include "core/lock/notify.h"
 #include "core/lock/queue.h"
-#include "core/lock/unowned.h"
-#include "core/lock/watch.h"
-#include "core/replay.h"
 #include "core/session/claim.h"
 #include "core/session/holding.h"
 #include "core/session/notify.h"
 #include "core/session/place.h"
-#include "core/sync/semaphore.h"
-#include "core/sync/sync.h"
 #include "core/turn/job.h"
+#include "core/turn/part.h"
 #include "core/turn/work.h"
 
 /* Requests. */
@@ -99,7 +94,7 @@ let_go_some(struct core *core, struct session *s)
 		return false;
 	/* A session that lives on keeps its watches, and hears of what it has
 	 * lost. */
-	return !s->over || (watch_leave(core, &s->owner) &&
+	return !s->over || (PARTS_ALL(core, leave, &s->owner) &&
 			       owner_forget_lost(core, &s->owner));
 }
 
@@ -119,7 +114,7 @@ session_free(struct core *core, struct session *s)
 	withdrawn(core, s);
 	let_all_go(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, &s->owner);
-	kept_forget(core, s);
+	PARTS_CALL(core, closed, s);
 	session_delete(core, s);
 }
 
@@ -198,7 +193,7 @@ drop(struct core *core, struct session *s)
 	do {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);
-		done = watch_leave(core, &s->owner) &&
+		done = PARTS_ALL(core, leave, &s->owner) &&
 		       owner_forget_lost(core, &s->owner);
 	} while (!done);
 }

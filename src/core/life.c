@@ -22,9 +22,6 @@
 #include "core/life.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
-#include "core/lock/unowned.h"
-#include "core/lock/watch.h"
-#include "core/replay.h"
 #include "core/session/claim.h"
 #include "core/session/notify.h"
 #include "core/session/place.h"
@@ -33,6 +30,7 @@
 #include "core/sync/sync.h"
 #include "core/turn/emit.h"
 #include "core/turn/job.h"
+#include "core/turn/part.h"
 #include "core/turn/work.h"
 
 /* The id as 16 hexadecimal digits, then the secret. */
@@ -47,7 +45,7 @@ session_open(
 
 	s->tcp = tcp;
 	s->proxied = proxied;
-	table_init(&s->kept_news, kept_name);
+	PARTS_CALL(core, opened, s);
 }
 
 /* One session more than before has a place: more than one of those that are
@@ -83,7 +81,7 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 	place_look(core, s);
 	make_room(core);
 	if (grace_ms == 0)
-		kept_forget(core, s);
+		PARTS_CALL(core, closed, s);
 }
 
 /* A client has shut down sending: its requests do not wait any more.  A walk
@@ -185,7 +183,7 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 		s->owner.promised_ms = s->valid_ms;
 	notify_session(core, NOTICE_SESSION_AWAY, &s->owner);
 	place_look(core, s);
-	unowned_gone(core, &s->owner, s->option[SESSION_GRACE] == 0);
+	PARTS_CALL(core, gone, &s->owner, s->option[SESSION_GRACE] == 0);
 	core_arm(core, &s->end, until_ms);
 }
 
@@ -359,7 +357,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	s->detached = false;
 	place_look(core, s);
 	s->owner.promised_ms = 0;
-	unowned_gone(core, &s->owner, false);
+	PARTS_CALL(core, gone, &s->owner, false);
 	s->conn = own->conn;
 	s->tcp = own->tcp;
 	s->proxied = own->proxied;
@@ -417,7 +415,7 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 	}
 	/* The session may not have received the events of this step: they are
 	 * kept, and told again with the rest, behind the answer. */
-	kept_collect(core, core->fx_first);
+	PARTS_CALL(core, told, core->fx_first);
 	if (s != own)
 		take_over(core, own, s);
 	emit_reply(core, s->owner.id, ref, STATUS_OK);
@@ -426,5 +424,5 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 	if (s->owner.nheld[HOLDING_PERMITS] > 0)
 		emit_num(core, FIELD_PERMITS, permits_sum(&s->owner));
 	core->fx_first = core->fx->n;
-	kept_tell(core, s);
+	PARTS_CALL(core, resumed, s);
 }

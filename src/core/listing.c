@@ -17,6 +17,7 @@
 #include "core/listing_state.h"
 #include "core/lock/state.h"
 #include "core/measure/measure.h"
+#include "core/parts.h"
 #include "core/sync/semaphore.h"
 
 /* Rows, names or comparisons of a part: some tenths of a millisecond. */
@@ -85,7 +86,7 @@ void
 listing_kept(const struct core *core, struct listing *g, const char *name,
     size_t name_len, int64_t until_ms)
 {
-	const char *was = measure_last_holder(core->measure, name, name_len);
+	const char *was = measure_last_holder(measure_of(core), name, name_len);
 
 	row_num(&g->row, FIELD_KEPT, listing_age(until_ms, g->now_ms));
 	if (was != NULL)

@@ -12,6 +12,7 @@
 #include "core/lock/hold.h"
 #include "core/lock/names.h"
 #include "core/measure/measure.h"
+#include "core/parts.h"
 #include "core/token/state.h"
 
 static void
@@ -43,8 +44,8 @@ history_past(struct core *core, struct listing *g)
 	struct measure_hold h;
 	const void *place = NULL;
 
-	for (; g->left > 0 &&
-	       measure_past_of(core->measure, g->name, g->name_len, &place, &h);
+	for (; g->left > 0 && measure_past_of(measure_of(core), g->name,
+				  g->name_len, &place, &h);
 	     g->left--)
 		history_ended(g, &g->row, &h);
 	g->stage = NULL;

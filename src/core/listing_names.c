@@ -114,7 +114,7 @@ state_of(const struct core *core, const struct lock *l)
 
 	if (l->nholders > 0 && l->shared_hold)
 		return "shared";
-	if (!held && core->tokens->nrecords > 0)
+	if (!held && tokens_of(core)->nrecords > 0)
 		held = token_record_find(core, l->name, l->name_len) != NULL;
 	return held ? "held" : "free";
 }
@@ -245,9 +245,9 @@ table_of(const struct core *core, uint32_t which)
 		return &core->locks->names[which];
 	which -= core->config.shards;
 	if (which < 2)
-		return which == 0 ? &core->tokens->by_name
-				  : &core->tokens->pollers;
-	return &core->syncs->by_name[KIND_SYNC + which - 2];
+		return which == 0 ? &tokens_of(core)->by_name
+				  : &tokens_of(core)->pollers;
+	return &syncs_of(core)->by_name[KIND_SYNC + which - 2];
 }
 
 static uint32_t

@@ -8,6 +8,7 @@ src_core_turn_libturn_a_SOURCES = \
 	src/core/turn/emit.h \
 	src/core/turn/job.c \
 	src/core/turn/job.h \
+	src/core/turn/part.h \
 	src/core/turn/slot.c \
 	src/core/turn/slot.h \
 	src/core/turn/tally.c \
@@ -157,6 +158,7 @@ src_core_sync_libsync_a_SOURCES = \
 	src/core/sync/line.h \
 	src/core/sync/notify.c \
 	src/core/sync/notify.h \
+	src/core/sync/sync_part.c \
 	src/core/sync/permits.c \
 	src/core/sync/semaphore.c \
 	src/core/sync/semaphore.h \
@@ -178,6 +180,7 @@ src_core_token_libtoken_a_SOURCES = \
 	src/core/token/measured.h \
 	src/core/token/notify.c \
 	src/core/token/notify.h \
+	src/core/token/token_part.c \
 	src/core/token/parts.h \
 	src/core/token/newcomer.c \
 	src/core/token/newcomer.h \
@@ -216,10 +219,13 @@ src_core_libcore_a_SOURCES = \
 	src/core/listing_queue.c \
 	src/core/listing_state.h \
 	src/core/notice.h \
+	src/core/parts.h \
 	src/core/replay.c \
 	src/core/replay.h \
 	src/core/status.c \
 	src/core/status.h \
+	src/core/step.c \
+	src/core/step.h \
 	src/core/obstacle.c \
 	src/core/obstacle.h \
 	src/core/stop.c \

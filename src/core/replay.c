@@ -19,6 +19,7 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/watch.h"
+#include "core/parts.h"
 #include "core/replay.h"
 #include "core/turn/emit.h"
 #include "core/turn/job.h"
@@ -340,3 +341,29 @@ kept_fini(struct core *core)
 		(void)kept_free_over(core);
 	}
 }
+
+/* As a part. */
+
+static void
+opened(struct core *core, struct session *s)
+{
+	(void)core;
+	table_init(&s->kept_news, kept_name);
+}
+
+static const struct part_job jobs[] = {
+	{ JOB_RETELL, kept_tell_on },
+	{ JOB_FORGET, kept_free_over },
+	{ 0 },
+};
+
+const struct core_part replay_part = {
+	.id = PART_REPLAY,
+	.fini = kept_fini,
+	.opened = opened,
+	.heard = kept_heard,
+	.resumed = kept_tell,
+	.closed = kept_forget,
+	.told = kept_collect,
+	.jobs = jobs,
+};

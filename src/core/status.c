@@ -27,6 +27,8 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/stored.h"
+#include "core/obstacle.h"
+#include "core/parts.h"
 #include "core/session/quota.h"
 #include "core/status.h"
 #include "core/sync/semaphore.h"
@@ -490,7 +492,7 @@ static void
 object_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	const struct sync_class *class = core->syncs->classes[slot->about];
+	const struct sync_class *class = syncs_of(core)->classes[slot->about];
 	const char *word = kind_words[slot->about];
 	const struct sync *y =
 	    sync_find(core, slot->about, slot->name, slot->name_len);
@@ -575,3 +577,18 @@ status_told(struct core *core, const struct slot *slot, const struct outcome *o,
 	else
 		from_key(core, slot, l, o, told);
 }
+
+/* As a part. */
+
+static const struct part_slot slots[] = {
+	{ SLOT_ASK, { .outcome = status_outcome,
+			.again = status_again,
+			.told = status_told } },
+	{ 0 },
+};
+
+const struct core_part views_part = {
+	.id = PART_VIEWS,
+	.refused = obstacle_tell,
+	.slots = slots,
+};

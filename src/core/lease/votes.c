@@ -14,6 +14,7 @@
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 #include "core/lease/votes.h"
+#include "core/parts.h"
 
 #define RETRY_VOTE_MS 50 /* a server that a renewal needs */
 #define YIELD_MS 50	 /* for others to come first, after a turn */
@@ -251,7 +252,7 @@ send_one(struct core *core, struct vote *v, uint32_t shard)
 	*op = v->op;
 	op->id = id;
 	op->shard = shard;
-	slot->vote = v;
+	slot->of = v;
 	v->left++;
 }
 
@@ -563,7 +564,7 @@ void
 votes_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct vote *v = slot->vote;
+	struct vote *v = slot->of;
 
 	assert(v->left > 0);
 	v->left--;
@@ -619,7 +620,7 @@ votes_fini(struct core *core)
 	for (i = 0; i < core->slots->n; i++) {
 		if (core->slots->v[i].kind != SLOT_VOTE)
 			continue;
-		v = core->slots->v[i].vote;
+		v = core->slots->v[i].of;
 		core_disarm(core, &v->timer);
 		if (--v->left == 0)
 			free(v);

@@ -22,6 +22,7 @@
 #include "core/lock/hold.h"
 #include "core/lock/stored.h"
 #include "core/measure/measure.h"
+#include "core/parts.h"
 #include "core/turn/emit.h"
 
 #define PLACES 256 /* of brokers that were asked */
@@ -48,6 +49,12 @@ struct abouts {
 	struct asked asked[PLACES];
 };
 
+static struct abouts *
+abouts_of(const struct core *core)
+{
+	return core->part[PART_ABOUT];
+}
+
 static const char *
 seq_of(const struct table_link *link, size_t *len)
 {
@@ -61,16 +68,16 @@ seq_of(const struct table_link *link, size_t *len)
 void
 about_init(struct core *core)
 {
-	core->abouts = xcalloc(1, sizeof(*core->abouts));
-	LIST_INIT(&core->abouts->inquiries);
-	table_init(&core->abouts->by_seq, seq_of);
+	core->part[PART_ABOUT] = xcalloc(1, sizeof(struct abouts));
+	LIST_INIT(&abouts_of(core)->inquiries);
+	table_init(&abouts_of(core)->by_seq, seq_of);
 }
 
 static struct inquiry *
 find_seq(const struct core *core, uint64_t seq)
 {
-	struct table_link *link =
-	    table_find(&core->abouts->by_seq, (const char *)&seq, sizeof(seq));
+	struct table_link *link = table_find(
+	    &abouts_of(core)->by_seq, (const char *)&seq, sizeof(seq));
 
 	return link == NULL ? NULL : container_of(link, struct inquiry, by_seq);
 }
@@ -86,8 +93,8 @@ inquiry_new(struct core *core, const struct slot *slot, const struct outcome *o)
 	q->off.slot.name = xstrndup(slot->name, slot->name_len);
 	q->deadline.kind = TIMER_ABOUT;
 	core_arm(core, &q->deadline, core->now_ms + ABOUT_MS);
-	LIST_INSERT_HEAD(&core->abouts->inquiries, q, link);
-	table_add(&core->abouts->by_seq, &q->by_seq);
+	LIST_INSERT_HEAD(&abouts_of(core)->inquiries, q, link);
+	table_add(&abouts_of(core)->by_seq, &q->by_seq);
 	return q;
 }
 
@@ -95,7 +102,7 @@ static void
 inquiry_free(struct core *core, struct inquiry *q)
 {
 	LIST_REMOVE(q, link);
-	table_remove(&core->abouts->by_seq, &q->by_seq);
+	table_remove(&abouts_of(core)->by_seq, &q->by_seq);
 	core_disarm(core, &q->deadline);
 	put_off_fini(&q->off);
 	free(q);
@@ -106,10 +113,10 @@ about_fini(struct core *core)
 {
 	struct inquiry *q;
 
-	while ((q = LIST_FIRST(&core->abouts->inquiries)) != NULL)
+	while ((q = LIST_FIRST(&abouts_of(core)->inquiries)) != NULL)
 		inquiry_free(core, q);
-	table_fini(&core->abouts->by_seq);
-	free(core->abouts);
+	table_fini(&abouts_of(core)->by_seq);
+	free(abouts_of(core));
 }
 
 /* Asking. */
@@ -117,7 +124,7 @@ about_fini(struct core *core)
 static bool
 may_ask(struct core *core, const char *broker, size_t n)
 {
-	struct asked *a = &core->abouts->asked[hash_of(broker, n) % PLACES];
+	struct asked *a = &abouts_of(core)->asked[hash_of(broker, n) % PLACES];
 
 	if (core->now_ms - a->since_ms >= 1000) {
 		a->since_ms = core->now_ms;
@@ -135,8 +142,8 @@ about_token(
 }
 
 struct slot *
-about_send(struct core *core, enum slot_kind kind, const char *name,
-    size_t name_len, struct span token, const char *text)
+about_send(struct core *core, unsigned kind, const char *name, size_t name_len,
+    struct span token, const char *text)
 {
 	char to[ABOUT_TOKEN_BYTES];
 	struct slot *slot;
@@ -213,7 +220,7 @@ about_stop(struct core *core)
 {
 	struct inquiry *q;
 
-	while ((q = LIST_FIRST(&core->abouts->inquiries)) != NULL)
+	while ((q = LIST_FIRST(&abouts_of(core)->inquiries)) != NULL)
 		over(core, q, NULL);
 }
 
@@ -327,7 +334,8 @@ about_here(const struct core *core, const struct lock *l, struct about *out)
 	if (h == NULL) {
 		out->until_ms =
 		    max_ms(lease_rare(&l->lease)->linger_ms - core->now_ms, 0);
-		was = measure_last_holder(core->measure, l->name, l->name_len);
+		was =
+		    measure_last_holder(measure_of(core), l->name, l->name_len);
 		if (was != NULL)
 			out->was = span_of(was);
 		return true;
@@ -381,3 +389,24 @@ about_answer(struct core *core, const struct lock *l, const char *name,
 	about_send(core, SLOT_STRAY, name, name_len, to, buf_data(&text));
 	buf_fini(&text);
 }
+
+/* As a part. */
+
+static const struct part_timer timers[] = {
+	{ TIMER_ABOUT, { AGENDA_PATIENT, about_timer } },
+	{ 0 },
+};
+
+static const struct part_slot slots[] = {
+	{ SLOT_ABOUT, { .outcome = about_outcome } },
+	{ 0 },
+};
+
+const struct core_part about_part = {
+	.id = PART_ABOUT,
+	.init = about_init,
+	.fini = about_fini,
+	.stops = about_stop,
+	.timers = timers,
+	.slots = slots,
+};

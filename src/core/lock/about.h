@@ -53,8 +53,8 @@ void about_token(
 
 /* Sends words about the name to the broker of a token; `text` comes before the
  * name.  The caller may fill in the slot at once. */
-struct slot *about_send(struct core *core, enum slot_kind kind,
-    const char *name, size_t name_len, struct span token, const char *text);
+struct slot *about_send(struct core *core, unsigned kind, const char *name,
+    size_t name_len, struct span token, const char *text);
 
 void about_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);

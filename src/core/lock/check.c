@@ -8,12 +8,9 @@
  */
 #include "config.h"
 
-#include "core/lock/force_state.h"
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/names.h"
-#include "core/lock/warm.h"
-#include "core/lock/watchers.h"
 #include "core/turn/job.h"
 
 /* Of all names, to be compared with the counters of the broker. */
@@ -89,7 +86,6 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 {
 	assert(lock_find(core, l->name, l->name_len) == l);
 	lease_check(core, &l->lease, l->touched);
-	warm_check_one(l);
 	check_holders(l);
 	check_queue(l);
 	/* If an UNLOCK waits here, an operation is in flight. */
@@ -105,8 +101,8 @@ check_lock(const struct core *core, const struct lock *l, struct sums *sums)
 	sums->blocked += l->lease.blocked;
 }
 
-static uint64_t
-count_granted(const struct core *core)
+uint64_t
+locks_untold(const struct core *core)
 {
 	const struct waiter *w;
 	const struct claim *c;
@@ -132,22 +128,9 @@ check_sums(const struct core *core, const struct sums *sums)
 	assert(sums->waiting == locks->nwaiting);
 	assert(sums->unowned == core->owners->nunowned);
 	assert(sums->counted == core->owners->ncounted);
-	assert(sums->untold == count_granted(core));
-	measure_check(core->measure,
-	    sums->waiting + sums->untold + core->owners->nparked,
-	    sums->holds + core->owners->ntokens);
+	assert(sums->untold == locks_untold(core));
 	/* The ring has holes where names were untouched. */
 	assert(sums->touched <= locks->touched_end - locks->touched_first);
-}
-
-static void
-check_jobs(const struct core *core)
-{
-	warm_check(core);
-	job_check(core, JOB_TOUCHED_LOCKS, names_touched(core));
-	job_check(core, JOB_FORCE, !TAILQ_EMPTY(&core->forces->touched));
-	job_check(core, JOB_WATCHED, !TAILQ_EMPTY(&core->watches->touched));
-	job_check(core, JOB_WATCHERS, !TAILQ_EMPTY(&core->watches->telling));
 }
 
 size_t
@@ -160,6 +143,6 @@ locks_check(const struct core *core)
 	for (l = names_first(core, &walk); l != NULL; l = names_next(&walk))
 		check_lock(core, l, &sums);
 	check_sums(core, &sums);
-	check_jobs(core);
+	job_check(core, JOB_TOUCHED_LOCKS, names_touched(core));
 	return sums.blocked;
 }

@@ -30,6 +30,7 @@
 #include "core/lock/lock.h"
 #include "core/lock/notify.h"
 #include "core/lock/stored.h"
+#include "core/parts.h"
 #include "core/turn/emit.h"
 #include "core/turn/job.h"
 #include "core/turn/work.h"
@@ -193,7 +194,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 {
 	f->here = true;
 	f->seq = l->lease.seq;
-	force_list(&core->forces->touched, f);
+	force_list(&forces_of(core)->touched, f);
 	job_set(core, JOB_FORCE, true);
 	end_lease(core, l, core->now_ms, f->by, false);
 }
@@ -246,7 +247,7 @@ force_request(
 	notify_force(
 	    core, owner, here ? hold_first(l) : NULL, name->p, name->n);
 	f = xcalloc(1, sizeof(*f) + name->n);
-	f->id = ++core->forces->last;
+	f->id = ++forces_of(core)->last;
 	f->session = owner->id;
 	f->ref = rq->ref;
 	describe_asker(core, owner, f->by);
@@ -256,8 +257,8 @@ force_request(
 	f->fence = rq->fence;
 	f->name_len = name->n;
 	memcpy(f->name, name->p, name->n);
-	TAILQ_INSERT_TAIL(&core->forces->list, f, link);
-	table_add(&core->forces->by_id, &f->by_id);
+	TAILQ_INSERT_TAIL(&forces_of(core)->list, f, link);
+	table_add(&forces_of(core)->by_id, &f->by_id);
 	f->shared = here && l->lease.shared;
 	f->there = !here || f->shared || TAILQ_EMPTY(&l->holders);
 	if (f->there)
@@ -301,16 +302,16 @@ force_run(struct core *core)
 {
 	struct force *f;
 
-	while (work_left(core) && !TAILQ_EMPTY(&core->forces->touched)) {
+	while (work_left(core) && !TAILQ_EMPTY(&forces_of(core)->touched)) {
 		core_visit(core, 1);
 		f = force_next_touched(core);
 		if (f == NULL)
 			continue;
-		core->forces->running = true;
+		forces_of(core)->running = true;
 		end_again(core, f);
-		core->forces->running = false;
+		forces_of(core)->running = false;
 	}
-	return !TAILQ_EMPTY(&core->forces->touched);
+	return !TAILQ_EMPTY(&forces_of(core)->touched);
 }
 
 /* Looks at the key until others have ended, or the time is up.  Nothing is
@@ -542,20 +543,14 @@ on_look(
 	arm(core, f);
 }
 
-const char *
-force_by(const struct core *core, const struct slot *slot)
-{
-	const struct force *f = force_find(core, slot->ref);
-
-	return f != NULL ? f->by : "";
-}
-
 void
 force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct force *f = force_find(core, slot->ref);
 
+	if (slot->op == OP_FORCE)
+		PARTS_CALL(core, forced, slot, o, f != NULL ? f->by : "");
 	if (f == NULL)
 		return;
 	f->looking = false;
@@ -564,3 +559,37 @@ force_outcome(
 	else
 		on_look(core, f, slot->shard, o);
 }
+
+/* As a part. */
+
+static size_t
+check_forces(const struct core *core)
+{
+	job_check(core, JOB_FORCE, !TAILQ_EMPTY(&forces_of(core)->touched));
+	return 0;
+}
+
+static const struct part_timer timers[] = {
+	{ TIMER_FORCE, { AGENDA_PATIENT, force_timer } },
+	{ 0 },
+};
+
+static const struct part_slot slots[] = {
+	{ SLOT_FORCE, { .outcome = force_outcome, .told = force_told } },
+	{ 0 },
+};
+
+static const struct part_job jobs[] = {
+	{ JOB_FORCE, force_run },
+	{ 0 },
+};
+
+const struct core_part force_part = {
+	.id = PART_FORCE,
+	.init = force_init,
+	.fini = force_fini,
+	.check = check_forces,
+	.timers = timers,
+	.slots = slots,
+	.jobs = jobs,
+};

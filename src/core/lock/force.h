@@ -18,9 +18,6 @@ void force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void force_timer(struct core *core, struct timer *t);
 
-/* Who has asked for the operation; empty if nobody waits for it any more. */
-const char *force_by(const struct core *core, const struct slot *slot);
-
 /*
  * Another broker wants us to end what we had of a name at `asked_ms`.  Messages
  * may be late, so a session that got the name later keeps it.  `by`: who asked;

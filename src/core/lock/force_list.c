@@ -26,18 +26,18 @@ id_of(const struct table_link *link, size_t *len)
 void
 force_init(struct core *core)
 {
-	core->forces = xcalloc(1, sizeof(*core->forces));
-	TAILQ_INIT(&core->forces->list);
-	TAILQ_INIT(&core->forces->touched);
-	table_init(&core->forces->by_id, id_of);
+	core->part[PART_FORCE] = xcalloc(1, sizeof(struct forces));
+	TAILQ_INIT(&forces_of(core)->list);
+	TAILQ_INIT(&forces_of(core)->touched);
+	table_init(&forces_of(core)->by_id, id_of);
 }
 
 void
 force_end(struct core *core, struct force *f)
 {
 	assert(!f->over);
-	TAILQ_REMOVE(&core->forces->list, f, link);
-	table_remove(&core->forces->by_id, &f->by_id);
+	TAILQ_REMOVE(&forces_of(core)->list, f, link);
+	table_remove(&forces_of(core)->by_id, &f->by_id);
 	core_disarm(core, &f->timer);
 	free(f->value);
 	f->value = NULL;
@@ -57,11 +57,11 @@ force_list(struct force_list *list, struct force *f)
 struct force *
 force_next_touched(struct core *core)
 {
-	struct force *f = TAILQ_FIRST(&core->forces->touched);
+	struct force *f = TAILQ_FIRST(&forces_of(core)->touched);
 
 	if (f == NULL)
 		return NULL;
-	TAILQ_REMOVE(&core->forces->touched, f, in_turn);
+	TAILQ_REMOVE(&forces_of(core)->touched, f, in_turn);
 	f->listed = false;
 	if (!f->over)
 		return f;
@@ -73,19 +73,19 @@ force_next_touched(struct core *core)
 void
 force_fini(struct core *core)
 {
-	while (!TAILQ_EMPTY(&core->forces->list))
-		force_end(core, TAILQ_FIRST(&core->forces->list));
-	while (!TAILQ_EMPTY(&core->forces->touched))
+	while (!TAILQ_EMPTY(&forces_of(core)->list))
+		force_end(core, TAILQ_FIRST(&forces_of(core)->list));
+	while (!TAILQ_EMPTY(&forces_of(core)->touched))
 		(void)force_next_touched(core); /* all of them are over */
-	table_fini(&core->forces->by_id);
-	free(core->forces);
+	table_fini(&forces_of(core)->by_id);
+	free(forces_of(core));
 }
 
 struct force *
 force_find(const struct core *core, uint64_t id)
 {
 	struct table_link *link =
-	    table_find(&core->forces->by_id, (const char *)&id, sizeof(id));
+	    table_find(&forces_of(core)->by_id, (const char *)&id, sizeof(id));
 
 	return link == NULL ? NULL : container_of(link, struct force, by_id);
 }
@@ -95,7 +95,7 @@ force_find(const struct core *core, uint64_t id)
 void
 force_changed(struct core *core, struct lock *l)
 {
-	if (!core->forces->running)
+	if (!forces_of(core)->running)
 		force_leave(core, l);
 }
 
@@ -104,6 +104,6 @@ force_leave(struct core *core, struct lock *l)
 {
 	if (l->rare == NULL)
 		return;
-	TAILQ_CONCAT(&core->forces->touched, &l->rare->forces, in_turn);
-	job_set(core, JOB_FORCE, !TAILQ_EMPTY(&core->forces->touched));
+	TAILQ_CONCAT(&forces_of(core)->touched, &l->rare->forces, in_turn);
+	job_set(core, JOB_FORCE, !TAILQ_EMPTY(&forces_of(core)->touched));
 }

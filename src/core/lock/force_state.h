@@ -5,6 +5,7 @@
 #define LOCKBROKER_CORE_LOCK_FORCE_STATE_H
 
 #include "core/lock/force.h"
+#include "core/parts.h"
 
 /* One UNLOCK-FORCE.  Owned by forces.list; once over, by the list it is in. */
 struct force {
@@ -41,6 +42,12 @@ struct forces {
 	uint64_t last; /* id */
 	bool running;  /* force_run() makes the changes itself */
 };
+
+static inline struct forces *
+forces_of(const struct core *core)
+{
+	return core->part[PART_FORCE];
+}
 
 /* Returns NULL if it is over. */
 struct force *force_find(const struct core *core, uint64_t id);

@@ -69,4 +69,7 @@ extern const struct swept names_swept;
  * simulator; aborts if one is broken.  Returns how many are blocked. */
 size_t locks_check(const struct core *core);
 
+/* How many waiters were granted, and wait to be told.  Looks at all of them. */
+uint64_t locks_untold(const struct core *core);
+
 #endif

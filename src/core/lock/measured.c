@@ -5,8 +5,10 @@
 #include "config.h"
 
 #include "core/lock/hold.h"
+#include "core/lock/lock.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
+#include "core/parts.h"
 #include "core/turn/emit.h"
 
 /* The class of the name; after a reload it is looked up once more. */
@@ -14,7 +16,7 @@ static struct measure_mark
 mark_of(struct core *core, struct lock *l)
 {
 	measure_classify(
-	    core->measure, &l->mark, l->name, l->name_len, l->nholders);
+	    measure_of(core), &l->mark, l->name, l->name_len, l->nholders);
 	return l->mark;
 }
 
@@ -27,7 +29,7 @@ measured_waits(struct core *core, struct waiter *w)
 {
 	w->result = RESULT_CANCELLED;
 	measure_waits(
-	    core->measure, &w->wait, mark_of(core, w->lock), core->now_ms);
+	    measure_of(core), &w->wait, mark_of(core, w->lock), core->now_ms);
 }
 
 /* Each name of a group counts as a wait of its own, with one result. */
@@ -57,7 +59,7 @@ measured_result(enum status status)
 void
 measured_waited(struct core *core, struct waiter *w)
 {
-	measure_waited(core->measure, &w->wait,
+	measure_waited(measure_of(core), &w->wait,
 	    w->reentry ? RESULT_NONE : (enum measure_result)w->result,
 	    core->now_ms);
 }
@@ -69,7 +71,7 @@ measured_busy(struct core *core, struct lock *const *locks, unsigned n)
 
 	for (i = 0; i < n; i++)
 		measure_busy(
-		    core->measure, mark_of(core, locks[i]), core->now_ms);
+		    measure_of(core), mark_of(core, locks[i]), core->now_ms);
 }
 
 /* Holds. */
@@ -78,7 +80,7 @@ void
 measured_begins(struct core *core, struct hold *h, const struct waiter *w)
 {
 	hold_set_waited(h, core->now_ms - w->claim.since_ms);
-	measure_holds(core->measure, mark_of(core, h->lock));
+	measure_holds(measure_of(core), mark_of(core, h->lock));
 }
 
 void
@@ -121,7 +123,7 @@ hold_over(struct core *core, const struct hold *h, const char *end, bool lost,
 		.end = end,
 		.by = by };
 
-	measure_held(core->measure, mark_of(core, l), &hold, lost);
+	measure_held(measure_of(core), mark_of(core, l), &hold, lost);
 	if (core->config.audit && core->fx != NULL)
 		measured_audit(core, &hold);
 }
@@ -146,7 +148,7 @@ measured_freed(struct core *core, const struct hold *h)
 {
 	struct lock *l = h->lock;
 
-	measure_holds_not(core->measure, l->mark);
+	measure_holds_not(measure_of(core), l->mark);
 	if (l->nholders > 1 || l->queue == NULL)
 		return;
 	l->freed = true;
@@ -161,7 +163,7 @@ void
 measured_handed(struct core *core, struct lock *l)
 {
 	if (l->freed)
-		measure_handover(core->measure, mark_of(core, l), FROM_HERE,
+		measure_handover(measure_of(core), mark_of(core, l), FROM_HERE,
 		    core->now_ms - l->rare->freed_ms);
 	l->freed = false;
 }
@@ -172,12 +174,50 @@ measured_arrived(struct core *core, struct lock *l)
 {
 	l->freed = false;
 	if (l->lease.term.provisional)
-		measure_handover(core->measure, mark_of(core, l),
+		measure_handover(measure_of(core), mark_of(core, l),
 		    FROM_ELSEWHERE, core->now_ms - l->lease.term.confirmed_ms);
 }
 
 void
 measured_renewed(struct core *core, struct lock *l, int64_t left_ms)
 {
-	measure_renewed(core->measure, mark_of(core, l), left_ms);
+	measure_renewed(measure_of(core), mark_of(core, l), left_ms);
 }
+
+/* As a part. */
+
+static void
+init(struct core *core)
+{
+	core->part[PART_OBSERVE] = measure_new();
+}
+
+static void
+fini(struct core *core)
+{
+	measure_free(measure_of(core));
+}
+
+static void
+configure_classes(struct core *core, const struct metrics_settings *metrics)
+{
+	if (metrics != NULL)
+		measure_configure(measure_of(core), metrics);
+}
+
+static size_t
+check_measured(const struct core *core)
+{
+	measure_check(measure_of(core),
+	    core->locks->nwaiting + locks_untold(core) + core->owners->nparked,
+	    core->locks->nholds + core->owners->ntokens);
+	return 0;
+}
+
+const struct core_part observe_part = {
+	.id = PART_OBSERVE,
+	.init = init,
+	.fini = fini,
+	.configure = configure_classes,
+	.check = check_measured,
+};

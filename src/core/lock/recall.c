@@ -21,6 +21,7 @@
 #include "core/lock/recall.h"
 #include "core/lock/stored.h"
 #include "core/lock/warm.h"
+#include "core/parts.h"
 #include "core/turn/emit.h"
 
 #define PLACES 4096    /* of owners that were asked; a power of two */
@@ -60,6 +61,12 @@ struct recalls {
 	struct known *known; /* owned; made with the first that is asked */
 };
 
+static struct recalls *
+recalls_of(const struct core *core)
+{
+	return core->part[PART_RECALL];
+}
+
 static const char *
 seq_of(const struct table_link *link, size_t *len)
 {
@@ -83,17 +90,17 @@ pair_of(const struct table_link *link, size_t *len)
 void
 recall_init(struct core *core)
 {
-	core->recalls = xcalloc(1, sizeof(*core->recalls));
-	LIST_INIT(&core->recalls->questions);
-	table_init(&core->recalls->by_seq, seq_of);
-	table_init(&core->recalls->by_pair, pair_of);
+	core->part[PART_RECALL] = xcalloc(1, sizeof(struct recalls));
+	LIST_INIT(&recalls_of(core)->questions);
+	table_init(&recalls_of(core)->by_seq, seq_of);
+	table_init(&recalls_of(core)->by_pair, pair_of);
 }
 
 static struct question *
 find_seq(const struct core *core, uint64_t seq)
 {
-	struct table_link *link =
-	    table_find(&core->recalls->by_seq, (const char *)&seq, sizeof(seq));
+	struct table_link *link = table_find(
+	    &recalls_of(core)->by_seq, (const char *)&seq, sizeof(seq));
 
 	return link == NULL ? NULL
 			    : container_of(link, struct question, by_seq);
@@ -103,7 +110,7 @@ static struct question *
 find_pair(const struct core *core, uint64_t pair)
 {
 	struct table_link *link = table_find(
-	    &core->recalls->by_pair, (const char *)&pair, sizeof(pair));
+	    &recalls_of(core)->by_pair, (const char *)&pair, sizeof(pair));
 
 	return link == NULL ? NULL
 			    : container_of(link, struct question, by_pair);
@@ -118,9 +125,9 @@ question_new(struct core *core, uint64_t pair)
 	q->seq = ++core->last_seq;
 	q->pair = pair;
 	q->since_ms = core->now_ms;
-	LIST_INSERT_HEAD(&core->recalls->questions, q, link);
-	table_add(&core->recalls->by_seq, &q->by_seq);
-	table_add(&core->recalls->by_pair, &q->by_pair);
+	LIST_INSERT_HEAD(&recalls_of(core)->questions, q, link);
+	table_add(&recalls_of(core)->by_seq, &q->by_seq);
+	table_add(&recalls_of(core)->by_pair, &q->by_pair);
 	return q;
 }
 
@@ -136,8 +143,8 @@ recall_free(struct core *core, struct recall *r)
 	if (!LIST_EMPTY(&q->waiting))
 		return;
 	LIST_REMOVE(q, link);
-	table_remove(&core->recalls->by_seq, &q->by_seq);
-	table_remove(&core->recalls->by_pair, &q->by_pair);
+	table_remove(&recalls_of(core)->by_seq, &q->by_seq);
+	table_remove(&recalls_of(core)->by_pair, &q->by_pair);
 	free(q);
 }
 
@@ -145,7 +152,7 @@ recall_free(struct core *core, struct recall *r)
 static struct recall *
 any_recall(const struct core *core)
 {
-	struct question *q = LIST_FIRST(&core->recalls->questions);
+	struct question *q = LIST_FIRST(&recalls_of(core)->questions);
 
 	return q == NULL ? NULL : LIST_FIRST(&q->waiting);
 }
@@ -157,10 +164,10 @@ recall_fini(struct core *core)
 
 	while ((r = any_recall(core)) != NULL)
 		recall_free(core, r);
-	table_fini(&core->recalls->by_seq);
-	table_fini(&core->recalls->by_pair);
-	free(core->recalls->known);
-	free(core->recalls);
+	table_fini(&recalls_of(core)->by_seq);
+	table_fini(&recalls_of(core)->by_pair);
+	free(recalls_of(core)->known);
+	free(recalls_of(core));
 }
 
 /* Has nobody the name, of which this broker still has the lease? */
@@ -197,7 +204,7 @@ known_place(struct recalls *recalls, uint64_t pair)
 static bool
 is_known(const struct core *core, uint64_t pair)
 {
-	const struct known *k = known_place(core->recalls, pair);
+	const struct known *k = known_place(recalls_of(core), pair);
 
 	return k->pair == pair && k->until_ms > core->now_ms;
 }
@@ -205,7 +212,7 @@ is_known(const struct core *core, uint64_t pair)
 static void
 note_known(struct core *core, uint64_t pair, int64_t until_ms)
 {
-	struct known *k = known_place(core->recalls, pair);
+	struct known *k = known_place(recalls_of(core), pair);
 
 	k->pair = pair;
 	k->until_ms = until_ms;
@@ -283,7 +290,7 @@ static const char *
 name_of(const struct core *core, const struct slot *slot, size_t *len)
 {
 	const struct lock *l =
-	    slot->lease != NULL ? lock_seen(slot->lease) : NULL;
+	    slot->kind == SLOT_LEASE ? lock_seen(slot->lease) : NULL;
 
 	if (l == NULL && slot->name == NULL)
 		return core->above->slots[slot->kind].name(core, slot, len);
@@ -481,3 +488,25 @@ recall_forget(struct lock *l)
 	}
 	l->rare->naskers = 0;
 }
+
+/* As a part. */
+
+static const struct part_timer timers[] = {
+	{ TIMER_RECALL, { AGENDA_PATIENT, recall_timer } },
+	{ 0 },
+};
+
+static const struct part_slot slots[] = {
+	{ SLOT_RECALL, { .outcome = recall_outcome } },
+	{ 0 },
+};
+
+const struct core_part recall_part = {
+	.id = PART_RECALL,
+	.init = recall_init,
+	.fini = recall_fini,
+	.puts_off = recall_first,
+	.stops = recall_stop,
+	.timers = timers,
+	.slots = slots,
+};

@@ -301,7 +301,6 @@ struct locks {
 	uint64_t nwaiting; /* waiters in all queues */
 	uint64_t nholds;   /* holds of all names */
 	struct freelist holds, waiters, queues;
-	struct warm *warm; /* owned; warm.c */
 	/* A ring of locks to be looked at; NULL: untouched again.  Owned. */
 	struct lock **touched;
 	uint32_t touched_first, touched_end, touched_size;

@@ -14,6 +14,7 @@
 #include "core/lock/hold.h"
 #include "core/lock/lock.h"
 #include "core/lock/unowned.h"
+#include "core/parts.h"
 #include "core/session/quota.h"
 #include "core/session/share.h"
 #include "core/turn/job.h"
@@ -144,3 +145,16 @@ unowned_allows(
 	return quota_has_room(core, owner, rq->ref, more,
 	    "ask later, or without keep= and delay=");
 }
+
+/* As a part. */
+
+static const struct part_job jobs[] = {
+	{ JOB_GONE, unowned_go_on },
+	{ 0 },
+};
+
+const struct core_part unowned_part = {
+	.id = PART_UNOWNED,
+	.gone = unowned_gone,
+	.jobs = jobs,
+};

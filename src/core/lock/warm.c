@@ -29,9 +29,11 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/guard/quorum.h"
+#include "core/guard/sweep.h"
 #include "core/lease/pace.h"
 #include "core/lock/names.h"
 #include "core/lock/warm.h"
+#include "core/parts.h"
 #include "core/turn/emit.h"
 
 #define AGAIN_MS 1000	 /* two grants within this are worth it */
@@ -69,6 +71,12 @@ struct warm {
 	int64_t cold_ms;	/* this one began then */
 };
 
+static struct warm *
+warm_of(const struct core *core)
+{
+	return core->part[PART_WARM];
+}
+
 static void
 forget(struct warm *warm)
 {
@@ -86,25 +94,25 @@ forget(struct warm *warm)
 void
 warm_init(struct core *core)
 {
-	core->locks->warm = xcalloc(1, sizeof(*core->locks->warm));
-	TAILQ_INIT(&core->locks->warm->names);
+	core->part[PART_WARM] = xcalloc(1, sizeof(struct warm));
+	TAILQ_INIT(&warm_of(core)->names);
 }
 
 void
 warm_fini(struct core *core)
 {
-	assert(core->locks->warm->n == 0);
-	forget(core->locks->warm);
-	free(core->locks->warm->cold[0]);
-	free(core->locks->warm->cold[1]);
-	free(core->locks->warm->plain_ms);
-	free(core->locks->warm);
+	assert(warm_of(core)->n == 0);
+	forget(warm_of(core));
+	free(warm_of(core)->cold[0]);
+	free(warm_of(core)->cold[1]);
+	free(warm_of(core)->plain_ms);
+	free(warm_of(core));
 }
 
 void
 warm_configure(struct core *core, const struct lock_limits *limits)
 {
-	struct warm *warm = core->locks->warm;
+	struct warm *warm = warm_of(core);
 	size_t i;
 
 	forget(warm);
@@ -135,7 +143,7 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 bool
 warm_any(const struct core *core)
 {
-	return core->locks->warm->n > 0;
+	return warm_of(core)->n > 0;
 }
 
 /* What is remembered. */
@@ -251,9 +259,9 @@ warm_over(struct core *core, struct lock *l)
 {
 	if (!warm_is(l))
 		return;
-	assert(core->locks->warm->n > 0 && l->lease.rare != NULL);
-	TAILQ_REMOVE(&core->locks->warm->names, l->rare, in_warm);
-	core->locks->warm->n--;
+	assert(warm_of(core)->n > 0 && l->lease.rare != NULL);
+	TAILQ_REMOVE(&warm_of(core)->names, l->rare, in_warm);
+	warm_of(core)->n--;
 	l->rare->warm = false;
 	l->lease.rare->warm_ms = 0;
 }
@@ -271,7 +279,7 @@ warm_recall(struct core *core, struct lock *l)
 void
 warm_cool(struct core *core, const char *name, size_t len)
 {
-	struct warm *warm = core->locks->warm;
+	struct warm *warm = warm_of(core);
 
 	if (warm->cold[0] != NULL)
 		set_cold(core, warm, hash_of(name, len));
@@ -305,7 +313,7 @@ beside_plain(const struct core *core, const struct warm *warm, uint32_t shard)
 void
 warm_met_plain(struct core *core, uint32_t shard, const char *name, size_t len)
 {
-	struct warm *warm = core->locks->warm;
+	struct warm *warm = warm_of(core);
 	bool known;
 
 	if (!warm->is_auto || warm->most_ms == 0)
@@ -343,9 +351,9 @@ is_calm(const struct core *core, const struct lock *l)
 {
 	const struct term *t = &l->lease.term;
 
-	return core->locks->warm->most_ms > 0 && !core->stopping &&
+	return warm_of(core)->most_ms > 0 && !core->stopping &&
 	       !core->leaving && guard_ready(core, t->shard) &&
-	       !beside_plain(core, core->locks->warm, t->shard) &&
+	       !beside_plain(core, warm_of(core), t->shard) &&
 	       t->epoch == guard_epoch(core, t->shard) &&
 	       guard_knows_warm(core, t->shard);
 }
@@ -363,7 +371,7 @@ put_off_renewal(struct core *core, struct lock *l)
 void
 warm_granted(struct core *core, struct lock *l, bool shared)
 {
-	struct warm *warm = core->locks->warm;
+	struct warm *warm = warm_of(core);
 
 	if (warm_is(l)) {
 		warm_over(core, l);
@@ -398,7 +406,7 @@ make_room(struct core *core, struct warm *warm)
 void
 warm_released(struct core *core, struct lock *l)
 {
-	struct warm *warm = core->locks->warm;
+	struct warm *warm = warm_of(core);
 
 	if (warm->most_ms == 0 || l->queue != NULL ||
 	    !TAILQ_EMPTY(&l->holders) || !is_sound(core, l) ||
@@ -452,8 +460,8 @@ warm_reserve(struct lock *l)
 
 /* A warm name rests on its lease: between two steps it is held, or about to be
  * looked at. */
-void
-warm_check_one(const struct lock *l)
+static void
+check_one(const struct lock *l)
 {
 	assert(warm_is(l) == (lease_rare(&l->lease)->warm_ms > 0));
 	assert(!warm_is(l) || TAILQ_EMPTY(&l->holders));
@@ -461,16 +469,57 @@ warm_check_one(const struct lock *l)
 	       (lease_is_held(&l->lease) && l->queue == NULL));
 }
 
-void
-warm_check(const struct core *core)
+static size_t
+check_warm(const struct core *core)
 {
-	const struct warm *warm = core->locks->warm;
+	const struct warm *warm = warm_of(core);
 	const struct lock_rare *m;
+	struct lock_walk walk;
+	const struct lock *l;
 	size_t n = 0;
 
+	for (l = names_first(core, &walk); l != NULL; l = names_next(&walk))
+		check_one(l);
 	TAILQ_FOREACH (m, &warm->names, in_warm) {
 		assert(m->warm && m->lock->rare == m);
 		n++;
 	}
 	assert(n == warm->n && n <= WARM_MAX);
+	return 0;
 }
+
+/* As a part. */
+
+/* Settings have changed, or the broker leaves: gives back, in later steps, what
+ * is warm and may not stay so. */
+static void
+cool_down(struct core *core)
+{
+	if (warm_any(core))
+		sweep_plan_all(core, SWEEP_WARM);
+}
+
+static void
+configure_warm(struct core *core, const struct metrics_settings *metrics)
+{
+	(void)metrics;
+	warm_configure(core, &core->config.locks);
+	cool_down(core);
+}
+
+static unsigned
+sweeps(const struct core *core, uint32_t shard)
+{
+	return warm_any(core) && !guard_ready(core, shard) ? SWEEP_WARM : 0;
+}
+
+const struct core_part warm_part = {
+	.id = PART_WARM,
+	.init = warm_init,
+	.fini = warm_fini,
+	.configure = configure_warm,
+	.leaves = cool_down,
+	.stops = cool_down,
+	.sweeps = sweeps,
+	.check = check_warm,
+};

@@ -59,8 +59,4 @@ warm_is(const struct lock *l)
 	return lock_rare(l)->warm;
 }
 
-/* Do list and flags agree?  For tests; aborts if not. */
-void warm_check(const struct core *core);
-void warm_check_one(const struct lock *l);
-
 #endif

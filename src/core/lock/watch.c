@@ -19,6 +19,7 @@
 #include "core/lock/warm.h"
 #include "core/lock/watch.h"
 #include "core/lock/watchers.h"
+#include "core/parts.h"
 #include "core/session/quota.h"
 #include "core/turn/emit.h"
 #include "core/turn/job.h"
@@ -31,7 +32,7 @@ static struct watched *
 find_watched(const struct core *core, const char *name, size_t len)
 {
 	struct table_link *link =
-	    table_find(&core->watches->by_name, name, len);
+	    table_find(&watches_of(core)->by_name, name, len);
 
 	return link == NULL ? NULL
 			    : container_of(link, struct watched, by_name);
@@ -52,7 +53,7 @@ get(struct core *core, const char *name, size_t len)
 	w->shard = guard_shard(core, name, len);
 	w->name_len = (uint8_t)len;
 	memcpy(w->name, name, len);
-	table_add(&core->watches->by_name, &w->by_name);
+	table_add(&watches_of(core)->by_name, &w->by_name);
 	return w;
 }
 
@@ -211,7 +212,7 @@ note_change(struct core *core, const struct lock *l, bool taken)
 {
 	struct watched *w;
 
-	if (core->watches->by_name.n == 0)
+	if (watches_of(core)->by_name.n == 0)
 		return;
 	w = find_watched(core, l->name, l->name_len);
 	if (w == NULL)
@@ -223,7 +224,7 @@ note_change(struct core *core, const struct lock *l, bool taken)
 	if (w->touched)
 		return;
 	w->touched = true;
-	TAILQ_INSERT_TAIL(&core->watches->touched, w, in_touched);
+	TAILQ_INSERT_TAIL(&watches_of(core)->touched, w, in_touched);
 	job_set(core, JOB_WATCHED, true);
 }
 
@@ -244,7 +245,7 @@ watch_stir(struct core *core, const char *name, size_t len)
 {
 	struct watched *w;
 
-	if (core->watches->by_name.n == 0)
+	if (watches_of(core)->by_name.n == 0)
 		return;
 	w = find_watched(core, name, len);
 	if (w != NULL && !w->here)
@@ -257,13 +258,13 @@ watch_run(struct core *core)
 	struct watched *w;
 
 	while (work_left(core) &&
-	       (w = TAILQ_FIRST(&core->watches->touched)) != NULL) {
+	       (w = TAILQ_FIRST(&watches_of(core)->touched)) != NULL) {
 		core_visit(core, 1);
 		w->touched = false;
-		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
+		TAILQ_REMOVE(&watches_of(core)->touched, w, in_touched);
 		settle(core, w);
 	}
-	return !TAILQ_EMPTY(&core->watches->touched);
+	return !TAILQ_EMPTY(&watches_of(core)->touched);
 }
 
 /* Outcomes of looks. */
@@ -449,10 +450,51 @@ watch_has(struct core *core, struct owner *owner, const char *name, size_t len)
 	return w != NULL && watchers_find(core, owner, w) != NULL;
 }
 
-/* Of whatever guard: while any name is watched, the broker stays away from no
+/* As a part. */
+
+/* While any name is watched, of whatever guard, the broker stays away from no
  * server (guard/guard_heartbeat.c). */
-bool
-watch_has_nothing(const struct core *core)
+static bool
+has_nothing(const struct core *core, uint32_t shard)
 {
-	return core->watches->by_name.n == 0;
+	(void)shard;
+	return watches_of(core)->by_name.n == 0;
 }
+
+static size_t
+check_watches(const struct core *core)
+{
+	const struct watches *all = watches_of(core);
+
+	job_check(core, JOB_WATCHED, !TAILQ_EMPTY(&all->touched));
+	job_check(core, JOB_WATCHERS, !TAILQ_EMPTY(&all->telling));
+	return 0;
+}
+
+static const struct part_timer timers[] = {
+	{ TIMER_WATCH, { AGENDA_PATIENT, watch_timer } },
+	{ 0 },
+};
+
+static const struct part_slot slots[] = {
+	{ SLOT_WATCH, { .outcome = watch_outcome, .again = watch_again } },
+	{ 0 },
+};
+
+static const struct part_job jobs[] = {
+	{ JOB_WATCHED, watch_run },
+	{ JOB_WATCHERS, watchers_tell_on },
+	{ 0 },
+};
+
+const struct core_part watch_part = {
+	.id = PART_WATCH,
+	.init = watch_init,
+	.fini = watch_fini,
+	.leave = watch_leave,
+	.has_nothing = has_nothing,
+	.check = check_watches,
+	.timers = timers,
+	.slots = slots,
+	.jobs = jobs,
+};

@@ -42,9 +42,6 @@ void watch_again(struct core *core, const struct slot *slot, int64_t left_ms);
 
 void watch_timer(struct core *core, struct timer *t);
 
-/* Is no name watched, of whatever guard? */
-bool watch_has_nothing(const struct core *core);
-
 /* Ends all watches of a session, in parts; true: none is left. */
 bool watch_leave(struct core *core, struct owner *owner);
 

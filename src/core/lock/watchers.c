@@ -39,28 +39,28 @@ name_of(const struct table_link *link, size_t *len)
 void
 watch_init(struct core *core)
 {
-	core->watches = xcalloc(1, sizeof(*core->watches));
-	TAILQ_INIT(&core->watches->touched);
-	TAILQ_INIT(&core->watches->telling);
-	table_init(&core->watches->by_name, name_of);
-	table_init(&core->watches->table, key_of);
+	core->part[PART_WATCH] = xcalloc(1, sizeof(struct watches));
+	TAILQ_INIT(&watches_of(core)->touched);
+	TAILQ_INIT(&watches_of(core)->telling);
+	table_init(&watches_of(core)->by_name, name_of);
+	table_init(&watches_of(core)->table, key_of);
 }
 
 void
 watch_fini(struct core *core)
 {
-	assert(core->watches->by_name.n == 0);
-	table_fini(&core->watches->by_name);
-	table_fini(&core->watches->table);
-	free(core->watches);
+	assert(watches_of(core)->by_name.n == 0);
+	table_fini(&watches_of(core)->by_name);
+	table_fini(&watches_of(core)->table);
+	free(watches_of(core));
 }
 
 struct watch *
 watchers_find(const struct core *core, struct owner *owner, struct watched *w)
 {
 	struct watch_key key = { owner, w };
-	struct table_link *link =
-	    table_find(&core->watches->table, (const char *)&key, sizeof(key));
+	struct table_link *link = table_find(
+	    &watches_of(core)->table, (const char *)&key, sizeof(key));
 
 	return link == NULL ? NULL : container_of(link, struct watch, by_key);
 }
@@ -74,7 +74,7 @@ watchers_join(struct core *core, struct owner *owner, struct watched *w)
 	one->key.watched = w;
 	TAILQ_INSERT_TAIL(&owner->watches, one, in_owner);
 	TAILQ_INSERT_TAIL(&w->watches, one, in_watched);
-	table_add(&core->watches->table, &one->by_key);
+	table_add(&watches_of(core)->table, &one->by_key);
 	owner->nwatches++;
 	return one;
 }
@@ -83,13 +83,13 @@ static void
 free_watched(struct core *core, struct watched *w)
 {
 	if (w->touched)
-		TAILQ_REMOVE(&core->watches->touched, w, in_touched);
-	job_set(core, JOB_WATCHED, !TAILQ_EMPTY(&core->watches->touched));
+		TAILQ_REMOVE(&watches_of(core)->touched, w, in_touched);
+	job_set(core, JOB_WATCHED, !TAILQ_EMPTY(&watches_of(core)->touched));
 	if (w->telling)
-		TAILQ_REMOVE(&core->watches->telling, w, in_telling);
-	job_set(core, JOB_WATCHERS, !TAILQ_EMPTY(&core->watches->telling));
+		TAILQ_REMOVE(&watches_of(core)->telling, w, in_telling);
+	job_set(core, JOB_WATCHERS, !TAILQ_EMPTY(&watches_of(core)->telling));
 	core_disarm(core, &w->timer);
-	table_remove(&core->watches->by_name, &w->by_name);
+	table_remove(&watches_of(core)->by_name, &w->by_name);
 	free(w->refusal);
 	free(w);
 }
@@ -112,7 +112,7 @@ watchers_leave(struct core *core, struct watch *one)
 
 	TAILQ_REMOVE(&owner->watches, one, in_owner);
 	TAILQ_REMOVE(list_of(one), one, in_watched);
-	table_remove(&core->watches->table, &one->by_key);
+	table_remove(&watches_of(core)->table, &one->by_key);
 	owner->nwatches--;
 	free(one);
 	if (!TAILQ_EMPTY(&w->watches) || !TAILQ_EMPTY(&w->asking))
@@ -189,7 +189,7 @@ need_telling(struct core *core, struct watched *w)
 	if (w->telling)
 		return;
 	w->telling = true;
-	TAILQ_INSERT_TAIL(&core->watches->telling, w, in_telling);
+	TAILQ_INSERT_TAIL(&watches_of(core)->telling, w, in_telling);
 	job_set(core, JOB_WATCHERS, true);
 }
 
@@ -256,7 +256,7 @@ watchers_answer(struct core *core, struct watched *w, char *refusal)
 static void
 done(struct core *core, struct watched *w)
 {
-	TAILQ_REMOVE(&core->watches->telling, w, in_telling);
+	TAILQ_REMOVE(&watches_of(core)->telling, w, in_telling);
 	w->telling = false;
 }
 
@@ -297,12 +297,12 @@ watchers_tell_on(struct core *core)
 	struct watched *w;
 
 	while (work_left(core) &&
-	       (w = TAILQ_FIRST(&core->watches->telling)) != NULL) {
-		TAILQ_REMOVE(&core->watches->telling, w, in_telling);
-		TAILQ_INSERT_TAIL(&core->watches->telling, w, in_telling);
+	       (w = TAILQ_FIRST(&watches_of(core)->telling)) != NULL) {
+		TAILQ_REMOVE(&watches_of(core)->telling, w, in_telling);
+		TAILQ_INSERT_TAIL(&watches_of(core)->telling, w, in_telling);
 		do
 			core_visit(core, 1);
 		while (tell_one(core, w) && work_left(core));
 	}
-	return !TAILQ_EMPTY(&core->watches->telling);
+	return !TAILQ_EMPTY(&watches_of(core)->telling);
 }

@@ -12,6 +12,7 @@
 #define LOCKBROKER_CORE_LOCK_WATCHERS_H
 
 #include "core/lock/state.h"
+#include "core/parts.h"
 
 /* Who watches what: the key by which a watch is found. */
 struct watch_key {
@@ -73,6 +74,12 @@ struct watches {
 	TAILQ_HEAD(, watched) telling; /* each gets its turn */
 	struct table table;	       /* of watches, by owner and name */
 };
+
+static inline struct watches *
+watches_of(const struct core *core)
+{
+	return core->part[PART_WATCH];
+}
 
 struct watch *watchers_find(
     const struct core *core, struct owner *owner, struct watched *w);

@@ -42,7 +42,7 @@ check_object(const struct core *core, const struct sync *y)
 	unsigned n;
 
 	assert(sync_find(core, y->kind, y->name, y->name_len) == y);
-	assert(y->class == core->syncs->classes[y->kind]);
+	assert(y->class == syncs_of(core)->classes[y->kind]);
 	n = check_line(y, &y->queue) + check_line(y, &y->counts);
 	assert(n == y->nentries);
 	n = 0;
@@ -73,7 +73,7 @@ count_granted(const struct core *core)
 size_t
 sync_check(const struct core *core)
 {
-	const struct syncs *all = core->syncs;
+	const struct syncs *all = syncs_of(core);
 	uint64_t nwaiting = 0, ngranted = 0;
 	struct table_walk objects;
 	struct table_link *link;

@@ -74,7 +74,7 @@ latch_count_new(struct core *core, const struct owner *owner, int64_t ttl_ms)
 
 	assert(ttl_ms >= 0);
 	m->over.kind = TIMER_LATCH_COUNT;
-	LIST_INSERT_HEAD(&core->syncs->latch_counts, m, link);
+	LIST_INSERT_HEAD(&syncs_of(core)->latch_counts, m, link);
 	core->owners->nmade++;
 	share_pass(&core->owners->shares, &m->share, owner->user);
 	core_arm(core, &m->over, core->now_ms + ttl_ms);
@@ -100,8 +100,9 @@ latch_count_timer(struct core *core, struct timer *t)
 void
 latch_count_fini(struct core *core)
 {
-	while (!LIST_EMPTY(&core->syncs->latch_counts))
-		latch_count_free(core, LIST_FIRST(&core->syncs->latch_counts));
+	while (!LIST_EMPTY(&syncs_of(core)->latch_counts))
+		latch_count_free(
+		    core, LIST_FIRST(&syncs_of(core)->latch_counts));
 }
 
 /* Entries. */

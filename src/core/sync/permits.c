@@ -40,7 +40,7 @@ key_of(const struct table_link *link, size_t *len)
 void
 permits_init(struct core *core)
 {
-	table_init(&core->syncs->permits, key_of);
+	table_init(&syncs_of(core)->permits, key_of);
 }
 
 struct permits *
@@ -48,8 +48,8 @@ permits_find(
     const struct core *core, const struct sync *y, const struct owner *owner)
 {
 	struct permits_key key = { owner, y };
-	struct table_link *link =
-	    table_find(&core->syncs->permits, (const char *)&key, sizeof(key));
+	struct table_link *link = table_find(
+	    &syncs_of(core)->permits, (const char *)&key, sizeof(key));
 
 	return link == NULL ? NULL : container_of(link, struct permits, by_key);
 }
@@ -92,7 +92,7 @@ permits_new(struct core *core, struct sync *y, struct owner *owner)
 	holding_begin(core, &p->holding, HOLDING_PERMITS, owner);
 	p->sync = y;
 	p->key = (struct permits_key){ owner, y };
-	table_add(&core->syncs->permits, &p->by_key);
+	table_add(&syncs_of(core)->permits, &p->by_key);
 	p->bound.kind = TIMER_PERMITS;
 	p->losses = semaphore_of(y)->losses;
 	TAILQ_INSERT_TAIL(&semaphore_of(y)->holders, &p->holding, in_holders);
@@ -174,7 +174,7 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 	assert(!p->over);
 	holding_end(core, &p->holding);
 	count_out(core, p, p->n);
-	table_remove(&core->syncs->permits, &p->by_key);
+	table_remove(&syncs_of(core)->permits, &p->by_key);
 	CURSOR_REMOVE(&p->sync->cursors, list, &p->holding, in_holders);
 	core_disarm(core, &p->bound);
 	sync_touch(core, &m->y);
@@ -204,8 +204,8 @@ note_lost(struct core *core, const struct permits *p, const char *reason)
 		.end = reason };
 
 	notify_permits_lost(core, p, reason);
-	measure_classify(core->measure, &mark, y->name, y->name_len, 0);
-	measure_lost(core->measure, mark, &hold);
+	measure_classify(measure_of(core), &mark, y->name, y->name_len, 0);
+	measure_lost(measure_of(core), mark, &hold);
 	core->stats.lost++;
 }
 

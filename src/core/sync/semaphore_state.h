@@ -73,7 +73,7 @@ static inline void
 semaphore_use(struct core *core, struct semaphore *m, int64_t more)
 {
 	m->used += (uint64_t)more;
-	core->syncs->npermits += (uint64_t)more;
+	syncs_of(core)->npermits += (uint64_t)more;
 	term_used(core, &m->term, more);
 }
 

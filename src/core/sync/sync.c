@@ -46,7 +46,7 @@ sync_init(struct core *core, const struct sync_class *const *classes)
 	struct syncs *syncs = xcalloc(1, sizeof(*syncs));
 	unsigned i;
 
-	core->syncs = syncs;
+	core->part[PART_SYNC] = syncs;
 	syncs->classes = classes;
 	for (i = KIND_SYNC; i < KIND_MAX; i++) {
 		table_init(&syncs->by_name[i], name_of);
@@ -61,7 +61,7 @@ struct sync *
 sync_find(const struct core *core, enum kind kind, const char *name, size_t len)
 {
 	struct table_link *link =
-	    table_find(&core->syncs->by_name[kind], name, len);
+	    table_find(&syncs_of(core)->by_name[kind], name, len);
 
 	return link == NULL ? NULL : sync_of(link);
 }
@@ -76,8 +76,8 @@ sync_get(struct core *core, enum kind kind, const char *name, size_t len)
 	if (y != NULL)
 		return y;
 	assert(kind >= KIND_SYNC && kind < KIND_MAX && len > 0);
-	y = xcalloc(1, core->syncs->classes[kind]->size);
-	y->class = core->syncs->classes[kind];
+	y = xcalloc(1, syncs_of(core)->classes[kind]->size);
+	y->class = syncs_of(core)->classes[kind];
 	y->kind = kind;
 	y->timer.kind = TIMER_SYNC;
 	y->shard = guard_shard(core, name, len);
@@ -87,7 +87,7 @@ sync_get(struct core *core, enum kind kind, const char *name, size_t len)
 	line_init(&y->counts);
 	TAILQ_INIT(&y->impatient);
 	y->class->init(core, y);
-	table_add(&core->syncs->by_name[kind], &y->by_name);
+	table_add(&syncs_of(core)->by_name[kind], &y->by_name);
 	return y;
 }
 
@@ -100,10 +100,10 @@ sync_free(struct core *core, struct sync *y)
 	if (y->class->fini != NULL)
 		y->class->fini(core, y);
 	if (y->touched)
-		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
+		TAILQ_REMOVE(&syncs_of(core)->touched, y, in_touched);
 	sweep_block(core, y->shard, y->blocked, false);
 	core_disarm(core, &y->timer);
-	table_remove(&core->syncs->by_name[y->kind], &y->by_name);
+	table_remove(&syncs_of(core)->by_name[y->kind], &y->by_name);
 	free(y->why);
 	free(y->name);
 	free(y);
@@ -117,16 +117,16 @@ sync_fini(struct core *core)
 	struct table_link *link;
 	struct table *t;
 
-	for (t = core->syncs->by_name + KIND_SYNC;
-	     t < core->syncs->by_name + KIND_MAX; t++) {
+	for (t = syncs_of(core)->by_name + KIND_SYNC;
+	     t < syncs_of(core)->by_name + KIND_MAX; t++) {
 		for (link = table_first(t, &walk); link != NULL;
 		     link = table_next(&walk))
 			sync_free(core, sync_of(link));
 		table_fini(t);
 	}
-	assert(core->syncs->npermits == 0 && core->syncs->nentries == 0);
-	table_fini(&core->syncs->permits);
-	free(core->syncs);
+	assert(syncs_of(core)->npermits == 0 && syncs_of(core)->nentries == 0);
+	table_fini(&syncs_of(core)->permits);
+	free(syncs_of(core));
 }
 
 /*
@@ -140,10 +140,10 @@ sync_settle(struct core *core)
 {
 	struct sync *y;
 
-	while (work_left(core) && !TAILQ_EMPTY(&core->syncs->touched)) {
+	while (work_left(core) && !TAILQ_EMPTY(&syncs_of(core)->touched)) {
 		core_visit(core, 1);
-		y = TAILQ_FIRST(&core->syncs->touched);
-		TAILQ_REMOVE(&core->syncs->touched, y, in_touched);
+		y = TAILQ_FIRST(&syncs_of(core)->touched);
+		TAILQ_REMOVE(&syncs_of(core)->touched, y, in_touched);
 		y->touched = false;
 		y->at_ms = INT64_MAX;
 		if (!y->class->next(core, y) && y->ngranted == 0) {
@@ -157,7 +157,7 @@ sync_settle(struct core *core)
 						    : core->now_ms + 1);
 		}
 	}
-	return !TAILQ_EMPTY(&core->syncs->touched);
+	return !TAILQ_EMPTY(&syncs_of(core)->touched);
 }
 
 void
@@ -218,7 +218,7 @@ sync_submit(struct core *core, struct sync *y, enum op_kind kind)
 	    core, &slot, kind, SLOT_SYNC, y->shard, y->name, y->name_len);
 
 	assert(y->op == 0);
-	slot->sync = y;
+	slot->of = y;
 	y->op = op->id;
 	y->hint = false;
 	y->asked_epoch = core->guards[y->shard].epoch;
@@ -231,7 +231,7 @@ void
 sync_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct sync *y = slot->sync;
+	struct sync *y = slot->of;
 
 	assert(y->op != 0);
 	y->op = 0;
@@ -272,7 +272,7 @@ sync_all_over(const struct core *core)
 	unsigned kind;
 
 	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
-		if (core->syncs->by_name[kind].n > 0)
+		if (syncs_of(core)->by_name[kind].n > 0)
 			return false;
 	return true;
 }
@@ -327,7 +327,7 @@ entry_new(struct core *core, struct owner *owner, enum kind kind,
 		core_arm(core, &e->claim.deadline, core->now_ms + wait_ms);
 	core->owners->nmaking += e->verb == VERB_LATCH;
 	e->sync->nmaking += e->verb == VERB_LATCH;
-	core->syncs->nentries++;
+	syncs_of(core)->nentries++;
 	e->line = &e->sync->queue;
 	if (e->sync->class->counts != NULL && e->sync->class->counts(e->verb))
 		e->line = &e->sync->counts;
@@ -401,7 +401,7 @@ sync_settle_impatient(struct core *core, struct sync *y,
 void
 entry_free(struct core *core, struct entry *e)
 {
-	assert(core->syncs->nentries > 0);
+	assert(syncs_of(core)->nentries > 0);
 	assert(!e->claim.granted || e->sync->ngranted > 0);
 	if (e->claim.granted) {
 		/* Told or not, it keeps the object no longer.  If the owner has
@@ -416,7 +416,7 @@ entry_free(struct core *core, struct entry *e)
 	core->owners->nmaking -= e->verb == VERB_LATCH;
 	e->sync->nmaking -= e->verb == VERB_LATCH;
 	e->claim.owner->nuncounted -= e->permits != NULL;
-	core->syncs->nentries--;
+	syncs_of(core)->nentries--;
 	claim_end(core, &e->claim);
 	free(e);
 }
@@ -655,7 +655,8 @@ sync_message(struct core *core, const char *text, size_t len)
 	size_t n;
 
 	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
-		for (word = core->syncs->classes[kind]->words; *word; word++) {
+		for (word = syncs_of(core)->classes[kind]->words; *word;
+		     word++) {
 			n = strlen(*word);
 			if (len <= n || memcmp(text, *word, n) != 0)
 				continue;
@@ -670,8 +671,9 @@ sync_message(struct core *core, const char *text, size_t len)
 static const struct table *
 table_of(const struct core *core, uint32_t i)
 {
-	return KIND_SYNC + i < KIND_MAX ? &core->syncs->by_name[KIND_SYNC + i]
-					: NULL;
+	return KIND_SYNC + i < KIND_MAX
+		   ? &syncs_of(core)->by_name[KIND_SYNC + i]
+		   : NULL;
 }
 
 static void

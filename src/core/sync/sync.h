@@ -19,6 +19,7 @@
 #define LOCKBROKER_CORE_SYNC_SYNC_H
 
 #include "core/guard/guard.h"
+#include "core/parts.h"
 #include "core/session/claim.h"
 #include "core/turn/job.h"
 #include "core/turn/slot.h"
@@ -168,6 +169,12 @@ struct syncs {
 	LIST_HEAD(, latch_count) latch_counts;
 };
 
+static inline struct syncs *
+syncs_of(const struct core *core)
+{
+	return core->part[PART_SYNC];
+}
+
 /* For the rest of the core. */
 void sync_init(struct core *core, const struct sync_class *const *classes);
 void sync_fini(struct core *core);
@@ -208,7 +215,7 @@ sync_touch(struct core *core, struct sync *y)
 	if (y->touched)
 		return;
 	y->touched = true;
-	TAILQ_INSERT_TAIL(&core->syncs->touched, y, in_touched);
+	TAILQ_INSERT_TAIL(&syncs_of(core)->touched, y, in_touched);
 	job_set(core, JOB_TOUCHED_SYNCS, true);
 }
 

@@ -48,7 +48,7 @@ adopt_init(struct core *core)
 		all[i].timer.kind = TIMER_ADOPT;
 		all[i].shard = i;
 	}
-	core->tokens->adoptions = all;
+	tokens_of(core)->adoptions = all;
 }
 
 void
@@ -57,14 +57,14 @@ adopt_fini(struct core *core)
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++)
-		core_disarm(core, &core->tokens->adoptions[i].timer);
-	free(core->tokens->adoptions);
+		core_disarm(core, &tokens_of(core)->adoptions[i].timer);
+	free(tokens_of(core)->adoptions);
 }
 
 bool
 adopt_idle(const struct core *core, uint32_t shard)
 {
-	return core->tokens->adoptions[shard].cursor[0] == '\0';
+	return tokens_of(core)->adoptions[shard].cursor[0] == '\0';
 }
 
 static void
@@ -87,7 +87,7 @@ start(struct core *core, struct adoption *a)
 void
 adopt_begin(struct core *core, uint32_t shard)
 {
-	struct adoption *a = &core->tokens->adoptions[shard];
+	struct adoption *a = &tokens_of(core)->adoptions[shard];
 
 	if (core->stopping || a->cursor[0] != '\0')
 		return;
@@ -222,7 +222,7 @@ void
 adopt_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
-	struct adoption *a = &core->tokens->adoptions[slot->shard];
+	struct adoption *a = &tokens_of(core)->adoptions[slot->shard];
 	int64_t pause_ms = RETRY_MS;
 
 	a->asked = false;
@@ -256,7 +256,7 @@ adopt_check(const struct core *core)
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++) {
-		a = &core->tokens->adoptions[i];
+		a = &tokens_of(core)->adoptions[i];
 		assert((a->cursor[0] != '\0') ==
 		       (a->asked || timer_armed(&a->timer)));
 		assert(!a->asked || !timer_armed(&a->timer));

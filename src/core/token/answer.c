@@ -349,7 +349,7 @@ note_twice(
 {
 	const struct token_name *n = c->names;
 	const struct token_record *r = token_record_find(core, n->name, n->len);
-	struct tokens *t = core->tokens;
+	struct tokens *t = tokens_of(core);
 
 	if (c->op != TOKEN_ACQUIRE || c->n > 1 || r == NULL ||
 	    r->session == asker->id || strcmp(r->holder, c->holder) != 0 ||

@@ -230,7 +230,7 @@ drop_awaiting(struct core *core, const struct owner *asker)
 
 	if (!asker->awaits)
 		return;
-	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next) {
+	TAILQ_FOREACH_SAFE (c, &tokens_of(core)->calls, link, next) {
 		core_visit(core, 1);
 		if (c->session == asker->id && c->awaits &&
 		    (c->parked || c->yields))

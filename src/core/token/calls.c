@@ -136,7 +136,7 @@ call_begin(struct core *core, const struct owner *asker,
 	    xcalloc(1, sizeof(*c) + rq->nnames * sizeof(c->names[0]));
 	unsigned i;
 
-	c->id = ++core->tokens->last_call;
+	c->id = ++tokens_of(core)->last_call;
 	c->session = asker->id;
 	c->ref = rq->ref;
 	c->since_ms = core->now_ms;
@@ -165,8 +165,8 @@ call_begin(struct core *core, const struct owner *asker,
 	c->looks =
 	    c->n > 1 && !call_takes(c) &&
 	    (rq->op == TOKEN_EXTEND || (rq->op == TOKEN_RELEASE && rq->all));
-	TAILQ_INSERT_TAIL(&core->tokens->calls, c, link);
-	table_add(&core->tokens->by_id, &c->by_id);
+	TAILQ_INSERT_TAIL(&tokens_of(core)->calls, c, link);
+	table_add(&tokens_of(core)->by_id, &c->by_id);
 	core_arm(
 	    core, &c->deadline, core->now_ms + core->config.reply_timeout_ms);
 	return c;
@@ -193,7 +193,7 @@ struct token_call *
 call_find(const struct core *core, uint64_t id)
 {
 	struct table_link *link =
-	    table_find(&core->tokens->by_id, (const char *)&id, sizeof(id));
+	    table_find(&tokens_of(core)->by_id, (const char *)&id, sizeof(id));
 
 	return link == NULL ? NULL
 			    : container_of(link, struct token_call, by_id);
@@ -205,8 +205,8 @@ call_remove(struct core *core, struct token_call *c)
 	unsigned i;
 
 	assert(!c->parked);
-	TAILQ_REMOVE(&core->tokens->calls, c, link);
-	table_remove(&core->tokens->by_id, &c->by_id);
+	TAILQ_REMOVE(&tokens_of(core)->calls, c, link);
+	table_remove(&tokens_of(core)->by_id, &c->by_id);
 	guard_wait_end(core, &c->wait);
 	core_disarm(core, &c->deadline);
 	for (i = 0; i < c->n; i++) {
@@ -279,7 +279,7 @@ call_first(const struct core *core)
 	const struct token_name *n;
 	uint64_t first = 0;
 
-	TAILQ_FOREACH (c, &core->tokens->calls, link)
+	TAILQ_FOREACH (c, &tokens_of(core)->calls, link)
 		for (n = c->names; n < c->names + c->n; n++)
 			if (n->seq != 0 && (first == 0 || n->seq < first))
 				first = n->seq;

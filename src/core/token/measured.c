@@ -19,7 +19,7 @@ class_of(struct core *core, const struct token_name *n)
 {
 	struct measure_mark mark = { .class = 0 };
 
-	measure_classify(core->measure, &mark, n->name, n->len, 0);
+	measure_classify(measure_of(core), &mark, n->name, n->len, 0);
 	return mark;
 }
 
@@ -31,9 +31,9 @@ token_waits(struct core *core, const struct pollers *ps, struct poller *p)
 	assert(!p->waits);
 	p->waits = true;
 	core->owners->nparked++;
-	measure_classify(core->measure, &mark, ps->name, ps->name_len, 0);
+	measure_classify(measure_of(core), &mark, ps->name, ps->name_len, 0);
 	measure_waits_since(
-	    core->measure, &p->wait, mark, p->came.ms, core->now_ms);
+	    measure_of(core), &p->wait, mark, p->came.ms, core->now_ms);
 }
 
 /* A client that is gone has not given up by itself. */
@@ -46,7 +46,7 @@ token_waited(struct core *core, struct poller *p)
 	if (p->result == RESULT_TIMEOUT &&
 	    core->above->conn_of(core, p->session) == 0)
 		p->result = RESULT_CANCELLED;
-	measure_waited(core->measure, &p->wait, p->result, p->heard_ms);
+	measure_waited(measure_of(core), &p->wait, p->result, p->heard_ms);
 }
 
 void
@@ -54,9 +54,9 @@ token_granted(struct core *core, const struct token_name *n)
 {
 	struct measure_wait wait;
 
-	measure_waits_since(core->measure, &wait, class_of(core, n),
+	measure_waits_since(measure_of(core), &wait, class_of(core, n),
 	    core->now_ms - n->waited_ms, core->now_ms);
-	measure_waited(core->measure, &wait, RESULT_GRANTED, core->now_ms);
+	measure_waited(measure_of(core), &wait, RESULT_GRANTED, core->now_ms);
 }
 
 void
@@ -65,7 +65,7 @@ token_busy(struct core *core, const struct token_call *c)
 	const struct token_name *n;
 
 	for (n = c->names; n < c->names + c->n; n++)
-		measure_busy(core->measure, class_of(core, n), core->now_ms);
+		measure_busy(measure_of(core), class_of(core, n), core->now_ms);
 }
 
 /* Holds. */
@@ -73,14 +73,14 @@ token_busy(struct core *core, const struct token_call *c)
 void
 token_holds(struct core *core, struct token_record *r)
 {
-	measure_classify(core->measure, &r->mark, r->name, r->name_len, 0);
-	measure_holds(core->measure, r->mark);
+	measure_classify(measure_of(core), &r->mark, r->name, r->name_len, 0);
+	measure_holds(measure_of(core), r->mark);
 }
 
 void
 token_holds_not(struct core *core, struct token_record *r)
 {
-	measure_holds_not(core->measure, r->mark);
+	measure_holds_not(measure_of(core), r->mark);
 }
 
 struct measure_hold
@@ -110,8 +110,8 @@ token_ended(
 
 	hold.end = end;
 	hold.by = by;
-	measure_classify(core->measure, &r->mark, r->name, r->name_len, 1);
-	measure_held(core->measure, r->mark, &hold, lost);
+	measure_classify(measure_of(core), &r->mark, r->name, r->name_len, 1);
+	measure_held(measure_of(core), r->mark, &hold, lost);
 	core->stats.lost += lost;
 	if (unreachable)
 		notify_token_lost(core, &hold);

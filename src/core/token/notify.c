@@ -50,10 +50,10 @@ notify_token_twice(
 void
 notify_tokens_left(struct core *core)
 {
-	if (core->tokens->nrecords == 0)
+	if (tokens_of(core)->nrecords == 0)
 		return;
 	emit_notice(core, NOTICE_TOKENS_LEFT);
-	emit_num(core, FIELD_COUNT, core->tokens->nrecords);
+	emit_num(core, FIELD_COUNT, tokens_of(core)->nrecords);
 }
 
 void

@@ -626,7 +626,7 @@ void
 poll_stop(struct core *core)
 {
 	struct table_walk walk;
-	struct table_link *link = table_first(&core->tokens->pollers, &walk);
+	struct table_link *link = table_first(&tokens_of(core)->pollers, &walk);
 
 	for (; link != NULL; link = table_next(&walk)) {
 		core_visit(core, 1);

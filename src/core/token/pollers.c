@@ -46,13 +46,14 @@ holder_of(const struct table_link *link, size_t *len)
 void
 poll_init(struct core *core)
 {
-	table_init(&core->tokens->pollers, name_of);
+	table_init(&tokens_of(core)->pollers, name_of);
 }
 
 struct pollers *
 pollers_find(const struct core *core, const char *name, size_t len)
 {
-	struct table_link *link = table_find(&core->tokens->pollers, name, len);
+	struct table_link *link =
+	    table_find(&tokens_of(core)->pollers, name, len);
 
 	return link == NULL ? NULL
 			    : container_of(link, struct pollers, by_name);
@@ -80,7 +81,7 @@ pollers_get(struct core *core, const struct token_call *c)
 	ps->wake_ms = INT64_MAX;
 	ps->name_len = n->len;
 	memcpy(ps->name, n->name, n->len);
-	table_add(&core->tokens->pollers, &ps->by_name);
+	table_add(&tokens_of(core)->pollers, &ps->by_name);
 	return ps;
 }
 
@@ -178,7 +179,7 @@ poller_new(
 	if (holder[0] != '\0')
 		table_add(&ps->by_holder, &p->by_holder);
 	ps->n++;
-	core->tokens->npollers++;
+	tokens_of(core)->npollers++;
 	return p;
 }
 
@@ -186,13 +187,13 @@ poller_new(
 void
 poller_free(struct core *core, struct pollers *ps, struct poller *p)
 {
-	assert(ps->n > 0 && core->tokens->npollers > 0);
+	assert(ps->n > 0 && tokens_of(core)->npollers > 0);
 	TAILQ_REMOVE(&ps->list, p, link);
 	if (p->holder[0] != '\0')
 		table_remove(&ps->by_holder, &p->by_holder);
 	count_place(core, p->session, -1);
 	ps->n--;
-	core->tokens->npollers--;
+	tokens_of(core)->npollers--;
 	if (p->waits)
 		token_waited(core, p);
 	free(p->holder);
@@ -209,7 +210,7 @@ pollers_free(struct core *core, struct pollers *ps)
 		poller_free(core, ps, TAILQ_FIRST(&ps->list));
 	core_disarm(core, &ps->timer);
 	table_fini(&ps->by_holder);
-	table_remove(&core->tokens->pollers, &ps->by_name);
+	table_remove(&tokens_of(core)->pollers, &ps->by_name);
 	free(ps->kept_for);
 	free(ps->kept_of);
 	free(ps);
@@ -219,11 +220,11 @@ void
 poll_fini(struct core *core)
 {
 	struct table_walk walk;
-	struct table_link *link = table_first(&core->tokens->pollers, &walk);
+	struct table_link *link = table_first(&tokens_of(core)->pollers, &walk);
 
 	for (; link != NULL; link = table_next(&walk))
 		pollers_free(core, container_of(link, struct pollers, by_name));
-	table_fini(&core->tokens->pollers);
+	table_fini(&tokens_of(core)->pollers);
 }
 
 /* Places are in the order of the first coming, so the first token that is here
@@ -347,7 +348,7 @@ poll_count(const struct core *core, const char *name, size_t len)
 {
 	struct parked all = { 0, 0 };
 
-	if (core->tokens->pollers.n > 0)
+	if (tokens_of(core)->pollers.n > 0)
 		(void)poll_each(core, name, len, count_one, &all);
 	return all;
 }
@@ -358,7 +359,7 @@ void
 poll_check(const struct core *core)
 {
 	struct table_walk walk;
-	struct table_link *link = table_first(&core->tokens->pollers, &walk);
+	struct table_link *link = table_first(&tokens_of(core)->pollers, &walk);
 	const struct token_call *c;
 	const struct pollers *ps;
 	const struct poller *p;
@@ -379,7 +380,7 @@ poll_check(const struct core *core)
 		assert(ps->asked_for != 0 || ps->passed == 0);
 		all += n;
 	}
-	assert(all == core->tokens->npollers);
+	assert(all == tokens_of(core)->npollers);
 	assert(nwaiting == core->owners->nparked);
 }
 
@@ -387,7 +388,7 @@ uint64_t
 pollers_first_seq(const struct core *core)
 {
 	struct table_walk walk;
-	struct table_link *link = table_first(&core->tokens->pollers, &walk);
+	struct table_link *link = table_first(&tokens_of(core)->pollers, &walk);
 	const struct pollers *ps;
 	uint64_t first = 0;
 

@@ -265,7 +265,7 @@ poll_message(struct core *core, const char *text, size_t len)
 	uint64_t n;
 	bool taken, given;
 
-	if (seq == NULL || core->tokens->pollers.n == 0)
+	if (seq == NULL || tokens_of(core)->pollers.n == 0)
 		return false;
 	seq++;
 	end = memchr(seq, ' ', len - (size_t)(seq - text));

@@ -19,6 +19,7 @@
 #include "base/table.h"
 #include "core/guard/guard_wait.h"
 #include "core/measure/count.h"
+#include "core/parts.h"
 #include "core/session/owner.h"
 #include "core/token/token.h"
 #include "core/turn/slot.h"
@@ -134,6 +135,12 @@ struct tokens {
 	unsigned npollers;
 	int64_t twice_ms; /* when the log was told of a token twice; 0: never */
 };
+
+static inline struct tokens *
+tokens_of(const struct core *core)
+{
+	return core->part[PART_TOKEN];
+}
 
 /* When a token first came for a name, and not only this time. */
 struct arrival {

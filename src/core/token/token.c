@@ -30,9 +30,9 @@ id_of(const struct table_link *link, size_t *len)
 void
 token_init(struct core *core)
 {
-	core->tokens = xcalloc(1, sizeof(*core->tokens));
-	TAILQ_INIT(&core->tokens->calls);
-	table_init(&core->tokens->by_id, id_of);
+	core->part[PART_TOKEN] = xcalloc(1, sizeof(struct tokens));
+	TAILQ_INIT(&tokens_of(core)->calls);
+	table_init(&tokens_of(core)->by_id, id_of);
 	token_records_init(core);
 	poll_init(core);
 	adopt_init(core);
@@ -43,15 +43,15 @@ token_fini(struct core *core)
 {
 	struct token_call *c;
 
-	while ((c = TAILQ_FIRST(&core->tokens->calls)) != NULL) {
+	while ((c = TAILQ_FIRST(&tokens_of(core)->calls)) != NULL) {
 		c->parked = false; /* nobody else shall come in its place */
 		call_drop(core, c);
 	}
 	poll_fini(core);
 	adopt_fini(core);
-	table_fini(&core->tokens->by_id);
+	table_fini(&tokens_of(core)->by_id);
 	token_records_fini(core);
-	free(core->tokens);
+	free(tokens_of(core));
 }
 
 /*
@@ -66,7 +66,7 @@ token_stop(struct core *core)
 
 	notify_tokens_left(core);
 	token_records_stop(core);
-	TAILQ_FOREACH_SAFE (c, &core->tokens->calls, link, next)
+	TAILQ_FOREACH_SAFE (c, &tokens_of(core)->calls, link, next)
 		if (!call_in_flight(c))
 			call_refuse(core, c, ERR_SHUTDOWN,
 			    "the broker is stopping; try another one");
@@ -78,8 +78,9 @@ token_stop(struct core *core)
 bool
 token_all_over(const struct core *core)
 {
-	return TAILQ_EMPTY(&core->tokens->calls) &&
-	       core->tokens->nrecords == 0 && core->tokens->pollers.n == 0;
+	return TAILQ_EMPTY(&tokens_of(core)->calls) &&
+	       tokens_of(core)->nrecords == 0 &&
+	       tokens_of(core)->pollers.n == 0;
 }
 
 size_t
@@ -87,7 +88,7 @@ token_check(const struct core *core)
 {
 	const struct token_call *c;
 
-	TAILQ_FOREACH (c, &core->tokens->calls, link) {
+	TAILQ_FOREACH (c, &tokens_of(core)->calls, link) {
 		/* Each waits for something. */
 		assert(call_in_flight(c) || timer_armed(&c->deadline));
 		assert(call_in_flight(c) || c->wait.waits || c->parked ||
@@ -114,7 +115,7 @@ first_doubt(uint64_t seq, uint64_t *upto)
 uint64_t
 token_hands_over(const struct core *core)
 {
-	const struct tokens *t = core->tokens;
+	const struct tokens *t = tokens_of(core);
 	uint64_t upto = core->last_seq;
 
 	if (!core->leaving || core->draining || core->stopping ||
@@ -129,7 +130,7 @@ token_hands_over(const struct core *core)
 bool
 token_has_nothing(const struct core *core, uint32_t shard)
 {
-	const struct tokens *t = core->tokens;
+	const struct tokens *t = tokens_of(core);
 
 	return adopt_idle(core, shard) && TAILQ_EMPTY(&t->calls) &&
 	       t->nrecords == 0 && t->norphans == 0;

@@ -60,7 +60,7 @@ name_of(const struct table_link *link, size_t *len)
 void
 token_records_init(struct core *core)
 {
-	struct tokens *all = core->tokens;
+	struct tokens *all = tokens_of(core);
 
 	table_init(&all->by_name, name_of);
 	TAILQ_INIT(&all->records);
@@ -70,7 +70,8 @@ token_records_init(struct core *core)
 struct token_record *
 token_record_find(const struct core *core, const char *name, size_t len)
 {
-	struct table_link *link = table_find(&core->tokens->by_name, name, len);
+	struct table_link *link =
+	    table_find(&tokens_of(core)->by_name, name, len);
 
 	return link == NULL ? NULL
 			    : container_of(link, struct token_record, by_name);
@@ -81,7 +82,7 @@ token_record_find(const struct core *core, const char *name, size_t len)
 static bool
 has_more(const struct core *core)
 {
-	const struct tokens *all = core->tokens;
+	const struct tokens *all = tokens_of(core);
 	const struct token_record *orphan = TAILQ_FIRST(&all->orphans);
 
 	return core->stopping &&
@@ -97,7 +98,7 @@ note_more(struct core *core)
 static void
 free_one(struct core *core, struct token_record *r)
 {
-	struct tokens *all = core->tokens;
+	struct tokens *all = tokens_of(core);
 
 	assert(r->orphan ? all->norphans > 0 : all->nrecords > 0);
 	sweep_block(core, r->shard, r->blocked, false);
@@ -124,11 +125,11 @@ free_one(struct core *core, struct token_record *r)
 void
 token_records_fini(struct core *core)
 {
-	while (!TAILQ_EMPTY(&core->tokens->records))
-		free_one(core, TAILQ_FIRST(&core->tokens->records));
-	while (!TAILQ_EMPTY(&core->tokens->orphans))
-		free_one(core, TAILQ_FIRST(&core->tokens->orphans));
-	table_fini(&core->tokens->by_name);
+	while (!TAILQ_EMPTY(&tokens_of(core)->records))
+		free_one(core, TAILQ_FIRST(&tokens_of(core)->records));
+	while (!TAILQ_EMPTY(&tokens_of(core)->orphans))
+		free_one(core, TAILQ_FIRST(&tokens_of(core)->orphans));
+	table_fini(&tokens_of(core)->by_name);
 }
 
 /*
@@ -183,7 +184,7 @@ token_record_forced(struct core *core, const struct slot *slot,
 static struct token_record *
 make(struct core *core, const struct token_name *n, bool orphan)
 {
-	struct tokens *all = core->tokens;
+	struct tokens *all = tokens_of(core);
 	struct token_record *r = xcalloc(1, sizeof(*r) + n->len);
 
 	assert(orphan || token_record_find(core, n->name, n->len) == NULL);
@@ -409,7 +410,7 @@ find_asked(struct core *core, const struct slot *slot)
 			   ? r
 			   : NULL;
 	}
-	TAILQ_FOREACH (r, &core->tokens->orphans, link)
+	TAILQ_FOREACH (r, &tokens_of(core)->orphans, link)
 		if (r->seq == slot->ref)
 			return r;
 	return NULL;
@@ -420,7 +421,7 @@ token_record_orphaned(const struct core *core, const char *name, size_t len)
 {
 	const struct token_record *r;
 
-	TAILQ_FOREACH (r, &core->tokens->orphans, link) {
+	TAILQ_FOREACH (r, &tokens_of(core)->orphans, link) {
 		core_visit(core, 1);
 		if (r->name_len == len && memcmp(r->name, name, len) == 0)
 			return true;
@@ -434,7 +435,7 @@ token_record_first_orphan(const struct core *core)
 	const struct token_record *r;
 	uint64_t first = 0;
 
-	TAILQ_FOREACH (r, &core->tokens->orphans, link)
+	TAILQ_FOREACH (r, &tokens_of(core)->orphans, link)
 		if (first == 0 || r->seq < first)
 			first = r->seq;
 	return first;
@@ -538,7 +539,7 @@ token_record_outcome(
 static const struct table *
 table_of(const struct core *core, uint32_t i)
 {
-	return i == 0 ? &core->tokens->by_name : NULL;
+	return i == 0 ? &tokens_of(core)->by_name : NULL;
 }
 
 /* The record may be freed, so nothing looks at it after that. */
@@ -568,7 +569,7 @@ token_records_guard_changed(struct core *core, uint32_t shard)
 
 	if (!guard_up(core, shard))
 		return;
-	TAILQ_FOREACH (r, &core->tokens->orphans, link) {
+	TAILQ_FOREACH (r, &tokens_of(core)->orphans, link) {
 		core_visit(core, 1);
 		if (r->shard == shard && !r->asked)
 			arm(core, r, 0);
@@ -582,7 +583,7 @@ token_records_guard_changed(struct core *core, uint32_t shard)
 static void
 leave_all(struct core *core)
 {
-	struct tokens *all = core->tokens;
+	struct tokens *all = tokens_of(core);
 
 	while (work_left(core) && !TAILQ_EMPTY(&all->records)) {
 		core_visit(core, 1);
@@ -637,7 +638,8 @@ token_record_message(struct core *core, const char *text, size_t len)
 	if (r != NULL && r->seq == n)
 		token_record_drop(core, r, "taken");
 	else
-		core->tokens->taken[core->tokens->ntaken++ % TAKEN_MAX] = n;
+		tokens_of(core)->taken[tokens_of(core)->ntaken++ % TAKEN_MAX] =
+		    n;
 	return true;
 }
 
@@ -647,7 +649,7 @@ token_record_was_taken(const struct core *core, uint64_t seq)
 	unsigned i;
 
 	for (i = 0; i < TAKEN_MAX; i++)
-		if (core->tokens->taken[i] == seq)
+		if (tokens_of(core)->taken[i] == seq)
 			return true;
 	return false;
 }
@@ -656,7 +658,7 @@ token_record_was_taken(const struct core *core, uint64_t seq)
 size_t
 token_records_check(const struct core *core)
 {
-	const struct tokens *all = core->tokens;
+	const struct tokens *all = tokens_of(core);
 	unsigned n = 0, norphans = 0;
 	size_t nblocked = 0;
 	const struct token_record *r;

@@ -67,7 +67,7 @@ take_slot(struct slots *slots)
 
 struct op *
 slot_submit(struct core *core, struct slot **out, enum op_kind kind,
-    enum slot_kind what, uint32_t shard, const char *name, size_t name_len)
+    unsigned what, uint32_t shard, const char *name, size_t name_len)
 {
 	uint32_t i = take_slot(core->slots);
 	struct slot *slot = &core->slots->v[i];
@@ -119,7 +119,7 @@ slot_free(struct core *core, struct slot *slot)
 	assert(slot->kind != SLOT_FREE && core->slots->inflight > 0);
 	free(slot->name);
 	slot->name = NULL;
-	slot->lease = NULL;
+	slot->of = NULL;
 	slot->kind = SLOT_FREE;
 	slot->next_free = core->slots->free;
 	core->slots->free = (uint32_t)(slot - core->slots->v);

@@ -9,49 +9,36 @@
 
 struct about;
 
-/* Who is to take the answer of an operation: their rows are in core.c. */
+/* Who is to take the answer of an operation.  The parts number theirs from
+ * SLOT_OF_PARTS on (core/parts.h). */
 enum slot_kind {
 	SLOT_FREE,
 	SLOT_LEASE,
-	SLOT_VOTE,
 	SLOT_GUARD,
-	SLOT_ASK,
-	SLOT_SYNC,
-	SLOT_WATCH,
 	SLOT_STRAY, /* nobody waits for it */
-	SLOT_FORCE,
-	SLOT_TOKEN,
-	SLOT_TOKEN_RECORD,
-	SLOT_ADOPT,
-	SLOT_POLLERS,
-	SLOT_FLEET,
-	SLOT_RECALL,
-	SLOT_ABOUT,
-	SLOT_MAX
+	SLOT_OF_PARTS,
+	SLOT_MAX = 32
 };
 
 /* An operation in flight; op ids are slot number and generation. */
 struct slot {
-	enum slot_kind kind;
+	unsigned kind; /* enum slot_kind, or of a part */
 	enum op_kind op;
 	uint32_t generation;
 	uint32_t next_free;
-	int64_t sent_ms;     /* when it was, once it is answered */
-	int64_t waited_ms;   /* of the reply timeout, before it was sent */
-	struct lease *lease; /* LEASE */
-	struct vote *vote;   /* VOTE */
-	struct sync *sync;   /* SYNC */
-	uint32_t shard;	     /* GUARD, ADOPT, FLEET */
-	uint64_t session;    /* ASK: who is to be answered */
-	uint64_t ref;	     /* and to what; FORCE, TOKEN: its id;
-				TOKEN_RECORD, POLLERS, RECALL, ABOUT: seq */
-	char *name;	     /* ASK, WATCH, TOKEN_RECORD, POLLERS: owned */
-	uint8_t verb;	     /* ASK: VERB_STATUS or VERB_QUEUE */
-	uint8_t about;	     /* ASK: enum kind */
-	uint64_t limit;	     /* ASK: of a QUEUE; TOKEN: which of its names;
-			   TOKEN_RECORD: is it an orphan? */
+	int64_t sent_ms;   /* when it was, once it is answered */
+	int64_t waited_ms; /* of the reply timeout, before it was sent */
+	uint32_t shard;
+	union {
+		struct lease *lease; /* LEASE */
+		void *of;	     /* what a part asks for */
+	};
+	/* Whatever else the part wants to know by then.  The name is owned. */
+	uint64_t session, ref, limit;
+	char *name;
 	size_t name_len;
-	bool again; /* what it finds stands (lock/recall.h) */
+	uint8_t verb, about; /* enum verb_id, enum kind */
+	bool again;	     /* what it finds stands (lock/recall.h) */
 };
 
 /* What is done with operations of one kind. */
@@ -86,7 +73,7 @@ void slot_fini(struct core *core);
 /* Sends an operation; the caller fills in the rest of it, and of its slot,
  * before it emits anything else or sends another one: both may move then. */
 struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,
-    enum slot_kind kind, uint32_t shard, const char *name, size_t name_len);
+    unsigned kind, uint32_t shard, const char *name, size_t name_len);
 
 /*
  * A held lease can't be renewed before this operation is answered.  Shortens

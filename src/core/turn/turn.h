@@ -2,8 +2,8 @@
  * The turn: what every module of the core needs of the present step, in the one
  * struct that they all pass on.
  *
- * A module knows its own part of struct core and those of the modules below it;
- * the parts of the others are pointers to structs that it does not see.
+ * A module knows its own piece of struct core and those of the modules below it;
+ * the pieces of the others are pointers to structs that it does not see.
  */
 #ifndef LOCKBROKER_CORE_TURN_TURN_H
 #define LOCKBROKER_CORE_TURN_TURN_H
@@ -19,29 +19,20 @@
 
 #define BROKER_MAX_BYTES 64
 
-/* What kind of thing a struct timer is embedded in. */
+#define PART_MAX 16 /* parts of the core: part.h */
+
+/* What kind of thing a struct timer is embedded in.  The parts number theirs
+ * from TIMER_OF_PARTS on (core/parts.h); a timer has 5 bits for that. */
 enum timer_kind {
 	TIMER_LEASE,
 	TIMER_CLAIM,
 	TIMER_HOLD,
 	TIMER_SESSION,
 	TIMER_GUARD,
-	TIMER_SYNC,
-	TIMER_PERMITS,
-	TIMER_WATCH,
-	TIMER_FORCE,
-	TIMER_VOTE,
 	TIMER_STOP,
-	TIMER_LATCH_COUNT,
 	TIMER_VALID,
-	TIMER_TOKEN,
-	TIMER_TOKEN_RECORD,
-	TIMER_ADOPT,
-	TIMER_POLLERS,
-	TIMER_RECALL,
-	TIMER_ABOUT,
-	TIMER_FLEET,
-	TIMER_MAX
+	TIMER_OF_PARTS,
+	TIMER_MAX = 32
 };
 
 /*
@@ -57,6 +48,7 @@ struct timer_row {
 	void (*run)(struct core *core, struct timer *t);
 };
 
+struct core_part;
 struct slot_row;
 
 /* What the turn asks of the modules above it.  Static; its row is in core.c. */
@@ -98,7 +90,7 @@ struct core {
 	struct slots *slots;	 /* slot.h */
 	struct tallies *tallies; /* tally.h */
 	struct work *work;	 /* work.h */
-	/* The parts of the other modules.  Each owns its own. */
+	/* The pieces of the other modules.  Each owns its own. */
 	struct owners *owners;	   /* session/owner.h */
 	struct sessions *sessions; /* session/record.h */
 	struct guard *guards;	   /* guard/guard.h; one a shard */
@@ -108,17 +100,14 @@ struct core {
 	struct voters *voters;		 /* guard/voters.h */
 	struct terms *terms;		 /* lease/term.h */
 	struct leases *leases;		 /* lease/lease.h */
-	struct measure *measure;	 /* measure/count.h */
 	struct locks *locks;		 /* lock/state.h */
-	struct watches *watches;	 /* lock/watch.c */
-	struct forces *forces;		 /* lock/force.c */
-	struct recalls *recalls;	 /* lock/recall.c */
-	struct abouts *abouts;		 /* lock/about.c */
 	struct guard_waits *guard_waits; /* guard/guard_wait.c */
-	struct fleet *fleet;		 /* fleet.h */
-	struct syncs *syncs;		 /* sync/sync.h */
-	struct tokens *tokens;		 /* token/state.h */
 	struct stop *stop;		 /* stop.c */
+	/* part.h: all of them, with NULL at the end; and their own. */
+	const struct core_part *const *parts;
+	const struct core_assembly *assembly; /* step.h */
+	struct rows *rows;		      /* owned; step.c */
+	void *part[PART_MAX];
 };
 
 void turn_init(struct core *core, const struct turn_listener *above);
