@@ -35,13 +35,16 @@ say_event(const struct message *m)
 {
 	static const struct {
 		const char *event, *says;
+		bool left; /* a time comes behind it */
 	} all[] = {
 		{ "!ATRISK",
 		    "at risk: Redis does not confirm the lock; unless it does,"
-		    " it is lost in %s" },
-		{ "!SAFE", "safe again: Redis has confirmed the lock" },
+		    " it is lost in ",
+		    true },
+		{ "!SAFE", "safe again: Redis has confirmed the lock", false },
 		{ "!LEAVING",
-		    "the broker is to end; the lock stays, for at most %s" },
+		    "the broker is to end; the lock stays, for at most ",
+		    true },
 	};
 	char left[TIMESPAN_TEXT_MAX];
 	int64_t ms = 0;
@@ -50,7 +53,8 @@ say_event(const struct message *m)
 	(void)pair_find_ms(m->text, "left", &ms);
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (message_is(m, all[i].event))
-			say(all[i].says, timespan_text(ms, left));
+			say("%s%s", all[i].says,
+			    all[i].left ? timespan_text(ms, left) : "");
 }
 
 static void
