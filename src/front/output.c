@@ -37,6 +37,7 @@ output_count(struct conn *c)
 {
 	output_forget(c);
 	c->counted = buf_len(&c->out) > 0 ? c->out.size : 0;
+	assert(c->counted >= buf_len(&c->out));
 	if (c->counted == 0)
 		return;
 	TAILQ_INSERT_TAIL(&c->front->unread, c, unread_link);

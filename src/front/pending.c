@@ -178,4 +178,5 @@ conn_forget(struct conn *c)
 	while ((p = LIST_FIRST(&c->pending)) != NULL)
 		pending_free(c, p);
 	c->blocked = 0;
+	assert(c->npending == 0);
 }

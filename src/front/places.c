@@ -53,6 +53,7 @@ front_accepted(struct front *f, int fd, bool tcp, enum proxied proxied)
 {
 	struct conn *c = conn_new(f, fd, tcp);
 
+	assert(fd >= 0);
 	c->proxied = proxied != PROXIED_NO;
 	c->headless = proxied == PROXIED_HEADER;
 	front_admit(c);

@@ -171,6 +171,7 @@ timeouts_remove(struct conn *c)
 	if (!c->timed)
 		return;
 	c->timed = false;
+	assert(c->timeout < TIMEOUT_MAX);
 	TAILQ_REMOVE(&c->front->timed[c->timeout], c, timed_link);
 }
 

@@ -87,6 +87,7 @@ conn_hurry(struct conn *c)
 		return;
 	front_clean(c);
 	c->hurried = true;
+	assert(!c->dirty);
 	front_dirty(c);
 }
 

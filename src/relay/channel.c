@@ -73,6 +73,7 @@ flush(struct channel *c)
 		free(parcel);
 		c->waiting--;
 	}
+	assert(c->waiting == 0);
 	return true;
 }
 
@@ -85,6 +86,7 @@ on_room(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	c->full = c->moved = false;
+	assert(c->handler != NULL);
 	if (flush(c))
 		c->handler->room(c->arg);
 	if (!c->full || c->moved)
@@ -134,6 +136,7 @@ channel_new(struct event_base *base, int fd)
 void
 channel_listen(struct channel *c)
 {
+	assert(c->handler != NULL);
 	if (event_add(c->readable, NULL) < 0)
 		abort();
 }
@@ -164,6 +167,8 @@ void
 channel_handle(
     struct channel *c, const struct channel_handler *handler, void *arg)
 {
+	assert(handler->heard != NULL && handler->room != NULL &&
+	       handler->gone != NULL);
 	c->handler = handler;
 	c->arg = arg;
 }
@@ -224,5 +229,6 @@ channel_tell(struct channel *c, const struct packet *p, size_t most)
 bool
 channel_hand(struct channel *c, const struct packet *p, int fd)
 {
+	assert(fd >= 0);
 	return !c->full && send_now(c, p, fd) == PACKET_OK;
 }

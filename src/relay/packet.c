@@ -143,6 +143,7 @@ packet_receive(int socket, struct packet *p)
 bool
 packet_is(const struct packet *p, const char *word, unsigned texts)
 {
+	assert(p->n <= PACKET_TEXTS_MAX);
 	return p->n >= texts + 1 && strcmp(p->text[0], word) == 0;
 }
 

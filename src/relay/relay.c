@@ -370,6 +370,7 @@ tell_servers(struct relay *r)
 {
 	struct packet p;
 
+	assert(r->serves);
 	packet_begin(&p, "servers");
 	packet_add(&p, r->servers.ca);
 	packet_add(&p, r->servers.cert);
@@ -502,6 +503,7 @@ leave(struct relay *r)
 	const struct timespec pause = { 0, 5 * 1000 * 1000 };
 	int64_t until = now_awake_ms() + LEAVE_MS;
 
+	assert(r->pid > 0);
 	let_go(r);
 	while (now_awake_ms() < until) {
 		if (waitpid(r->pid, NULL, WNOHANG) != 0)
@@ -544,6 +546,7 @@ relay_listen(struct relay *r, unsigned number,
 {
 	struct place *place = xcalloc(1, sizeof(*place));
 
+	assert(fd >= 0);
 	place->number = number;
 	place->fd = fd;
 	place->cert = xstrdup(settings->cert);

@@ -105,6 +105,7 @@ watch(struct pipe *p, struct watch *w, int fd, short want, event_callback_fn fn)
 	w->armed = want;
 	if (!want)
 		return;
+	assert(fd >= 0);
 	(void)event_assign(
 	    &w->event, p->engine->base, fd, (short)(want | EV_PERSIST), fn, p);
 	(void)event_priority_set(
@@ -124,6 +125,7 @@ pipe_timer(struct pipe *p, int64_t ms)
 {
 	struct timeval tv = ms_to_timeval(ms);
 
+	assert(ms >= 0);
 	if (ms == 0)
 		(void)event_del(&p->timer);
 	else if (event_add(&p->timer, &tv) < 0)
@@ -229,6 +231,7 @@ net_read(struct pipe *p)
 {
 	int n;
 
+	assert(p->ssl != NULL);
 	if (!p->net_in || p->end != PIPE_OPEN || buf_len(&p->in) >= ROOM)
 		return false;
 	ERR_clear_error();
@@ -284,6 +287,7 @@ local_write(struct pipe *p)
 {
 	ssize_t n;
 
+	assert(p->local >= 0);
 	if (buf_len(&p->in) == 0)
 		return local_shut(p);
 	if (!p->local_out)
@@ -307,6 +311,7 @@ local_read(struct pipe *p)
 {
 	ssize_t n;
 
+	assert(p->local >= 0);
 	if (!p->local_in || p->local_ended || buf_len(&p->out) >= ROOM)
 		return false;
 	n = read(p->local, buf_reserve(&p->out, READ_BYTES), READ_BYTES);
@@ -479,6 +484,7 @@ look_behind(struct pipe *p)
 {
 	short seen = look_at(p->net);
 
+	assert(p->place != NULL && p->stage == PIPE_MOVING);
 	if (seen & POLLERR) {
 		p->dead = true;
 	} else if (seen && !p->told_hup) {

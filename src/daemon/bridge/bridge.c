@@ -69,6 +69,7 @@ bridge_answer(
 {
 	char mem[TAG_MAX_BYTES + 1];
 
+	assert(b->hooks != NULL);
 	if (b->hooks->takes(b, c, ref, reply) ||
 	    !conn_answered(c, ref, mem, reply))
 		return false;

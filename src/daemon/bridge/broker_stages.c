@@ -52,6 +52,7 @@ broker_leave(struct broker *b, bool may_return)
 void
 broker_return_no_more(struct broker *b)
 {
+	assert(b->leaving_ms != 0);
 	b->may_return = false;
 	broker_give_up_places(b);
 }
@@ -61,6 +62,7 @@ stay(struct broker *b)
 {
 	struct core_event ev = { .kind = CORE_STAY };
 
+	assert(b->leaving_ms != 0);
 	b->leaving_ms = b->leave_ms = 0;
 	redis_leave(b->redis, false);
 	bridge_step(b, &ev);
@@ -176,6 +178,7 @@ broker_tell_left(struct broker *b)
 {
 	struct broker_counts n = broker_counts(b);
 
+	assert(b->leaving_ms != 0);
 	LOG(NOTICE, "left", LOG_N("after_ms", now_ms() - b->leaving_ms),
 	    LOG_N("clients", front_count(b->front)),
 	    LOG_N("locks", (long long)n.locks));

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -63,6 +64,7 @@ add_fields(struct json *j, const struct field *f, size_t n, const char *arena)
 	const struct field *end = f + n;
 
 	for (; f < end; f++) {
+		assert(f->id < FIELD_MAX);
 		json_key(j, keys[f->id].key, strlen(keys[f->id].key),
 		    keys[f->id].suffix);
 		if (keys[f->id].how == STR)

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/handed.h"
@@ -78,6 +79,7 @@ on_gone(void *arg)
 	struct leavers *l = one->of;
 	const struct channel *channel = one->channel;
 
+	assert(l->broker != NULL && channel != NULL);
 	/* One of which nothing was heard may have told the process before us. */
 	if (!one->left && one->pid != 0 && !l->broker->stopping)
 		LOG(WARNING, "leaving-died", LOG_N("pid", one->pid),
@@ -219,6 +221,7 @@ leavers_new(struct broker *b, struct resumption *resumption,
 {
 	struct leavers *l = xcalloc(1, sizeof(*l));
 
+	assert(resumption != NULL && inherit != NULL);
 	l->broker = b;
 	l->resumption = resumption;
 	l->inherit = inherit;

@@ -192,6 +192,7 @@ add_hex(struct packet *p, struct span bytes)
 	char text[2 * BYTES_MAX + 1];
 	size_t i;
 
+	assert(bytes.n <= BYTES_MAX);
 	for (i = 0; i < bytes.n; i++) {
 		text[2 * i] = digits[(unsigned char)bytes.p[i] >> 4];
 		text[2 * i + 1] = digits[(unsigned char)bytes.p[i] & 15];
@@ -235,6 +236,7 @@ send_conn(struct channel *peer, const struct conn *c,
 	struct packet p;
 	size_t i = 0;
 
+	assert(passed->fd >= 0);
 	while (i < NPROTOCOLS - 1 && protocols[i] != passed->protocol)
 		i++;
 	packet_begin(&p, "take");
@@ -273,6 +275,7 @@ give(struct quest *q)
 	bool given = false, fit;
 	struct buf in;
 
+	assert(q->said != NULL);
 	if (c == NULL || !conn_answered(c, q->ref, mem, &reply)) {
 		quest_free(q);
 		return true;

@@ -175,6 +175,7 @@ on_keep_over(evutil_socket_t fd, short what, void *arg)
 static void
 come_back(struct succession *s)
 {
+	assert(s->kept != NULL && s->after == NULL);
 	LOG(WARNING, "returned",
 	    LOG_N("clients", front_count(s->broker->front)));
 	(void)event_del(s->return_over);
@@ -223,6 +224,7 @@ pass_on(struct succession *s)
 	const bool *taken;
 	struct packet p;
 
+	assert(s->heir != NULL && s->after == NULL);
 	handed = heir_handed(s->heir, &taken);
 	if (!ours)
 		s->hooks->keep(b, handed, taken);
@@ -507,6 +509,7 @@ succession_seeks(const struct succession *s)
 void
 succession_taken_in(struct succession *s, int fd)
 {
+	assert(s->after == NULL && fd >= 0);
 	s->after = channel_new(s->broker->base, fd);
 	channel_handle(s->after, &after_handler, s);
 	channel_listen(s->after);
