@@ -14,8 +14,6 @@
 #include "core/step.h"
 #include "core/sync/semaphore.h"
 #include "core/sync/sync.h"
-#include "core/token/adopt.h"
-#include "core/token/poll.h"
 #include "core/token/token_record.h"
 
 /* The order in which they begin, and are called. */
@@ -63,19 +61,12 @@ static const struct term_lessee *const terms[TERM_KINDS] = {
 	[TERM_PERMITS] = &semaphore_of_term,
 };
 
-static const struct lock_listener of_locks = {
-	.comes_before = poll_comes_before,
-	.disowned = adopt_disowned,
-	.token_held = status_of_token,
-};
-
 static const struct core_assembly assembly = {
 	.parts = parts,
 	.verbs = verbs,
 	.swept = swept,
 	.holdings = holdings,
 	.terms = terms,
-	.of_locks = &of_locks,
 };
 
 struct core *

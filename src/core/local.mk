@@ -8,6 +8,7 @@ src_core_turn_libturn_a_SOURCES = \
 	src/core/turn/emit.h \
 	src/core/turn/job.c \
 	src/core/turn/job.h \
+	src/core/turn/marks.h \
 	src/core/turn/part.h \
 	src/core/turn/slot.c \
 	src/core/turn/slot.h \
@@ -109,6 +110,7 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/force.c \
 	src/core/lock/force.h \
 	src/core/lock/force_list.c \
+	src/core/lock/force_message.c \
 	src/core/lock/force_state.h \
 	src/core/lock/grant.c \
 	src/core/lock/grant.h \
@@ -118,6 +120,7 @@ src_core_lock_liblock_a_SOURCES = \
 	src/core/lock/hold.c \
 	src/core/lock/hold.h \
 	src/core/lock/holders.c \
+	src/core/lock/hooks.h \
 	src/core/lock/lessee.c \
 	src/core/lock/lock.c \
 	src/core/lock/lock.h \

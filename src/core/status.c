@@ -25,6 +25,7 @@
 #include "core/lease/lease.h"
 #include "core/lock/about.h"
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
 #include "core/lock/stored.h"
 #include "core/obstacle.h"
@@ -587,8 +588,13 @@ static const struct part_slot slots[] = {
 	{ 0 },
 };
 
+static const struct lock_hooks hooks = {
+	.token_held = status_of_token,
+};
+
 const struct core_part views_part = {
 	.id = PART_VIEWS,
+	.lock = &hooks,
 	.refused = obstacle_tell,
 	.slots = slots,
 };

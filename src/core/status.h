@@ -20,7 +20,7 @@ void status_outcome(
 void status_told(struct core *core, const struct slot *slot,
     const struct outcome *o, const struct about *told);
 
-/* lock_listener.token_held() */
+/* lock_hooks.token_held() */
 bool status_of_token(
     const struct core *core, const char *name, size_t len, struct about *out);
 

@@ -242,6 +242,7 @@ core_begin(
 {
 	struct core *core = xcalloc(1, sizeof(*core));
 	const struct core_part *const *part;
+	size_t n = 0;
 
 	assert(strlen(config->broker) <= BROKER_MAX_BYTES);
 	assert(config->shards > 0 && config->shards <= UINT16_MAX);
@@ -264,10 +265,13 @@ core_begin(
 	guard_init(core, &of_guards);
 	sweep_init(core, assembly->swept);
 	core->config.nodes = NULL; /* copied */
-	names_init(core, assembly->of_locks, &waiter_class);
+	names_init(core, &waiter_class);
 	terms_init(core, assembly->terms);
 	leases_init(core, &lock_lessee);
 	stop_init(core);
+	for (part = core->parts; *part != NULL; part++)
+		if ((*part)->lock != NULL)
+			core->locks->hooks[n++] = (*part)->lock;
 	for (part = core->parts; *part != NULL; part++)
 		if ((*part)->init != NULL)
 			(*part)->init(core);

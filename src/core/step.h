@@ -22,7 +22,6 @@ struct core_assembly {
 	const struct swept *const *swept;
 	const struct holding_class *const *holdings; /* HOLDING_KINDS */
 	const struct term_lessee *const *terms;	     /* TERM_KINDS */
-	const struct lock_listener *of_locks;
 };
 
 /* core_new(), with these. */

@@ -180,7 +180,7 @@ struct lease_lessee {
 	/* Nobody holds it or waits: does it stay all the same? */
 	bool (*stays)(struct core *core, struct lease *l);
 	/* Fences to draw beyond those for its waiters. */
-	uint32_t (*reserve)(struct lease *l);
+	uint32_t (*reserve)(const struct core *core, struct lease *l);
 	/* An acquire is about to be sent: does any waiter want to queue up? */
 	bool (*try)(const struct core *core, struct lease *l);
 	/* The name passes on: shall the first waiter queue up again? */

@@ -112,7 +112,7 @@ set_reserve(
 	if (n > core->leases->way->draws)
 		n = core->leases->way->draws;
 	if (core->leases->way->queues)
-		n = (uint32_t)max_ms(n, core->leases->lessee->reserve(l));
+		n = (uint32_t)max_ms(n, core->leases->lessee->reserve(core, l));
 	if (n == 0 || shared)
 		n = 1;
 	assert(n <= LEASE_FENCES_MAX);

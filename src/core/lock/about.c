@@ -19,7 +19,9 @@
 #include "core/guard/guard.h"
 #include "core/guard/quorum.h"
 #include "core/lock/about.h"
+#include "core/lock/broker_message.h"
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/stored.h"
 #include "core/measure/measure.h"
 #include "core/parts.h"
@@ -379,7 +381,7 @@ about_answer(struct core *core, const struct lock *l, const char *name,
 	if (!is_token(to))
 		return;
 	if (!about_here(core, l, &a))
-		core->locks->above->token_held(core, name, name_len, &a);
+		(void)LOCK_ASK(core, token_held, core, name, name_len, &a);
 	known_of(&a, known);
 	buf_init(&text);
 	buf_adds(&text, "told");
@@ -389,6 +391,26 @@ about_answer(struct core *core, const struct lock *l, const char *name,
 	about_send(core, SLOT_STRAY, name, name_len, to, buf_data(&text));
 	buf_fini(&text);
 }
+
+static void
+on_about_message(struct core *core, struct lock *l, const struct message *m)
+{
+	about_answer(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
+}
+
+static void
+on_told_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)l;
+	about_told(core, m->seq, (struct span){ m->more[0].p, m->more[0].n },
+	    m->name, m->name_len);
+}
+
+static const struct message_word words[] = {
+	{ "about", 1, TO_BROKER, on_about_message },
+	{ "told", MORE_ANY, TO_BROKER, on_told_message },
+	{ NULL },
+};
 
 /* As a part. */
 
@@ -402,8 +424,13 @@ static const struct part_slot slots[] = {
 	{ 0 },
 };
 
+static const struct lock_hooks hooks = {
+	.words = words,
+};
+
 const struct core_part about_part = {
 	.id = PART_ABOUT,
+	.lock = &hooks,
 	.init = about_init,
 	.fini = about_fini,
 	.stops = about_stop,

@@ -5,12 +5,8 @@
  *	given SEQ FENCE SECONDS MICROSECONDS HISTORY WAITING NAME
  *	ends SEQ MS NAME
  *	free 0 TOKEN NAME
- *	recall SEQ ASKER NAME, recalled SEQ NAME (recall.h)
- *	about SEQ ASKER NAME, told SEQ [KEY=VALUE ...] NAME (about.h)
- *	force-by SEQ WHO NAME, and behind it
- *	force SEQ SECONDS MICROSECONDS HISTORY NAME, or
- *	force-if SEQ FENCE SECONDS MICROSECONDS HISTORY NAME
  *
+ * and those of parts (lock_hooks.words): of recall.c, about.c, force_message.c.
  * SEQ is that of a token of this run of the broker, because the channel has the
  * instance in its name; `free` is about a token of another broker.  If the
  * token SEQ is over, a message that hands the name to it has the name passed on
@@ -18,39 +14,19 @@
  */
 #include "config.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "core/guard/clock.h"
 #include "core/guard/guard.h"
 #include "core/guard/quorum.h"
 #include "core/lease/lease.h"
 #include "core/lease/parts.h"
 #include "core/lease/votes.h"
-#include "core/lock/about.h"
 #include "core/lock/broker_message.h"
-#include "core/lock/force.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
-#include "core/lock/recall.h"
-#include "core/lock/warm.h"
-
-#define MORE_MAX 5
-#define MORE_ANY UINT_MAX /* any number, which are one */
-
-/* One message, taken apart; all but seq points into its text. */
-struct message {
-	uint64_t seq;
-	struct {
-		const char *p;
-		size_t n;
-	} more[MORE_MAX]; /* the words between SEQ and NAME */
-	const char *name;
-	size_t name_len;
-	const char *history; /* of the server on which we heard it */
-};
 
 /* Messages: hints, each of which may be lost, late, doubled or wrong. */
 
@@ -72,20 +48,20 @@ may_be_queued(const struct lock *l, uint64_t seq)
 	       l->lease.state == LEASE_QUEUED;
 }
 
-static bool
-more_number(const struct message *m, unsigned i, uint64_t max, uint64_t *out)
+bool
+message_number(const struct message *m, unsigned i, uint64_t max, uint64_t *out)
 {
 	return parse_number(m->more[i].p, m->more[i].n, max, out);
 }
 
 /* Reads SECONDS MICROSECONDS HISTORY, from the word i on. */
-static bool
-more_time(const struct message *m, unsigned i, int64_t *server_ms)
+bool
+message_time(const struct message *m, unsigned i, int64_t *server_ms)
 {
 	uint64_t s, us;
 
-	if (!more_number(m, i, FENCE_MAX / 1000000, &s) ||
-	    !more_number(m, i + 1, 999999, &us) ||
+	if (!message_number(m, i, FENCE_MAX / 1000000, &s) ||
+	    !message_number(m, i + 1, 999999, &us) ||
 	    m->more[i + 2].n != HISTORY_BYTES)
 		return false;
 	*server_ms = (int64_t)(s * 1000 + us / 1000);
@@ -113,9 +89,9 @@ on_given_message(struct core *core, struct lock *l, const struct message *m)
 	uint64_t waiting;
 
 	if (may_be_queued(l, m->seq) &&
-	    more_number(m, 0, FENCE_MAX, &handover.fence) &&
-	    more_time(m, 1, &handover.server_ms) &&
-	    more_number(m, 4, 1, &waiting) &&
+	    message_number(m, 0, FENCE_MAX, &handover.fence) &&
+	    message_time(m, 1, &handover.server_ms) &&
+	    message_number(m, 4, 1, &waiting) &&
 	    is_heard_there(m, handover.history)) {
 		handover.waiting = waiting > 0;
 		lease_handed_over(core, &l->lease, &handover);
@@ -156,55 +132,11 @@ on_ends_message(struct core *core, struct lock *l, const struct message *m)
 	uint64_t ms;
 
 	if (l->lease.state != LEASE_QUEUED ||
-	    !more_number(m, 0, INT64_MAX / 2, &ms))
+	    !message_number(m, 0, INT64_MAX / 2, &ms))
 		return;
 	l->lease.term.wake_ms = min_ms(
 	    l->lease.term.wake_ms, core->now_ms + (int64_t)ms + LOOK_SLACK_MS);
 	lock_next(core, l);
-}
-
-/* Tells who asks for a forced release, for the log; a "force" follows.  The two
- * are compared by their number, in case one of them was lost. */
-static void
-on_force_by_message(struct core *core, struct lock *l, const struct message *m)
-{
-	(void)l;
-	snprintf(core->leases->asker, sizeof(core->leases->asker), "%.*s",
-	    (int)m->more[0].n, m->more[0].p);
-	core->leases->asker_seq = m->seq;
-}
-
-/* A message that can't be dated ends nobody: it may be meant for a holder who
- * is gone, and would hit the next one. */
-static void
-force(struct core *core, struct lock *l, const struct message *m, unsigned i)
-{
-	const char *by =
-	    core->leases->asker_seq == m->seq ? core->leases->asker : "";
-	int64_t server_ms, asked_ms;
-
-	if (!more_time(m, i, &server_ms))
-		return;
-	asked_ms = clock_latest_ms(
-	    core, l->lease.term.shard, m->more[i + 2].p, server_ms);
-	if (asked_ms >= 0)
-		force_message(core, l, asked_ms, by);
-}
-
-static void
-on_force_message(struct core *core, struct lock *l, const struct message *m)
-{
-	force(core, l, m, 0);
-}
-
-/* It is meant for the hold with that fence, and no other. */
-static void
-on_force_if_message(struct core *core, struct lock *l, const struct message *m)
-{
-	uint64_t fence;
-
-	if (more_number(m, 0, FENCE_MAX, &fence) && force_is_of(l, fence))
-		force(core, l, m, 1);
 }
 
 /* Quorum: the token that the message names has let the name go. */
@@ -230,65 +162,14 @@ stray(struct core *core, const struct message *m)
 	lock_next(core, l);
 }
 
-/* A name that is warm is given back before the other broker is told; any other
- * is somebody's, and stays so. */
-static void
-on_recall_message(struct core *core, struct lock *l, const struct message *m)
-{
-	warm_cool(core, m->name, m->name_len);
-	recall_note(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
-	if (l == NULL)
-		return;
-	warm_recall(core, l);
-	lock_next(core, l);
-}
-
-/* About a recall of this number, and not about a token. */
-static void
-on_recalled_message(struct core *core, struct lock *l, const struct message *m)
-{
-	(void)l;
-	recall_done(core, m->seq);
-}
-
-static void
-on_about_message(struct core *core, struct lock *l, const struct message *m)
-{
-	about_answer(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
-}
-
-static void
-on_told_message(struct core *core, struct lock *l, const struct message *m)
-{
-	(void)l;
-	about_told(core, m->seq, (struct span){ m->more[0].p, m->more[0].n },
-	    m->name, m->name_len);
-}
-
-/* Whom a message is for: the token of its number, which it may hand the name to;
- * or whatever the broker knows of the name, if anything. */
-enum address { TO_TOKEN, TO_HEIR, TO_NAME, TO_BROKER };
-
-/* `more`: words between SEQ and NAME. */
-static const struct word {
-	const char *word;
-	unsigned more;
-	enum address to;
-	void (*run)(struct core *core, struct lock *l, const struct message *m);
-} words[] = {
+static const struct message_word own_words[] = {
 	{ "grant", 0, TO_HEIR, on_grant_message },
 	{ "given", MORE_MAX, TO_HEIR, on_given_message },
 	{ "waits", 0, TO_TOKEN, on_waits_message },
 	{ "look", 0, TO_TOKEN, on_look_message },
 	{ "ends", 1, TO_TOKEN, on_ends_message },
 	{ "free", 1, TO_NAME, on_free_message },
-	{ "recall", 1, TO_BROKER, on_recall_message },
-	{ "recalled", 0, TO_BROKER, on_recalled_message },
-	{ "about", 1, TO_BROKER, on_about_message },
-	{ "told", MORE_ANY, TO_BROKER, on_told_message },
-	{ "force", 3, TO_TOKEN, on_force_message },
-	{ "force-if", 4, TO_TOKEN, on_force_if_message },
-	{ "force-by", 1, TO_TOKEN, on_force_by_message },
+	{ NULL },
 };
 
 /*
@@ -297,7 +178,7 @@ static const struct word {
  * back is not handed over any more: such a message is old.
  */
 static bool
-is_of(const struct lock *l, const struct word *word, uint64_t seq)
+is_of(const struct lock *l, const struct message_word *word, uint64_t seq)
 {
 	if (lease_rare(&l->lease)->again_seq != 0 &&
 	    lease_rare(&l->lease)->again_seq == seq)
@@ -325,7 +206,8 @@ give_back(struct core *core, const struct lock *l, const struct message *m)
 }
 
 static void
-dispatch(struct core *core, const struct word *word, const struct message *m)
+dispatch(
+    struct core *core, const struct message_word *word, const struct message *m)
 {
 	struct lock *l = lock_find(core, m->name, m->name_len);
 
@@ -369,8 +251,8 @@ take_words(struct message *m, const char **at, const char *end)
 }
 
 static bool
-parse(
-    struct message *m, const struct word *word, const char *at, const char *end)
+parse(struct message *m, const struct message_word *word, const char *at,
+    const char *end)
 {
 	const char *seq = at;
 	size_t n = take_word(&at, end);
@@ -392,23 +274,33 @@ parse(
 		   NAME_MAX_BYTES) == NULL;
 }
 
+/* Returns the word with which the text begins; NULL: none of these. */
+static const struct message_word *
+find_word(const struct message_word *w, const char *text, size_t len)
+{
+	size_t n;
+
+	for (; w != NULL && w->word != NULL; w++) {
+		n = strlen(w->word);
+		if (len > n && memcmp(text, w->word, n) == 0 && text[n] == ' ')
+			return w;
+	}
+	return NULL;
+}
+
 /* Takes `WORD SEQ [MORE ...] NAME`; anything else is not ours, and ignored. */
 void
 broker_message_take(
     struct core *core, const char *text, size_t len, const char *history)
 {
+	const struct lock_hooks *const *hook = core->locks->hooks;
 	struct message m = { .history = history };
-	size_t i, n;
+	const struct message_word *w = find_word(own_words, text, len);
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		n = strlen(words[i].word);
-		if (len <= n || memcmp(text, words[i].word, n) != 0 ||
-		    text[n] != ' ')
-			continue;
-		if (parse(&m, &words[i], text + n + 1, text + len))
-			dispatch(core, &words[i], &m);
-		return;
-	}
+	for (; w == NULL && *hook != NULL; hook++)
+		w = find_word((*hook)->words, text, len);
+	if (w != NULL && parse(&m, w, text + strlen(w->word) + 1, text + len))
+		dispatch(core, w, &m);
 }
 
 /* The looks are spread over half a pad: after a lost subscription all queued

@@ -13,6 +13,7 @@
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/names.h"
 
 /* The only holder may also have what it has in the other mode: it re-enters, or
@@ -67,8 +68,8 @@ lock_gives_way(const struct core *core, const struct lock *l)
 	       lease_contended(&l->lease) &&
 	       (l->handed ||
 		   lock_rare(l)->gave_way < core->config.locks.handovers) &&
-	       core->locks->above->comes_before(
-		   core, l->name, l->name_len, w->came);
+	       LOCK_ASK(core, comes_before, core, l->name, l->name_len,
+		   w->came) != 0;
 }
 
 /*

@@ -27,6 +27,7 @@
 #include "core/lock/about.h"
 #include "core/lock/force_state.h"
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
 #include "core/lock/notify.h"
 #include "core/lock/stored.h"
@@ -184,7 +185,7 @@ force_message(
 	if (!is_meant(l, asked_ms))
 		return;
 	if (TAILQ_EMPTY(&l->holders))
-		notify_forced(core, l, NULL, by);
+		LOCK_HOOK(core, forced, core, l, NULL, by);
 	end_lease(core, l, asked_ms, by, true);
 }
 
@@ -495,8 +496,8 @@ on_force(struct core *core, struct force *f, const struct slot *slot,
 		finish_if_done(core, f);
 		return;
 	case OUTCOME_LOST:
-		if (core->locks->above->token_held(
-			core, f->name, f->name_len, &has))
+		if (LOCK_ASK(core, token_held, core, f->name, f->name_len,
+			&has) != 0)
 			mismatch(core, f, o->fence, &has);
 		else if (!about_ask(core, slot, o))
 			mismatch(core, f, o->fence, NULL);
@@ -559,37 +560,3 @@ force_outcome(
 	else
 		on_look(core, f, slot->shard, o);
 }
-
-/* As a part. */
-
-static size_t
-check_forces(const struct core *core)
-{
-	job_check(core, JOB_FORCE, !TAILQ_EMPTY(&forces_of(core)->touched));
-	return 0;
-}
-
-static const struct part_timer timers[] = {
-	{ TIMER_FORCE, { AGENDA_PATIENT, force_timer } },
-	{ 0 },
-};
-
-static const struct part_slot slots[] = {
-	{ SLOT_FORCE, { .outcome = force_outcome, .told = force_told } },
-	{ 0 },
-};
-
-static const struct part_job jobs[] = {
-	{ JOB_FORCE, force_run },
-	{ 0 },
-};
-
-const struct core_part force_part = {
-	.id = PART_FORCE,
-	.init = force_init,
-	.fini = force_fini,
-	.check = check_forces,
-	.timers = timers,
-	.slots = slots,
-	.jobs = jobs,
-};

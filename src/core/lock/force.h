@@ -38,12 +38,8 @@ void force_told(struct core *core, const struct slot *slot,
 void force_changed(struct core *core, struct lock *l);
 void force_leave(struct core *core, struct lock *l);
 
-static inline void
-force_touch(struct core *core, struct lock *l)
-{
-	if (l->rare != NULL && !TAILQ_EMPTY(&l->rare->forces))
-		force_changed(core, l);
-}
+/* force_changed(), if any wait. */
+void force_touch(struct core *core, struct lock *l);
 
 /* A job: answers the requests whose lease here has ended. */
 bool force_run(struct core *core);

@@ -107,3 +107,10 @@ force_leave(struct core *core, struct lock *l)
 	TAILQ_CONCAT(&forces_of(core)->touched, &l->rare->forces, in_turn);
 	job_set(core, JOB_FORCE, !TAILQ_EMPTY(&forces_of(core)->touched));
 }
+
+void
+force_touch(struct core *core, struct lock *l)
+{
+	if (l->rare != NULL && !TAILQ_EMPTY(&l->rare->forces))
+		force_changed(core, l);
+}

@@ -17,7 +17,7 @@
 #include "core/lock/grant.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
-#include "core/lock/measured.h"
+#include "core/lock/hooks.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
 #include "core/turn/emit.h"
@@ -51,6 +51,8 @@ group_grant(struct core *core, struct group *g)
 	for (i = 0; i < g->n; i++)
 		if (!member_fits(core, g->members[i]))
 			fit = false;
+	for (i = 0; fit && i < g->n; i++)
+		fit = lock_may_grant(core, g->members[i]->lock, g->members[i]);
 	if (!fit)
 		return false;
 	for (i = 0; i < g->n; i++) {
@@ -191,7 +193,7 @@ group_request(
 		emit_reply(core, owner->id, rq->ref, STATUS_BUSY);
 		core->owners->above->refused(core, owner, KIND_LOCK, held->name,
 		    held->name_len, queue_of(held)->n);
-		measured_busy(core, locks, rq->nnames);
+		LOCK_HOOK(core, busy, core, locks, rq->nnames);
 		return;
 	}
 	g = group_new(core, owner, rq, locks);

@@ -20,11 +20,8 @@
 #include "core/lease/lease.h"
 #include "core/lease/tell.h"
 #include "core/lock/hold.h"
-#include "core/lock/measured.h"
+#include "core/lock/hooks.h"
 #include "core/lock/names.h"
-#include "core/lock/notify.h"
-#include "core/lock/unowned.h"
-#include "core/lock/warm.h"
 #include "core/session/notify.h"
 #include "core/session/valid.h"
 #include "core/turn/emit.h"
@@ -150,7 +147,25 @@ lengthen(struct core *core, struct hold *h, const struct waiter *w)
 	    (h->rare->keep_until_ms == 0 && h->rare->delay_ms == 0))
 		return;
 	h->rare->binds = true;
-	unowned_bind(core, h->lock, h->holding.owner);
+	lock_binds(core, h->lock, h->holding.owner);
+}
+
+void
+lock_binds(struct core *core, struct lock *l, const struct owner *owner)
+{
+	lock_need_rare(l)->nbinding++;
+	LOCK_HOOK(core, binds, core, l, owner);
+}
+
+/* When the last is gone, what holders and requests have asked for counts no
+ * more (lessee.c). */
+void
+lock_unbinds(struct core *core, struct lock *l)
+{
+	assert(lock_rare(l)->nbinding > 0);
+	if (--l->rare->nbinding == 0)
+		l->rare->most_keep_until_ms = l->rare->most_delay_ms = 0;
+	LOCK_HOOK(core, unbinds, core, l);
 }
 
 static void
@@ -192,7 +207,8 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	holding_begin(core, &h->holding, HOLDING_NAME, owner);
 	h->lock = l;
 	h->fence = fence;
-	measured_begins(core, h, w);
+	hold_set_waited(h, core->now_ms - w->claim.since_ms);
+	LOCK_HOOK(core, begins, core, h, w);
 	holders_join(l, h);
 	term_used(core, &l->lease.term, 1);
 	core->locks->nholds++;
@@ -225,7 +241,7 @@ hold_told(struct core *core, struct waiter *w)
 	struct lock *l = w->lock;
 
 	assert(w->claim.granted && !w->withdrawn);
-	notify_granted(core, w);
+	LOCK_HOOK(core, told, core, w);
 	w->result = RESULT_GRANTED;
 	/* A name that is locked anew is not lost any more. */
 	owner_take_lost(w->claim.owner, l->name, l->name_len);
@@ -291,15 +307,18 @@ static void
 hold_free(struct core *core, struct hold *h)
 {
 	assert(core->locks->nholds > 0);
-	measured_freed(core, h);
+	LOCK_HOOK(core, ends, core, h);
 	holders_leave(h->lock, h);
 	term_used(core, &h->lock->lease.term, -1);
 	holding_end(core, &h->holding);
 	core->locks->nholds--;
-	if (hold_rare(h)->gone)
-		unowned_hold_ended(core, h->lock);
+	if (hold_rare(h)->gone) {
+		assert(lock_rare(h->lock)->ngone > 0);
+		h->lock->rare->ngone--;
+		LOCK_HOOK(core, unbinds, core, h->lock);
+	}
 	if (h->rare != NULL && h->rare->binds)
-		unowned_unbind(core, h->lock);
+		lock_unbinds(core, h->lock);
 	if (h->rare != NULL)
 		core_disarm(core, &h->rare->bound);
 	free(h->rare);
@@ -328,7 +347,7 @@ end_hold(struct core *core, struct hold *h, bool clean)
 void
 hold_end(struct core *core, struct hold *h, bool clean)
 {
-	notify_released(core, h);
+	LOCK_HOOK(core, ended, core, h);
 	hold_promise_told(h);
 	forget_untold(h, false);
 	end_hold(core, h, clean);
@@ -339,8 +358,7 @@ static void
 note_lost(
     struct core *core, const struct hold *h, const char *reason, const char *by)
 {
-	notify_lost(core, h, reason);
-	measured_lost(core, h, reason, by);
+	LOCK_HOOK(core, lost, core, h, reason, by);
 	core->stats.lost++;
 }
 
@@ -354,10 +372,10 @@ hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
 	if (h->lock->lease.term.state == TERM_ATRISK)
 		note_lost(core, h, NOTIFY_GIVEN_UP, NULL);
 	else
-		measured_ended(core, h, end);
+		LOCK_HOOK(core, given_back, core, h, end);
 	hold_end(core, h, clean);
 	if (clean)
-		warm_released(core, l);
+		LOCK_HOOK(core, released, core, l);
 }
 
 /*

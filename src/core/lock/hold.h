@@ -116,4 +116,8 @@ void lock_look(struct core *core, struct lock *l, const struct owner *owner);
 
 extern const struct holding_class hold_class;
 
+/* A hold or a request of the owner with keep= or delay= comes, or goes. */
+void lock_binds(struct core *core, struct lock *l, const struct owner *owner);
+void lock_unbinds(struct core *core, struct lock *l);
+
 #endif

@@ -14,13 +14,11 @@
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
-#include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
-#include "core/lock/warm.h"
-#include "core/lock/watch.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -134,13 +132,13 @@ in_use(const struct lease *l)
 static bool
 stays(struct core *core, struct lease *l)
 {
-	return warm_stays(core, lock_with(l));
+	return LOCK_ASK(core, stays, core, lock_with(l)) != 0;
 }
 
 static uint32_t
-reserve(struct lease *l)
+reserve(const struct core *core, struct lease *l)
 {
-	return warm_reserve(lock_with(l));
+	return LOCK_ASK(core, reserve, core, lock_with(l));
 }
 
 /*
@@ -269,14 +267,14 @@ arrived(struct core *core, struct lease *lease)
 	struct lock *l = lock_with(lease);
 
 	l->handed = false;
-	measured_arrived(core, l);
+	LOCK_HOOK(core, arrived, core, l);
 	group_arrived(core, l);
 }
 
 static void
 elsewhere(struct core *core, struct lease *l)
 {
-	watch_taken(core, lock_with(l));
+	LOCK_HOOK(core, elsewhere, core, lock_with(l));
 }
 
 static void
@@ -285,7 +283,7 @@ not_free(struct core *core, struct lease *l)
 	struct lock *lock = lock_with(l);
 
 	if (l->foreign)
-		warm_met_plain(core, l->term.shard, lock->name, lock->name_len);
+		LOCK_HOOK(core, plain, core, lock);
 	queue_settle(core, lock, true);
 }
 
@@ -313,7 +311,7 @@ lost(struct core *core, struct lease *lease, const char *reason)
 static void
 renewed(struct core *core, struct lease *l, int64_t left_ms)
 {
-	measured_renewed(core, lock_with(l), left_ms);
+	LOCK_HOOK(core, renewed, core, lock_with(l), left_ms);
 }
 
 static void
@@ -333,8 +331,8 @@ disowned(struct core *core, struct lease *lease, uint64_t fence)
 {
 	const struct lock *l = lock_seen(lease);
 
-	core->locks->above->disowned(core, l->name, l->name_len, lease->seq,
-	    fence, lease_rare(lease)->linger_ms - core->now_ms);
+	LOCK_HOOK(core, disowned, core, l->name, l->name_len, lease->seq, fence,
+	    lease_rare(lease)->linger_ms - core->now_ms);
 }
 
 static void

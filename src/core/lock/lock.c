@@ -15,17 +15,13 @@
 #include "core/lease/tell.h"
 #include "core/lock/admit.h"
 #include "core/lock/fit.h"
-#include "core/lock/force.h"
 #include "core/lock/grant.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
-#include "core/lock/recall.h"
-#include "core/lock/unowned.h"
-#include "core/lock/warm.h"
-#include "core/lock/watch.h"
 #include "core/session/quota.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
@@ -39,10 +35,7 @@ lock_free(struct core *core, struct lock *l)
 	assert(l->nholders == 0 && l->nuntold == 0);
 	assert(TAILQ_EMPTY(&l->holders) && l->queue == NULL);
 	tell_no_more(core, &l->lease.term);
-	warm_over(core, l);
-	unowned_forget(core, l);
-	force_leave(core, l);
-	recall_forget(l);
+	LOCK_HOOK(core, freed, core, l);
 	lock_untouch(core, l);
 	parting_over(core, l, true);
 	names_remove(core, l);
@@ -163,6 +156,8 @@ lock_grant_next(struct core *core, struct lock *l)
 		return false;
 	if (w->group != NULL)
 		return group_grant(core, w->group);
+	if (!lock_may_grant(core, l, w))
+		return false;
 	lock_grant(core, w);
 	return true;
 }
@@ -275,8 +270,7 @@ decide(struct core *core, struct lock *l, bool unwanted)
 bool
 lock_next(struct core *core, struct lock *l)
 {
-	watch_touch(core, l);
-	force_touch(core, l);
+	LOCK_HOOK(core, changed, core, l);
 	if (l->lease.term.losing)
 		return true;
 	decide(core, l, false);
@@ -289,15 +283,13 @@ lock_next(struct core *core, struct lock *l)
 	if (lease_is_held(&l->lease) &&
 	    (l->lease.pending == NULL || l->queue != NULL))
 		parting_over(core, l, false);
-	recall_tell(core, l);
+	LOCK_HOOK(core, settles, core, l);
 	assert(!is_idle(l) || !l->lease.term.losing);
 	if (is_idle(l)) {
 		lock_free(core, l);
 		return false;
 	}
-	unowned_look(core, l);
-	if (!lease_is_held(&l->lease) || l->queue != NULL)
-		warm_over(core, l);
+	LOCK_HOOK(core, settled, core, l);
 	if (lease_is_held(&l->lease))
 		lease_arm_held(core, &l->lease);
 	return true;
@@ -331,14 +323,11 @@ lock_contended(struct core *core, const char *name, size_t len)
 void
 lock_recall(struct core *core, const char *name, size_t len)
 {
-	struct lock *l;
+	struct lock *l = lock_find(core, name, len);
 
-	if (!warm_any(core))
+	if (l == NULL || !lock_is_warm(l))
 		return;
-	l = lock_find(core, name, len);
-	if (l == NULL || !warm_is(l))
-		return;
-	warm_recall(core, l);
+	LOCK_HOOK(core, wanted, core, l);
 	(void)lock_next(core, l);
 }
 
@@ -379,7 +368,7 @@ lock_request(
 	const struct core_name *name = &rq->names[0];
 	struct lock *l;
 
-	if (!core->stopping && !unowned_allows(core, owner, rq))
+	if (!core->stopping && !lock_admits(core, owner, rq))
 		return;
 	if (rq->nnames > 1) {
 		group_request(core, owner, rq);

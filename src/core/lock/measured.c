@@ -5,9 +5,12 @@
 #include "config.h"
 
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
 #include "core/lock/measured.h"
 #include "core/lock/names.h"
+#include "core/lock/notify.h"
+#include "core/measure/count.h"
 #include "core/parts.h"
 #include "core/turn/emit.h"
 
@@ -22,41 +25,15 @@ mark_of(struct core *core, struct lock *l)
 
 /* Waits. */
 
-/* A request whose client goes away is never answered: hence this result, until
- * there is another. */
-void
+static void
 measured_waits(struct core *core, struct waiter *w)
 {
-	w->result = RESULT_CANCELLED;
 	measure_waits(
 	    measure_of(core), &w->wait, mark_of(core, w->lock), core->now_ms);
 }
 
-/* Each name of a group counts as a wait of its own, with one result. */
-void
-measured_answer(struct waiter *w, enum measure_result result)
-{
-	unsigned i;
-
-	if (w->group == NULL) {
-		w->result = result;
-		return;
-	}
-	for (i = 0; i < w->group->n; i++)
-		if (w->group->members[i] != NULL)
-			w->group->members[i]->result = result;
-}
-
-enum measure_result
-measured_result(enum status status)
-{
-	if (status == STATUS_BUSY)
-		return RESULT_BUSY;
-	return status == STATUS_TIMEOUT ? RESULT_TIMEOUT : RESULT_CANCELLED;
-}
-
 /* A re-entry had nothing to wait for, so it does not count as a wait. */
-void
+static void
 measured_waited(struct core *core, struct waiter *w)
 {
 	measure_waited(measure_of(core), &w->wait,
@@ -64,7 +41,7 @@ measured_waited(struct core *core, struct waiter *w)
 	    core->now_ms);
 }
 
-void
+static void
 measured_busy(struct core *core, struct lock *const *locks, unsigned n)
 {
 	unsigned i;
@@ -76,10 +53,10 @@ measured_busy(struct core *core, struct lock *const *locks, unsigned n)
 
 /* Holds. */
 
-void
+static void
 measured_begins(struct core *core, struct hold *h, const struct waiter *w)
 {
-	hold_set_waited(h, core->now_ms - w->claim.since_ms);
+	(void)w;
 	measure_holds(measure_of(core), mark_of(core, h->lock));
 }
 
@@ -128,22 +105,23 @@ hold_over(struct core *core, const struct hold *h, const char *end, bool lost,
 		measured_audit(core, &hold);
 }
 
-void
-measured_ended(struct core *core, const struct hold *h, const char *how)
+static void
+measured_given_back(struct core *core, const struct hold *h, const char *how)
 {
 	hold_over(core, h, how, false, NULL);
 }
 
-void
+static void
 measured_lost(
     struct core *core, const struct hold *h, const char *reason, const char *by)
 {
+	notify_lost(core, h, reason);
 	hold_over(core, h, reason, true, by);
 }
 
 /* A handover lasts from the moment at which the last holder lets go, if
  * somebody waits then, to the next grant. */
-void
+static void
 measured_freed(struct core *core, const struct hold *h)
 {
 	struct lock *l = h->lock;
@@ -159,7 +137,7 @@ measured_freed(struct core *core, const struct hold *h)
 
 /* If the lease has gone to another broker in between, that broker's grants are
  * no handover of ours (measured_arrived()). */
-void
+static void
 measured_handed(struct core *core, struct lock *l)
 {
 	if (l->freed)
@@ -169,7 +147,7 @@ measured_handed(struct core *core, struct lock *l)
 }
 
 /* The message of another broker tells when it has given the name up. */
-void
+static void
 measured_arrived(struct core *core, struct lock *l)
 {
 	l->freed = false;
@@ -178,13 +156,31 @@ measured_arrived(struct core *core, struct lock *l)
 		    FROM_ELSEWHERE, core->now_ms - l->lease.term.confirmed_ms);
 }
 
-void
+static void
 measured_renewed(struct core *core, struct lock *l, int64_t left_ms)
 {
 	measure_renewed(measure_of(core), mark_of(core, l), left_ms);
 }
 
 /* As a part. */
+
+static const struct lock_hooks hooks = {
+	.arrived = measured_arrived,
+	.renewed = measured_renewed,
+	.waits = measured_waits,
+	.waited = measured_waited,
+	.busy = measured_busy,
+	.passes = measured_handed,
+	.told = notify_granted,
+	.begins = measured_begins,
+	.given_back = measured_given_back,
+	.lost = measured_lost,
+	.ends = measured_freed,
+	.ended = notify_released,
+	.risk = notify_risk,
+	.forced = notify_forced,
+	.stopped = notify_stopped,
+};
 
 static void
 init(struct core *core)
@@ -216,6 +212,7 @@ check_measured(const struct core *core)
 
 const struct core_part observe_part = {
 	.id = PART_OBSERVE,
+	.lock = &hooks,
 	.init = init,
 	.fini = fini,
 	.configure = configure_classes,

@@ -30,14 +30,12 @@ name_of(const struct table_link *link, size_t *len)
 }
 
 void
-names_init(struct core *core, const struct lock_listener *above,
-    const struct claim_class *claims)
+names_init(struct core *core, const struct claim_class *claims)
 {
 	struct locks *locks = xcalloc(1, sizeof(*locks));
 	uint32_t i;
 
 	core->locks = locks;
-	locks->above = above;
 	locks->claims = claims;
 	freelist_init(&locks->holds, sizeof(struct hold));
 	freelist_init(&locks->waiters, sizeof(struct waiter));

@@ -6,8 +6,7 @@
 
 #include "core/lock/state.h"
 
-void names_init(struct core *core, const struct lock_listener *above,
-    const struct claim_class *claims);
+void names_init(struct core *core, const struct claim_class *claims);
 void names_fini(struct core *core);
 
 /* The lock of a name: NULL if there is none, or made if there is none.  For

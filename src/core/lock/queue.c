@@ -24,10 +24,9 @@
 #include "core/lock/fit.h"
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
-#include "core/lock/measured.h"
+#include "core/lock/hooks.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
-#include "core/lock/unowned.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -40,13 +39,6 @@ struct place {
 	bool blocked; /* by a starving group before it */
 	bool sharers; /* all before it want to share */
 };
-
-/* Does the request want others kept away for longer than it holds the name? */
-static bool
-binds(const struct waiter *w)
-{
-	return w->keep_ms > 0 || w->delay_ms > 0;
-}
 
 /* Takes w out of its queue. */
 static void
@@ -82,9 +74,10 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 	w->delay_ms = rq->delay_ms;
 	w->queue_limit = rq->queue_limit;
 	w->shared = rq->shared;
-	measured_waits(core, w);
-	if (binds(w))
-		unowned_bind(core, l, owner);
+	w->result = RESULT_CANCELLED; /* if its client goes away */
+	LOCK_HOOK(core, waits, core, w);
+	if (waiter_binds(w))
+		lock_binds(core, l, owner);
 	return w;
 }
 
@@ -316,9 +309,9 @@ waiter_ungranted(struct core *core, struct waiter *w)
 void
 waiter_free(struct core *core, struct waiter *w)
 {
-	measured_waited(core, w);
-	if (binds(w))
-		unowned_unbind(core, w->lock);
+	LOCK_HOOK(core, waited, core, w);
+	if (waiter_binds(w))
+		lock_unbinds(core, w->lock);
 	if (w->claim.granted) {
 		told(core, w);
 	} else {
@@ -332,10 +325,25 @@ waiter_free(struct core *core, struct waiter *w)
 	freelist_give(&core->locks->waiters, w);
 }
 
+/* Each name of a group counts as a wait of its own, with one result. */
+void
+waiter_ends(struct waiter *w, enum measure_result result)
+{
+	unsigned i;
+
+	if (w->group == NULL) {
+		w->result = result;
+		return;
+	}
+	for (i = 0; i < w->group->n; i++)
+		if (w->group->members[i] != NULL)
+			w->group->members[i]->result = result;
+}
+
 static void
 answered(struct core *core, struct waiter *w, enum measure_result result)
 {
-	measured_answer(w, result);
+	waiter_ends(w, result);
 	if (w->group != NULL)
 		group_free(core, w->group, waiter_free);
 	else
@@ -394,7 +402,10 @@ waiter_answer(struct core *core, struct waiter *w, enum status status)
 	emit_reply(core, w->claim.owner->id, w->claim.ref, status);
 	if (status != STATUS_CANCELLED)
 		tell_why(core, status == STATUS_BUSY ? w : in_the_way(core, w));
-	answered(core, w, measured_result(status));
+	answered(core, w,
+	    status == STATUS_BUSY      ? RESULT_BUSY
+	    : status == STATUS_TIMEOUT ? RESULT_TIMEOUT
+				       : RESULT_CANCELLED);
 }
 
 void

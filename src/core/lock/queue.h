@@ -60,4 +60,7 @@ void queue_hasten(struct core *core, struct claim *c);
 void withdraw_request(struct core *core, struct claim *c);
 void withdraw_refuse(struct core *core, struct claim *c);
 
+/* Its request is answered, with that result, for all its names. */
+void waiter_ends(struct waiter *w, enum measure_result result);
+
 #endif

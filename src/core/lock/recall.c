@@ -17,6 +17,9 @@
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
 #include "core/lock/about.h"
+#include "core/lock/broker_message.h"
+#include "core/lock/hooks.h"
+#include "core/lock/lock.h"
 #include "core/lock/names.h"
 #include "core/lock/recall.h"
 #include "core/lock/stored.h"
@@ -175,7 +178,7 @@ static bool
 is_parting(const struct lock *l)
 {
 	return l != NULL && l->queue == NULL && TAILQ_EMPTY(&l->holders) &&
-	       !warm_is(l) &&
+	       !lock_is_warm(l) &&
 	       (lease_is_held(&l->lease) || l->lease.state == LEASE_ENDING);
 }
 
@@ -463,6 +466,21 @@ recall_note(struct core *core, struct lock *l, const char *name,
 	l->rare->naskers++;
 }
 
+static void
+forget_askers(struct core *core, struct lock *l)
+{
+	struct asker *a;
+
+	(void)core;
+	if (l->rare == NULL)
+		return;
+	while ((a = SLIST_FIRST(&l->rare->askers)) != NULL) {
+		SLIST_REMOVE_HEAD(&l->rare->askers, link);
+		free(a);
+	}
+	l->rare->naskers = 0;
+}
+
 void
 recall_tell(struct core *core, struct lock *l)
 {
@@ -472,22 +490,37 @@ recall_tell(struct core *core, struct lock *l)
 		return;
 	SLIST_FOREACH(a, &l->rare->askers, link)
 	tell_asker(core, l->name, l->name_len, a->token, a->len);
-	recall_forget(l);
+	forget_askers(core, l);
 }
 
-void
-recall_forget(struct lock *l)
+/* Messages. */
+
+/* A name that is warm is given back before the other broker is told; any other
+ * is somebody's, and stays so. */
+static void
+on_recall_message(struct core *core, struct lock *l, const struct message *m)
 {
-	struct asker *a;
-
-	if (l->rare == NULL)
+	warm_cool(core, m->name, m->name_len);
+	recall_note(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
+	if (l == NULL)
 		return;
-	while ((a = SLIST_FIRST(&l->rare->askers)) != NULL) {
-		SLIST_REMOVE_HEAD(&l->rare->askers, link);
-		free(a);
-	}
-	l->rare->naskers = 0;
+	warm_recall(core, l);
+	lock_next(core, l);
 }
+
+/* About a recall of this number, and not about a token. */
+static void
+on_recalled_message(struct core *core, struct lock *l, const struct message *m)
+{
+	(void)l;
+	recall_done(core, m->seq);
+}
+
+static const struct message_word words[] = {
+	{ "recall", 1, TO_BROKER, on_recall_message },
+	{ "recalled", 0, TO_BROKER, on_recalled_message },
+	{ NULL },
+};
 
 /* As a part. */
 
@@ -501,8 +534,15 @@ static const struct part_slot slots[] = {
 	{ 0 },
 };
 
+static const struct lock_hooks hooks = {
+	.settles = recall_tell,
+	.freed = forget_askers,
+	.words = words,
+};
+
 const struct core_part recall_part = {
 	.id = PART_RECALL,
+	.lock = &hooks,
 	.init = recall_init,
 	.fini = recall_fini,
 	.puts_off = recall_first,

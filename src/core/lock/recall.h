@@ -52,7 +52,4 @@ void recall_note(struct core *core, struct lock *l, const char *name,
 /* Tells those who have asked, unless the name is on its way back. */
 void recall_tell(struct core *core, struct lock *l);
 
-/* The name goes: nobody is told any more. */
-void recall_forget(struct lock *l);
-
 #endif

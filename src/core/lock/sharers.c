@@ -6,9 +6,9 @@
 
 #include "core/lease/tell.h"
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
 #include "core/lock/names.h"
-#include "core/lock/notify.h"
 #include "core/turn/emit.h"
 #include "core/turn/work.h"
 
@@ -123,7 +123,7 @@ let_go(struct core *core, struct holding *holding, bool clean)
 	struct lock *l = h->lock;
 
 	if (core->stopping && !clean)
-		notify_stopped(core, h);
+		LOCK_HOOK(core, stopped, core, h);
 	hold_give_back(core, h, "dropped", clean);
 	lock_next(core, l);
 }
@@ -146,7 +146,7 @@ lose(struct core *core, struct holding *holding, const struct loss *loss)
 	int64_t promised_ms = holding->owner->promised_ms;
 
 	if (loss->tell_by)
-		notify_forced(core, h->lock, h, loss->by);
+		LOCK_HOOK(core, forced, core, h->lock, h, loss->by);
 	if (loss->by == NULL && promised_ms > core->now_ms)
 		outlive(core, holding, promised_ms);
 	hold_lose(core, h, loss->reason, loss->by);
@@ -163,7 +163,7 @@ warn(struct core *core, const struct holding *holding, enum event_id event,
 	emit_num(core, FIELD_FENCE, hold_told_fence(h));
 	if (event == EVENT_ATRISK)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
-	notify_risk(core, h, event == EVENT_SAFE, left_ms);
+	LOCK_HOOK(core, risk, core, h, event == EVENT_SAFE, left_ms);
 }
 
 const struct holding_class hold_class = {

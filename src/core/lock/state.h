@@ -16,9 +16,9 @@
 #include "base/freelist.h"
 #include "base/table.h"
 #include "core/lease/lease.h"
-#include "core/measure/count.h"
 #include "core/session/claim.h"
 #include "core/session/holding.h"
+#include "core/turn/marks.h"
 #include "core/turn/slot.h"
 
 TAILQ_HEAD(waiter_list, waiter);
@@ -196,6 +196,13 @@ lock_seen(const struct lease *l)
 	return container_of_const(l, struct lock, lease);
 }
 
+/* Does it stay with this broker, though nobody has it here? */
+static inline bool
+lock_is_warm(const struct lock *l)
+{
+	return lease_rare(&l->lease)->warm_ms > 0;
+}
+
 /* The queue of a name; empty if nobody waits. */
 static inline const struct queue *
 queue_of(const struct lock *l)
@@ -257,6 +264,13 @@ waiter_came_before(const struct waiter *w, const struct waiter *other)
 	return w->came < other->came;
 }
 
+/* Does the request want others kept away for longer than it holds the name? */
+static inline bool
+waiter_binds(const struct waiter *w)
+{
+	return w->keep_ms > 0 || w->delay_ms > 0;
+}
+
 /* What it was granted, if anything, counts as a hold no longer; or the client
  * is told of it now. */
 static inline void
@@ -275,26 +289,11 @@ lock_rare(const struct lock *l)
 	return l->rare != NULL ? l->rare : &nothing;
 }
 
-/* What a name asks of the modules above. */
-struct lock_listener {
-	/* Is somebody else here who wants the name, came before that request,
-	 * and has a place in the queue in the store? */
-	bool (*comes_before)(const struct core *core, const char *name,
-	    size_t len, uint64_t came);
-	/* A name that was kept for nobody is a token hold of nobody now, by that
-	 * operation, for so long yet. */
-	void (*disowned)(struct core *core, const char *name, size_t len,
-	    uint64_t seq, uint64_t fence, int64_t left_ms);
-	/* Tells of the token hold of that name that this broker looks after;
-	 * false: there is none. */
-	bool (*token_held)(const struct core *core, const char *name,
-	    size_t len, struct about *out);
-};
-
 /* All names of this broker. */
 struct locks {
-	const struct lock_listener *above; /* static */
-	const struct claim_class *claims;  /* of waiters; static */
+	/* hooks.h: those of the parts, with NULL at the end. */
+	const struct lock_hooks *hooks[PART_MAX + 1];
+	const struct claim_class *claims; /* of waiters; static */
 	/* Names, one table for each guard; over a quorum the first has all of
 	 * them.  Owned. */
 	struct table *names;

@@ -6,7 +6,6 @@
 #include "core/guard/sweep.h"
 #include "core/lock/broker_message.h"
 #include "core/lock/lock.h"
-#include "core/lock/warm.h"
 
 /* Its last holder may come back for it only here. */
 static bool
@@ -28,7 +27,7 @@ sweep_name(struct core *core, struct table_link *link)
 		lease_reclaim(core, &l->lease);
 	if ((what & SWEEP_LOOK) != 0)
 		next = broker_message_missed(core, l);
-	if ((what & SWEEP_WARM) != 0 && warm_is(l))
+	if ((what & SWEEP_WARM) != 0 && lock_is_warm(l))
 		next = true;
 	if ((what & SWEEP_HAND_ON) != 0 && is_for_nobody(core, l)) {
 		lease_hand_on(core, &l->lease);

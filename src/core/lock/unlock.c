@@ -11,7 +11,6 @@
 #include "core/lock/lock.h"
 #include "core/lock/parting.h"
 #include "core/lock/queue.h"
-#include "core/lock/warm.h"
 #include "core/session/owner.h"
 #include "core/turn/emit.h"
 
@@ -63,7 +62,7 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 		return hold_depth(h);
 	hold_give_back(core, h, "released", true);
 	if (!lock_next(core, l) || !TAILQ_EMPTY(&l->holders) ||
-	    l->lease.state == LEASE_NONE || warm_is(l))
+	    l->lease.state == LEASE_NONE || lock_is_warm(l))
 		return 0;
 	/* A waiter here gets it, unless it is the turn of another broker. */
 	if (l->lease.state != LEASE_ENDING && l->queue != NULL)

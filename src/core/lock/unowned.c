@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "core/lock/hold.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
 #include "core/lock/unowned.h"
 #include "core/parts.h"
@@ -25,8 +26,8 @@
  * before.  `unowned` are those that nobody has; `counts` are also those that
  * may come to that.
  */
-void
-unowned_look(struct core *core, struct lock *l)
+static void
+count_unowned(struct core *core, struct lock *l)
 {
 	const struct lock_rare *m = lock_rare(l);
 	bool lingers, unowned, counts;
@@ -45,8 +46,8 @@ unowned_look(struct core *core, struct lock *l)
 		share_give(&core->owners->shares, &l->rare->share);
 }
 
-void
-unowned_forget(struct core *core, struct lock *l)
+static void
+forget_unowned(struct core *core, struct lock *l)
 {
 	assert(core->owners->nunowned >= l->unowned);
 	assert(core->owners->ncounted >= l->counted);
@@ -57,23 +58,11 @@ unowned_forget(struct core *core, struct lock *l)
 		share_give(&core->owners->shares, &l->rare->share);
 }
 
-void
-unowned_bind(struct core *core, struct lock *l, const struct owner *owner)
+static void
+pay(struct core *core, struct lock *l, const struct owner *owner)
 {
-	lock_need_rare(l)->nbinding++;
 	share_pass(&core->owners->shares, &l->rare->share, owner->user);
-	unowned_look(core, l);
-}
-
-/* When the last is gone, what holders and requests have asked for counts no
- * more (lessee.c). */
-void
-unowned_unbind(struct core *core, struct lock *l)
-{
-	assert(lock_rare(l)->nbinding > 0);
-	if (--l->rare->nbinding == 0)
-		l->rare->most_keep_until_ms = l->rare->most_delay_ms = 0;
-	unowned_look(core, l);
+	count_unowned(core, l);
 }
 
 static void
@@ -93,7 +82,7 @@ count_next(struct core *core, struct owner *owner, struct cursor *at)
 	if (h == NULL)
 		return false;
 	if (hold_set_gone(h, owner->gone))
-		unowned_look(core, h->lock);
+		count_unowned(core, h->lock);
 	return true;
 }
 
@@ -113,19 +102,10 @@ unowned_gone(struct core *core, struct owner *owner, bool gone)
 	job_run(core, JOB_GONE);
 }
 
-void
-unowned_hold_ended(struct core *core, struct lock *l)
-{
-	assert(lock_rare(l)->ngone > 0);
-	l->rare->ngone--;
-	unowned_look(core, l);
-}
-
 /* A name that counts already costs no more, whoever asks for it.  A request for
  * several names is refused as a whole. */
-bool
-unowned_allows(
-    struct core *core, struct owner *owner, const struct core_request *rq)
+static bool
+allows(struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct lock *l;
 	uint64_t more = 0;
@@ -148,6 +128,14 @@ unowned_allows(
 
 /* As a part. */
 
+static const struct lock_hooks hooks = {
+	.settled = count_unowned,
+	.freed = forget_unowned,
+	.binds = pay,
+	.unbinds = count_unowned,
+	.admits = allows,
+};
+
 static const struct part_job jobs[] = {
 	{ JOB_GONE, unowned_go_on },
 	{ 0 },
@@ -155,6 +143,7 @@ static const struct part_job jobs[] = {
 
 const struct core_part unowned_part = {
 	.id = PART_UNOWNED,
+	.lock = &hooks,
 	.gone = unowned_gone,
 	.jobs = jobs,
 };

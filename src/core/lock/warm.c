@@ -31,6 +31,7 @@
 #include "core/guard/quorum.h"
 #include "core/guard/sweep.h"
 #include "core/lease/pace.h"
+#include "core/lock/hooks.h"
 #include "core/lock/names.h"
 #include "core/lock/warm.h"
 #include "core/parts.h"
@@ -368,7 +369,7 @@ put_off_renewal(struct core *core, struct lock *l)
 		pace_put_off(core, &l->lease.term);
 }
 
-void
+static void
 warm_granted(struct core *core, struct lock *l, bool shared)
 {
 	struct warm *warm = warm_of(core);
@@ -403,7 +404,7 @@ make_room(struct core *core, struct warm *warm)
 	lock_touch(core, oldest);
 }
 
-void
+static void
 warm_released(struct core *core, struct lock *l)
 {
 	struct warm *warm = warm_of(core);
@@ -424,7 +425,7 @@ warm_released(struct core *core, struct lock *l)
 	lease_need_rare(&l->lease)->warm_ms = core->now_ms + warm->most_ms;
 }
 
-bool
+static bool
 warm_stays(struct core *core, struct lock *l)
 {
 	if (!warm_is(l))
@@ -443,11 +444,12 @@ warm_stays(struct core *core, struct lock *l)
 /* A name that changes hands very often would ask for fences as often, so each
  * draw of such a name is several times the one before.  Redis gives no more than
  * its clock has room for. */
-uint32_t
-warm_reserve(struct lock *l)
+static uint32_t
+warm_reserve(const struct core *core, struct lock *l)
 {
 	struct lock_rare *m = l->rare;
 
+	(void)core;
 	if (m == NULL || !(m->warm || m->regranted))
 		return 0;
 	m->regranted = false;
@@ -490,6 +492,30 @@ check_warm(const struct core *core)
 
 /* As a part. */
 
+static void
+settled(struct core *core, struct lock *l)
+{
+	if (!lease_is_held(&l->lease) || l->queue != NULL)
+		warm_over(core, l);
+}
+
+static void
+meet_plain(struct core *core, struct lock *l)
+{
+	warm_met_plain(core, l->lease.term.shard, l->name, l->name_len);
+}
+
+static const struct lock_hooks hooks = {
+	.settled = settled,
+	.freed = warm_over,
+	.wanted = warm_recall,
+	.plain = meet_plain,
+	.stays = warm_stays,
+	.reserve = warm_reserve,
+	.granted = warm_granted,
+	.released = warm_released,
+};
+
 /* Settings have changed, or the broker leaves: gives back, in later steps, what
  * is warm and may not stay so. */
 static void
@@ -515,6 +541,7 @@ sweeps(const struct core *core, uint32_t shard)
 
 const struct core_part warm_part = {
 	.id = PART_WARM,
+	.lock = &hooks,
 	.init = warm_init,
 	.fini = warm_fini,
 	.configure = configure_warm,

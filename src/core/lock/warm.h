@@ -18,19 +18,6 @@ void warm_fini(struct core *core);
  * warm by former settings are swept (SWEEP_WARM). */
 void warm_configure(struct core *core, const struct lock_limits *limits);
 
-/* The name was granted to one session here.  It is not warm any more. */
-void warm_granted(struct core *core, struct lock *l, bool shared);
-
-/* Its holder has let it go.  Keeps it warm, if that is worth it; lock_next()
- * must follow in any case. */
-void warm_released(struct core *core, struct lock *l);
-
-/*
- * The name has neither holder nor waiter.  Does it stay with this broker?  If
- * its time is up, or somebody else wants it, it is not warm any more.
- */
-bool warm_stays(struct core *core, struct lock *l);
-
 /* It is not warm any more, if it was. */
 void warm_over(struct core *core, struct lock *l);
 
@@ -40,10 +27,6 @@ void warm_recall(struct core *core, struct lock *l);
 
 /* The name does not become warm for half a minute or more. */
 void warm_cool(struct core *core, const char *name, size_t len);
-
-/* How many fences to draw at once for a name that was taken again and again
- * from one reserve; 0: as many as for any other. */
-uint32_t warm_reserve(struct lock *l);
 
 /* A plain client of Redis has the name, and would find others warm.  With
  * `auto`, no name of that shard becomes warm for an hour. */

@@ -14,6 +14,7 @@
 
 #include "base/xmalloc.h"
 #include "core/guard/guard.h"
+#include "core/lock/hooks.h"
 #include "core/lock/lock.h"
 #include "core/lock/stored.h"
 #include "core/lock/warm.h"
@@ -229,13 +230,13 @@ note_change(struct core *core, const struct lock *l, bool taken)
 }
 
 void
-watch_touch(struct core *core, const struct lock *l)
+watch_touch(struct core *core, struct lock *l)
 {
 	note_change(core, l, false);
 }
 
 void
-watch_taken(struct core *core, const struct lock *l)
+watch_taken(struct core *core, struct lock *l)
 {
 	note_change(core, l, true);
 }
@@ -487,8 +488,14 @@ static const struct part_job jobs[] = {
 	{ 0 },
 };
 
+static const struct lock_hooks hooks = {
+	.changed = watch_touch,
+	.elsewhere = watch_taken,
+};
+
 const struct core_part watch_part = {
 	.id = PART_WATCH,
+	.lock = &hooks,
 	.init = watch_init,
 	.fini = watch_fini,
 	.leave = watch_leave,

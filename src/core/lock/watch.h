@@ -28,8 +28,8 @@ bool watch_has(
  * they are many, of one of the next.  `watch_taken`: another has been seen to
  * have it.
  */
-void watch_touch(struct core *core, const struct lock *l);
-void watch_taken(struct core *core, const struct lock *l);
+void watch_touch(struct core *core, struct lock *l);
+void watch_taken(struct core *core, struct lock *l);
 
 /* The same for a name that no session of this broker has: reads the key now. */
 void watch_stir(struct core *core, const char *name, size_t len);

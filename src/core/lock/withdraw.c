@@ -8,7 +8,6 @@
 
 #include "core/lock/group.h"
 #include "core/lock/hold.h"
-#include "core/lock/measured.h"
 #include "core/lock/names.h"
 #include "core/lock/queue.h"
 #include "core/session/quota.h"
@@ -49,6 +48,6 @@ void
 withdraw_refuse(struct core *core, struct claim *c)
 {
 	emit_error(core, c->owner->id, c->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
-	measured_answer(waiter_of(c), RESULT_REFUSED);
+	waiter_ends(waiter_of(c), RESULT_REFUSED);
 	withdraw_request(core, c);
 }

@@ -5,8 +5,8 @@
 #ifndef LOCKBROKER_CORE_MEASURE_COUNT_H
 #define LOCKBROKER_CORE_MEASURE_COUNT_H
 
-#include "base/list.h"
 #include "core/measure/measure.h"
+#include "core/turn/marks.h"
 
 struct measure *measure_new(void);
 void measure_free(struct measure *m);
@@ -18,36 +18,12 @@ void measure_free(struct measure *m);
 void measure_configure(
     struct measure *m, const struct metrics_settings *settings);
 
-/* The class of a name, kept with the name.  All zero: not looked up yet. */
-struct measure_mark {
-	uint8_t class; /* a slot of the classes */
-	uint8_t epoch; /* of the configuration in which it was looked up */
-};
-
 /*
  * Looks up the class of a name again if the configuration has changed.  `holds`
  * is how many holds of the name are counted in its class.
  */
 void measure_classify(struct measure *m, struct measure_mark *mark,
     const char *name, size_t len, uint32_t holds);
-
-/* How a wait ends.  A wait that ends with NONE does not count: a re-entry. */
-enum measure_result {
-	RESULT_GRANTED,
-	RESULT_TIMEOUT,
-	RESULT_CANCELLED,
-	RESULT_REFUSED,
-	RESULTS,
-	RESULT_BUSY = RESULTS,
-	RESULT_NONE
-};
-
-/* A part of each request.  The list of a class is in the order of time. */
-struct measure_wait {
-	TAILQ_ENTRY(measure_wait) in_class;
-	int64_t since_ms;
-	uint8_t class; /* that of the name when the request came */
-};
 
 /* A wait begins; it ends. */
 void measure_waits_since(struct measure *m, struct measure_wait *w,

@@ -21,7 +21,7 @@ void adopt_fini(struct core *core);
  * (guard_listener). */
 void adopt_begin(struct core *core, uint32_t shard);
 
-/* A name that this broker kept for nobody is such a hold now (lock_listener). */
+/* A name that this broker kept for nobody is such a hold now (lock_hooks). */
 void adopt_disowned(struct core *core, const char *name, size_t len,
     uint64_t seq, uint64_t fence, int64_t left_ms);
 

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include "core/lock/hooks.h"
 #include "core/parts.h"
 #include "core/token/adopt.h"
 #include "core/token/call.h"
@@ -60,8 +61,14 @@ static const struct part_job jobs[] = {
 	{ 0 },
 };
 
+static const struct lock_hooks hooks = {
+	.comes_before = poll_comes_before,
+	.disowned = adopt_disowned,
+};
+
 const struct core_part token_part = {
 	.id = PART_TOKEN,
+	.lock = &hooks,
 	.init = token_init,
 	.fini = token_fini,
 	.timers = timers,

@@ -17,6 +17,7 @@
 #include "core/turn/slot.h"
 #include "core/turn/turn.h"
 
+struct lock_hooks;
 struct owner;
 struct session;
 
@@ -48,6 +49,9 @@ struct core_part {
 	/* Settings are new (core->config); `metrics` may be NULL: as before. */
 	void (*configure)(
 	    struct core *core, const struct metrics_settings *metrics);
+
+	/* What it is told and asked about names: lock/hooks.h. */
+	const struct lock_hooks *lock;
 
 	/* Events.  A message of another broker, or an outcome, that is for this
 	 * part; it takes over the name of the slot.  True: nobody else sees

@@ -116,8 +116,9 @@ nobody_else(struct core *core, struct lease *l)
 }
 
 static uint32_t
-no_more(struct lease *l)
+no_more(const struct core *core, struct lease *l)
 {
+	(void)core;
 	(void)l;
 	return 0;
 }
