@@ -18,6 +18,13 @@ add_word(struct row *r, enum field_id id, const char *word)
 }
 
 static bool
+has_our_name(const struct core *core, const struct member *one)
+{
+	return one->name_len == strlen(core->broker) &&
+	       memcmp(one->text, core->broker, one->name_len) == 0;
+}
+
+static bool
 is_self(const struct core *core, const struct member *one)
 {
 	char id[BROKER_MAX_BYTES + 32];
@@ -46,6 +53,10 @@ tell_brokers(struct core *core, struct listing *g)
 			row_num(r, FIELD_MISSING, 1);
 		if (is_self(core, one))
 			row_num(r, FIELD_SELF, 1);
+		else if (has_our_name(core, one) &&
+			 one->text[one->name_len] == '.')
+			row_str(
+			    r, FIELD_INSTANCE, one->text + one->name_len + 1);
 		if (one->twice)
 			row_num(r, FIELD_TWICE, 1);
 		row_finish(r, NULL, one->text, one->name_len);

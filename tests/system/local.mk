@@ -109,6 +109,7 @@ EXTRA_DIST += \
 	tests/system/test_reference_client.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_replace.py \
+	tests/system/test_replace_asked.py \
 	tests/system/test_replace_away.py \
 	tests/system/test_replace_embedded.py \
 	tests/system/test_replace_load.py \

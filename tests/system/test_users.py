@@ -32,7 +32,7 @@ ON_NAMES = [
 # Verbs that every user may use, and those of administrators; BROKERS is also for those who may
 # watch all names.
 ALWAYS = ["SESSION", "VALID", "LIST", "NAMES", "PING", "READY", "VERSION", "HELP", "WHOAMI",
-          "CANCEL x", "RESUME key=00", "UNWATCH x"]
+          "CANCEL x", "RESUME key=00", "LEAVING 00", "UNWATCH x"]
 ADMIN = ["STATS", "UNLOCK-FORCE free", "BROKERS"]
 NOBODY = ["HELP", "VERSION", "PING"]
 

@@ -174,7 +174,8 @@ reload(struct lifecycle *l, struct config *fresh)
 	settings_fit_descriptors(l->config);
 	certificates = broker_reload(l->broker, l->config, fresh->users);
 	fresh->users = NULL; /* the broker's, as clients point to them */
-	succession_reload(broker_succession(l->broker));
+	succession_reload(
+	    broker_succession(l->broker), !reread_again(l->reread));
 	LOG(NOTICE, "reloaded", LOG_N("changed", changed),
 	    LOG_B("settings", buf_len(&names) > 0 ? buf_data(&names) : "",
 		buf_len(&names)),

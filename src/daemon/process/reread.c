@@ -164,6 +164,12 @@ reread_free(struct reread *r)
 	free(r);
 }
 
+bool
+reread_again(const struct reread *r)
+{
+	return r->again;
+}
+
 /* Without a thread, the loop reads: late is better than never. */
 void
 reread_start(struct reread *r, bool shared)

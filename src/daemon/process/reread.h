@@ -29,6 +29,9 @@ struct reread *reread_new(
 /* Does not wait for a thread that is reading: its result is dropped. */
 void reread_free(struct reread *r);
 
+/* Does it read once more, after what it has told last? */
+bool reread_again(const struct reread *r);
+
 /* If it is reading already, it reads once more afterwards.  shared: only the
  * sections that all processes of a broker share. */
 void reread_start(struct reread *r, bool shared);

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/handed.h"
@@ -23,8 +24,8 @@ struct leaver {
 	struct channel *channel; /* owned */
 	bool left;		 /* it has said that it ends */
 	unsigned reports;
-	int64_t pid, since_ms;
-	uint64_t clients, locks, waiters;
+	int64_t pid;
+	struct leaver_told told;
 	LIST_ENTRY(leaver) link;
 };
 
@@ -54,12 +55,15 @@ on_heard(void *arg, struct packet *p)
 		one->left = true;
 	} else if (packet_is(p, "report", 5)) {
 		one->pid = packet_num(p, 1);
-		one->since_ms = packet_num(p, 2);
-		one->clients = (uint64_t)packet_num(p, 3);
-		one->locks = (uint64_t)packet_num(p, 4);
-		one->waiters = (uint64_t)packet_num(p, 5);
-		/* The first comes at once, when Redis does not know yet. */
-		if (++one->reports == 2)
+		one->told.since_ms = packet_num(p, 2);
+		one->told.clients = (uint64_t)packet_num(p, 3);
+		one->told.locks = (uint64_t)packet_num(p, 4);
+		one->told.waiters = (uint64_t)packet_num(p, 5);
+		snprintf(one->told.instance, sizeof(one->told.instance), "%s",
+		    packet_text(p, 6));
+		one->told.holds = (uint64_t)packet_num(p, 7);
+		/* Two come at once, when Redis does not know yet. */
+		if (++one->reports == 3)
 			one->of->inherit(one->of->broker);
 	}
 }
@@ -83,7 +87,8 @@ on_gone(void *arg)
 	/* One of which nothing was heard may have told the process before us. */
 	if (!one->left && one->pid != 0 && !l->broker->stopping)
 		LOG(WARNING, "leaving-died", LOG_N("pid", one->pid),
-		    LOG_N("clients", one->clients), LOG_N("locks", one->locks));
+		    LOG_N("clients", one->told.clients),
+		    LOG_N("locks", one->told.locks));
 	leaver_free(one);
 	resumption_gone(l->resumption, channel);
 }
@@ -99,7 +104,7 @@ leavers_add(struct leavers *l, struct channel *channel, int64_t pid)
 	one->of = l;
 	one->channel = channel;
 	one->pid = pid;
-	one->since_ms = now_ms();
+	one->told.since_ms = now_ms();
 	channel_handle(channel, &channel_handler, one);
 	LIST_INSERT_HEAD(&l->list, one, link);
 }
@@ -198,6 +203,17 @@ leavers_ask_to_serve(
 	return !p.full && channel_hand(channel, &p, fd);
 }
 
+struct leaver_told *
+leavers_told(const struct leavers *l, size_t i)
+{
+	struct leaver *one;
+
+	LIST_FOREACH (one, &l->list, link)
+		if (i-- == 0)
+			return &one->told;
+	return NULL;
+}
+
 struct leavers_sum
 leavers_sum(const struct leavers *l)
 {
@@ -206,11 +222,11 @@ leavers_sum(const struct leavers *l)
 
 	LIST_FOREACH (one, &l->list, link) {
 		out.processes++;
-		out.clients += one->clients;
-		out.locks += one->locks;
-		out.waiters += one->waiters;
-		if (out.since_ms == 0 || one->since_ms < out.since_ms)
-			out.since_ms = one->since_ms;
+		out.clients += one->told.clients;
+		out.locks += one->told.locks;
+		out.waiters += one->told.waiters;
+		if (out.since_ms == 0 || one->told.since_ms < out.since_ms)
+			out.since_ms = one->told.since_ms;
 	}
 	return out;
 }

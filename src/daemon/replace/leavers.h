@@ -33,6 +33,18 @@ void leavers_hand_over(const struct leavers *l, struct handed_list *out);
 /* They are another process' from now on: hears nothing any more. */
 void leavers_hush(struct leavers *l);
 
+/* What one of them has told last. */
+#define LEAVER_INSTANCE_SIZE 17
+struct leaver_told {
+	char instance[LEAVER_INSTANCE_SIZE]; /* "": nothing yet */
+	uint64_t clients, locks, waiters, holds;
+	int64_t since_ms;
+	bool listed; /* for whoever lists them */
+};
+
+/* The i-th of them; NULL: there are not so many. */
+struct leaver_told *leavers_told(const struct leavers *l, size_t i);
+
 bool leavers_none(const struct leavers *l);
 
 /* Says the word to each, now or when its channel has room. */

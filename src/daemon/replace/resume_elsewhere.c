@@ -6,6 +6,8 @@
 
 #include <assert.h>
 #include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -20,6 +22,7 @@
 #include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge/bridge.h"
+#include "daemon/replace/leavers.h"
 #include "daemon/replace/resume_elsewhere.h"
 #include "daemon/users/identity.h"
 #include "relay/channel.h"
@@ -33,14 +36,15 @@
 
 TAILQ_HEAD(quest_list, quest);
 
-/* A RESUME that waits.  Owned by the resumption. */
+/* A RESUME or LEAVING that waits.  Owned by the resumption. */
 struct quest {
 	struct resumption *of;
+	enum verb_id verb;
 	uint64_t number, conn, ref;
 	unsigned awaited;     /* answers */
 	struct channel *said; /* the process that has said yes; NULL: none */
 	struct event *late;
-	char key[KEY_MAX];
+	char key[KEY_MAX]; /* or an instance, which is shorter than any */
 	struct table_link by_number;
 	TAILQ_ENTRY(quest) link; /* of those that ask, or have been told */
 };
@@ -109,7 +113,7 @@ on_late(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	refuse(arg, ERR_UNAVAILABLE,
-	    "the process that has the session does not answer; try again");
+	    "the process that has it does not answer; try again");
 }
 
 static const char *
@@ -147,9 +151,29 @@ not_asked(struct quest *q, int n)
 {
 	if (n == 0)
 		refuse(q, ERR_NOT_FOUND,
-		    "no session has that key, or it has ended");
+		    q->verb == VERB_LEAVING
+			? RESUMPTION_NOT_LEAVING
+			: "no session has that key, or it has ended");
 	else
 		refuse(q, ERR_UNAVAILABLE, FULL);
+}
+
+bool
+resumption_is_this(const struct broker *b, struct span instance)
+{
+	char mine[LEAVER_INSTANCE_SIZE];
+
+	snprintf(mine, sizeof(mine), "%016" PRIx64, b->instance);
+	return instance.n == sizeof(mine) - 1 &&
+	       memcmp(instance.p, mine, instance.n) == 0;
+}
+
+static bool
+is_here(const struct broker *b, const struct request *request, struct span key)
+{
+	return request->verb == VERB_LEAVING
+		   ? resumption_is_this(b, key)
+		   : core_resumable(b->core, now_ms(), key.p, key.n, NULL);
 }
 
 bool
@@ -157,17 +181,19 @@ resumption_asks(
     struct resumption *r, struct conn *c, const struct request *request)
 {
 	const struct timeval late = ms_to_timeval(ANSWER_MS);
-	struct span key = request->str[OPTION_KEY];
+	struct span key = request->verb == VERB_LEAVING
+			      ? request->words[0]
+			      : request->str[OPTION_KEY];
 	struct broker *b = r->broker;
 	struct quest *q;
 	int n;
 
-	if (key.n >= KEY_MAX ||
-	    core_resumable(b->core, now_ms(), key.p, key.n, NULL))
+	if (key.n >= KEY_MAX || is_here(b, request, key))
 		return false;
 	q = xcalloc(1, sizeof(*q));
 	memcpy(q->key, key.p, key.n);
 	q->of = r;
+	q->verb = request->verb;
 	q->conn = conn_id(c);
 	q->late = evtimer_new(b->base, on_late, q);
 	if (q->late == NULL || evtimer_add(q->late, &late) < 0)
@@ -217,16 +243,18 @@ read_hex(struct buf *out, const char *text)
 /* The request again, as the client has sent it. */
 static void
 write_request(struct buf *out, const struct wire_protocol *protocol,
-    struct span tag, const char *key)
+    struct span tag, const struct quest *q)
 {
+	const char *verb = verbs[q->verb].word,
+		   *key = q->verb == VERB_RESUME ? "key=" : "";
+
 	if (protocol != &wire_lines)
-		buf_addf(out, "*2\r\n$6\r\nRESUME\r\n$%zu\r\nkey=%s\r\n",
-		    strlen("key=") + strlen(key), key);
-	else if (tag.n > 0)
-		buf_addf(
-		    out, "@%.*s RESUME key=%s\r\n", (int)tag.n, tag.p, key);
+		buf_addf(out, "*2\r\n$%zu\r\n%s\r\n$%zu\r\n%s%s\r\n",
+		    strlen(verb), verb, strlen(key) + strlen(q->key), key,
+		    q->key);
 	else
-		buf_addf(out, "RESUME key=%s\r\n", key);
+		buf_addf(out, "%s%.*s%s%s %s%s\r\n", tag.n > 0 ? "@" : "",
+		    (int)tag.n, tag.p, tag.n > 0 ? " " : "", verb, key, q->key);
 }
 
 static bool
@@ -282,15 +310,15 @@ give(struct quest *q)
 	}
 	buf_init(&in);
 	conn_pass(c, &passed);
-	write_request(&in, passed.protocol, reply.tag, q->key);
+	write_request(&in, passed.protocol, reply.tag, q);
 	buf_add(&in, passed.in.p, passed.in.n);
 	fit = is_fit(b, c, &passed, &in);
 	if (fit)
 		given = send_conn(q->said, c, &passed, &in);
 	buf_fini(&in);
 	if (fit && !given && !channel_has_room(q->said)) {
-		q->ref = conn_defer(c,
-		    &(struct request){ .verb = VERB_RESUME, .tag = reply.tag });
+		q->ref = conn_defer(
+		    c, &(struct request){ .verb = q->verb, .tag = reply.tag });
 		return false;
 	}
 	if (given) {
@@ -370,15 +398,17 @@ resumption_gone(struct resumption *r, const struct channel *peer)
 	}
 }
 
-/* In the process that may have the session. */
+/* In the process that may have the session, or the instance. */
 
 /* One that leaves asks the one that does not. */
 static void
 on_has(struct resumption *r, struct channel *peer, const struct packet *p)
 {
 	const char *key = packet_text(p, 2), *user = packet_text(p, 3);
+	const struct span asked = { key, strlen(key) };
 	bool yes = r->broker->leaving_ms == 0 ||
-		   core_resumable(r->broker->core, now_ms(), key, strlen(key),
+		   resumption_is_this(r->broker, asked) ||
+		   core_resumable(r->broker->core, now_ms(), key, asked.n,
 		       user[0] != '\0' ? user : NULL);
 	struct packet answer;
 
@@ -421,8 +451,9 @@ on_take(struct resumption *r, struct packet *p)
 	passed.in = (struct span){ buf_data(&in), buf_len(&in) };
 	passed.out = (struct span){ buf_data(&out), buf_len(&out) };
 	c = front_receive(b->front, &passed);
-	if (user[0] != '\0')
-		identity_handed(b->identity, c, user, packet_text(p, 8));
+	if (user[0] != '\0' &&
+	    !identity_handed(b->identity, c, user, packet_text(p, 8)))
+		conn_kill(c);
 	if (quiet_may_log(&r->quiet, &left_out))
 		LOG(INFO, "client-handed-back", LOG_S("peer", conn_peer(c)),
 		    LOG_N("left_out", left_out));

@@ -1,7 +1,7 @@
 /*
- * RESUME of a session that a process has which was replaced: the connection is
- * handed to that process, with all that was read of it, and the process answers
- * as if the client had come to it.
+ * RESUME of a session that a process has which was replaced, and LEAVING with
+ * its instance: the connection is handed to that process, with all that was read
+ * of it, and the process answers as if the client had come to it.
  *
  *	RESUME --> "has NUMBER KEY USER"  to all that leave
  *	       <-- "yes NUMBER", "no NUMBER"
@@ -15,6 +15,8 @@
 #define LOCKBROKER_DAEMON_REPLACE_RESUME_ELSEWHERE_H
 
 #include <stdbool.h>
+
+#include "base/span.h"
 
 struct broker;
 struct channel;
@@ -30,11 +32,16 @@ struct resumption *resumption_new(
 void resumption_free(struct resumption *r);
 
 /*
- * Returns true if another process may have the session: the request is answered
- * later, or the connection goes away.
+ * Returns true if another process may have the session, or be the one that is
+ * meant: the request is answered later, or the connection goes away.
  */
 bool resumption_asks(
     struct resumption *r, struct conn *c, const struct request *request);
+
+/* LEAVING: is this process the one? */
+bool resumption_is_this(const struct broker *b, struct span instance);
+#define RESUMPTION_NOT_LEAVING \
+	"no process with that instance leaves, or it has ended"
 
 /* What the channels bring.  Returns false if it is none of this. */
 bool resumption_hears(

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,19 +73,24 @@ static void
 on_report(evutil_socket_t fd, short what, void *arg)
 {
 	struct succession *s = arg;
-	struct broker_counts n = broker_counts(s->broker);
+	struct broker *b = s->broker;
+	struct broker_counts n = broker_counts(b);
+	char instance[LEAVER_INSTANCE_SIZE];
 	struct packet p;
 
 	(void)fd;
 	(void)what;
 	if (s->after == NULL)
 		return;
+	snprintf(instance, sizeof(instance), "%016" PRIx64, b->instance);
 	packet_begin(&p, "report");
 	packet_add_num(&p, getpid());
-	packet_add_num(&p, s->broker->leaving_ms);
-	packet_add_num(&p, front_count(s->broker->front));
+	packet_add_num(&p, b->leaving_ms);
+	packet_add_num(&p, front_count(b->front));
 	packet_add_num(&p, (int64_t)n.locks);
 	packet_add_num(&p, (int64_t)n.waiters);
+	packet_add(&p, instance);
+	packet_add_num(&p, (int64_t)n.holds);
 	/* Only the latest is of use. */
 	(void)channel_tell(s->after, &p, 0);
 }
@@ -116,6 +122,14 @@ refuse(struct succession *s, const char *why)
 
 /* The process that has replaced this one. */
 
+/* Whoever says so may be a new one, which knows nothing of us. */
+static void
+on_reload(struct succession *s)
+{
+	s->reload = s->behind = true;
+	on_report(-1, 0, s);
+}
+
 static void
 on_after(void *arg, struct packet *p)
 {
@@ -130,7 +144,7 @@ on_after(void *arg, struct packet *p)
 	else if (packet_is(p, "drain-no-more", 0))
 		s->hooks->drain_no_more(s->broker);
 	else if (packet_is(p, "reload", 0))
-		s->reload = true;
+		on_reload(s);
 	else if (packet_is(p, "serve", 2) && p->fd >= 0)
 		s->hooks->serve(s->broker, packet_take_fd(p), packet_text(p, 1),
 		    packet_text(p, 2));
@@ -530,11 +544,18 @@ succession_told_to_stop(const struct succession *s)
 }
 
 void
-succession_reload(struct succession *s)
+succession_reload(struct succession *s, bool latest)
 {
 	s->reloaded = true;
+	s->behind = s->behind && (s->reload || !latest);
 	if (s->before == NULL)
 		leavers_say(s->leavers, "reload");
+}
+
+bool
+succession_behind(const struct succession *s)
+{
+	return s->behind;
 }
 
 bool

@@ -111,9 +111,13 @@ bool succession_told_to_stop(const struct succession *s);
 
 /*
  * The configuration was read again: has those that leave read it, too, and a
- * process that may have read it before that.
+ * process that may have read it before that.  latest: it is not being read once
+ * more.
  */
-void succession_reload(struct succession *s);
+void succession_reload(struct succession *s, bool latest);
+
+/* Has this process been told to read it, and has not? */
+bool succession_behind(const struct succession *s);
 
 /* Is this process to read it again?  Says so once. */
 bool succession_told_to_reload(struct succession *s);

@@ -43,6 +43,7 @@ struct succession {
 	bool refused;	/* by `before` */
 	bool stop;	/* `after` says so */
 	bool reload;	/* so does `after`, or `before` */
+	bool behind;	/* `after` has said so, and it is not done yet */
 	bool reloaded;	/* since the heir was started */
 };
 

@@ -159,7 +159,7 @@ identity_opened(struct identity *id, struct conn *c)
 	conn_set_stranger(c, client->user == NULL);
 }
 
-void
+bool
 identity_handed(
     struct identity *id, struct conn *c, const char *name, const char *via)
 {
@@ -169,8 +169,11 @@ identity_handed(
 
 	while (as > VIA_PASSWORD && strcmp(via, vias[as]) != 0)
 		as--;
-	if (user != NULL)
-		become(id, c, user, as);
+	/* Nobody may more because this process does not know him. */
+	if (user == NULL)
+		return false;
+	become(id, c, user, as);
+	return true;
 }
 
 const char *

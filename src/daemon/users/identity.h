@@ -52,9 +52,10 @@ void identity_opened(struct identity *id, struct conn *c);
 /*
  * Another process of the broker has found out who it is, and how, and handed it
  * to us.  identity_via() is what that process says of its own client; other
- * words count as those of a password, which any reload compares.
+ * words count as those of a password, which any reload compares.  Returns false
+ * if no user has that name here.
  */
-void identity_handed(
+bool identity_handed(
     struct identity *id, struct conn *c, const char *name, const char *via);
 const char *identity_via(const struct conn *c); /* "": it is nobody */
 

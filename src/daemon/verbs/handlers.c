@@ -182,6 +182,28 @@ handle_resume(struct broker *b, struct conn *c, const struct request *r)
 	bridge_step(b, &ev);
 }
 
+/* The process that is meant answers, once it has the connection. */
+static void
+handle_leaving(struct broker *b, struct conn *c, const struct request *r)
+{
+	bool here = b->leaving_ms > 0 && resumption_is_this(b, r->words[0]);
+
+	if (conn_owes(c) || !core_is_idle(b->core, bridge_session(c))) {
+		conn_refuse(c, r, ERR_BAD_REQUEST,
+		    "this session holds something, or waits");
+	} else if (here && succession_behind(b->succession)) {
+		conn_refuse(c, r, ERR_UNAVAILABLE,
+		    "the process has not read the users and rights of today;"
+		    " try again");
+		conn_quit(c);
+	} else if (here) {
+		reply_ok(c, r, NULL, 0, NULL);
+	} else if (!resumption_asks(
+		       succession_resumption(b->succession), c, r)) {
+		conn_refuse(c, r, ERR_NOT_FOUND, RESUMPTION_NOT_LEAVING);
+	}
+}
+
 static void
 handle_ping(struct broker *b, struct conn *c, const struct request *r)
 {

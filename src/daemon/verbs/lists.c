@@ -13,12 +13,16 @@
 #include "base/now.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
+#include "config/config.h"
 #include "core/measure/measure.h"
 #include "daemon/bridge/bridge.h"
 #include "daemon/monitor/statistics.h"
+#include "daemon/replace/leavers.h"
+#include "daemon/replace/upgrade.h"
 #include "daemon/users/identity.h"
 
-#define LIMIT 100   /* rows, if the request gives no limit */
+#define LIMIT 100 /* rows, if the request gives no limit */
+#define BROKER_FIELDS 16
 #define TURN_US 500 /* for lists in a turn */
 
 /*
@@ -73,6 +77,88 @@ add_row(void *arg, const struct core_row *row)
 		.nfields = row->nfields,
 		.arena = row->text });
 	job->nrows++;
+}
+
+/* BROKERS. */
+
+static struct leaver_told *
+leaver_of(const struct broker *b, const struct core_row *row)
+{
+	const struct leavers *l = succession_leavers(b->succession);
+	struct leaver_told *told;
+	const struct field *f = row->fields;
+	size_t i;
+
+	while (f < row->fields + row->nfields && f->id != FIELD_INSTANCE)
+		f++;
+	if (f == row->fields + row->nfields)
+		return NULL;
+	for (i = 0; (told = leavers_told(l, i)) != NULL; i++)
+		if (strlen(told->instance) == f->len &&
+		    memcmp(row->text + f->str, told->instance, f->len) == 0)
+			return told;
+	return NULL;
+}
+
+static bool
+has_field(const struct core_row *row, enum field_id id)
+{
+	size_t i = 0;
+
+	while (i < row->nfields && row->fields[i].id != id)
+		i++;
+	return i < row->nfields;
+}
+
+/* A process of this broker that leaves has told more than Redis has. */
+static void
+add_broker(void *arg, const struct core_row *row)
+{
+	struct field fields[BROKER_FIELDS];
+	const struct job *job = arg;
+	struct leaver_told *told = leaver_of(job->broker, row);
+	struct core_row more = *row;
+
+	if (told == NULL) {
+		add_row(arg, row);
+		return;
+	}
+	assert(row->nfields + 3 <= BROKER_FIELDS);
+	memcpy(fields, row->fields, row->nfields * sizeof(*fields));
+	more.fields = fields;
+	if (!has_field(row, FIELD_LEAVING))
+		fields[more.nfields++] =
+		    (struct field){ .id = FIELD_LEAVING, .num = 1 };
+	fields[more.nfields++] =
+	    (struct field){ .id = FIELD_CLIENTS, .num = told->clients };
+	fields[more.nfields++] =
+	    (struct field){ .id = FIELD_HOLDS, .num = told->holds };
+	told->listed = true;
+	add_row(arg, &more);
+}
+
+/* Redis may know of it later. */
+static void
+add_unlisted(struct job *job)
+{
+	const struct broker *b = job->broker;
+	struct leaver_told *told;
+	struct field field = { .id = FIELD_INSTANCE };
+	size_t i;
+
+	for (i = 0; (told = leavers_told(
+			 succession_leavers(b->succession), i)) != NULL;
+	     i++) {
+		field.len = (uint32_t)strlen(told->instance);
+		if (!told->listed && field.len > 0)
+			add_broker(job,
+			    &(struct core_row){ .name = b->config->broker.name,
+				.name_len = strlen(b->config->broker.name),
+				.fields = &field,
+				.nfields = 1,
+				.text = told->instance });
+		told->listed = false;
+	}
 }
 
 static void
@@ -152,6 +238,7 @@ static void
 job_go_on(struct broker *b, struct job *job)
 {
 	struct conn *c = front_find(b->front, job->conn);
+	bool brokers;
 
 	if (c == NULL) {
 		job_free(b, job);
@@ -161,8 +248,12 @@ job_go_on(struct broker *b, struct job *job)
 	conn_note_reload(c);
 	if (job->listing == NULL)
 		job->listing = job_begin(b, job, c);
-	if (core_listing_part(b->core, job->listing, now_ms(), add_row, job))
+	brokers = job->reply.verb == VERB_BROKERS;
+	if (core_listing_part(b->core, job->listing, now_ms(),
+		brokers ? add_broker : add_row, job))
 		return;
+	if (brokers)
+		add_unlisted(job);
 	job_answer(b, job, c);
 	job_free(b, job);
 }

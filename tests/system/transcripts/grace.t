@@ -87,6 +87,12 @@ a> RESUME
 a< ERR bad-request|bad-option
 a> RESUME key=
 a< ERR bad-option|not-found
+a> LEAVING 0123456789abcdef
+a< ERR not-found
+a> LEAVING
+a< ERR bad-request
+a> LEAVING a b
+a< ERR bad-request
 b> SESSION
 b< OK key=<$K>
 b| close

@@ -25,6 +25,15 @@
 > 1 brokers
 >   a version=2 lease=10000 seen=80000 missing=1
 
+== those of our own name have their instance
+0 ready 1
+10 1 BROKERS
+> op brokers
+20 < value @guard text=b.0000000000000000,0,-,2;b.00000000000000bb,5,-,1,10000,-,leaving
+> 1 brokers
+>   b version=2 lease=10000 seen=0 self=1
+>   b version=1 lease=10000 seen=5 leaving=1 instance=00000000000000bb
+
 == those who ask meanwhile are told, too
 0 ready 2
 10 1 BROKERS
@@ -136,14 +145,14 @@ config fleet=1s address=x:1
 > op heartbeat
 > 1 brokers
 >   b version=1 lease=10000 seen=0 self=1
->   b version=1 lease=10000 seen=1
+>   b version=1 lease=10000 seen=1 instance=00000000000000aa
 80000 1 BROKERS
 > op heartbeat
 > op brokers
 80005 < value @guard text=b.0000000000000000,0,-,1;b.00000000000000aa,1,-,1;d.00000000000000aa,1,-,1;d.00000000000000bb,1,-,1
 > 1 brokers
 >   b version=1 lease=10000 seen=0 self=1
->   b version=1 lease=10000 seen=1
+>   b version=1 lease=10000 seen=1 instance=00000000000000aa
 >   d version=1 lease=10000 seen=1
 >   d version=1 lease=10000 seen=1
 80010 1 BROKERS
@@ -152,7 +161,7 @@ config fleet=1s address=x:1
 > log broker-same-name name=b advice=give each a broker.name of its own
 > 1 brokers
 >   b version=1 lease=10000 seen=0 self=1 twice=1
->   b version=1 lease=10000 seen=1 twice=1
+>   b version=1 lease=10000 seen=1 instance=00000000000000aa twice=1
 >   d version=1 lease=10000 seen=1
 >   d version=1 lease=10000 seen=1
 80020 1 BROKERS
@@ -165,7 +174,7 @@ config fleet=1s address=x:1
 80035 < value @guard text=b.0000000000000000,0,-,1;b.00000000000000aa,1,-,1
 > 1 brokers
 >   b version=1 lease=10000 seen=0 self=1
->   b version=1 lease=10000 seen=1
+>   b version=1 lease=10000 seen=1 instance=00000000000000aa
 
 == one name, and no fault: one that has died, or leaves
 config fleet=1s
@@ -178,7 +187,7 @@ config fleet=1s
 >   a version=1 lease=10000 seen=0
 >   a version=1 lease=10000 seen=15000
 >   b version=1 lease=10000 seen=0 self=1
->   b version=1 lease=10000 seen=0 leaving=1
+>   b version=1 lease=10000 seen=0 leaving=1 instance=00000000000000aa
 94000 1 BROKERS
 > op brokers
 94005 < value @guard text=a.00000000000000aa,19000,-,1;a.00000000000000bb,0,-,1;b.0000000000000000,0,-,1;b.00000000000000aa,0,-,1,10000,-,leaving
@@ -186,4 +195,4 @@ config fleet=1s
 >   a version=1 lease=10000 seen=0
 >   a version=1 lease=10000 seen=19000
 >   b version=1 lease=10000 seen=0 self=1
->   b version=1 lease=10000 seen=0 leaving=1
+>   b version=1 lease=10000 seen=0 leaving=1 instance=00000000000000aa

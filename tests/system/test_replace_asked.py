@@ -1,0 +1,223 @@
+"""A client asks a process that leaves: BROKERS lists it, LEAVING hands the connection over."""
+
+import hashlib
+import os
+import pwd
+
+from lib.case import SystemTest
+from lib.client import Client
+from lib.resp import Resp
+from lib.wait import eventually
+from test_tls_clients import ClientsTest
+
+ME = pwd.getpwuid(os.getuid()).pw_name
+
+
+def fields(row):
+    """The words of a row that have a value."""
+    return dict(word.split("=", 1) for word in row.split() if "=" in word)
+
+
+def leavers(client):
+    """The rows of those that can be asked."""
+    rows = [fields(row) for row in client.ok("BROKERS").body]
+    return [row for row in rows if row.get("leaving") and "clients" in row]
+
+
+def at_leaver(client, which=0):
+    """The client, at the process that leaves."""
+    client.ok("LEAVING " + leavers(client)[which]["instance"])
+    return client
+
+
+class Crowded(SystemTest):
+    limit = 60
+
+    def named(self, label, **options):
+        client = self.client(self.b, **options)
+        client.ok(f"SESSION label={label}")
+        return client
+
+    def crowd(self):
+        """One that holds and one that waits in the old process, and one in the new one."""
+        self.holder, self.second = self.named("first"), self.named("second")
+        self.fence = self.holder.lock("a")
+        self.second.send("LOCK a")
+        self.asks = self.client(self.b)
+        eventually(lambda: self.asks.stats()["waiters"] == "1", 5, "it waits")
+        self.asks.close()
+        self.old = self.b.replace()
+        self.third, self.asks = self.named("third"), self.client(self.b)
+        self.third.send("LOCK a")
+        eventually(lambda: self.asks.stats()["waiters"] == "1", 5, "it waits")
+
+
+class Asked(Crowded):
+    def setUp(self):
+        super().setUp()
+        self.b = self.broker(self.redis(), trust_new=True)
+
+    def test_brokers_has_a_row(self):
+        self.crowd()
+        self.assertNotEqual(leavers(self.asks), [])
+        row, = eventually(lambda: [row for row in leavers(self.asks)
+                                   if "version" in row and row["clients"] == "2"], 10,
+                          "Redis knows of it, and it has told what it has")
+        self.assertRegex(row["instance"], "^[0-9a-f]{16}$")
+        self.assertEqual((row["leaving"], row["holds"]), ("1", "1"))
+        self.holder.close()
+        self.second.reply()
+        self.second.close()
+        self.assertEqual(self.old.wait(), 0)
+        eventually(lambda: leavers(self.asks) == [], 5, "it has gone")
+
+    def test_it_answers_from_then_on(self):
+        self.crowd()
+        instance = leavers(self.asks)[0]["instance"]
+        self.asks.send(f"LEAVING {instance}", "@x STATUS a", "PING")
+        self.assertTrue(self.asks.reply().ok)
+        self.assertEqual(self.asks.reply(tag="x")["label"], "first")
+        self.assertTrue(self.asks.reply().ok)
+        queue = self.asks.ok("QUEUE a").body
+        self.assertEqual([fields(row)["label"] for row in queue], ["first", "second"])
+        self.assertEqual(int(fields(queue[0])["fence"]), self.fence)
+        self.assertEqual(len(self.asks.ok("NAMES").body), 1)
+        self.asks.send(f"@y LEAVING {instance}")  # it is there already
+        self.assertTrue(self.asks.reply(tag="y").ok)
+        self.asks.close()
+        self.holder.close()
+        self.second.reply()
+
+    def test_without_redis(self):
+        """Who has a name is still known to the process that has it."""
+        self.crowd()
+        self.servers[0].freeze()
+        self.assertEqual(at_leaver(self.asks).ok("STATUS a")["label"], "first")
+        self.servers[0].thaw()
+
+    def test_several(self):
+        clients = []
+        for i in range(3):
+            clients.append(self.named(f"n{i}"))
+            clients[i].send("LOCK a")
+            self.b.replace()
+        asks = self.client(self.b)
+        self.assertEqual(len(leavers(asks)), 3)
+        labels = {fields(at_leaver(self.client(self.b), i).ok("QUEUE a").body[-1])["label"]
+                  for i in range(3)}
+        self.assertEqual(labels, {"n0", "n1", "n2"})
+        # One that leaves has the one that does not hand it on.
+        first, second = (row["instance"] for row in leavers(asks)[:2])
+        asks.ok(f"LEAVING {first}")
+        asks.ok(f"LEAVING {second}")
+
+    def test_resp(self):
+        self.crowd()
+        resp = Resp(f"unix:{self.b.unix_path}")
+        self.addCleanup(resp.close)
+        resp("HELLO", "3")
+        self.assertEqual(resp("LEAVING", leavers(self.asks)[0]["instance"]), "OK")
+        self.assertEqual(resp("STATUS", "a")["label"], "first")
+
+    def test_refused(self):
+        self.asks = self.client(self.b)
+        self.asks.err("LEAVING 0123456789abcdef", "not-found")
+        self.crowd()
+        instance = leavers(self.asks)[0]["instance"]
+        self.asks.err("LEAVING 0123456789abcdef", "not-found")
+        self.asks.err("LEAVING " + "x" * 100, "not-found")
+        self.asks.lock("b")
+        self.asks.err(f"LEAVING {instance}", "bad-request")
+        self.asks.ok("UNLOCK b")
+        self.asks.send("@w LOCK a")
+        self.asks.err(f"LEAVING {instance}", "bad-request")
+        self.asks.ok("CANCEL w")
+
+    def test_one_that_is_frozen_or_ends(self):
+        self.crowd()
+        instance = leavers(self.asks)[0]["instance"]
+        self.old.freeze()
+        self.asks.err(f"LEAVING {instance}", "unavailable")
+        self.asks.send(f"LEAVING {instance}")
+        self.old.kill()
+        self.b.replaced.clear()
+        self.assertEqual(self.asks.reply().code, "not-found")
+        self.asks.ok("PING")
+
+
+class ByUser(SystemTest):
+    limit = 60
+
+    def prepare(self, **anonymous):
+        of = "sha256:" + hashlib.sha256(b"secret").hexdigest()
+        self.users = [{"name": "me", "unix": [ME], "admin": True, "lock": ["*"]},
+                      {"name": "dev", "hash": of, "watch": ["*"]}]
+        self.b = self.broker(self.redis(), trust_new=True, auth={
+            "users": self.users, "anonymous": anonymous})
+        self.holder = self.client(self.b)
+        self.holder.ok("LOCK open/a secret/b")
+
+    def dev(self, name="dev"):
+        dev = Client(("127.0.0.1", self.b.port))
+        self.addCleanup(dev.close)
+        dev.ok(f"AUTH {name} secret")
+        return dev
+
+    def test_each_sees_what_is_his(self):
+        self.prepare(lock=["open/*"])
+        self.b.replace()
+        me = self.client(self.b)
+        instance = leavers(me)[0]["instance"]
+        anybody = Client(("127.0.0.1", self.b.port))
+        self.addCleanup(anybody.close)
+        anybody.err("BROKERS", "denied")
+        anybody.ok(f"LEAVING {instance}")
+        anybody.err("STATUS secret/b", "denied")
+        self.assertEqual([row.split()[0] for row in anybody.ok("NAMES").body], ["open/a"])
+        self.assertEqual(len(at_leaver(self.dev()).ok("NAMES").body), 2)
+
+    def test_by_the_rights_of_today(self):
+        """One that leaves may be late: it waits for a file that is a pipe now."""
+        self.prepare()
+        self.b.write_config({"auth": {"users": [
+            self.users[0], dict(self.users[1], deny=["secret/*"]), dict(self.users[1], name="new")]}})
+        with open(self.b.config_path, encoding="utf-8") as file:
+            text = file.read()
+        os.unlink(self.b.config_path)
+        os.mkfifo(self.b.config_path)
+        control, old = self.client(self.b), self.b.process
+        control.send("REPLACE")
+        with open(self.b.config_path, "w", encoding="utf-8") as pipe:
+            pipe.write(text)
+        self.b.replaced_by(int(control.reply()["pid"]))
+        dev = self.dev()
+        instance = leavers(dev)[0]["instance"]
+        dev.err(f"LEAVING {instance}", "unavailable")
+        dev.expect_eof()
+        new = self.dev("new")  # is not known there
+        new.send(f"LEAVING {instance}", "STATUS secret/b")
+        new.expect_eof()
+        self.assertEqual(new.replies, [])
+        self.assertEqual(self.b.log_lines("reread=auth"), [])
+        self.assertTrue(old.alive)
+        with open(self.b.config_path, "w", encoding="utf-8") as pipe:
+            pipe.write(text)
+        eventually(lambda: self.b.log_lines("reread=auth"), 10, "it has read it")
+        self.assertEqual([row.split()[0] for row in at_leaver(self.dev()).ok("NAMES").body],
+                         ["open/a"])
+
+
+class OverTls(ClientsTest):
+    def test_it_goes_as_over_a_socket(self):
+        self.b = self.tls_broker(
+            self.redis(), {"client_ca": self.file("ca.crt"), "verify": "require"}, trust_new=True,
+            auth={"users": [{"name": "local", "unix": [ME], "admin": True, "lock": ["*"]},
+                            {"name": "deploy", "certificate": ["CN=client"], "lock": ["a*"]}]})
+        holder = self.tls("client")
+        holder.lock("a")
+        self.b.replaced_by(int(self.client(self.b).ok("REPLACE")["pid"]))
+        instance = leavers(self.client(self.b))[0]["instance"]
+        asks = self.tls("client")
+        asks.ok(f"LEAVING {instance}")
+        self.assertEqual(asks.ok("WHOAMI")["via"], "certificate")
+        self.assertEqual(asks.ok("STATUS a")["state"], "held")
