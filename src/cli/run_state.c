@@ -3,12 +3,15 @@
  *
  *	            granted         PING says valid      command ended
  *	  WAITING ----------> CHECKING ---------> RUNNING ---------> GIVING
- *	     | signal             |                 |  |                ^
- *	     v                    | signal          |  | lost,          |
- *	  CANCELLING ---------------------------------------------------|
- *	                                            |  | --on-lost=ignore
- *	                                       lost |  `-> UNGUARDED ---|
- *	                                            `----> ENDING ------'
+ *	     | signal             | signal        |  |  ^ resumed      ^
+ *	     v                    |               |  |  |              |
+ *	  CANCELLING --------------------------------------------------|
+ *	                                          |  | cut             |
+ *	                                          |  v                 |
+ *	                                     lost | RESUMING           |
+ *	                                          |  | lost            |
+ *	                                          v  v                 |
+ *	                         ENDING, with --on-lost=ignore UNGUARDED
  *
  * They must not let the command run once somebody else may have the lock. So
  * they start nothing before the broker has vouched for the lock, count from the
