@@ -1,3 +1,6 @@
+/// <reference types="node" />
+/// <reference lib="esnext.disposable" />
+
 /** Where brokers are: `HOST:PORT`, `tls://HOST:PORT`, the path of a Unix socket. */
 export type Address = string;
 
@@ -44,19 +47,23 @@ export interface SemaphoreOptions extends GrantOptions {
   permits?: number;
 }
 
-export interface Lock {
+/** Permits of a semaphore: they have no fence. */
+export interface Permits {
   readonly name: string;
   readonly names: string[];
-  readonly mode: 'exclusive' | 'shared' | undefined;
-  /** Rises with each exclusive grant of the (first) name. */
-  readonly fence: number;
-  readonly fences: number[];
   /** Aborts when it is lost. */
   readonly signal: AbortSignal;
   /** For so many ms nobody else can have it. */
   readonly valid: number;
   /** Throws if it is lost. */
   check(): void;
+}
+
+export interface Lock extends Permits {
+  readonly mode: 'exclusive' | 'shared';
+  /** Rises with each exclusive grant of the (first) name. */
+  readonly fence: number;
+  readonly fences: number[];
 }
 
 export interface LockInfo {
@@ -78,8 +85,8 @@ export interface Barrier {
 }
 
 /** With `ifAvailable: true` the function may be called with null. */
-type Granted<T> = (lock: Lock) => T | PromiseLike<T>;
-type Perhaps<T> = (lock: Lock | null) => T | PromiseLike<T>;
+type Granted<T, L = Lock> = (lock: L) => T | PromiseLike<T>;
+type Perhaps<T, L = Lock> = (lock: L | null) => T | PromiseLike<T>;
 
 export class Broker {
   constructor(options?: BrokerOptions);
@@ -92,8 +99,10 @@ export class Broker {
   elect<T>(name: string, fn: Granted<T>): Promise<T>;
   elect<T>(name: string, options: LockOptions, fn: Granted<T>): Promise<T>;
   semaphore<T>(name: string,
-    options: SemaphoreOptions & { ifAvailable: true }, fn: Perhaps<T>): Promise<T>;
-  semaphore<T>(name: string, options: SemaphoreOptions, fn: Granted<T>): Promise<T>;
+    options: SemaphoreOptions & { ifAvailable: true },
+    fn: Perhaps<T, Permits>): Promise<T>;
+  semaphore<T>(name: string, options: SemaphoreOptions,
+    fn: Granted<T, Permits>): Promise<T>;
   latch(name: string): Latch;
   barrier(name: string, parties: number): Barrier;
   query(pattern?: string): Promise<{ held: LockInfo[]; pending: LockInfo[] }>;

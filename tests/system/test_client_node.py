@@ -11,6 +11,7 @@ import threading
 import time
 import unittest
 
+from lib import npm
 from lib.case import SystemTest
 from lib.proxy import Proxy
 from lib.wait import eventually, hang
@@ -232,6 +233,32 @@ class Blocks(Client):
         self.assertEqual(sorted(said[4][0]), [0, 1, 2])
         self.assertEqual([(held["name"], held["mode"]) for held in said[5][0]],
                          [("leader", "exclusive")])
+
+    def test_types(self):
+        """A typed program compiles by what index.d.ts says, and a wrong one does not."""
+        where = npm.install(self.directory, "typescript", "@types/node")["NODE_PATH"]
+        program = """
+            import { Broker, LockError } from 'lockbroker';
+            async function main() {
+              const broker = new Broker('a:1', { grace: 10 });
+              const fence: number = await broker.request('x', { wait: 10 }, (lock) => lock.fence);
+              const name: string | null = await broker.request(
+                ['x', 'y'], { ifAvailable: true }, (lock) => lock === null ? null : lock.name);
+              await broker.semaphore('s', { limit: 3 }, (permits) => permits.WHAT);
+              await broker.latch('l').wait({ wait: 5 }).catch((error: LockError) => error.holder);
+              console.log(fence, name);
+            }
+            void main();"""
+        folder = os.path.dirname(where)
+        os.symlink(os.path.abspath(FOLDER), os.path.join(where, "lockbroker"))
+        for what, status in ("valid", 0), ("fence", 1):
+            with open(os.path.join(folder, f"{what}.ts"), "w", encoding="utf-8") as file:
+                file.write(program.replace("WHAT", what))
+            done = subprocess.run(
+                [os.path.join(where, ".bin", "tsc"), "--noEmit", "--strict", "--target", "es2022",
+                 "--module", "nodenext", "--moduleResolution", "nodenext", "--preserveSymlinks",
+                 f"{what}.ts"], cwd=folder, stdout=subprocess.PIPE, check=False, timeout=hang(60))
+            self.assertEqual(min(done.returncode, 1), status, done.stdout)
 
     def test_errors(self):
         self.prepare()
