@@ -2,6 +2,17 @@
 # the folder deb of the build directory, `make release` all of a release in the
 # folder release.
 EXTRA_DIST += packaging/deb \
+	packaging/helm/Chart.yaml \
+	packaging/helm/lockbroker-alerts.yaml \
+	packaging/helm/templates/configmap.yaml \
+	packaging/helm/templates/daemonset.yaml \
+	packaging/helm/templates/example.yaml \
+	packaging/helm/templates/monitor.yaml \
+	packaging/helm/templates/namespace.yaml \
+	packaging/helm/templates/networkpolicy.yaml \
+	packaging/helm/templates/poddisruptionbudget.yaml \
+	packaging/helm/values.yaml \
+	packaging/kubernetes \
 	packaging/release \
 	packaging/sbom \
 	packaging/debian/changelog \

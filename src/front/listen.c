@@ -335,8 +335,11 @@ listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
 		return true;
 	if (!find_group(group, &gid, why))
 		return false;
-	fd = handed_claim(
-	    (const struct sockaddr *)&sa, sizeof(sa), HANDED_LINES);
+	/* A folder that the two don't share has a path that is free. */
+	fd = handed_is_spare() && access(path, F_OK) < 0
+		 ? -1
+		 : handed_claim(
+		       (const struct sockaddr *)&sa, sizeof(sa), HANDED_LINES);
 	handed = fd >= 0;
 	if (fd < 0)
 		fd = socket_new(AF_UNIX);

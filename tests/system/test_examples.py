@@ -3,6 +3,7 @@ Redis of the compose file, and every probe and command, run as they stand there.
 
 import json
 import os
+import pwd
 import re
 import subprocess
 
@@ -35,6 +36,10 @@ class Examples(SystemTest):
         text, count = re.subn(r"\bredis:6379\b", server.address, configuration)
         self.assertEqual(count, 1)
         text = re.sub(r"\b0\.0\.0\.0:\d+$", "127.0.0.1:0", text, flags=re.M)
+        text = text.replace("/run/own/", broker.directory + "/own-")
+        # Clients of the test are the broker's user, and want to lock, too.
+        text = text.replace("[lockbrokerd]", f"[{pwd.getpwuid(os.geteuid()).pw_name}]")
+        text = text.replace("admin: true\n", "admin: true\n      lock: ['*']\n")
         path = os.path.join(broker.directory, "example.yaml")
         with open(path, "w", encoding="utf-8") as file:
             # A server that is new would make each test wait for the grace period.
@@ -68,12 +73,38 @@ class Kubernetes(Examples):
         eventually(lambda: self.web.get(self.ready).status == 503, 20, "it is not ready")
         self.assertEqual(self.web.get(self.live).status, 200)
 
+    def pre_stop(self):
+        words = json.loads(only(r"^ +preStop:\n +exec:\n(?: +#.*\n)* +command: (\[.*\])$",
+                                self.text))
+        for there, here in (("lockbroker -S", find_program("lockbroker") + " -S"),
+                            ("/run/own/", self.b.directory + "/own-"),
+                            ("--pid=1 ", f"--pid={self.b.process.pid} ")):
+            self.assertEqual(words[-1].count(there), 1)
+            words[-1] = words[-1].replace(there, here)
+        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def test_who_has_no_name(self):
+        """He may lock, and look at locks, and no more: root of a pod, too."""
+        text = only(r"^      anonymous:\n((?:        .*\n)+)", self.text)
+        self.assertEqual(re.findall(r"(\w+):", text), ["lock", "watch"])
+        self.assertEqual(self.web.get("/locks/a").status, 404)
+        self.assertEqual(self.web.get("/metrics").status, 401)
+
+    def test_stop_of_one_that_was_replaced(self):
+        """It does not listen any more: preStop waits until it has ended."""
+        os.unlink(self.b.directory + "/own-lockbrokerd.sock")
+        with self.pre_stop() as command:
+            self.assertIn(b"no broker answers", command.stderr.readline())
+            with self.assertRaises(subprocess.TimeoutExpired):
+                command.wait(0.2)
+            self.assertEqual(self.b.stop(), 0)
+            self.assertEqual(command.wait(hang()), 0)
+
     def test_stop(self):
         """preStop waits for who holds a lock, and then the broker has ended."""
-        words = json.loads(only(r"^ +preStop:\n +exec:\n +command: (\[.*\])$", self.text))
         holder = self.client(self.b)
         holder.lock("a")
-        with self.command(self.b, words) as command:
+        with self.pre_stop() as command:
             self.assertRegex(holder.event().text, "^!LEAVING")
             self.assertEqual(self.web.get(self.ready).status, 503)
             self.assertEqual(self.web.get(self.live).status, 200)

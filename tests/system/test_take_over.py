@@ -420,8 +420,42 @@ class UnderLoad(ReplacedUnderLoad):
 class Apart(TakesOver):
     """Two mount, pid and network namespaces that share only a folder."""
 
-    def unshared(self, b):
-        return comer(b, argv=["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child"])
+    APART = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child"]
+
+    def unshared(self, b, *words):
+        return comer(b, argv=[*self.APART, *words])
+
+    def test_a_socket_of_its_own(self):
+        """Each has one in a folder that the other does not see: by it, a pod's preStop drains the
+        process that it belongs to, whoever has the shared one by then."""
+        if subprocess.run([*self.APART, "true"], check=False,
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no namespaces can be made here")
+        own = os.path.join(self.directory, "own")
+        os.mkdir(own)
+        b = self.prepare(start=False, listen=[
+            {"unix": os.path.join(self.directory, "b1", "s")}, {"unix": os.path.join(own, "s")}])
+        b.write_config()
+        alone = ["sh", "-c", f'mount -t tmpfs none {own} && exec "$0" "$@"']
+        b.process = first = self.unshared(b, *alone)
+        eventually(lambda: b.log_lines("guard-ready"), 10, "it grants")
+        holder, idle = self.clients(2, b)
+        holder.lock("a")
+        second = self.unshared(b, *alone)
+        eventually(lambda: b.log_lines(OVER), 20, "it takes over")
+        there = ["nsenter", "--mount", "--target", str(first.children()[0]),
+                 find_program("lockbroker"), "-S", os.path.join(own, "s"), "drain", "--wait"]
+        with subprocess.Popen(there, stdout=subprocess.PIPE) as drain:
+            self.assertTrue(drain.stdout.readline().startswith(b"draining: 1 held"))
+            self.client(b).lock("b")  # at the second one, which is not drained
+            idle.err("LOCK c", "shutdown")
+            holder.ok("UNLOCK a")
+            self.assertEqual(drain.wait(), 0)
+        self.assertEqual(first.wait(), 0)
+        b.process, b.replaced = second, []
+        self.client(b).ok("READY")
+        os.kill(second.children()[0], signal.SIGTERM)
+        self.assertEqual(second.wait(), 0)
 
     def test_two_that_share_a_folder(self):
         if subprocess.run(["unshare", "--mount", "--pid", "--net", "--fork", "true"],

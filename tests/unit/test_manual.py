@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -403,10 +404,25 @@ class Containers(unittest.TestCase):
     def test_commands_are_those_of_the_command(self):
         page = source("man/lockbroker.1")
         for path in "Containerfile", "conf/kubernetes.yaml":
-            commands = re.findall(r'\["lockbroker", "(\w+)"', source(path))
+            commands = re.findall(r'\["lockbroker", "(\w+)"|"lockbroker -S \S+ (\w+)', source(path))
+            commands = [one or other for one, other in commands]
             self.assertTrue(commands, path)
             for command in commands:
-                self.assertIn(f"\n.It Cm {command} ", page)
+                self.assertTrue(re.search(rf"\n\.(It Cm|Ss) {command}\b", page), command)
+
+    def test_the_chart_makes_the_example(self):
+        helm = os.environ.get("HELM") or shutil.which("helm")
+        if helm is None:
+            self.skipTest("helm is not installed")
+        with tempfile.TemporaryDirectory() as home:
+            made = subprocess.run([TOP / "packaging/kubernetes"], check=True, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  env={**os.environ, "HELM": helm, "HOME": home}).stdout
+        self.assertEqual(made, source("conf/kubernetes.yaml"))
+
+    def test_the_chart_has_the_alerts(self):
+        self.assertEqual(source("packaging/helm/lockbroker-alerts.yaml"),
+                         source("conf/lockbroker-alerts.yaml"))
 
     def test_it_can_drain_in_the_time_that_it_has(self):
         text = source("conf/kubernetes.yaml")
@@ -423,6 +439,8 @@ class Version(unittest.TestCase):
                             source("configure.ac")).group(1)
         for path, pattern in (
                 ("NEWS", r"lockbroker (\S+)"),
+                ("packaging/helm/Chart.yaml", r"\nversion: (.*)"),
+                ("packaging/helm/Chart.yaml", r"\nappVersion: (.*)"),
                 ("clients/python/lockbroker/__init__.py", r'__version__ = "(.*)"'),
                 ("packaging/debian/changelog", r"lockbroker \((.*)-[^-]*\)")):
             with self.subTest(path=path):
