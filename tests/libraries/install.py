@@ -149,7 +149,26 @@ class Rust:
         return [os.path.join(folder, "target", "debug", "program")], {}
 
 
-LANGUAGES = {"python": Python(), "node": Node(), "java": Java(), "go": Go(), "rust": Rust()}
+class Distribution:
+    """A library that is a package of the distribution: there, or not."""
+
+    lock = []
+
+    def __init__(self, interpreter, probe):
+        self.tools, self.interpreter, self.probe = [interpreter], interpreter, probe
+
+    def pin(self, folder, packages):
+        pass
+
+    def fetch(self, folder):
+        call([self.interpreter, *self.probe])
+
+    def build(self, folder, program):
+        return [self.interpreter, os.path.join(PROGRAMS, program)], {}
+
+
+LANGUAGES = {"php": Distribution("php", ["-r", "new Redis();"]),
+             "ruby": Distribution("ruby", ["-e", "require 'redis'"]), "python": Python(), "node": Node(), "java": Java(), "go": Go(), "rust": Rust()}
 # Where a language wants the sources beside its lock file.
 SOURCES = {"go": "{}", "rust": "src/{}"}
 
@@ -176,11 +195,15 @@ def place_sources(row, folder):
     where = SOURCES.get(row.language)
     if where is None:
         return
-    common = "common." + row.program.rsplit(".", 1)[1]
-    for name, source in (("main." + common.split(".")[1], row.program), (common, common)):
+    end = row.program.rsplit(".", 1)[1]
+    sources = {"main." + end: os.path.join("programs", row.program),
+               "common." + end: f"programs/common.{end}"}
+    if row.library == "porcupine":
+        sources = {"main.go": row.program}
+    for name, source in sources.items():
         path = os.path.join(folder, where.format(name))
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        shutil.copy(os.path.join(PROGRAMS, source), path)
+        shutil.copy(os.path.join(HERE, source), path)
 
 
 def pin(row):

@@ -10,6 +10,10 @@ Row = namedtuple("Row", "language library version packages program env hunted",
 SLF4J = "org.slf4j:slf4j-nop:"
 
 
+def name_of(row):
+    return " ".join([row.language, row.library, row.version, *filter(None, row.env.values())])
+
+
 def redisson(version, slf4j):
     return Row("java", "Redisson", version, [f"org.redisson:redisson:{version}", SLF4J + slf4j],
                "RedissonLocks.java")
@@ -33,12 +37,20 @@ PYTHON = [
     Row("python", "redis-py", "5.3", ["redis==5.3.1"], "redis_py.py"),
     Row("python", "redis-py", "6.4", ["redis==6.4.0"], "redis_py.py"),
     Row("python", "redis-py", "8.0", ["redis==8.0.0"], "redis_py.py"),
+    *(Row("python", "redis-py", version, [f"redis=={package}"], "redis_py_aio.py",
+          {"KIND": "asyncio"})
+      for version, package in (("5.3", "5.3.1"), ("6.4", "6.4.0"), ("8.0", "8.0.0"))),
     Row("python", "python-redis-lock", "3.5", ["python-redis-lock==3.5.0", "redis==4.6.0"],
         "python_redis_lock.py"),
     Row("python", "python-redis-lock", "4.0", ["python-redis-lock==4.0.0", "redis==8.0.0"],
         "python_redis_lock.py"),
     Row("python", "pottery", "3.0", ["pottery==3.0.1"], "pottery_redlock.py"),
     Row("python", "redlock-py", "1.0", ["redlock-py==1.0.8", "redis==4.6.0"], "redlock_py.py"),
+    Row("python", "aioredlock", "0.7", ["aioredlock==0.7.3"], "aioredlock_py.py"),
+    Row("python", "django-redis", "5.4", ["django-redis==5.4.0", "django==4.2.16", "redis==5.3.1"],
+        "django_redis_py.py"),
+    Row("python", "celery-redbeat", "2.3", ["celery-redbeat==2.3.3", "setuptools<81"],
+        "redbeat_py.py", hunted=False),
 ]
 
 NODE = [
@@ -48,6 +60,8 @@ NODE = [
     Row("node", "redlock", "5.0", ["redlock@5.0.0-beta.2", "ioredis@5"], "redlock_5.js"),
     Row("node", "@sesamecare-oss/redlock", "1.4", ["@sesamecare-oss/redlock@1.4.0", "ioredis@5"],
         "sesamecare_redlock.js"),
+    Row("node", "redlock-universal", "0.8", ["redlock-universal@0.8.5", "ioredis@5"],
+        "redlock_universal.js"),
     Row("node", "redis-semaphore", "4.1", ["redis-semaphore@4.1.0", "ioredis@4"],
         "redis_semaphore.js"),
     Row("node", "redis-semaphore", "5.8", ["redis-semaphore@5.8.0", "ioredis@5"],
@@ -63,6 +77,9 @@ JAVA = [
     redisson("3.46.0", "1.7.36"),
     redisson("3.52.0", "2.0.17"),
     redisson("4.7.0", "2.0.17"),
+    Row("java", "redisson-spring-boot-starter", "3.52.0", [
+        "org.redisson:redisson-spring-boot-starter:3.52.0",
+        "org.springframework.boot:spring-boot-autoconfigure:3.5.6"], "RedissonBoot.java"),
     Row("java", "distributed-redis-lock", "1.0.0", [
         "top.crossoverjie.opensource:distributed-redis-lock:1.0.0", "redis.clients:jedis:2.9.0"],
         "JedisOld.java"),
@@ -103,6 +120,17 @@ GO = [
 RUST = [
     Row("rust", "redis-rs", "0.27", ["redis@=0.27.6"], "redis_rs.rs"),
     Row("rust", "redis-rs", "1.8", ["redis@=1.8.1"], "redis_rs.rs"),
+    Row("rust", "rslock", "0.10", ["rslock@=0.10.0 --features tokio-comp", "tokio@=1.54.1 --features full"], "rslock.rs"),
 ]
 
-ROWS = [*PYTHON, *NODE, *JAVA, *GO, *RUST]
+# In the version that the machine has.
+DISTRIBUTION = [
+    Row("php", "phpredis", "as installed", [], "phpredis.php"),
+    Row("ruby", "ruby-redis", "as installed", [], "redis_rb.rb"),
+]
+
+# No library: it judges histories (histories.py).
+PORCUPINE = Row("go", "porcupine", "1.3", ["github.com/anishathalye/porcupine@v1.3.1"],
+                "porcupine.go", hunted=False)
+
+ROWS = [*PYTHON, *NODE, *JAVA, *GO, *RUST, *DISTRIBUTION, PORCUPINE]

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -507,6 +508,22 @@ class Designs(unittest.TestCase):
                            *((path, 200) for path in (TOP / "src").rglob("DESIGN"))):
             with self.subTest(path=str(path)):
                 self.assertLessEqual(len(path.read_text(encoding="utf-8").splitlines()), most)
+
+
+class Libraries(unittest.TestCase):
+    """lockbroker-resp(7) and README name the lock libraries that the runner has noted."""
+
+    def test_what_ran(self):
+        path = str(TOP / "tests/libraries")
+        sys.path.insert(0, path)
+        self.addCleanup(sys.path.remove, path)
+        import manual
+        ran, page = manual.read(), source("man/lockbroker-resp.7")
+        known = {manual.name_of(row) for row in manual.ROWS}
+        self.assertEqual(set(ran) - known, set())
+        begin = page.index(manual.BEGIN) + len(manual.BEGIN)
+        self.assertEqual(page[begin:page.index(manual.END)], manual.block(ran))
+        self.assertEqual(manual.NUMBERS.findall(source("README.md")), [manual.numbers(ran)])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What the programs in Python share: each step says what it came to, in words."""
 
+import asyncio
 import os
 import socket
 import sys
@@ -19,6 +20,27 @@ def say(what, call, *args, **kwargs):
         result = type(error).__name__
     print(what, result if isinstance(result, (str, bool, int, type(None))) else "done", flush=True)
     return result
+
+
+async def say_aio(what, call):
+    """`call` may raise at once, where it is no coroutine."""
+    try:
+        result = await (call() if callable(call) else call)
+    except Exception as error:
+        result = error
+    if isinstance(result, Exception):
+        result = type(result).__name__
+    say(what, lambda: result)
+
+
+def unserved(what, call, *args):
+    """What the broker does not serve; the runner looks whether its error says so."""
+    said = "served"
+    try:
+        call(*args)
+    except Exception as error:
+        said = str(error)
+    print(f"unserved {what}: {said}")
 
 
 def witnessed():
@@ -63,3 +85,32 @@ def contend(lock_of, threads=8, rounds=5):
     for worker in workers:
         worker.join()
     print("contend", len(done), faults)
+
+
+async def contend_aio(lock_of, tasks=8, rounds=5):
+    """The same with tasks."""
+    path, done = f"/tmp/lbl-{os.getpid()}", []
+
+    async def turn(number):
+        async with lock_of(number):
+            if WITNESS:
+                await asyncio.get_running_loop().run_in_executor(None, witnessed)
+                return
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+            await asyncio.sleep(0.001)
+            os.unlink(path)
+            done.append(number)
+
+    while WITNESS:
+        try:
+            await turn(int(WITNESS.split()[1]))
+        except Exception as error:
+            print(f"error {type(error).__name__}: {error}", flush=True)
+            await asyncio.sleep(0.05)
+
+    async def work(number):
+        for _ in range(rounds):
+            await turn(number)
+
+    await asyncio.gather(*(work(number) for number in range(tasks)))
+    print("contend", len(done))
