@@ -1,5 +1,5 @@
 /*
- * The times that follow from the lease (core/guard/DESIGN).  All
+ * The times that follow from the lease (core/kernel/guard/DESIGN).  All
  * brokers on one server must use the same ones; brokers pass them to the
  * scripts.
  *

@@ -4,17 +4,17 @@
  */
 #include "config.h"
 
-#include "core/fleet.h"
-#include "core/guard/sweep.h"
-#include "core/lock/force.h"
-#include "core/lock/hold.h"
-#include "core/lock/watch.h"
-#include "core/parts.h"
-#include "core/status.h"
-#include "core/step.h"
-#include "core/sync/semaphore.h"
-#include "core/sync/sync.h"
-#include "core/token/token_record.h"
+#include "core/kernel/guard/sweep.h"
+#include "core/kernel/lock/hold.h"
+#include "core/kernel/step.h"
+#include "core/parts/fleet/fleet.h"
+#include "core/parts/force/force.h"
+#include "core/parts/ids.h"
+#include "core/parts/sync/semaphore.h"
+#include "core/parts/sync/sync.h"
+#include "core/parts/token/token_record.h"
+#include "core/parts/views/status.h"
+#include "core/parts/watch/watch.h"
 
 /* The order in which they begin, and are called. */
 static const struct core_part *const parts[] = {

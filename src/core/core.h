@@ -34,7 +34,7 @@
 #include "base/reply_status.h"
 #include "base/verb.h"
 #include "core/notice.h"
-#include "core/token/token.h"
+#include "core/parts/token/token.h"
 #include "store/op.h"
 
 #define CORE_WAIT_FOREVER INT64_MAX
@@ -103,14 +103,14 @@ struct core_request {
 
 #define CORE_SECRET_BYTES 16
 
-/* The options of a session but for its label, all 0 at first.  core/life.c has a row
+/* The options of a session but for its label, all 0 at first.  core/kernel/life.c has a row
  * for each. */
 enum session_option {
 	SESSION_GRACE,	   /* ms that it outlives its connection */
 	SESSION_HEARTBEAT, /* its client owes a line so often, in ms; 0: never */
 	SESSION_END,	   /* 1: only QUIT is an orderly one; its work may
 			      outlive its connection's end */
-	SESSION_WHY,	   /* 1: refusals say more: core/obstacle.h */
+	SESSION_WHY, /* 1: refusals say more: core/parts/views/obstacle.h */
 	SESSION_OPTIONS
 };
 

@@ -181,7 +181,7 @@ void core_history(
 const struct core_stats *core_stats(const struct core *core);
 void core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges);
 
-/* How long it all takes, by class of names: measure/measure.h. */
+/* How long it all takes, by class of names: observe/measure.h. */
 struct measure;
 const struct measure *core_measure(const struct core *core);
 

@@ -54,7 +54,7 @@ end }
 
 -- Ends a token hold and gives the name at once to the next token that waits at
 -- this broker, if nobody else waits for it: the queue is empty, or has only the
--- broker's own place (core/token/poll.c), which leaves if no token is behind the
+-- broker's own place (core/parts/token/poll.c), which leaves if no token is behind the
 -- heir.  If others wait, the name is theirs.
 op.pass = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, place, heir, behind)

@@ -71,7 +71,7 @@ struct pool {
 	unsigned probes;
 	unsigned skipped; /* since the last probe */
 	bool
-	    quiet; /* the broker has nothing there (core/guard/guard_heartbeat.c) */
+	    quiet; /* the broker has nothing there (core/kernel/guard/guard_heartbeat.c) */
 	unsigned under_way; /* calls */
 	bool closing;	    /* nobody is told any more */
 

@@ -10,7 +10,7 @@
  * buckets when nothing is under way there.
  *
  * A bucket that moves comes to another history: its guard is pending there
- * until it is blessed again (core/guard/DESIGN).  This file only says
+ * until it is blessed again (core/kernel/guard/DESIGN).  This file only says
  * that the link of the bucket went down and up.
  */
 #include "config.h"

@@ -47,7 +47,7 @@ uint64_t leaving_instance(const struct broker *b, uint64_t drawn);
 
 /*
  * A name that was kept for nobody may be granted so much later: if another
- * process has taken it up, it lasts for a pad longer (core/token/adopt.c); if its
+ * process has taken it up, it lasts for a pad longer (core/parts/token/adopt.c); if its
  * process has ended, nobody says when it is over, and brokers look once a lease.
  */
 int64_t leaving_more_us(const struct world *w);

@@ -1,7 +1,7 @@
 """Clocks that jump or go wrong: of a server, of one of several, of a broker.
 
 What is held is put back by its broker, and nothing new is granted meanwhile
-(src/core/guard/DESIGN).
+(src/core/kernel/guard/DESIGN).
 A server's clock is seen by its keys, which run out by it; the broker's own time is that since
 boot, whatever the time of day.
 """

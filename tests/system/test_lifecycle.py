@@ -109,7 +109,7 @@ class Stopping(SystemTest):
         holder.ok("UNLOCK x")
 
     def test_the_next_broker_grants_at_once(self):
-        """The idle mark of the last broker's clean stop (core/guard/DESIGN)."""
+        """The idle mark of the last broker's clean stop (core/kernel/guard/DESIGN)."""
         server = self.redis()
         first = self.broker(server, trust_new=True, lease=3)
         fence = self.client(first).lock("x")

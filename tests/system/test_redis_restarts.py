@@ -1,6 +1,6 @@
 """Redis killed, emptied, frozen, cut off: nobody is granted what another still has.
 
-core/guard/DESIGN: after such a change nothing new is granted for one grace G, while brokers
+core/kernel/guard/DESIGN: after such a change nothing new is granted for one grace G, while brokers
 put back what they hold. The tests here do without trust_new, so each starts with one G.
 """
 

@@ -17,7 +17,7 @@
 
 #include "base/now.h"
 #include "config/config.h"
-#include "core/measure/measure.h"
+#include "core/parts/observe/measure.h"
 #include "daemon/monitor/monitor_state.h"
 #include "daemon/monitor/statistics.h"
 #include "http/exposition.h"

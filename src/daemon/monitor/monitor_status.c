@@ -11,7 +11,7 @@
 #include "base/now.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "core/measure/measure.h"
+#include "core/parts/observe/measure.h"
 #include "daemon/bridge/broker.h"
 #include "daemon/monitor/monitor_state.h"
 #include "daemon/monitor/statistics.h"

@@ -1,5 +1,5 @@
 /*
- * Commands on keys: token holds, which the core grants (core/token/token.h).
+ * Commands on keys: token holds, which the core grants (core/parts/token/token.h).
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /*
  * Turns of threads of Redisson that wait, of whom one connection for each JVM
  * listens (resp_audience.c): whom to tell, and who has heard it (listener in
- * core/token/token.h).
+ * core/parts/token/token.h).
  *
  *	a take is refused  -->  its thread keeps a place in the core
  *	it has its turn    -->  the name is kept for its program, which is told

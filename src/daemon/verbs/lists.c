@@ -14,7 +14,7 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
-#include "core/measure/measure.h"
+#include "core/parts/observe/measure.h"
 #include "daemon/bridge/bridge.h"
 #include "daemon/monitor/statistics.h"
 #include "daemon/replace/leavers.h"

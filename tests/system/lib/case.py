@@ -28,7 +28,7 @@ class TimedOut(Exception):
     """The test as a whole took too long."""
 
 
-# Constants that the broker derives from a lease (core/guard/DESIGN), in seconds.
+# Constants that the broker derives from a lease (core/kernel/guard/DESIGN), in seconds.
 
 def pad_of(lease):
     return min(max(0.3 * lease, 0.5), 3.0)

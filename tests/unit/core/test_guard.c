@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/times.h"
-#include "core/guard/guard.h"
-#include "core/session/owner.h"
-#include "core/turn/slot.h"
-#include "core/turn/turn.h"
-#include "core/turn/work.h"
+#include "core/kernel/guard/guard.h"
+#include "core/kernel/session/owner.h"
+#include "core/kernel/turn/slot.h"
+#include "core/kernel/turn/turn.h"
+#include "core/kernel/turn/work.h"
 
 #include "suite.h"
 

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/times.h"
-#include "core/lease/lease.h"
-#include "core/lease/pace.h"
-#include "core/session/owner.h"
-#include "core/turn/turn.h"
-#include "core/turn/work.h"
+#include "core/kernel/lease/lease.h"
+#include "core/kernel/lease/pace.h"
+#include "core/kernel/session/owner.h"
+#include "core/kernel/turn/turn.h"
+#include "core/kernel/turn/work.h"
 
 #include "suite.h"
 

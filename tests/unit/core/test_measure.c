@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/measure/count.h"
+#include "core/parts/observe/count.h"
 #include "suite.h"
 
 #define MINUTE 60000

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "core/dump.h"
-#include "core/lock/hold.h"
-#include "core/measure/measure.h"
-#include "core/token/token.h"
+#include "core/kernel/lock/hold.h"
+#include "core/parts/observe/measure.h"
+#include "core/parts/token/token.h"
 #include "suite.h"
 #include "work_rig.h"
 

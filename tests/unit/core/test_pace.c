@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/crc16.h"
-#include "core/lease/pace.h"
-#include "core/lock/state.h"
+#include "core/kernel/lease/pace.h"
+#include "core/kernel/lock/state.h"
 #include "suite.h"
 
 #define LEASES 20000

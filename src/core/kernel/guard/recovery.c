@@ -1,0 +1,99 @@
+/*
+ * Recovery.  A server of a quorum votes again when the others have told all
+ * fences that were granted without it.
+ */
+#include "config.h"
+
+#include "core/kernel/guard/parts.h"
+#include "core/kernel/guard/quorum.h"
+#include "core/kernel/turn/emit.h"
+
+/*
+ * Counts the other servers of the quorum that can tell all fences granted
+ * without this one, because they were blessed whenever they were asked in this
+ * epoch; and those of which that is not known.
+ */
+static unsigned
+whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
+{
+	uint32_t i, first = quorum_first(core, guard_index(core, g));
+	const struct guard *other;
+	unsigned whole = 0;
+
+	*unknown = 0;
+	for (i = first; i < first + core->nvoters; i++) {
+		other = &core->guards[i];
+		if (other == g)
+			continue;
+		if (!other->up || other->told_ms < g->epoch_ms)
+			(*unknown)++;
+		else if ((other->state == GUARD_BLESSED ||
+			     other->state == GUARD_REFUSED) &&
+			 other->pended_ms < g->epoch_ms)
+			whole++;
+	}
+	assert(whole + *unknown < core->nvoters);
+	return whole;
+}
+
+/* Will the others tell it all fences before it votes again? */
+static bool
+recovers(const struct core *core, const struct guard *g)
+{
+	unsigned unknown;
+
+	return core->nvoters == 1 ||
+	       whole_others(core, g, &unknown) >= quorum_majority(core);
+}
+
+/* Was anything ever granted, as far as the servers know? */
+static bool
+any_fence(const struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		if (core->guards[i].fence > 0)
+			return true;
+	return false;
+}
+
+/*
+ * If this broker can't reach a majority that has all fences, but there
+ * may be one, it leaves the bless to brokers that can, for as long again.
+ */
+static bool
+others_first(const struct core *core, const struct guard *g)
+{
+	unsigned unknown, whole = whole_others(core, g, &unknown);
+
+	return whole < quorum_majority(core) &&
+	       whole + unknown >= quorum_majority(core);
+}
+
+/*
+ * The grace period counts from when this broker heard of the epoch, so it waits
+ * for no less than G, whoever has heard of it earlier.  A server that no broker
+ * has used has nothing to forget, if people say that they trust it to be new.
+ */
+int64_t
+guard_bless_ms(const struct core *core, const struct guard *g)
+{
+	if (g->fresh && core->config.trust_new)
+		return g->epoch_ms;
+	return g->epoch_ms +
+	       core->recovery_ms * (others_first(core, g) ? 2 : 1);
+}
+
+void
+recovery_note(struct core *core, const struct guard *g)
+{
+	assert(g->state == GUARD_PENDING);
+	if (!any_fence(core) || recovers(core, g))
+		return;
+	emit_notice(core, NOTICE_GUARD_FENCES);
+	emit_num(core, FIELD_SHARD, guard_index(core, g));
+	emit_fmt(core, FIELD_TEXT,
+	    "fewer than a majority of the other servers can tell their fences;"
+	    " that fences rise rests on the clocks of the brokers now");
+}

@@ -1,0 +1,25 @@
+/*
+ * Where servers of a quorum were found: a new server that stands where one of
+ * those that vote was, replaces it.  The guards note a hash of the address by
+ * each id, so that brokers that start later know it, too.
+ */
+#ifndef LOCKBROKER_CORE_GUARD_VOTER_PLACE_H
+#define LOCKBROKER_CORE_GUARD_VOTER_PLACE_H
+
+#include "core/kernel/guard/guard.h"
+
+/* The server has told its id: it is there. */
+void place_note(struct core *core, const struct guard *g);
+
+/* Notes what another broker knew of places: `text` has ids and hashes, one pair
+ * after the other, and may be of any length. */
+void places_learn(struct core *core, const char *text, size_t len);
+
+/* Returns the hash of the place of an id; "": it is not known. */
+const char *place_of(const struct core *core, const char *id);
+
+/* Did the server with this id stand where that one is now? */
+bool place_was_at(
+    const struct core *core, const char *id, const struct guard *g);
+
+#endif

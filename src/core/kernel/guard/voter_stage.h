@@ -1,0 +1,47 @@
+/*
+ * How far the servers of a quorum are on their way to a set (core/kernel/guard/DESIGN).
+ */
+#ifndef LOCKBROKER_CORE_GUARD_VOTER_STAGE_H
+#define LOCKBROKER_CORE_GUARD_VOTER_STAGE_H
+
+#include "core/kernel/guard/guard.h"
+
+/* Has it told who it is since it could be reached again?  Another server may
+ * have taken its address meanwhile. */
+bool voter_is_known(const struct guard *g);
+
+/* Has it no say in any set, and had it none before? */
+bool voter_is_new(const struct guard *g);
+
+/*
+ * Is the set that a tells higher than that of b?  Of two sets of one version the
+ * one that is settled, or else has a pledge, goes before the other: it may be
+ * the only one that can become settled.
+ */
+bool voter_is_higher(const struct guard *a, const struct guard *b);
+
+/* Only known servers count. */
+struct stage {
+	unsigned here;	  /* so many have moved to it */
+	unsigned free;	  /* of those, have not pledged to stay */
+	unsigned kept;	  /* had a say before */
+	unsigned pledged; /* had a say before, and have pledged */
+	unsigned need;	  /* a majority of the set before */
+	bool settled;
+};
+
+/* The set has n servers. */
+struct stage stage_of(const struct core *core, const char *set, unsigned n);
+
+/*
+ * What is to be asked of a server that has moved to a set of n (the letters of
+ * lua/guard.lua); 0: nothing.  If so many servers are new, or have lost their
+ * data, that no majority can pledge, all must have moved, and pledge.
+ */
+char stage_step(const struct guard *g, const struct stage *stage, unsigned n);
+
+/* Must it stay where it is, rather than move to that set? */
+bool stage_ties(
+    const struct guard *g, const char *set, const struct stage *stage);
+
+#endif

@@ -1,0 +1,630 @@
+/*
+ * Who votes in a quorum, so that any two majorities share a server.
+ *
+ * Each server has a random id, and a set: the ids of those that vote, with a
+ * version.  A server votes only for brokers that go by the same set and that
+ * expect its id.  Under one set any two majorities share a server; what needs
+ * care is the way from one set to the next.  This file decides which set this
+ * broker goes by, and which servers it moves to that set (OP_ENLIST):
+ *
+ *	founded   none of the servers has a set, and all of them can be reached
+ *	joined    the highest set that servers tell has all of ours in it
+ *	mended    one of those that vote has lost its data, and so its id: a
+ *	          new server stands where that one was, and replaces it
+ *	changed   redis.nodes has other servers: if nobody has asked for the
+ *	          old set for a grace period, or the last broker has signed off,
+ *	          and a majority of the old ones is in the new set
+ *
+ * Before a set is changed, brokers move those of its servers that lag behind to
+ * it, even brokers that do not go by it.
+ *
+ * A new set is *open* until a majority of the old one has moved to it and has
+ * pledged to stay, or, if there is no such majority, all of the new one.  Until
+ * then, and for a grace period after that, servers that had no say in the old
+ * set have none in the new one.  Brokers with different lists may draw two sets
+ * of one version at once: a server that has moved to one of them may still move
+ * to the other, one that has pledged may not, unless the other is settled.
+ */
+#include "config.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/kernel/guard/quorum.h"
+#include "core/kernel/guard/voter_place.h"
+#include "core/kernel/guard/voter_set.h"
+#include "core/kernel/guard/voter_stage.h"
+#include "core/kernel/guard/voters.h"
+#include "core/kernel/turn/emit.h"
+#include "core/kernel/turn/slot.h"
+
+void
+voters_init(struct core *core)
+{
+	const struct core_config *config = &core->config;
+	char number[24];
+	struct voters *v = xcalloc(1, sizeof(*v));
+	unsigned i;
+
+	core->voters = v;
+	if (!config->quorum)
+		return;
+	v->nodes = xcalloc(config->shards, sizeof(*v->nodes));
+	for (i = 0; i < config->shards; i++) {
+		snprintf(number, sizeof(number), "server %u", i + 1);
+		v->nodes[i] =
+		    xstrdup(config->nodes != NULL ? config->nodes[i] : number);
+	}
+}
+
+void
+voters_fini(struct core *core)
+{
+	struct voters *v = core->voters;
+	unsigned i;
+
+	for (i = 0; v->nodes != NULL && i < core->config.shards; i++)
+		free(v->nodes[i]);
+	free(v->nodes);
+	free(v);
+}
+
+static unsigned
+count_known(const struct core *core)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < core->config.shards; i++)
+		n += voter_is_known(&core->guards[i]);
+	return n;
+}
+
+/* The highest set that any server has told; "": none has one. */
+static const char *
+highest(const struct core *core)
+{
+	const struct guard *g, *best = NULL;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (voter_is_known(g) &&
+		    (best == NULL || voter_is_higher(g, best)))
+			best = g;
+	}
+	return best != NULL ? best->set : "";
+}
+
+static const char *
+address(const struct core *core, uint32_t shard)
+{
+	return core->voters->nodes[shard];
+}
+
+/* The set that our calls to it tell; "": none. */
+static const char *
+sent_set(const struct guard *g)
+{
+	const char *space = strchr(g->sent, ' ');
+
+	return space != NULL ? space + 1 : "";
+}
+
+/*
+ * From now on our calls to that server ask for no vote: its id and set are sent
+ * no more, so the guard answers `nodes`.  The operation itself does nothing, as
+ * no server has the id 0.
+ */
+static void
+withdraw(struct core *core, struct guard *g)
+{
+	static const char text[] = "0 - - m ";
+	struct slot *slot;
+
+	if (g->sent[0] == '\0')
+		return;
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
+	    text, sizeof(text) - 1);
+	g->sent[0] = '\0';
+	g->busy = true;
+}
+
+static void
+withdraw_all(struct core *core)
+{
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++)
+		withdraw(core, &core->guards[i]);
+}
+
+static void disagree(struct core *core, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says once why there is no set to go by, if that lasts. */
+static void
+disagree(struct core *core, const char *fmt, ...)
+{
+	char why[sizeof(core->voters->why)];
+	va_list ap;
+
+	/* Servers are reached, and tell of a change, one after the other. */
+	if (core->voters->since_ms == 0)
+		core->voters->since_ms = core->now_ms;
+	if (core->now_ms < core->voters->since_ms + core->stall_ms)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	if (strcmp(why, core->voters->why) == 0)
+		return;
+	strcpy(core->voters->why, why);
+	emit_notice(core, NOTICE_QUORUM_SERVERS);
+	emit_str(core, FIELD_TEXT, core->voters->why, strlen(why));
+}
+
+/* Are two of them one server under two names? */
+static bool
+is_twice(struct core *core)
+{
+	const struct guard *g = core->guards;
+	uint32_t i, j;
+
+	for (i = 0; i < core->config.shards; i++)
+		for (j = 0; j < i; j++) {
+			if (!voter_is_known(&g[i]) || !voter_is_known(&g[j]) ||
+			    strcmp(g[i].node, g[j].node) != 0)
+				continue;
+			withdraw_all(core);
+			disagree(core,
+			    "%s and %s of redis.nodes are one and the same"
+			    " server: name each server once",
+			    address(core, j), address(core, i));
+			return true;
+		}
+	return false;
+}
+
+/* A set of all servers of this broker.  Requires that all of them are known. */
+static void
+own_set(const struct core *core, uint64_t version, char *text)
+{
+	struct set s = { .version = version, .n = core->config.shards };
+	uint32_t i;
+
+	for (i = 0; i < s.n; i++)
+		strcpy(s.ids[i], core->guards[i].node);
+	set_write(&s, text, SET_MAX_BYTES + 1);
+}
+
+/* No server has a set.  Versions follow each other from settled sets only, so
+ * all first sets are of one version. */
+static bool
+found(struct core *core, char *text)
+{
+	uint32_t i;
+
+	if (count_known(core) == core->config.shards) {
+		own_set(core, 1, text);
+		return true;
+	}
+	for (i = 0; voter_is_known(&core->guards[i]); i++)
+		;
+	disagree(core,
+	    "a new quorum begins when all of its servers can be"
+	    " reached; %s can't",
+	    address(core, i));
+	return false;
+}
+
+/* New servers replace those of the set that stood where they are now.  False: a
+ * server is neither in the set nor such a new one. */
+static bool
+mend(const struct core *core, struct set *s)
+{
+	const struct guard *g;
+	uint32_t i;
+	unsigned k;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!voter_is_known(g) || set_has(s, g->node))
+			continue;
+		for (k = 0; k < s->n && !place_was_at(core, s->ids[k], g); k++)
+			;
+		if (!voter_is_new(g) || k == s->n)
+			return false;
+		strcpy(s->ids[k], g->node);
+	}
+	s->version++;
+	return true;
+}
+
+/* Has one of those that vote stood where that server is now? */
+static bool
+is_replaced(const struct core *core, const struct set *s, const struct guard *g)
+{
+	unsigned k;
+
+	for (k = 0; k < s->n; k++)
+		if (place_was_at(core, s->ids[k], g))
+			return true;
+	return false;
+}
+
+/* Is that set over, since too few of its servers are left there?  The others
+ * have moved to `best`, which is settled. */
+static bool
+is_over(const struct core *core, const char *set, const char *best)
+{
+	const struct guard *g;
+	unsigned gone = 0;
+	struct set s;
+	uint32_t i;
+
+	set_parse(&s, set);
+	if (!stage_of(core, best, s.n).settled)
+		return false;
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		gone += voter_is_known(g) && strcmp(g->set, best) == 0 &&
+			set_has(&s, g->node);
+	}
+	return s.n > 0 && gone >= set_blocking(s.n);
+}
+
+/*
+ * If a server's data went back to a time before it was emptied, its old id was
+ * replaced since; and two brokers may have drawn two sets of one version, of
+ * which one came to nothing: a server that has no say for such a reason becomes
+ * an empty one again.
+ */
+static void
+forget(struct core *core, const struct set *s, const char *best)
+{
+	char text[NODE_BYTES + SET_MAX_BYTES + 8];
+	struct slot *slot;
+	struct guard *g;
+	uint32_t i;
+	unsigned k;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!voter_is_known(g) || voter_is_new(g) || g->busy ||
+		    core->now_ms < g->enlist_ms || set_has(s, g->node) ||
+		    strcmp(g->set, best) == 0)
+			continue;
+		if (!is_replaced(core, s, g) && !is_over(core, g->set, best))
+			continue;
+		k = (unsigned)snprintf(
+		    text, sizeof(text), "%s - %s f ", g->node, g->set);
+		slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, i, text, k);
+		g->sent[0] = '\0';
+		g->busy = true;
+	}
+}
+
+/*
+ * Asks a server to move to the set from the one that it has told, or what
+ * stage_step() said.  The script compares the id and the present set, and whether
+ * it has pledged, so a server that has changed meanwhile stays as it is.  The
+ * call also says to which id and set our calls there belong from then on.
+ */
+static void
+enlist(struct core *core, struct guard *g, const char *set, char how)
+{
+	char text[NODE_BYTES + 2 * SET_MAX_BYTES + 8 +
+		  QUORUM_SERVERS_MAX * 2 * NODE_BYTES];
+	struct slot *slot;
+	struct set s;
+	unsigned i;
+	int n = snprintf(
+	    text, sizeof(text), "%s %s %s %c ", g->node, set, g->set, how);
+
+	/* The script only checks what is equal, and leaves the order to us. */
+	assert(set_version(g->set) <= set_version(set));
+	/* One server has one vote, whichever way it is reached. */
+	for (i = 0; i < core->config.shards; i++)
+		if (&core->guards[i] != g &&
+		    strncmp(core->guards[i].sent, g->node, NODE_BYTES) == 0)
+			withdraw(core, &core->guards[i]);
+
+	set_parse(&s, set);
+	for (i = 0; i < s.n; i++)
+		if (place_of(core, s.ids[i])[0] != '\0')
+			n += snprintf(text + n, sizeof(text) - (size_t)n,
+			    "%s%s", s.ids[i], place_of(core, s.ids[i]));
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
+	    text, (size_t)n);
+	snprintf(g->sent, sizeof(g->sent), "%s %s", g->node, set);
+	g->busy = true;
+}
+
+/* Asks a server for its next step on the way to a set; false: there is none. */
+static bool
+advance(struct core *core, struct guard *g, const char *set, unsigned n)
+{
+	struct stage stage = stage_of(core, set, n);
+	char how = 0;
+
+	if (strcmp(g->set, set) == 0)
+		how = stage_step(g, &stage, n);
+	else if (!stage_ties(g, set, &stage))
+		how = stage.settled || set_version(g->set) < set_version(set)
+			  ? 'm'
+			  : 'u';
+	if (how == 0)
+		return false;
+	enlist(core, g, set, how);
+	return true;
+}
+
+/*
+ * Leads servers that lag behind on their way to the highest set: brokers that go
+ * by it may be gone for ever, and no other set can take its place before it is
+ * settled.  This broker does not go by it, so its calls ask for no vote.
+ */
+static void
+help(struct core *core, const struct set *s, const char *best)
+{
+	struct guard *g;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!voter_is_known(g) || g->busy ||
+		    core->now_ms < g->enlist_ms || !set_has(s, g->node))
+			continue;
+		if (advance(core, g, best, s->n))
+			withdraw(core, g);
+	}
+}
+
+/*
+ * May the next set take the place of this one, in which servers are missing?  It
+ * must be settled, and a majority of it must know that, or they would be new in
+ * the next one.  Or it never can be so: all servers can be reached, and too few
+ * of them have a say.
+ */
+static bool
+may_mend(const struct core *core, const struct set *s, const char *text)
+{
+	struct stage stage = stage_of(core, text, s->n);
+	unsigned settled = 0, say = 0;
+	const struct guard *g;
+	bool here, lags = false;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!voter_is_known(g) || !set_has(s, g->node))
+			continue;
+		here = strcmp(g->set, text) == 0;
+		settled += here && g->open == '\0';
+		lags = lags || !here || g->open != '\0';
+		say +=
+		    !voter_is_new(g) && (here || !stage_ties(g, text, &stage));
+	}
+	if (stage.settled && lags)
+		return false;
+	return settled >= set_majority(s->n) ||
+	       (count_known(core) == core->config.shards && say < stage.need);
+}
+
+/*
+ * May the set of redis.nodes take the place of this one?  All servers must be
+ * known.  Those that are new to the set must have no say in any other.  Those
+ * of the old set must have it settled, so that no change goes on already; must
+ * be idle or quiet, so that no broker goes by it; and must be a majority of it.
+ */
+static bool
+may_change(const struct core *core, const struct set *s, const char *text)
+{
+	const struct guard *g;
+	unsigned old = 0;
+	uint32_t i;
+
+	if (count_known(core) < core->config.shards)
+		return false;
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!set_has(s, g->node)) {
+			if (!voter_is_new(g))
+				return false;
+			continue;
+		}
+		if (strcmp(g->set, text) != 0 || g->open != '\0' || !g->quiet)
+			return false;
+		old++;
+	}
+	return old >= set_majority(s->n);
+}
+
+/*
+ * Does the set have just our servers, as far as they are known?  If not,
+ * *stranger is the first of our servers that is not in the set, or the number
+ * of all if the set has others besides ours.
+ */
+static bool
+all_in(const struct core *core, const struct set *s, uint32_t *stranger)
+{
+	const struct guard *g;
+
+	for (*stranger = 0; *stranger < core->config.shards; ++*stranger) {
+		g = &core->guards[*stranger];
+		if (voter_is_known(g) && !set_has(s, g->node))
+			return false;
+	}
+	return s->n == core->config.shards;
+}
+
+/*
+ * This broker can't go by the highest set.  If it went by another before, what
+ * it holds rests on that until the servers move; all other calls must ask for
+ * no vote, or the servers would never be quiet, and could not be changed.  If
+ * it joined that very set, it knew less then.
+ */
+static void
+withdraw_stale(struct core *core, const char *best)
+{
+	bool joined = strcmp(best, core->voters->set) == 0;
+	struct guard *g;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (joined || strcmp(sent_set(g), core->voters->set) != 0)
+			withdraw(core, g);
+	}
+}
+
+/*
+ * Chooses the set to go by, from what is known; false: there is none yet.
+ *
+ * The highest set goes before anything that this broker would like: it joins
+ * that, or mends it.  Only if it can do neither does it help others to agree on
+ * that set, and may then ask for one of its own.
+ */
+static bool
+choose(struct core *core, char *text)
+{
+	const char *best = highest(core);
+	struct set s, mended;
+	uint32_t stranger;
+
+	if (count_known(core) == 0 || is_twice(core))
+		return false;
+	if (best[0] == '\0')
+		return found(core, text);
+	set_parse(&s, best);
+	strcpy(text, best);
+	if (all_in(core, &s, &stranger))
+		return true;
+	mended = s;
+	if (s.n == core->config.shards && mend(core, &mended)) {
+		if (may_mend(core, &s, best))
+			set_write(&mended, text, SET_MAX_BYTES + 1);
+		return true;
+	}
+	forget(core, &s, best);
+	help(core, &s, best);
+	if (may_change(core, &s, best)) {
+		own_set(core, s.version + 1, text);
+		return true;
+	}
+	withdraw_stale(core, best);
+	if (stranger < core->config.shards)
+		disagree(core,
+		    "the other servers of redis.nodes do not vote with %s:"
+		    " redis.nodes must be the same on all brokers (see"
+		    " \"Replacing a server\" in lockbrokerd(8))",
+		    address(core, stranger));
+	else
+		disagree(core,
+		    "the servers of redis.nodes vote in a quorum of %u", s.n);
+	return false;
+}
+
+/* Does it go by the set, and do our calls to it say so? */
+static bool
+in_line(const struct core *core, const struct guard *g)
+{
+	size_t n = strlen(g->node);
+
+	return strcmp(g->set, core->voters->set) == 0 &&
+	       strncmp(g->sent, g->node, n) == 0 && g->sent[n] == ' ' &&
+	       strcmp(g->sent + n + 1, core->voters->set) == 0;
+}
+
+/*
+ * Called whenever a server has told something.  A broker that stops changes
+ * nothing any more.  A server with an operation in flight is left for later:
+ * its answer leads here again.
+ */
+void
+voters_decide(struct core *core)
+{
+	char text[SET_MAX_BYTES + 1];
+	struct guard *g;
+	struct set s;
+	uint32_t i;
+
+	if (!quorum_used(core) || core->stopping || !choose(core, text))
+		return;
+	core->voters->why[0] = '\0';
+	core->voters->since_ms = 0;
+	strcpy(core->voters->set, text);
+	set_parse(&s, text);
+	for (i = 0; i < core->config.shards; i++) {
+		g = &core->guards[i];
+		if (!voter_is_known(g) || g->busy ||
+		    core->now_ms < g->enlist_ms || !set_has(&s, g->node))
+			continue;
+		if (strcmp(g->set, text) == 0 && !in_line(core, g))
+			enlist(core, g, text, 'm');
+		else
+			(void)advance(core, g, text, s.n);
+	}
+}
+
+/* Has its set, or how it is there, changed? */
+static bool
+is_news(const struct guard *g, const struct guard_report *report)
+{
+	char open = report->open_len > 0 ? report->open[0] : '\0';
+
+	return open != g->open || report->set_len != strlen(g->set) ||
+	       memcmp(report->set, g->set, report->set_len) != 0;
+}
+
+/* Is the set one that a broker has written?  If not, the server counts as one
+ * that has told nothing. */
+static bool
+is_set(const struct guard_report *report)
+{
+	char text[SET_MAX_BYTES + 1], written[SET_MAX_BYTES + 1];
+	struct set s;
+
+	if (report->set_len == 0)
+		return true;
+	voter_copy(text, sizeof(text), report->set, report->set_len);
+	set_parse(&s, text);
+	if (s.n == 0 || s.version > SET_VERSION_MAX)
+		return false;
+	set_write(&s, written, sizeof(written));
+	return strlen(written) == report->set_len && strcmp(text, written) == 0;
+}
+
+/*
+ * Every call to a server of a quorum tells its id and set, even one that is
+ * refused because of them: so brokers hear of a change with whatever they ask
+ * next.
+ */
+void
+voters_report(struct core *core, struct guard *g, int64_t sent_ms,
+    const struct guard_report *report)
+{
+	char before[8];
+
+	if (!quorum_used(core) || report->node_len == 0 || !is_set(report))
+		return;
+	voter_copy(g->node, sizeof(g->node), report->node, report->node_len);
+	g->moved = is_news(g, report);
+	voter_copy(g->set, sizeof(g->set), report->set, report->set_len);
+	g->open = report->open_len > 0 ? report->open[0] : '\0';
+	voter_copy(before, sizeof(before), report->open, report->open_len);
+	g->before =
+	    g->open != '\0' ? (unsigned)strtoul(before + 1, NULL, 10) : 0;
+	g->quiet = report->quiet;
+	g->node_ms = core->now_ms;
+	g->node_asked_ms = sent_ms;
+	place_note(core, g);
+	if (report->state == GUARD_NODES)
+		places_learn(core, report->text, report->text_len);
+	voters_decide(core);
+}

@@ -1,0 +1,189 @@
+/*
+ * Why a server does not grant, in plain words with what to do: for clients, and
+ * for the log.
+ *
+ * The times that the functions return decide whether a request that does not
+ * wait is worth a try (lock/queue.c): GUARD_FOR_GOOD means that only people can
+ * change anything, and 0 that nobody knows.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/human.h"
+#include "base/parse.h"
+#include "core/kernel/guard/parts.h"
+#include "core/kernel/guard/quorum.h"
+#include "core/kernel/guard/voters.h"
+
+/* Room for the settings that all brokers must share, in words. */
+#define SETTINGS_SIZE 96
+
+/* Says how many are there and may vote; returns in how long all may. */
+static int64_t
+why_no_quorum(const struct core *core, char *why, size_t size)
+{
+	unsigned ready = quorum_said(core, 0), pending = 0;
+	int64_t left_ms = 0, most_ms = 0;
+	char left[HUMAN_SIZE];
+	int n;
+	uint32_t i;
+	const char *refusal = NULL;
+
+	why[0] = '\0';
+	if (ready >= quorum_majority(core))
+		return 0;
+	/* There is no set of voters to go by, and mostly people must do
+	 * something about that. */
+	if (core->voters->why[0] != '\0') {
+		snprintf(why, size, "%s", core->voters->why);
+		return GUARD_FOR_GOOD;
+	}
+	for (i = 0; i < core->config.shards; i++) {
+		if (core->guards[i].up && refused_counts(&core->guards[i]))
+			refusal = core->guards[i].refusal;
+		if (core->guards[i].state != GUARD_PENDING)
+			continue;
+		pending += core->guards[i].up;
+		left_ms = guard_bless_ms(core, &core->guards[i]) - core->now_ms;
+		most_ms = left_ms > most_ms ? left_ms : most_ms;
+	}
+	n = snprintf(why, size,
+	    "%u of %u Redis servers can be reached and %u may vote; %u must",
+	    quorum_count(core, 0, false), core->config.shards, ready,
+	    quorum_majority(core));
+	/* If more servers are away than that, time alone is no help. */
+	if (ready + pending >= quorum_majority(core) && (size_t)n < size)
+		snprintf(why + n, size - (size_t)n,
+		    "; no new locks for %s at most: some are new, or have lost"
+		    " data",
+		    human_ms(left, most_ms));
+	else if (refusal != NULL && (size_t)n < size)
+		snprintf(why + n, size - (size_t)n, ": %s", refusal);
+	return most_ms;
+}
+
+static const struct {
+	const char *word;
+	const char *text;
+} causes[CAUSE_MAX] = {
+#define CAUSE(id, word, text) [CAUSE_##id] = { word, text },
+	GUARD_CAUSES(CAUSE)
+#undef CAUSE
+};
+
+const char *
+guard_cause_word(enum guard_cause cause)
+{
+	return causes[cause].word;
+}
+
+const char *
+guard_cause_text(enum guard_cause cause)
+{
+	return causes[cause].text;
+}
+
+/* What the guard compares, in words. */
+static void
+write_settings(char text[SETTINGS_SIZE], int64_t lease_ms, unsigned replicas)
+{
+	char lease[DURATION_SIZE];
+
+	parse_duration_text(lease, lease_ms);
+	snprintf(text, SETTINGS_SIZE, "locks.lease %s, redis.replicas %u",
+	    lease, replicas);
+}
+
+/* Returns the settings of others in words; later brokers may know more. */
+static const char *
+settings_text(char text[SETTINGS_SIZE], const char *theirs)
+{
+	unsigned replicas;
+	int64_t lease_ms;
+	int end = 0;
+
+	if (sscanf(theirs, "v1,lease=%" SCNd64 ",replicas=%u%n", &lease_ms,
+		&replicas, &end) != 2 ||
+	    theirs[end] != '\0')
+		return theirs;
+	write_settings(text, lease_ms, replicas);
+	return text;
+}
+
+/* A server that can't be reached may be back at any moment: 0. */
+int64_t
+guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
+{
+	const struct guard *g = &core->guards[shard];
+	char left[HUMAN_SIZE], ours[SETTINGS_SIZE], theirs[SETTINGS_SIZE];
+	int64_t left_ms;
+
+	if (!g->up) {
+		snprintf(why, size, "Redis can't be used%s%s",
+		    g->down[0] != '\0' ? ": " : "", g->down);
+		return 0;
+	}
+	if (guard_said(g)) {
+		why[0] = '\0';
+		return 0;
+	}
+	if (refused_counts(g)) {
+		snprintf(why, size, "%s", g->refusal);
+		return GUARD_FOR_GOOD;
+	}
+	switch (g->state) {
+	case GUARD_PENDING:
+		left_ms = guard_bless_ms(core, g) - core->now_ms;
+		left_ms = left_ms > 0 ? left_ms : 0;
+		snprintf(why, size,
+		    "no new locks for %s: %s; locks that are held are kept",
+		    human_ms(left, left_ms), causes[g->cause].text);
+		return left_ms;
+	case GUARD_READONLY:
+		snprintf(why, size,
+		    "that Redis server is a replica; redis.nodes must"
+		    " name the master, or its Sentinels");
+		return GUARD_FOR_GOOD;
+	case GUARD_CONFIG:
+		write_settings(
+		    ours, core->config.lease_ms, core->config.replicas);
+		snprintf(why, size,
+		    "the brokers on that Redis use other settings (%s) than"
+		    " this one (%s); make them equal on all",
+		    settings_text(theirs, g->text), ours);
+		return GUARD_FOR_GOOD;
+	case GUARD_CLOCK:
+		snprintf(why, size,
+		    "the clock of the Redis server is beyond the year 2255");
+		return GUARD_FOR_GOOD;
+	default:
+		snprintf(why, size, "Redis has not answered yet");
+		return 0;
+	}
+}
+
+int64_t
+guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
+{
+	if (quorum_used(core))
+		return why_no_quorum(core, why, size);
+	return guard_why_one(core, shard, why, size);
+}
+
+const char *
+guard_excuse(const struct core *core, uint32_t shard, const struct outcome *o,
+    char why[GUARD_WHY_SIZE])
+{
+	if (o != NULL && o->text_len > 0) {
+		snprintf(
+		    why, GUARD_WHY_SIZE, "%.*s", (int)o->text_len, o->text);
+		return why;
+	}
+	guard_why(core, shard, why, GUARD_WHY_SIZE);
+	if (why[0] == '\0')
+		snprintf(why, GUARD_WHY_SIZE,
+		    "Redis did not answer in time; try again");
+	return why;
+}

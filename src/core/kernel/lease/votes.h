@@ -1,0 +1,48 @@
+/*
+ * Quorum: one operation on a lease becomes one on each server, and the answer
+ * of a majority is the answer (Redlock, redis.io "Distributed Locks").
+ *
+ * Fences are those of an ABD register (Attiya, Bar-Noy, Dolev, JACM 1995): each
+ * server answers with max(its counter + 1, hint).  If a majority answered the
+ * same number, that is the fence.  Otherwise the broker writes the highest back
+ * to a majority on which the lock is still ours, and then grants it.  So fences
+ * rise without any clock; only the lease needs clocks.
+ *
+ * A failed acquire is ended on all servers that may have its token, also on
+ * those that did not answer.
+ */
+#ifndef LOCKBROKER_CORE_LEASE_VOTES_H
+#define LOCKBROKER_CORE_LEASE_VOTES_H
+
+#include "core/kernel/lease/lease.h"
+
+#define QUORUM_MAX 9
+
+/* Sends what was asked for in this step to all servers. */
+void votes_send(struct core *core);
+
+/* One server has answered. */
+void votes_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
+
+/* Asks servers again that have said no to a renewal; or ends an attempt that
+ * has found a rival, rather than wait for silent servers. */
+void votes_timer(struct core *core, struct timer *t);
+
+void votes_fini(struct core *core);
+
+/*
+ * Waiting for a name over a quorum, where there is no queue to wait in.
+ */
+
+/* The next attempt begins. */
+void backoff_over(struct lease *l);
+
+/* Is another broker known to have the name, so that we do not try yet? */
+bool backoff_goes_on(const struct lease *l);
+
+/* A message says that a token has ended.  Returns whether wake_ms changed. */
+bool backoff_freed(
+    struct core *core, struct lease *l, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * Quotas: each function answers the request that it refuses, and says why, so
+ * that its caller has only to return.
+ *
+ * limits.holds bounds what one session has; what is kept for nobody has no
+ * session that could be bounded, so limits.unowned bounds it for the broker as
+ * a whole, and a quarter of it each of its users.
+ */
+#include "config.h"
+
+#include "base/human.h"
+#include "core/kernel/session/quota.h"
+#include "core/kernel/session/share.h"
+#include "core/kernel/turn/emit.h"
+
+#define QUOTA_SHARE 4 /* a user has one part of so many of limits.unowned */
+
+bool
+quota_open(struct core *core, const struct owner *owner, uint64_t ref)
+{
+	if (core->stopping)
+		emit_error(core, owner->id, ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	return !core->stopping;
+}
+
+bool
+quota_grants(struct core *core, const struct owner *owner, uint64_t ref)
+{
+	bool ok = !core->draining || owner_has(owner) > 0;
+
+	if (!ok)
+		emit_error(core, owner->id, ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	return ok;
+}
+
+/* Asked before anything is made for the request: a session at its bound can't
+ * even get a place in a queue. */
+bool
+quota_admits(
+    struct core *core, const struct owner *owner, uint64_t ref, unsigned more)
+{
+	unsigned n = owner_load(owner);
+
+	if (!quota_open(core, owner, ref))
+		return false;
+	if (n + more <= core->config.limits.holds)
+		return true;
+	emit_error(core, owner->id, ref, ERR_LIMIT,
+	    "this session holds, waits for or watches %u things already"
+	    " (limits.holds)",
+	    n);
+	return false;
+}
+
+/* One of several users leaves the others something. */
+static bool
+has_share(struct core *core, struct owner *owner, uint64_t ref, uint64_t more,
+    const char *instead)
+{
+	uint64_t n = share_used(&core->owners->shares, owner->user);
+	unsigned all = core->config.limits.unowned;
+	unsigned most = all / QUOTA_SHARE + (all % QUOTA_SHARE != 0);
+
+	if (owner->user == NULL || n + more <= most)
+		return true;
+	emit_error(core, owner->id, ref, ERR_LIMIT,
+	    "this broker keeps %u names for nobody for one user at most"
+	    " (a quarter of limits.unowned), and for you %llu are kept, or"
+	    " may have to be; %s",
+	    most, (unsigned long long)n, instead);
+	return false;
+}
+
+bool
+quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
+    uint64_t more, const char *instead)
+{
+	const struct owners *all = core->owners;
+	uint64_t n = all->ncounted + all->nmade + all->nmaking + all->ntokens;
+
+	/* What counts already may go on, even if a reload has put the bound
+	 * below what there is. */
+	if (more == 0)
+		return true;
+	if (n + more <= core->config.limits.unowned)
+		return has_share(core, owner, ref, more, instead);
+	emit_error(core, owner->id, ref, ERR_LIMIT,
+	    "this broker keeps %u names for nobody at most (limits.unowned),"
+	    " and %llu are kept, or may have to be; %s",
+	    core->config.limits.unowned, (unsigned long long)n, instead);
+	return false;
+}
+
+bool
+quota_bounds(struct core *core, struct owner *owner, uint64_t ref,
+    const char *option, const char *setting, int64_t ms, int64_t most_ms)
+{
+	char most[HUMAN_SIZE];
+
+	if (ms <= most_ms)
+		return true;
+	emit_error(core, owner->id, ref, ERR_LIMIT, "%s may be %s at most (%s)",
+	    option, human_ms(most, most_ms), setting);
+	return false;
+}

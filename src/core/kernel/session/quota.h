@@ -1,0 +1,35 @@
+/*
+ * How much an owner may ask for (limits.holds), and a broker that stops: of
+ * that, nothing.  How much may be kept for nobody in all (limits.unowned), and
+ * for how long: names, latches and token holds share one bound.  The counters
+ * are in struct owners.
+ */
+#ifndef LOCKBROKER_CORE_SESSION_QUOTA_H
+#define LOCKBROKER_CORE_SESSION_QUOTA_H
+
+#include "core/kernel/session/owner.h"
+
+#define QUOTA_STOPPING "the broker is stopping; try another one"
+#define QUOTA_DRAINED "the broker is drained; try another one"
+
+/* Does the broker take requests?  If not, answers that, and returns false. */
+bool quota_open(struct core *core, const struct owner *owner, uint64_t ref);
+
+/* Does a broker that is drained give the owner anything new?  Likewise. */
+bool quota_grants(struct core *core, const struct owner *owner, uint64_t ref);
+
+/* May the owner hold, await or watch so many more things?  Likewise. */
+bool quota_admits(
+    struct core *core, const struct owner *owner, uint64_t ref, unsigned more);
+
+/* May there be so many more things that are kept for nobody?  If not, answers
+ * that, with `instead` as what the client may do, and returns false. */
+bool quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
+    uint64_t more, const char *instead);
+
+/* May an option ask for so long?  If not, answers that, and returns false.
+ * `setting` is the one that says `most_ms`. */
+bool quota_bounds(struct core *core, struct owner *owner, uint64_t ref,
+    const char *option, const char *setting, int64_t ms, int64_t most_ms);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * BROKERS: which brokers use the same Redis, according to its guard.
+ *
+ * The broker asks when somebody wants to know, and by itself now and then
+ * (core_config.fleet_ms); it remembers the answer: it is what it can tell people
+ * while Redis is away.  So it finds another one that has its name, too.
+ */
+#ifndef LOCKBROKER_CORE_FLEET_H
+#define LOCKBROKER_CORE_FLEET_H
+
+#include "core/kernel/session/owner.h"
+#include "core/kernel/turn/slot.h"
+
+/* What a server says about a broker; - in place of what it does not know. */
+enum member_word {
+	MEMBER_ID,   /* NAME.INSTANCE, as in tokens */
+	MEMBER_SEEN, /* so many ms ago */
+	MEMBER_ADDRESS,
+	MEMBER_VERSION,
+	MEMBER_LEASE, /* ms */
+	MEMBER_HTTP,
+	MEMBER_LEAVING, /* "leaving" */
+	MEMBER_WORDS
+};
+
+struct member {
+	size_t name_len; /* of its name, which begins its id */
+	int64_t seen_ms; /* before it was told */
+	int64_t lease_ms;
+	int64_t since_ms;		 /* this broker knows of it */
+	bool missing;			 /* not seen for long */
+	bool twice;			 /* another one has its name */
+	const char *words[MEMBER_WORDS]; /* in `text` */
+	char text[];
+};
+
+void fleet_init(struct core *core);
+void fleet_fini(struct core *core);
+
+/* A BROKERS of the owner.  The answer comes later, if Redis can be reached. */
+void fleet_request(
+    struct core *core, struct owner *owner, const struct core_request *rq);
+
+/* A server may grant, or not any more. */
+void fleet_guard_changed(struct core *core);
+void fleet_timer(struct core *core, struct timer *t);
+
+/* A server has answered, or has not. */
+void fleet_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
+
+/* Returns one of the brokers, in the order of their names; NULL behind the last.
+ * It lives until the next step. */
+const struct member *fleet_member(const struct core *core, size_t i);
+
+/* Where people reach the broker of that name, as it was told last; NULL: not
+ * known. */
+const char *fleet_address(
+    const struct core *core, const char *name, size_t len);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * The forced releases that are under way, and those to be looked at.
+ *
+ * A release waits in one of two lists: that of its name, while a lease ends
+ * here, or that of those to be looked at.  It moves from the first to the
+ * second when the name changes.  If it is answered while it is in a list, that
+ * list frees it, so that no list has to be searched.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/xmalloc.h"
+#include "core/kernel/turn/job.h"
+#include "core/parts/force/force_state.h"
+
+static const char *
+id_of(const struct table_link *link, size_t *len)
+{
+	const struct force *f = container_of_const(link, struct force, by_id);
+
+	*len = sizeof(f->id);
+	return (const char *)&f->id;
+}
+
+void
+force_init(struct core *core)
+{
+	core->part[PART_FORCE] = xcalloc(1, sizeof(struct forces));
+	TAILQ_INIT(&forces_of(core)->list);
+	TAILQ_INIT(&forces_of(core)->touched);
+	table_init(&forces_of(core)->by_id, id_of);
+}
+
+void
+force_end(struct core *core, struct force *f)
+{
+	assert(!f->over);
+	TAILQ_REMOVE(&forces_of(core)->list, f, link);
+	table_remove(&forces_of(core)->by_id, &f->by_id);
+	core_disarm(core, &f->timer);
+	free(f->value);
+	f->value = NULL;
+	f->over = true;
+	if (!f->listed)
+		free(f);
+}
+
+void
+force_list(struct force_list *list, struct force *f)
+{
+	assert(!f->listed);
+	f->listed = true;
+	TAILQ_INSERT_TAIL(list, f, in_turn);
+}
+
+struct force *
+force_next_touched(struct core *core)
+{
+	struct force *f = TAILQ_FIRST(&forces_of(core)->touched);
+
+	if (f == NULL)
+		return NULL;
+	TAILQ_REMOVE(&forces_of(core)->touched, f, in_turn);
+	f->listed = false;
+	if (!f->over)
+		return f;
+	free(f);
+	return NULL;
+}
+
+/* No name is left by then, and force_leave() has moved what waited for one. */
+void
+force_fini(struct core *core)
+{
+	while (!TAILQ_EMPTY(&forces_of(core)->list))
+		force_end(core, TAILQ_FIRST(&forces_of(core)->list));
+	while (!TAILQ_EMPTY(&forces_of(core)->touched))
+		(void)force_next_touched(core); /* all of them are over */
+	table_fini(&forces_of(core)->by_id);
+	free(forces_of(core));
+}
+
+struct force *
+force_find(const struct core *core, uint64_t id)
+{
+	struct table_link *link =
+	    table_find(&forces_of(core)->by_id, (const char *)&id, sizeof(id));
+
+	return link == NULL ? NULL : container_of(link, struct force, by_id);
+}
+
+/* Not while force_run() looks at one of them: what it ends changes the name,
+ * and would bring up the others of that name over and over. */
+void
+force_changed(struct core *core, struct lock *l)
+{
+	if (!forces_of(core)->running)
+		force_leave(core, l);
+}
+
+void
+force_leave(struct core *core, struct lock *l)
+{
+	if (l->rare == NULL)
+		return;
+	TAILQ_CONCAT(&forces_of(core)->touched, &l->rare->forces, in_turn);
+	job_set(core, JOB_FORCE, !TAILQ_EMPTY(&forces_of(core)->touched));
+}
+
+void
+force_touch(struct core *core, struct lock *l)
+{
+	if (l->rare != NULL && !TAILQ_EMPTY(&l->rare->forces))
+		force_changed(core, l);
+}

@@ -1,0 +1,23 @@
+/*
+ * Log lines about permits; those about locks are in core/parts/observe/notify.h.
+ */
+#ifndef LOCKBROKER_CORE_SYNC_NOTIFY_H
+#define LOCKBROKER_CORE_SYNC_NOTIFY_H
+
+#include "core/parts/sync/sync.h"
+
+struct permits;
+
+/* Permits were granted, or given back: n of them. */
+void notify_permits(
+    struct core *core, enum notice_id id, const struct permits *p, uint64_t n);
+/* All of p are lost.  If the reason is the client's own hold=, the line is no
+ * warning. */
+void notify_permits_lost(
+    struct core *core, const struct permits *p, const char *reason);
+/* They are at risk, and lost in left_ms unless a renewal is confirmed; or
+ * `safe` again. */
+void notify_permits_risk(
+    struct core *core, const struct permits *p, bool safe, int64_t left_ms);
+
+#endif

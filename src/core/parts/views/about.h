@@ -1,0 +1,79 @@
+/*
+ * What a broker says of a name that it has, and the question of another one:
+ *
+ *	STATUS, UNLOCK-FORCE fence= --> `about SEQ ASKER NAME` --> the broker of
+ *	                                                           the token
+ *	    <-- `told SEQ [KEY=VALUE ...] NAME` <----------------
+ *
+ * Who asks goes on with the answer, or without: where nobody listens, where
+ * too many questions went to that broker within a second, and once ABOUT_MS
+ * are over.  Over a quorum nobody is asked.  Fields that are not known are
+ * ignored, and so is an answer that is no such line.
+ */
+#ifndef LOCKBROKER_CORE_LOCK_ABOUT_H
+#define LOCKBROKER_CORE_LOCK_ABOUT_H
+
+#include "base/span.h"
+#include "core/kernel/lock/state.h"
+#include "core/kernel/turn/slot.h"
+
+#define ABOUT_MS 200				  /* for an answer */
+#define ABOUT_EACH_SECOND 100			  /* questions to one broker */
+#define ABOUT_TOKEN_BYTES (BROKER_MAX_BYTES + 64) /* of a token, with a NUL */
+
+/* A hold, or a name that is kept for nobody: then nothing but `until` and `was`.
+ * Texts belong to the hold, or to the message. */
+struct about {
+	uint64_t session; /* 0: not known */
+	uint64_t fence;	  /* 0: nobody has the name */
+	int64_t age_ms;	  /* since the grant; below 0: not known */
+	int64_t
+	    until_ms; /* what is left of its bound, or of the window in which
+			     the name is kept; below 0: there is none */
+	struct span label, peer; /* empty: there is none */
+	struct span was;	 /* who had a name that is kept; empty */
+};
+
+#define ABOUT_NOTHING ((struct about){ .age_ms = -1, .until_ms = -1 })
+
+void about_init(struct core *core);
+void about_fini(struct core *core);
+
+/*
+ * Asks the broker of the token with which the text of the outcome begins.
+ * Returns false if it is not asked.  Else slot_row.told() takes copies of both
+ * later, with the answer.
+ */
+bool about_ask(
+    struct core *core, const struct slot *slot, const struct outcome *o);
+
+/* Writes BROKER.INSTANCE.SEQ of this broker. */
+void about_token(
+    const struct core *core, uint64_t seq, char token[ABOUT_TOKEN_BYTES]);
+
+/* Sends words about the name to the broker of a token; `text` comes before the
+ * name.  The caller may fill in the slot at once. */
+struct slot *about_send(struct core *core, unsigned kind, const char *name,
+    size_t name_len, struct span token, const char *text);
+
+void about_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o);
+void about_timer(struct core *core, struct timer *t);
+
+/* A message: the answer to the question `seq`. */
+void about_told(struct core *core, uint64_t seq, struct span fields,
+    const char *name, size_t name_len);
+
+/* A message: the broker of the token `asker` wants to know.  l: NULL: no lock
+ * of that name is here. */
+void about_answer(struct core *core, const struct lock *l, const char *name,
+    size_t name_len, const char *asker, size_t asker_len);
+
+/* Does a session here have the name, or is it kept here? */
+bool about_here(
+    const struct core *core, const struct lock *l, struct about *out);
+
+/* The broker stops: nobody waits for an answer any more. */
+void about_stop(struct core *core);
+
+#endif

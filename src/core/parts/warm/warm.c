@@ -1,0 +1,552 @@
+/*
+ * Warm names.
+ *
+ *	held --UNLOCK--> warm --LOCK here------------------> held
+ *	                   |
+ *	                   +--time is up, another broker ...--> ending
+ *
+ * A warm name is a lease without a holder, and nothing else: the broker vouches
+ * for it as for any lease, and nobody has it.  It is not renewed while it is
+ * warm, and stays for a tenth of a lease at most, so a broker that dies with it
+ * keeps others away no longer than with a hold.
+ *
+ * It must be worth it.  A name becomes warm only if it was taken twice here
+ * within a second, and nobody else is known to want it.  If somebody asks for
+ * it while it is warm, it is given back at once, and stays *cold* for half a
+ * minute or more: brokers that take turns would only pay for warmth.
+ *
+ * Both are remembered by hash, as most names are forgotten when they are let
+ * go.  Two names in one place make one of them warm later, or cold for longer;
+ * no promise rests on either.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/times.h"
+#include "base/xmalloc.h"
+#include "core/kernel/guard/guard.h"
+#include "core/kernel/guard/quorum.h"
+#include "core/kernel/guard/sweep.h"
+#include "core/kernel/lease/pace.h"
+#include "core/kernel/lock/hooks.h"
+#include "core/kernel/lock/names.h"
+#include "core/kernel/turn/emit.h"
+#include "core/parts/ids.h"
+#include "core/parts/warm/warm.h"
+
+#define AGAIN_MS 1000	 /* two grants within this are worth it */
+#define COLD_MS 30000	 /* a generation: cold for one, and two at most */
+#define SETS 16384	 /* of names taken lately; a power of two */
+#define WAYS 4		 /* places in each */
+#define COLD_BITS 65536	 /* a power of two */
+#define LEASE_PART 10	 /* at most lease/10 */
+#define AUTO_PART 50	 /* `auto`: lease/50 ... */
+#define AUTO_ROW_MS 5000 /* ... in a row for so long, and then once not */
+#define PLAIN_MS (INT64_C(3600) * 1000) /* not beside a plain client */
+#define RESERVE_FIRST 64
+#define RESERVE_GROWS 16 /* times the one before */
+#define RESERVE_MAX LEASE_FENCES_MAX
+
+/* A name that was granted here lately. */
+struct taken {
+	uint32_t tag; /* its hash */
+	bool again;   /* that was the second time within AGAIN_MS */
+	int64_t at_ms;
+	int64_t row_ms; /* auto: it has been warm again and again since then */
+};
+
+/* Its memory is there only if locks.warm is not 0, or was not. */
+struct warm {
+	struct warm_list names; /* the oldest first */
+	size_t n;
+	int64_t most_ms;   /* locks.warm; 0: off */
+	bool is_auto;	   /* beside plain clients, which must be let in */
+	int64_t *plain_ms; /* owned; of each shard: until when one counts */
+	char **patterns;   /* owned, as its texts */
+	size_t npatterns;
+	struct taken *taken;	/* owned; SETS of WAYS */
+	unsigned char *cold[2]; /* owned; this generation, the one before */
+	int64_t cold_ms;	/* this one began then */
+};
+
+static struct warm *
+warm_of(const struct core *core)
+{
+	return core->part[PART_WARM];
+}
+
+static void
+forget(struct warm *warm)
+{
+	size_t i;
+
+	for (i = 0; i < warm->npatterns; i++)
+		free(warm->patterns[i]);
+	free(warm->patterns);
+	free(warm->taken);
+	warm->patterns = NULL;
+	warm->npatterns = 0;
+	warm->taken = NULL;
+}
+
+void
+warm_init(struct core *core)
+{
+	core->part[PART_WARM] = xcalloc(1, sizeof(struct warm));
+	TAILQ_INIT(&warm_of(core)->names);
+}
+
+void
+warm_fini(struct core *core)
+{
+	assert(warm_of(core)->n == 0);
+	forget(warm_of(core));
+	free(warm_of(core)->cold[0]);
+	free(warm_of(core)->cold[1]);
+	free(warm_of(core)->plain_ms);
+	free(warm_of(core));
+}
+
+void
+warm_configure(struct core *core, const struct lock_limits *limits)
+{
+	struct warm *warm = warm_of(core);
+	size_t i;
+
+	forget(warm);
+	warm->is_auto = limits->warm_ms == WARM_AUTO;
+	warm->most_ms = warm->is_auto ? core->config.lease_ms / AUTO_PART
+				      : min_ms(limits->warm_ms,
+					    core->config.lease_ms / LEASE_PART);
+	/* Over a quorum a lease costs more than a trip, and nobody recalls. */
+	if (quorum_used(core))
+		warm->most_ms = 0;
+	core->warm_ms = warm->most_ms;
+	if (warm->most_ms == 0)
+		return;
+	warm->npatterns = limits->warm_names.n;
+	warm->patterns = xcalloc(warm->npatterns + 1, sizeof(char *));
+	for (i = 0; i < warm->npatterns; i++)
+		warm->patterns[i] = xstrdup(limits->warm_names.v[i]);
+	warm->taken = xcalloc(SETS * WAYS, sizeof(*warm->taken));
+	/* What another broker was told of a name outlives other settings. */
+	if (warm->cold[0] != NULL)
+		return;
+	warm->cold[0] = xcalloc(COLD_BITS / 8, 1);
+	warm->cold[1] = xcalloc(COLD_BITS / 8, 1);
+	warm->cold_ms = core->now_ms;
+	warm->plain_ms = xcalloc(core->config.shards, sizeof(int64_t));
+}
+
+bool
+warm_any(const struct core *core)
+{
+	return warm_of(core)->n > 0;
+}
+
+/* What is remembered. */
+
+/* Literal, or the beginning of the name with '*' behind it. */
+static bool
+fits(const char *pattern, const struct lock *l)
+{
+	size_t n = strlen(pattern);
+	bool open = n > 0 && pattern[n - 1] == '*';
+
+	n -= open;
+	return (open ? l->name_len >= n : l->name_len == n) &&
+	       memcmp(l->name, pattern, n) == 0;
+}
+
+static bool
+may_be_warm(const struct warm *warm, const struct lock *l)
+{
+	size_t i;
+
+	for (i = 0; i < warm->npatterns; i++)
+		if (fits(warm->patterns[i], l))
+			return true;
+	return false;
+}
+
+static bool
+bit_of(const unsigned char *bits, uint32_t hash)
+{
+	return (bits[hash % COLD_BITS / 8] >> hash % 8 & 1) != 0;
+}
+
+/* Begins a new generation when it is time; both, if nothing was asked for so
+ * long that even the present one is old. */
+static void
+turn_cold(const struct core *core, struct warm *warm)
+{
+	unsigned char *old = warm->cold[1];
+	int64_t age_ms = core->now_ms - warm->cold_ms;
+
+	assert(warm->cold[0] != NULL && old != NULL && age_ms >= 0);
+	if (age_ms < COLD_MS)
+		return;
+	warm->cold[1] = warm->cold[0];
+	warm->cold[0] = old;
+	memset(old, 0, COLD_BITS / 8);
+	if (age_ms >= 2 * COLD_MS)
+		memset(warm->cold[1], 0, COLD_BITS / 8);
+	warm->cold_ms = core->now_ms;
+}
+
+static void
+set_cold(const struct core *core, struct warm *warm, uint32_t hash)
+{
+	turn_cold(core, warm);
+	warm->cold[0][hash % COLD_BITS / 8] |= (unsigned char)(1 << hash % 8);
+}
+
+static bool
+is_cold(const struct core *core, struct warm *warm, uint32_t hash)
+{
+	turn_cold(core, warm);
+	return bit_of(warm->cold[0], hash) || bit_of(warm->cold[1], hash);
+}
+
+/* The place of the name; if it has none, the one that was used least lately.
+ * Names that shared a place and are taken in turn would never become warm. */
+static struct taken *
+taken_for(const struct warm *warm, uint32_t hash)
+{
+	struct taken *set = &warm->taken[hash % SETS * WAYS], *oldest = set;
+	unsigned i;
+
+	for (i = 0; i < WAYS; i++) {
+		if (set[i].tag == hash)
+			return &set[i];
+		if (set[i].at_ms < oldest->at_ms)
+			oldest = &set[i];
+	}
+	return oldest;
+}
+
+static void
+note_taken(const struct core *core, struct warm *warm, const struct lock *l)
+{
+	uint32_t hash = hash_of(l->name, l->name_len);
+	struct taken *t = taken_for(warm, hash);
+
+	t->again = t->tag == hash && t->at_ms > 0 &&
+		   core->now_ms - t->at_ms <= AGAIN_MS;
+	if (!t->again)
+		t->row_ms = 0;
+	t->tag = hash;
+	t->at_ms = core->now_ms;
+}
+
+static bool
+is_worth_it(const struct core *core, struct warm *warm, const struct lock *l)
+{
+	uint32_t hash = hash_of(l->name, l->name_len);
+	const struct taken *t = taken_for(warm, hash);
+
+	return t->tag == hash && t->again &&
+	       core->now_ms - t->at_ms <= AGAIN_MS &&
+	       !is_cold(core, warm, hash);
+}
+
+/* Warm names. */
+
+void
+warm_over(struct core *core, struct lock *l)
+{
+	if (!warm_is(l))
+		return;
+	assert(warm_of(core)->n > 0 && l->lease.rare != NULL);
+	TAILQ_REMOVE(&warm_of(core)->names, l->rare, in_warm);
+	warm_of(core)->n--;
+	l->rare->warm = false;
+	l->lease.rare->warm_ms = 0;
+}
+
+void
+warm_recall(struct core *core, struct lock *l)
+{
+	if (!warm_is(l))
+		return;
+	warm_over(core, l);
+	core->stats.warm_recalls++;
+	warm_cool(core, l->name, l->name_len);
+}
+
+void
+warm_cool(struct core *core, const char *name, size_t len)
+{
+	struct warm *warm = warm_of(core);
+
+	if (warm->cold[0] != NULL)
+		set_cold(core, warm, hash_of(name, len));
+}
+
+/*
+ * Is the lease one that can stay without a holder?  Not if it is shared, at
+ * risk, or good for a pad only; nor if its key outlives lease and pad, for then
+ * a broker that dies would keep others away for longer than a hold would.
+ */
+static bool
+is_sound(const struct core *core, const struct lock *l)
+{
+	const struct lease *lease = &l->lease;
+	const struct term *t = &lease->term;
+
+	return lease_is_held(lease) && term_vouched(core, t) &&
+	       t->state != TERM_ATRISK && !t->provisional && !lease->shared &&
+	       !lease->outcome_unknown && !lease_converts(lease) &&
+	       !lease_lingers(core, lease) && lease_rare(lease)->longer_ms == 0;
+}
+
+/* Plain clients of Redis. */
+
+static bool
+beside_plain(const struct core *core, const struct warm *warm, uint32_t shard)
+{
+	return warm->is_auto && core->now_ms < warm->plain_ms[shard];
+}
+
+void
+warm_met_plain(struct core *core, uint32_t shard, const char *name, size_t len)
+{
+	struct warm *warm = warm_of(core);
+	bool known;
+
+	if (!warm->is_auto || warm->most_ms == 0)
+		return;
+	known = beside_plain(core, warm, shard);
+	warm->plain_ms[shard] = core->now_ms + PLAIN_MS;
+	if (known)
+		return;
+	emit_notice(core, NOTICE_WARM_PLAIN);
+	emit_num(core, FIELD_SHARD, shard);
+	emit_str(core, FIELD_NAME, name, len);
+	emit_text(core, FIELD_TEXT,
+	    "a program that is no client of a broker has the name: for an hour"
+	    " no name of this Redis stays warm");
+}
+
+/* A plain client that polls for the name is let in once in a while. */
+static bool
+is_in_row(
+    const struct core *core, const struct warm *warm, const struct lock *l)
+{
+	struct taken *t = taken_for(warm, hash_of(l->name, l->name_len));
+	int64_t row_ms = core->now_ms - t->row_ms;
+
+	if (!warm->is_auto)
+		return true;
+	if (t->row_ms == 0 || row_ms >= AUTO_ROW_MS + warm->most_ms)
+		t->row_ms = core->now_ms;
+	return core->now_ms - t->row_ms < AUTO_ROW_MS;
+}
+
+/* Does the broker serve, and the store remember what it has confirmed? */
+static bool
+is_calm(const struct core *core, const struct lock *l)
+{
+	const struct term *t = &l->lease.term;
+
+	return warm_of(core)->most_ms > 0 && !core->stopping &&
+	       !core->leaving && guard_ready(core, t->shard) &&
+	       !beside_plain(core, warm_of(core), t->shard) &&
+	       t->epoch == guard_epoch(core, t->shard) &&
+	       guard_knows_warm(core, t->shard);
+}
+
+/* Else half of the renewals of names that change hands all the time would be
+ * due just then, and each go out alone. */
+static void
+put_off_renewal(struct core *core, struct lock *l)
+{
+	if (l->lease.pending == NULL && !l->lease.whole && !l->lease.paused &&
+	    is_sound(core, l) && is_calm(core, l))
+		pace_put_off(core, &l->lease.term);
+}
+
+static void
+warm_granted(struct core *core, struct lock *l, bool shared)
+{
+	struct warm *warm = warm_of(core);
+
+	if (warm_is(l)) {
+		warm_over(core, l);
+		core->stats.warm_grants++;
+		l->rare->regranted = true;
+		put_off_renewal(core, l);
+	}
+	if (warm->most_ms > 0 && !shared)
+		note_taken(core, warm, l);
+}
+
+static bool
+is_wanted_elsewhere(const struct lock *l)
+{
+	return lease_contended(&l->lease) || l->lease.contended_early ||
+	       !TAILQ_EMPTY(&l->rare->forces);
+}
+
+/* The first of the list has been warm for longest. */
+static void
+make_room(struct core *core, struct warm *warm)
+{
+	struct lock *oldest;
+
+	if (warm->n < WARM_MAX)
+		return;
+	oldest = TAILQ_FIRST(&warm->names)->lock;
+	warm_over(core, oldest);
+	lock_touch(core, oldest);
+}
+
+static void
+warm_released(struct core *core, struct lock *l)
+{
+	struct warm *warm = warm_of(core);
+
+	if (warm->most_ms == 0 || l->queue != NULL ||
+	    !TAILQ_EMPTY(&l->holders) || !is_sound(core, l) ||
+	    !is_calm(core, l) || !is_worth_it(core, warm, l) ||
+	    !may_be_warm(warm, l) || !is_in_row(core, warm, l))
+		return;
+	lock_need_rare(l);
+	if (is_wanted_elsewhere(l))
+		return;
+	make_room(core, warm);
+	assert(!l->rare->warm);
+	TAILQ_INSERT_TAIL(&warm->names, l->rare, in_warm);
+	warm->n++;
+	l->rare->warm = true;
+	lease_need_rare(&l->lease)->warm_ms = core->now_ms + warm->most_ms;
+}
+
+static bool
+warm_stays(struct core *core, struct lock *l)
+{
+	if (!warm_is(l))
+		return false;
+	if (is_wanted_elsewhere(l)) {
+		warm_recall(core, l);
+		return false;
+	}
+	if (lease_rare(&l->lease)->warm_ms > core->now_ms && is_calm(core, l) &&
+	    is_sound(core, l))
+		return true;
+	warm_over(core, l);
+	return false;
+}
+
+/* A name that changes hands very often would ask for fences as often, so each
+ * draw of such a name is several times the one before.  Redis gives no more than
+ * its clock has room for. */
+static uint32_t
+warm_reserve(const struct core *core, struct lock *l)
+{
+	struct lock_rare *m = l->rare;
+
+	(void)core;
+	if (m == NULL || !(m->warm || m->regranted))
+		return 0;
+	m->regranted = false;
+	m->reserve =
+	    m->reserve == 0 ? RESERVE_FIRST : RESERVE_GROWS * m->reserve;
+	if (m->reserve > RESERVE_MAX)
+		m->reserve = RESERVE_MAX;
+	return m->reserve;
+}
+
+/* A warm name rests on its lease: between two steps it is held, or about to be
+ * looked at. */
+static void
+check_one(const struct lock *l)
+{
+	assert(warm_is(l) == (lease_rare(&l->lease)->warm_ms > 0));
+	assert(!warm_is(l) || TAILQ_EMPTY(&l->holders));
+	assert(!warm_is(l) || l->touched ||
+	       (lease_is_held(&l->lease) && l->queue == NULL));
+}
+
+static size_t
+check_warm(const struct core *core)
+{
+	const struct warm *warm = warm_of(core);
+	const struct lock_rare *m;
+	struct lock_walk walk;
+	const struct lock *l;
+	size_t n = 0;
+
+	for (l = names_first(core, &walk); l != NULL; l = names_next(&walk))
+		check_one(l);
+	TAILQ_FOREACH (m, &warm->names, in_warm) {
+		assert(m->warm && m->lock->rare == m);
+		n++;
+	}
+	assert(n == warm->n && n <= WARM_MAX);
+	return 0;
+}
+
+/* As a part. */
+
+static void
+settled(struct core *core, struct lock *l)
+{
+	if (!lease_is_held(&l->lease) || l->queue != NULL)
+		warm_over(core, l);
+}
+
+static void
+meet_plain(struct core *core, struct lock *l)
+{
+	warm_met_plain(core, l->lease.term.shard, l->name, l->name_len);
+}
+
+static const struct lock_hooks hooks = {
+	.settled = settled,
+	.freed = warm_over,
+	.wanted = warm_recall,
+	.plain = meet_plain,
+	.stays = warm_stays,
+	.reserve = warm_reserve,
+	.granted = warm_granted,
+	.released = warm_released,
+};
+
+/* Settings have changed, or the broker leaves: gives back, in later steps, what
+ * is warm and may not stay so. */
+static void
+cool_down(struct core *core)
+{
+	if (warm_any(core))
+		sweep_plan_all(core, SWEEP_WARM);
+}
+
+static void
+configure_warm(struct core *core, const struct metrics_settings *metrics)
+{
+	(void)metrics;
+	warm_configure(core, &core->config.locks);
+	cool_down(core);
+}
+
+static unsigned
+sweeps(const struct core *core, uint32_t shard)
+{
+	return warm_any(core) && !guard_ready(core, shard) ? SWEEP_WARM : 0;
+}
+
+const struct core_part warm_part = {
+	.id = PART_WARM,
+	.lock = &hooks,
+	.init = warm_init,
+	.fini = warm_fini,
+	.configure = configure_warm,
+	.leaves = cool_down,
+	.stops = cool_down,
+	.sweeps = sweeps,
+	.check = check_warm,
+};

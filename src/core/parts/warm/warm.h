@@ -1,0 +1,45 @@
+/*
+ * Warm names: they stay with this broker for a moment after the last release,
+ * so that the next LOCK here costs no trip to the store (locks.warm in
+ * lockbrokerd.yaml(5)).
+ */
+#ifndef LOCKBROKER_CORE_LOCK_WARM_H
+#define LOCKBROKER_CORE_LOCK_WARM_H
+
+#include "base/limits.h"
+#include "core/kernel/lock/state.h"
+
+#define WARM_MAX 10000 /* names at once; the oldest go first */
+
+void warm_init(struct core *core);
+void warm_fini(struct core *core);
+
+/* Takes over locks.warm and locks.warm_names, which it copies.  Names that are
+ * warm by former settings are swept (SWEEP_WARM). */
+void warm_configure(struct core *core, const struct lock_limits *limits);
+
+/* It is not warm any more, if it was. */
+void warm_over(struct core *core, struct lock *l);
+
+/* Somebody else wants the name: it is not warm any more, and does not become so
+ * for a while. */
+void warm_recall(struct core *core, struct lock *l);
+
+/* The name does not become warm for half a minute or more. */
+void warm_cool(struct core *core, const char *name, size_t len);
+
+/* A plain client of Redis has the name, and would find others warm.  With
+ * `auto`, no name of that shard becomes warm for an hour. */
+void warm_met_plain(
+    struct core *core, uint32_t shard, const char *name, size_t len);
+
+/* Are there any warm names? */
+bool warm_any(const struct core *core);
+
+static inline bool
+warm_is(const struct lock *l)
+{
+	return lock_rare(l)->warm;
+}
+
+#endif

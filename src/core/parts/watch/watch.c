@@ -1,0 +1,506 @@
+/*
+ * Watched names, and who watches them.
+ *
+ *	session --watches--> watch <--watches-- watched
+ *
+ * A watched name exists apart from the lock of that name, which comes and goes.
+ * Its `now` is what its watchers are told (watchers.h).  A change of the lock
+ * touches the watched name; at the end of the step watch_run() compares `now`
+ * with what the lock says then, so that quick changes are told as one.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/xmalloc.h"
+#include "core/kernel/guard/guard.h"
+#include "core/kernel/lock/hooks.h"
+#include "core/kernel/lock/lock.h"
+#include "core/kernel/lock/stored.h"
+#include "core/kernel/session/quota.h"
+#include "core/kernel/turn/emit.h"
+#include "core/kernel/turn/job.h"
+#include "core/kernel/turn/work.h"
+#include "core/parts/ids.h"
+#include "core/parts/watch/watch.h"
+#include "core/parts/watch/watchers.h"
+
+#define REACH_MS 50  /* between looks whether Redis can be reached */
+#define PASSED_MS 20 /* until another broker has taken up what it was given */
+
+static struct watched *
+find_watched(const struct core *core, const char *name, size_t len)
+{
+	struct table_link *link =
+	    table_find(&watches_of(core)->by_name, name, len);
+
+	return link == NULL ? NULL
+			    : container_of(link, struct watched, by_name);
+}
+
+static struct watched *
+get(struct core *core, const char *name, size_t len)
+{
+	struct watched *w = find_watched(core, name, len);
+
+	if (w != NULL)
+		return w;
+	assert(len > 0 && len <= UINT8_MAX);
+	w = xcalloc(1, sizeof(*w) + len);
+	TAILQ_INIT(&w->watches);
+	TAILQ_INIT(&w->asking);
+	w->timer.kind = TIMER_WATCH;
+	w->shard = guard_shard(core, name, len);
+	w->name_len = (uint8_t)len;
+	memcpy(w->name, name, len);
+	table_add(&watches_of(core)->by_name, &w->by_name);
+	return w;
+}
+
+bool
+watch_leave(struct core *core, struct owner *owner)
+{
+	while (work_left(core) && !TAILQ_EMPTY(&owner->watches)) {
+		core_visit(core, 1);
+		watchers_leave(core, TAILQ_FIRST(&owner->watches));
+	}
+	return TAILQ_EMPTY(&owner->watches);
+}
+
+/* Looks are a little less than a lease apart, as the protocol promises. */
+static void
+plan_look(struct core *core, struct watched *w)
+{
+	int64_t slack_ms = core->config.lease_ms / 8;
+
+	core_arm(core, &w->timer,
+	    core->now_ms + core->config.lease_ms - slack_ms -
+		core_jitter(core, slack_ms));
+}
+
+/* The slot has the name, and no pointer: the last watcher may leave before the
+ * answer comes. */
+static void
+look_within(struct core *core, struct watched *w, int64_t timeout_ms)
+{
+	struct slot *slot;
+
+	plan_look(core, w);
+	if (w->looking || !guard_up(core, w->shard))
+		return;
+	/* Over a quorum any server will do, if it can be reached. */
+	w->shard = guard_shard(core, w->name, w->name_len);
+	w->looking = true;
+	slot_submit(
+	    core, &slot, OP_PEEK, SLOT_WATCH, w->shard, w->name, w->name_len)
+	    ->timeout_ms = timeout_ms;
+	slot->name = xstrndup(w->name, w->name_len);
+	slot->name_len = w->name_len;
+}
+
+static void
+look(struct core *core, struct watched *w)
+{
+	look_within(core, w, core->config.reply_timeout_ms);
+}
+
+/* Does the name linger for its last holder, whatever the lease is doing? */
+static bool
+is_kept_back(const struct core *core, const struct lock *l)
+{
+	return lease_rare(&l->lease)->linger_ms > core->now_ms &&
+	       l->lease.state >= LEASE_CONFIRMING;
+}
+
+/*
+ * Writes what this broker itself has of the name.  False: nothing.  A name that
+ * lingers counts as held.  Its hold is gone, so the fence is the one that
+ * watchers were told last, if the name was here then.
+ */
+static bool
+look_here(
+    const struct core *core, const struct watched *w, struct snapshot *snapshot)
+{
+	const struct lock *l = lock_find(core, w->name, w->name_len);
+	const struct hold *h = l == NULL ? NULL : hold_first(l);
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	if (h == NULL && (l == NULL || !is_kept_back(core, l)))
+		return false;
+	snapshot->held = true;
+	if (h != NULL)
+		snapshot->fence = h->fence;
+	else if (w->here)
+		snapshot->fence = w->now.fence;
+	snapshot->broker_len = strlen(core->broker);
+	memcpy(snapshot->broker, core->broker, snapshot->broker_len);
+	return true;
+}
+
+/* Is the lease here?  If nobody holds it, it is granted again, or ends; or it is
+ * warm, which counts as free. */
+static bool
+between(const struct lock *l)
+{
+	return (lease_is_held(&l->lease) && !lock_is_warm(l)) ||
+	       l->lease.state == LEASE_ENDING;
+}
+
+/* When the lease has ended here, may another broker have the name, because it
+ * waits for it or shares it? */
+static bool
+goes_on(const struct lock *l)
+{
+	return lease_contended(&l->lease) || l->lease.shared;
+}
+
+/*
+ * The name is not here any more: it is free, or a look tells where it is.  If
+ * another broker may have it already, watchers are not told that it is free:
+ * the look comes a moment later, and they hear who has it.
+ */
+static void
+gone_from_here(struct core *core, struct watched *w)
+{
+	const struct snapshot nobody = { .held = false };
+
+	w->here = false;
+	if (w->passing) {
+		w->passing = false;
+		core_arm(core, &w->timer, core->now_ms + PASSED_MS);
+		return;
+	}
+	watchers_change(core, w, &nobody);
+	watchers_answer(core, w, NULL);
+	plan_look(core, w);
+}
+
+static void look_if_up(struct core *core, struct watched *w);
+
+/*
+ * The name is here; or on its way, and will be touched again when it has
+ * arrived or gone; or it has gone just now; or it is elsewhere, which needs a
+ * look only if it is news.
+ */
+static void
+settle(struct core *core, struct watched *w)
+{
+	const struct lock *l = lock_find(core, w->name, w->name_len);
+	bool taken = w->taken;
+	struct snapshot snapshot;
+
+	w->taken = false;
+	if (look_here(core, w, &snapshot)) {
+		w->here = true;
+		w->passing = false;
+		core_disarm(core, &w->timer);
+		watchers_change(core, w, &snapshot);
+		watchers_answer(core, w, NULL);
+	} else if (l != NULL && between(l)) {
+		w->passing = goes_on(l);
+	} else if (w->here) {
+		gone_from_here(core, w);
+	} else if (taken && !w->now.held) {
+		look_if_up(core, w);
+	}
+}
+
+/* Called for each change of each name: if nobody watches any, that must cost
+ * nothing. */
+static void
+note_change(struct core *core, const struct lock *l, bool taken)
+{
+	struct watched *w;
+
+	if (watches_of(core)->by_name.n == 0)
+		return;
+	w = find_watched(core, l->name, l->name_len);
+	if (w == NULL)
+		return;
+	w->taken = w->taken || taken;
+	/* settle() may run in a later step, when the lease has forgotten. */
+	if (TAILQ_EMPTY(&l->holders) && between(l))
+		w->passing = goes_on(l);
+	if (w->touched)
+		return;
+	w->touched = true;
+	TAILQ_INSERT_TAIL(&watches_of(core)->touched, w, in_touched);
+	job_set(core, JOB_WATCHED, true);
+}
+
+void
+watch_touch(struct core *core, struct lock *l)
+{
+	note_change(core, l, false);
+}
+
+void
+watch_taken(struct core *core, struct lock *l)
+{
+	note_change(core, l, true);
+}
+
+void
+watch_stir(struct core *core, const char *name, size_t len)
+{
+	struct watched *w;
+
+	if (watches_of(core)->by_name.n == 0)
+		return;
+	w = find_watched(core, name, len);
+	if (w != NULL && !w->here)
+		core_arm(core, &w->timer, core->now_ms);
+}
+
+bool
+watch_run(struct core *core)
+{
+	struct watched *w;
+
+	while (work_left(core) &&
+	       (w = TAILQ_FIRST(&watches_of(core)->touched)) != NULL) {
+		core_visit(core, 1);
+		w->touched = false;
+		TAILQ_REMOVE(&watches_of(core)->touched, w, in_touched);
+		settle(core, w);
+	}
+	return !TAILQ_EMPTY(&watches_of(core)->touched);
+}
+
+/* Outcomes of looks. */
+
+static void
+refuse_all(struct core *core, struct watched *w, const struct outcome *o)
+{
+	char why[GUARD_WHY_SIZE];
+
+	watchers_answer(core, w, xstrdup(guard_excuse(core, w->shard, o, why)));
+}
+
+/*
+ * Redis can't be reached: watchers that asked wait for it, but not for ever.
+ * All wait equally long, so the time of those that asked first is up first.  At
+ * least one is looked at, even if the step has no work left.
+ */
+static void
+wait_for_redis(struct core *core, struct watched *w)
+{
+	struct watch *one;
+	int64_t again_ms = core->now_ms;
+	char why[GUARD_WHY_SIZE];
+
+	guard_why(core, w->shard, why, sizeof(why));
+	plan_look(core, w);
+	while ((one = TAILQ_FIRST(&w->asking)) != NULL) {
+		core_visit(core, 1);
+		if (core->now_ms < one->until_ms) {
+			again_ms += REACH_MS;
+			break;
+		}
+		if (watchers_refuse(core, one, why))
+			return;
+		if (!work_left(core))
+			break;
+	}
+	if (!TAILQ_EMPTY(&w->asking))
+		core_arm(core, &w->timer, again_ms);
+}
+
+static void
+look_if_up(struct core *core, struct watched *w)
+{
+	if (guard_up(core, w->shard))
+		look(core, w);
+	else
+		wait_for_redis(core, w);
+}
+
+void
+watch_again(struct core *core, const struct slot *slot, int64_t left_ms)
+{
+	struct watched *w = find_watched(core, slot->name, slot->name_len);
+
+	if (w == NULL || !w->looking)
+		return;
+	w->looking = false;
+	if (guard_up(core, w->shard))
+		look_within(core, w, left_ms);
+	else
+		wait_for_redis(core, w);
+}
+
+void
+watch_timer(struct core *core, struct timer *t)
+{
+	look_if_up(core, container_of(t, struct watched, timer));
+}
+
+/*
+ * Writes what the key says.  False: the key is a lease of this broker, which is
+ * just coming or going, and will touch the name when that is over.  One that is
+ * only warm counts as free.
+ */
+static bool
+look_there(const struct core *core, const struct watched *w,
+    const struct outcome *o, struct snapshot *snapshot)
+{
+	const struct lock *l = lock_find(core, w->name, w->name_len);
+	struct stored v = stored_parse(o->text, o->text_len);
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	if (l != NULL && lock_is_warm(l))
+		return true;
+	snapshot->held = o->text_len > 0;
+	snapshot->fence = v.fence;
+	if (v.broker_len <= sizeof(snapshot->broker)) {
+		snapshot->broker_len = v.broker_len;
+		memcpy(snapshot->broker, o->text, v.broker_len);
+	}
+	return !stored_is_ours(core, o->text, o->text_len);
+}
+
+/* If this broker has got the name while the answer was on its way, it knows
+ * better.  The first look is told in any case, because a WATCH waits for it. */
+void
+watch_outcome(
+    struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct watched *w = find_watched(core, slot->name, slot->name_len);
+	struct snapshot snapshot;
+
+	if (w == NULL)
+		return;
+	w->looking = false;
+	if (o->status != OUTCOME_VALUE) {
+		refuse_all(core, w, o);
+		return;
+	}
+	if (look_here(core, w, &snapshot) ||
+	    look_there(core, w, o, &snapshot) || !w->known)
+		watchers_change(core, w, &snapshot);
+	watchers_answer(core, w, NULL);
+}
+
+/* Requests. */
+
+/* The present state follows right behind the OK, so a look comes first. */
+static void
+begin_watch(struct core *core, struct watch *one, uint64_t ref)
+{
+	struct watched *w = one->key.watched;
+	struct snapshot snapshot;
+
+	watchers_ask(one, ref);
+	if (look_here(core, w, &snapshot)) {
+		w->here = true;
+		watchers_change(core, w, &snapshot);
+		watchers_welcome(core, one);
+		return;
+	}
+	one->until_ms = core->now_ms + core->config.reply_timeout_ms;
+	look_if_up(core, w);
+}
+
+/* A session that watches the name already is told once more how it is. */
+void
+watch_request(
+    struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct watched *w = find_watched(core, name->p, name->n);
+	struct watch *one = w == NULL ? NULL : watchers_find(core, owner, w);
+
+	if (one != NULL && one->asking) {
+		emit_error(core, owner->id, rq->ref, ERR_BAD_REQUEST,
+		    "this session is about to watch it already");
+		return;
+	}
+	if (one == NULL) {
+		if (!quota_admits(core, owner, rq->ref, 1))
+			return;
+		one = watchers_join(core, owner, get(core, name->p, name->n));
+	}
+	begin_watch(core, one, rq->ref);
+}
+
+void
+watch_end_request(
+    struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct watched *w = find_watched(core, name->p, name->n);
+	struct watch *one = w == NULL ? NULL : watchers_find(core, owner, w);
+
+	if (one == NULL) {
+		emit_error(core, owner->id, rq->ref, ERR_NOT_FOUND,
+		    "this session does not watch %.*s", (int)name->n, name->p);
+		return;
+	}
+	if (one->asking)
+		emit_reply(core, owner->id, one->ref, STATUS_CANCELLED);
+	watchers_leave(core, one);
+	emit_reply(core, owner->id, rq->ref, STATUS_OK);
+}
+
+bool
+watch_has(struct core *core, struct owner *owner, const char *name, size_t len)
+{
+	struct watched *w = find_watched(core, name, len);
+
+	return w != NULL && watchers_find(core, owner, w) != NULL;
+}
+
+/* As a part. */
+
+/* While any name is watched, of whatever guard, the broker stays away from no
+ * server (guard/guard_heartbeat.c). */
+static bool
+has_nothing(const struct core *core, uint32_t shard)
+{
+	(void)shard;
+	return watches_of(core)->by_name.n == 0;
+}
+
+static size_t
+check_watches(const struct core *core)
+{
+	const struct watches *all = watches_of(core);
+
+	job_check(core, JOB_WATCHED, !TAILQ_EMPTY(&all->touched));
+	job_check(core, JOB_WATCHERS, !TAILQ_EMPTY(&all->telling));
+	return 0;
+}
+
+static const struct part_timer timers[] = {
+	{ TIMER_WATCH, { AGENDA_PATIENT, watch_timer } },
+	{ 0 },
+};
+
+static const struct part_slot slots[] = {
+	{ SLOT_WATCH, { .outcome = watch_outcome, .again = watch_again } },
+	{ 0 },
+};
+
+static const struct part_job jobs[] = {
+	{ JOB_WATCHED, watch_run },
+	{ JOB_WATCHERS, watchers_tell_on },
+	{ 0 },
+};
+
+static const struct lock_hooks hooks = {
+	.changed = watch_touch,
+	.elsewhere = watch_taken,
+};
+
+const struct core_part watch_part = {
+	.id = PART_WATCH,
+	.lock = &hooks,
+	.init = watch_init,
+	.fini = watch_fini,
+	.leave = watch_leave,
+	.has_nothing = has_nothing,
+	.check = check_watches,
+	.timers = timers,
+	.slots = slots,
+	.jobs = jobs,
+};
