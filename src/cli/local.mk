@@ -23,6 +23,8 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/name_line.h \
 	src/cli/options.c \
 	src/cli/options.h \
+	src/cli/others.c \
+	src/cli/others.h \
 	src/cli/processes.c \
 	src/cli/processes.h \
 	src/cli/progress.c \

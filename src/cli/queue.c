@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/exit.h"
+#include "cli/others.h"
 #include "cli/question.h"
 #include "cli/run_request.h"
 #include "cli/say.h"
@@ -27,6 +28,8 @@ struct rows {
 	size_t n;
 	uint64_t more;		 /* so many wait beyond those */
 	uint64_t permits, limit; /* out, of a semaphore's; 0: there is none */
+	bool leaving;		 /* those of a process that leaves come now */
+	bool theirs;		 /* one of them has the lock */
 };
 
 static void
@@ -40,11 +43,19 @@ rows_fini(struct rows *r)
 static void
 rows_add(struct rows *r, const char *line, const struct pair *kind)
 {
+	bool holds = strncmp(line, "holder ", 7) == 0;
+	struct pair p;
 	char *row;
 
-	if (asprintf(&row, "%s%s%.*s", line, kind != NULL ? " kind=" : "",
+	/* Who has the name at the other process is told by that one. */
+	if (holds && pair_find(line, "broker", &p) &&
+	    (r->leaving || (r->theirs && kind == NULL)))
+		return;
+	r->theirs |= r->leaving && holds && kind == NULL;
+	if (asprintf(&row, "%s%s%.*s%s", line, kind != NULL ? " kind=" : "",
 		kind != NULL ? (int)kind->value_len : 0,
-		kind != NULL ? kind->value : "") < 0)
+		kind != NULL ? kind->value : "",
+		r->leaving ? " leaving=1" : "") < 0)
 		abort();
 	r->v = xrealloc(r->v, (r->n + 1) * sizeof(*r->v));
 	r->v[r->n++] = row;
@@ -219,10 +230,32 @@ nobody_print(struct client *c, const char *name)
 	return CLI_EXIT_OK;
 }
 
+/* Those that leave come first: they have had it for longest, as a rule. */
+static int
+ask_leavers(
+    const struct cli *cli, struct client *c, const char *name, struct rows *r)
+{
+	int status = CLI_EXIT_OK;
+	struct leavers l;
+	size_t i;
+
+	leavers_open(c, &l);
+	r->leaving = true;
+	for (i = 0; status == CLI_EXIT_OK && i < l.n; i++) {
+		status = ask_queue(cli, &l.v[i], name, NULL, r);
+		if (status == CLI_EXIT_OK)
+			status = ask_kinds(cli, &l.v[i], name, r);
+	}
+	r->leaving = false;
+	leavers_missing(&l);
+	leavers_close(&l);
+	return status;
+}
+
 int
 show_queue(struct cli *cli, int argc, char **argv)
 {
-	struct rows r = { NULL, 0, 0, 0, 0 };
+	struct rows r = { .v = NULL };
 	struct client c;
 	int status;
 
@@ -230,6 +263,8 @@ show_queue(struct cli *cli, int argc, char **argv)
 	if (!run_request_name_ok(argv[1]))
 		return say_usage("'%s' is not a name", argv[1]);
 	status = question_open(cli, &c);
+	if (status == CLI_EXIT_OK)
+		status = ask_leavers(cli, &c, argv[1], &r);
 	if (status == CLI_EXIT_OK)
 		status = ask_queue(cli, &c, argv[1], NULL, &r);
 	if (status == CLI_EXIT_OK)

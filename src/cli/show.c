@@ -15,26 +15,35 @@
 #include "cli/exit.h"
 #include "cli/json_reply.h"
 #include "cli/name_line.h"
+#include "cli/others.h"
 #include "cli/question.h"
 #include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
 /*
- * Asks "VERB NAME [limit=N]". Returns the exit status for usage if NAME can't
- * be a name.
+ * Asks "VERB NAME [limit=N]", also those that leave. Returns the exit status for
+ * usage if NAME can't be a name.
  */
 static int
 ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 {
+	struct client c;
 	char line[330];
+	int status;
 
 	if (!run_request_name_ok(name))
 		return say_usage("'%s' is not a name", name);
 	snprintf(line, sizeof(line), "%s %s%s%s", verb, name,
 	    cli->limit != NULL ? " limit=" : "",
 	    cli->limit != NULL ? cli->limit : "");
-	return ask(cli, line, m);
+	status = question_open(cli, &c);
+	if (status == CLI_EXIT_OK)
+		status = question_on(&c, line, m);
+	if (status == CLI_EXIT_OK)
+		(void)leavers_ask(&c, line, m);
+	client_fini(&c);
+	return status;
 }
 
 /* Shows the lines of an answer; `status` is what asking for it returned. */
@@ -91,10 +100,28 @@ say_paused(struct client *c)
 	message_fini(&m);
 }
 
-/* Asks for the names that the broker has to do with, the busiest first: those
- * that match the pattern, unless it is NULL. */
+/* Returns how many names there are beyond those that were listed. */
+static uint64_t
+names_more(const struct message *m)
+{
+	uint64_t total = 0;
+	struct pair p;
+
+	if (pair_find(m->text, "total", &p) &&
+	    parse_number(p.value, p.value_len, UINT64_MAX, &total) &&
+	    total > m->lines_n)
+		return total - m->lines_n;
+	return 0;
+}
+
+/*
+ * Asks for the names that the broker has to do with, the busiest first: those
+ * that match the pattern, unless it is NULL. more: asks those that leave, too,
+ * and returns how many were not listed; NULL: only this one.
+ */
 static int
-ask_names(struct cli *cli, const char *pattern, bool all, struct message *m)
+ask_names(
+    struct cli *cli, const char *pattern, uint64_t *more, struct message *m)
 {
 	struct client c;
 	char line[330];
@@ -111,23 +138,13 @@ ask_names(struct cli *cli, const char *pattern, bool all, struct message *m)
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = question_on(&c, line, m);
-	if (status == CLI_EXIT_OK && all)
+	if (status == CLI_EXIT_OK && more != NULL) {
+		*more = names_more(m);
+		*more += leavers_ask(&c, line, m);
 		say_paused(&c);
+	}
 	client_fini(&c);
 	return status;
-}
-
-/* Says how many names there are beyond those that were listed. */
-static void
-names_more(const struct message *m)
-{
-	uint64_t total = 0;
-	struct pair p;
-
-	if (pair_find(m->text, "total", &p) &&
-	    parse_number(p.value, p.value_len, UINT64_MAX, &total) &&
-	    total > m->lines_n)
-		printf("and %" PRIu64 " more\n", total - m->lines_n);
 }
 
 int
@@ -146,7 +163,8 @@ show_list(struct cli *cli, int argc, char **argv)
 	static const struct table names = { "name", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
-	int status = ask_names(cli, argc > 1 ? argv[1] : NULL, true, &m);
+	uint64_t more = 0;
+	int status = ask_names(cli, argc > 1 ? argv[1] : NULL, &more, &m);
 	char *line;
 	size_t i;
 
@@ -158,8 +176,8 @@ show_list(struct cli *cli, int argc, char **argv)
 		m.lines[i] = line;
 	}
 	columns_print(&names, m.lines, m.lines_n, cli->json);
-	if (!cli->json)
-		names_more(&m);
+	if (!cli->json && more > 0)
+		printf("and %" PRIu64 " more\n", more);
 	message_fini(&m);
 	return CLI_EXIT_OK;
 }
@@ -172,7 +190,7 @@ show_names(struct cli *cli, int argc, char **argv)
 	size_t i, n;
 	int status;
 
-	status = ask_names(cli, argc > 1 ? argv[1] : NULL, false, &m);
+	status = ask_names(cli, argc > 1 ? argv[1] : NULL, NULL, &m);
 	if (status != 0)
 		return status;
 	for (i = 0; i < m.lines_n; i++) {

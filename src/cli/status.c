@@ -11,6 +11,7 @@
 #include "cli/exit.h"
 #include "cli/holder.h"
 #include "cli/json_reply.h"
+#include "cli/others.h"
 #include "cli/question.h"
 #include "cli/run_request.h"
 #include "cli/say.h"
@@ -124,6 +125,39 @@ status_on(struct cli *cli, struct client *c, const char *name)
 	return status;
 }
 
+/* What those that leave know of it, which is theirs: a block each. */
+static void
+leavers_print(const struct cli *cli, struct client *c, const char *name)
+{
+	struct leavers l;
+	struct message m;
+	struct pair p, none;
+	char *text;
+	size_t i;
+
+	leavers_open(c, &l);
+	for (i = 0; i < l.n; i++) {
+		if (kind_ask(&l.v[i], name, cli->kind,
+			cli->kind != NULL ? strlen(cli->kind) : 0,
+			&m) != CLI_EXIT_OK)
+			continue;
+		text = leavers_mark(m.text);
+		none = (struct pair){ NULL, 0, "0", 1 };
+		(void)pair_find(text, "waiters", &none);
+		if (pair_find(text, "session", &p) || none.value_len != 1 ||
+		    none.value[0] != '0') {
+			if (cli->json)
+				answer_json(name, text);
+			else
+				(void)putchar('\n'), answer_print(name, text);
+		}
+		free(text);
+		message_fini(&m);
+	}
+	leavers_missing(&l);
+	leavers_close(&l);
+}
+
 int
 show_status(struct cli *cli, int argc, char **argv)
 {
@@ -136,6 +170,8 @@ show_status(struct cli *cli, int argc, char **argv)
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = status_on(cli, &c, argv[1]);
+	if (status == CLI_EXIT_OK && !cli->local)
+		leavers_print(cli, &c, argv[1]);
 	client_fini(&c);
 	return status;
 }

@@ -26,6 +26,7 @@
 #include "cli/exit.h"
 #include "cli/name_line.h"
 #include "cli/options.h"
+#include "cli/others.h"
 #include "cli/question.h"
 #include "cli/say.h"
 #include "cli/top.h"
@@ -76,6 +77,7 @@ struct top {
 	uint64_t at_risk;     /* locks and permits */
 	struct pace warm;     /* grants that cost no trip (locks.warm) ... */
 	struct pace recalled; /* ... and names that were given back for it */
+	unsigned silent;      /* processes that leave, and did not answer */
 	char *why; /* owned; no new locks, and why; NULL: there are */
 	struct termios before;
 	bool keys;   /* standard input is a terminal, and is ours */
@@ -243,6 +245,9 @@ head_print(const struct top *t)
 	if (t->warm.total > 0)
 		printf(", %" PRIu64 "/s warm, %" PRIu64 "/s recalled",
 		    t->warm.per_s, t->recalled.per_s);
+	if (t->silent > 0)
+		printf(", %u process%s that can't be asked", t->silent,
+		    t->silent == 1 ? "" : "es");
 	(void)putchar('\n');
 	if (is_deaf(t))
 		printf("Redis: messages of %" PRIu64 " of %" PRIu64
@@ -374,11 +379,24 @@ pace_take(struct pace *pace, const struct message *m, const char *name,
 	pace->total = total;
 }
 
+/* They end when nobody is connected: so not for longer than a question. */
+static void
+add_leavers(struct top *t, const char *line, struct message *m)
+{
+	struct leavers l;
+
+	leavers_open(&t->client, &l);
+	(void)leavers_lines(&l, line, m);
+	leavers_close(&l);
+	t->silent = l.silent;
+}
+
 static int
 turn(struct top *t)
 {
 	struct message m;
 	char line[64];
+	bool leaves;
 	int64_t now = now_ms(),
 		elapsed_ms = t->asked_ms > 0 ? now - t->asked_ms : 0;
 	int status = ask_ready(t);
@@ -393,11 +411,14 @@ turn(struct top *t)
 	t->heard = top_stat(m.lines, m.lines_n, "redis_nodes_subscribed");
 	pace_take(&t->warm, &m, "warm_grants_total", elapsed_ms);
 	pace_take(&t->recalled, &m, "warm_recalls_total", elapsed_ms);
+	leaves = top_stat(m.lines, m.lines_n, "leaving") > 0;
 	message_fini(&m);
 	snprintf(line, sizeof(line), "NAMES limit=%d", NAMES_LIMIT);
 	status = question(t, line, &m);
 	if (status != CLI_EXIT_OK)
 		return status;
+	if (leaves)
+		add_leavers(t, line, &m);
 	top_lines_take(&t->lines, m.lines,
 	    m.lines_n < NAMES_LIMIT ? m.lines_n : NAMES_LIMIT, NAMES_LIMIT,
 	    elapsed_ms);

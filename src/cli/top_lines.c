@@ -88,7 +88,8 @@ field_copy(char *out, size_t size, const char *line, const char *key)
 		snprintf(out, size, " %s=%.*s", key, (int)p.value_len, p.value);
 }
 
-/* A name may be that of a lock and of a semaphore: so its kind follows it. */
+/* A name may be that of a lock and of a semaphore, here and in a process that
+ * leaves: so its kind follows it, and the mark. */
 static char *
 name_of(const char *line)
 {
@@ -99,6 +100,8 @@ name_of(const char *line)
 		n = sizeof(text) - 1;
 	memcpy(text, line, n);
 	field_copy(text + n, sizeof(text) - n, line, "kind");
+	n += strlen(text + n);
+	field_copy(text + n, sizeof(text) - n, line, "leaving");
 	return xstrdup(text);
 }
 
@@ -107,8 +110,8 @@ line_make(const struct top_lines *t, const char *line,
     const struct top_seen *now, int64_t elapsed_ms, struct top_line *out)
 {
 	char text[LINE_BYTES], rate[40] = "";
-	static const char *const more[] = { "holder", "age", "leaving", "kept",
-		"was", "permits", "limit", "broker" };
+	static const char *const more[] = { "holder", "age", "kept", "was",
+		"permits", "limit", "broker" };
 	struct pair p = { NULL, 0, "-", 1 };
 	int64_t oldest_ms = 0;
 	uint64_t n;

@@ -25,7 +25,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/monitor/monitor_page.c \
 	src/daemon/monitor/monitor_state.h \
 	src/daemon/monitor/monitor_status.c \
-	src/daemon/monitor/monitor_told.c \
 	src/daemon/monitor/statistics.c \
 	src/daemon/monitor/statistics.def \
 	src/daemon/monitor/statistics.h \
@@ -45,10 +44,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/replace/envoy.h \
 	src/daemon/replace/leavers.c \
 	src/daemon/replace/leavers.h \
-	src/daemon/replace/merge.c \
-	src/daemon/replace/merge.h \
-	src/daemon/replace/merge_names.c \
-	src/daemon/replace/merge_names.h \
 	src/daemon/replace/resume_elsewhere.c \
 	src/daemon/replace/resume_elsewhere.h \
 	src/daemon/replace/takeover.c \
@@ -63,8 +58,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/replace/upgrade_spawn.c \
 	src/daemon/replace/upgrade_spawn.h \
 	src/daemon/replace/upgrade_state.h \
-	src/daemon/replace/views.c \
-	src/daemon/replace/views.h \
 	src/daemon/resp/resp.c \
 	src/daemon/resp/resp.h \
 	src/daemon/resp/resp_audience.c \

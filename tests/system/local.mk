@@ -114,7 +114,6 @@ EXTRA_DIST += \
 	tests/system/test_replace_embedded.py \
 	tests/system/test_replace_load.py \
 	tests/system/test_replace_systemd.py \
-	tests/system/test_replace_views.py \
 	tests/system/releases.json \
 	tests/system/test_resp.py \
 	tests/system/test_resp_failover.py \

@@ -1,9 +1,15 @@
 """A client asks a process that leaves: BROKERS lists it, LEAVING hands the connection over."""
 
 import hashlib
+import json
 import os
 import pwd
+import re
+import subprocess
+import unittest
 
+from lib import chromium, http
+from lib.broker import find_program
 from lib.case import SystemTest
 from lib.client import Client
 from lib.resp import Resp
@@ -143,6 +149,92 @@ class Asked(Crowded):
         self.b.replaced.clear()
         self.assertEqual(self.asks.reply().code, "not-found")
         self.asks.ok("PING")
+
+
+class Tables(Crowded):
+    """The command asks each process over a connection of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.b = self.broker(self.redis(), trust_new=True)
+
+    def out(self, *words, server=None):
+        done = subprocess.run(
+            [find_program("lockbroker"), "-S", server or self.b.unix_path, *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True, text=True)
+        self.err = done.stderr
+        return done.stdout
+
+    def shown(self, *words, **more):
+        """The rows of a table: the first word of each, and the last."""
+        out = self.out(*words, **more)
+        table = out[re.search("(?m)^(NAME|ROLE|ENDED) ", out).start():]
+        return [(row.split()[0], row.split()[-1]) for row in table.splitlines() if row]
+
+    def test_tables_mark_what_leaves(self):
+        mine = self.named("mine")
+        mine.lock("b")
+        for words in (("list",), ("top", "-b", "-n", "1")):
+            self.assertNotIn("LEAVING", dict(self.shown(*words)).values())
+        self.b.replace()
+        fresh = self.named("fresh")
+        fresh.lock("c")
+        for words in (("list",), ("top", "-b", "-n", "1")):
+            self.assertEqual(sorted(self.shown(*words)),
+                             [("NAME", "LEAVING"), ("b", "yes"), ("c", "-")])
+        self.assertEqual(self.shown("list", server=f"127.0.0.1:{self.b.port}")[-1], ("b", "yes"))
+        self.assertEqual(self.shown("queue", "b"), [("ROLE", "LEAVING"), ("holder", "yes")])
+        self.assertEqual(self.shown("history", "b"), [("ENDED", "LEAVING"), ("-", "yes")])
+        told = [json.loads(line) for line in self.out("--json", "list").splitlines()]
+        self.assertEqual({row["name"]: row.get("leaving") for row in told}, {"b": 1, "c": None})
+        # Nothing of ours keeps it.
+        mine.close()
+        self.assertEqual(self.b.replaced[0].wait(), 0)
+
+    def test_one_name_in_both(self):
+        self.crowd()
+        status = self.out("status", "a")
+        self.assertRegex(status, r"(?s)label +first.*\n\nname.*label +first.*leaving +1")
+        rows = [json.loads(line) for line in self.out("--json", "queue", "a").splitlines()]
+        self.assertEqual([(row["role"], row.get("label"), row.get("leaving")) for row in rows],
+                         [("holder", "first", 1), ("waiter", "second", 1), ("waiter", "third", None)])
+
+    def test_one_that_is_frozen(self):
+        self.crowd()
+        self.old.freeze()
+        self.out("list")
+        self.assertIn("1 process of this broker that leaves can't be asked", self.err)
+        self.old.thaw()
+
+
+class OverHttp(Crowded):
+    def setUp(self):
+        super().setUp()
+        self.b = self.broker(self.redis(), trust_new=True, listen=[
+            {"unix": os.path.join(self.directory, "b1", "s")}, {"http": "127.0.0.1:0"}])
+        self.web = http.of(self.b)
+
+    def test_a_name_for_programs(self):
+        self.crowd()
+        answer = self.web.get("/locks/a")
+        self.assertEqual((answer.status, answer.json["label"]), (200, "first"))
+        self.assertEqual(self.web.get(f"/locks/a?fence={self.fence}&holder=first").status, 200)
+        self.assertEqual(self.web.get("/locks/a?holder=other").status, 412)
+
+    @unittest.skipIf(chromium.program() is None, "no chromium")
+    def test_the_page(self):
+        self.crowd()
+        browser = chromium.Browser()
+        self.addCleanup(browser.close)
+        browser.open(f"http://127.0.0.1:{self.web.port}/")
+        eventually(lambda: "which hold 1 lock" in (browser.text("#now") or ""), 20, "it is said")
+        self.assertIn("1 process that this one has replaced", browser.text("#now"))
+        self.assertIn("lockbroker list", browser.text("#now"))
+        self.assertRegex(browser.text(".figures"), r"locks held\s+1\s+requests waiting\s+2")
+        browser.open(f"http://127.0.0.1:{self.web.port}/?name=a")
+        eventually(lambda: "at a process that leaves" in (browser.text("#name-asked") or ""), 20,
+                   "who has it is said")
+        self.assertEqual(browser.said, [])
 
 
 class ByUser(SystemTest):

@@ -130,37 +130,6 @@ class TakenAway(WithUsers):
         self.assertEqual(self.b.log_lines("reload-failed"), [])
 
 
-class Rows(WithUsers):
-    def test_they_go_by_the_rights_of_the_process_that_is_asked(self):
-        """One that leaves may be late: it waits for a file that is a pipe now."""
-        self.prepare(user(), user("dev", watch=["*"], lock=["mine/*"]), user("boss", admin=True))
-        holder, dev = self.known(), self.known("dev")
-        for client in holder, dev:
-            client.ok("SESSION label=whoever")
-        holder.ok("LOCK payroll/secret open/a")
-        dev.ok("LOCK mine/b")
-        self.now(user(), user("dev", watch=["*"], deny=["payroll/*"], lock=["mine/*"]),
-                 user("boss", admin=True, deny=["payroll/*"]))
-        control, old = self.known("ops"), self.b.process
-        with open(self.b.config_path, encoding="utf-8") as file:
-            text = file.read()
-        os.unlink(self.b.config_path)
-        os.mkfifo(self.b.config_path)
-        control.send("REPLACE")
-        with open(self.b.config_path, "w", encoding="utf-8") as pipe:
-            pipe.write(text)
-        self.b.replaced_by(int(control.reply()["pid"]))
-        for name in "dev", "boss":
-            asks = self.known(name)
-            asks.err("STATUS payroll/secret", "denied")
-            names = asks.ok("NAMES")
-            self.assertEqual([row.split()[0] for row in names.body], ["mine/b", "open/a"])
-            self.assertEqual(names["total"], "2")
-        self.assertEqual(self.known("ops").ok("NAMES")["total"], "3")
-        self.assertEqual(self.b.log_lines("reread=auth"), [])
-        self.assertTrue(old.alive)
-
-
 class HandedOn(WithUsers):
     """How a client was found out goes with its connection, and is judged at each reload."""
 

@@ -25,7 +25,6 @@ UNIT_TESTS = \
 	tests/unit/test_loop \
 	tests/unit/test_measure \
 	tests/unit/test_measured \
-	tests/unit/test_merge \
 	tests/unit/test_nonsense \
 	tests/unit/test_pace \
 	tests/unit/test_redis \
@@ -139,11 +138,6 @@ tests_unit_test_http_LDADD = $(LIB_HTTP) $(LIB_BASE) $(LIBEVENT_LIBS) \
 tests_unit_test_reload_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_reload.c
 tests_unit_test_reload_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_reload_LDADD = $(lockbrokerd_LDADD) $(CHECK_LIBS)
-
-tests_unit_test_merge_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_merge.c
-tests_unit_test_merge_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_merge_LDADD = $(LIB_DAEMON) $(LIB_WIRE) $(LIB_BASE) \
-	$(CHECK_LIBS)
 
 tests_unit_test_loop_SOURCES = $(UNIT_SUITE) tests/unit/daemon/test_loop.c
 tests_unit_test_loop_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -28,14 +28,12 @@ struct scripts;
 struct seeker;
 struct succession;
 struct user;
-struct views;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
 struct client {
 	uint64_t session;	 /* of this connection; 0: resumed by another */
 	bool quit;		 /* said QUIT */
 	bool asking;		 /* an AUTH is under way */
-	bool serves_view;	 /* a process of this broker is the client */
 	bool late;		 /* came during a drain, with no session yet */
 	uint8_t via;		 /* enum via */
 	const struct user *user; /* owned by the configuration; NULL: none */
@@ -74,8 +72,7 @@ struct broker {
 	struct alarm *alarm;	 /* core_deadline() */
 	struct succession *succession;
 	struct seeker *seeker; /* takeover.c */
-	struct views *views;
-	uint64_t instance; /* of this run, drawn at the start */
+	uint64_t instance;     /* of this run, drawn at the start */
 	int64_t start_ms;
 	int64_t accept_ms; /* accepts clients by then; 0: does already */
 	uint64_t clients_total;

@@ -22,7 +22,6 @@
 #include "daemon/monitor/monitor.h"
 #include "daemon/replace/takeover.h"
 #include "daemon/replace/upgrade.h"
-#include "daemon/replace/views.h"
 #include "daemon/resp/resp.h"
 #include "daemon/users/identity.h"
 #include "resp/scripts.h"
@@ -143,7 +142,6 @@ static const struct succession_hooks succession_hooks = {
 	.keep = broker_keep,
 	.close_places = broker_close_places,
 	.seek = seeker_begin,
-	.serve = views_serve,
 };
 
 /* An embedded server of the new process would be another Redis: it is not even
@@ -189,7 +187,6 @@ broker_new(struct event_base *base, const struct config *config,
 	b->hooks = &bridge_hooks;
 	b->succession = succession_new(b, notify, &succession_hooks);
 	b->seeker = seeker_new(b);
-	b->views = views_new(b);
 	effects_init(&b->effects);
 	buf_init(&b->rows);
 	init_resp(b, &config->resp.scripts);
@@ -243,7 +240,6 @@ broker_free(struct broker *b)
 	if (!b->stopping && !succession_stopped(b->succession))
 		front_share_paths(b->front, true);
 	lists_fini(b);
-	views_free(b->views);
 	monitor_free(b->monitor);
 	identity_free(b->identity);
 	front_each(b->front, free_client, b);

@@ -205,7 +205,6 @@ monitor_free(struct monitor *m)
 	while ((q = LIST_FIRST(&m->questions)) != NULL) {
 		LIST_REMOVE(q, link);
 		buf_fini(&q->lock);
-		monitor_told_free(q->told);
 		free(q);
 	}
 	http_free(m->http);

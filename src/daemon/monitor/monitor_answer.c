@@ -185,10 +185,6 @@ monitor_status_told(
 		q->lock = j.text;
 		return;
 	}
-	if (q->told != NULL && q->told->silent > 0) {
-		json_key(&j, "leaving_silent", strlen("leaving_silent"), "");
-		buf_add_u64(&j.text, q->told->silent);
-	}
 	json_close(&j);
 	monitor_send(
 	    m, q->request, status_of(q, reply), "application/json", &j.text);

@@ -55,8 +55,6 @@ question_begin(
 	    (q->name_len > 0 && text_name_why(name, NAME_MAX_BYTES) == NULL &&
 		monitor_shows(m, q->user, name));
 
-	monitor_tell(m, q, named);
-	named = named && q->told == NULL;
 	if (!named && !q->json)
 		return;
 	q->asked = true;
@@ -185,7 +183,6 @@ question_end(struct monitor *m, struct question *q)
 	LIST_REMOVE(q, link);
 	buf_fini(&q->lock);
 	buf_fini(&q->holder);
-	monitor_told_free(q->told);
 	free(q);
 	if (asked)
 		bridge_step(m->broker, &gone);

@@ -142,8 +142,6 @@ monitor_names(struct monitor *m, const struct question *q)
 	struct names_list *l = &m->names;
 	struct core *core = m->broker->core;
 
-	if (q->told != NULL)
-		return true;
 	if (l->listing == NULL && l->made_ms != 0 && is_same(m, q) &&
 	    now_ms() - l->made_ms < FRESH_MS)
 		return true;

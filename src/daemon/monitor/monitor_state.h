@@ -32,10 +32,9 @@ struct question {
 	uint64_t request;
 	bool json;	  /* for /status.json */
 	bool asked;	  /* there is a session for it */
-	unsigned awaited; /* so many answers of the core, or of all processes */
-	struct told *told; /* owned; NULL: there is no other process */
-	struct buf lock;   /* owned; its answer about the name, as JSON */
-	bool done;	   /* only its session has still to end */
+	unsigned awaited; /* so many answers of the core */
+	struct buf lock;  /* owned; its answer about the name, as JSON */
+	bool done;	  /* only its session has still to end */
 	/* /locks/NAME?holder=L&fence=N: the hold that is meant. */
 	bool of_holder, of_fence;
 	struct buf holder; /* owned; a label */
@@ -46,21 +45,6 @@ struct question {
 	LIST_ENTRY(question) link;
 	size_t name_len; /* 0: /status.json without one */
 	char name[];
-};
-
-/* What all processes of the broker tell, where others leave.  Each is a list of
- * rows, as JSON without its end; empty: there are none. */
-enum told_part {
-	TOLD_STATUS,
-	TOLD_NAMES,
-	TOLD_HISTORY,
-	TOLD_QUEUE, /* and one for each other kind */
-	TOLD_MAX = TOLD_QUEUE + KIND_MAX
-};
-struct told {
-	struct buf rows[TOLD_MAX];
-	uint64_t names_total, waiters;
-	unsigned silent; /* processes that have not answered */
 };
 
 /* The names that were listed last, or are being listed. */
@@ -138,13 +122,6 @@ void monitor_status_told(
 /* Writes a row of a list; word or name may be empty. */
 void monitor_add_row(struct json *j, struct span word, struct span name,
     const struct field *f, size_t n, const char *arena);
-
-/* monitor_told.c: asks all processes what the question needs, if others leave.
- * named: it asks about its name. */
-void monitor_tell(struct monitor *m, struct question *q, bool named);
-void monitor_add_told(struct json *j, const struct told *told, const char *key,
-    enum told_part part);
-void monitor_told_free(struct told *told);
 
 /* monitor_status.c: answers with /status.json.  The core has asked which brokers
  * there are, or could not, and the names are listed. */

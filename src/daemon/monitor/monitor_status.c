@@ -250,19 +250,6 @@ add_lists(struct json *j, struct core *core, const struct question *q)
 	add_kinds(j, core, q);
 }
 
-/* The same, and what others have that leave. */
-static void
-add_lists_told(struct json *j, const struct told *told)
-{
-	enum kind kind;
-
-	monitor_add_told(j, told, "queue", TOLD_QUEUE);
-	add_number(j, "waiters", told->waiters);
-	monitor_add_told(j, told, "history", TOLD_HISTORY);
-	for (kind = KIND_SYNC; kind < KIND_MAX; kind++)
-		monitor_add_told(j, told, kind_words[kind], TOLD_QUEUE + kind);
-}
-
 static void
 add_asked(struct json *j, struct monitor *m, const struct question *q)
 {
@@ -277,10 +264,7 @@ add_asked(struct json *j, struct monitor *m, const struct question *q)
 		add_string(j, "fault", fault);
 	} else {
 		json_raw(j, "lock", buf_data(&q->lock), buf_len(&q->lock));
-		if (q->told != NULL)
-			add_lists_told(j, q->told);
-		else
-			add_lists(j, m->broker->core, q);
+		add_lists(j, m->broker->core, q);
 	}
 	json_shut(j, '}');
 }
@@ -328,16 +312,10 @@ add_self(struct json *j, const struct monitor *m)
 }
 
 static void
-add_names(struct json *j, const struct monitor *m, const struct question *q)
+add_names(struct json *j, const struct monitor *m)
 {
 	const struct buf *names = &m->names.rows.text;
 
-	if (q->told != NULL) {
-		add_number(j, "leaving_silent", q->told->silent);
-		add_number(j, "names_total", q->told->names_total);
-		monitor_add_told(j, q->told, "names", TOLD_NAMES);
-		return;
-	}
 	add_number(j, "names_total", m->names.total);
 	buf_addc(&j->text, ',');
 	buf_add(&j->text, buf_data(names) + 1, buf_len(names) - 1);
@@ -359,7 +337,7 @@ monitor_status(struct monitor *m, const struct question *q)
 	json_open(&j, "statistics", '{');
 	statistics_each(m->broker, add_statistic, &j);
 	json_shut(&j, '}');
-	add_names(&j, m, q);
+	add_names(&j, m);
 	json_close(&j);
 	monitor_send(m, q->request, 200, "application/json", &j.text);
 }

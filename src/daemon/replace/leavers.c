@@ -170,39 +170,6 @@ leavers_tell(struct leavers *l, const struct packet *p, size_t most)
 	return all ? n : -1;
 }
 
-void
-leavers_each(const struct leavers *l,
-    void (*fn)(void *arg, struct channel *channel, int64_t pid), void *arg)
-{
-	const struct leaver *one;
-
-	LIST_FOREACH (one, &l->list, link)
-		fn(arg, one->channel, one->pid);
-}
-
-bool
-leavers_have_room(const struct leavers *l)
-{
-	const struct leaver *one;
-
-	LIST_FOREACH (one, &l->list, link)
-		if (!channel_has_room(one->channel))
-			return false;
-	return true;
-}
-
-bool
-leavers_ask_to_serve(
-    struct channel *channel, int fd, const char *user, const char *line)
-{
-	struct packet p;
-
-	packet_begin(&p, "serve");
-	packet_add(&p, user);
-	packet_add(&p, line);
-	return !p.full && channel_hand(channel, &p, fd);
-}
-
 struct leaver_told *
 leavers_told(const struct leavers *l, size_t i)
 {

@@ -56,17 +56,6 @@ void leavers_say(struct leavers *l, const char *word);
  */
 int leavers_tell(struct leavers *l, const struct packet *p, size_t most);
 
-/* Calls fn for each. */
-void leavers_each(const struct leavers *l,
-    void (*fn)(void *arg, struct channel *channel, int64_t pid), void *arg);
-
-/* Can all of them be asked now? */
-bool leavers_have_room(const struct leavers *l);
-
-/* Asks one to answer a line over fd, which the caller keeps. */
-bool leavers_ask_to_serve(
-    struct channel *channel, int fd, const char *user, const char *line);
-
 /* What they have, all together. */
 struct leavers_sum {
 	uint64_t processes, clients, locks, waiters;

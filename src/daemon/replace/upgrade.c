@@ -145,9 +145,6 @@ on_after(void *arg, struct packet *p)
 		s->hooks->drain_no_more(s->broker);
 	else if (packet_is(p, "reload", 0))
 		on_reload(s);
-	else if (packet_is(p, "serve", 2) && p->fd >= 0)
-		s->hooks->serve(s->broker, packet_take_fd(p), packet_text(p, 1),
-		    packet_text(p, 2));
 }
 
 static void

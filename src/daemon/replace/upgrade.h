@@ -62,10 +62,6 @@ struct succession_hooks {
 	void (*seek)(struct broker *b);
 	/* Adds all sockets to what is handed to another process. */
 	void (*hand_over)(struct broker *b, struct handed_list *out);
-	/* The process that has replaced this one asks for a user: answers the
-	 * line over fd, which it takes. */
-	void (*serve)(
-	    struct broker *b, int fd, const char *user, const char *line);
 };
 
 /* Takes the channels that were handed to this process. */

@@ -19,7 +19,6 @@
 #include "daemon/replace/resume_elsewhere.h"
 #include "daemon/replace/takeover.h"
 #include "daemon/replace/upgrade.h"
-#include "daemon/replace/views.h"
 #include "daemon/users/identity.h"
 #include "wire/resp_value.h"
 
@@ -343,8 +342,6 @@ handler_request(void *arg, struct conn *c, const struct request *r)
 	const struct broker *b = arg;
 
 	if (identity_refuses(b->identity, c, r) || refuse_in_quorum(b, c, r))
-		return;
-	if (verb_has(r->verb, VERB_FLAG_MERGED) && views_ask(b->views, c, r))
 		return;
 	handlers[r->verb](arg, c, r);
 }

@@ -93,12 +93,6 @@ var draw = (function () {
 	function tag(kind, text) {
 		return el("span", { "class": "tag " + kind }, text);
 	}
-	/* What a process has that this one has replaced. */
-	function mark(e, row) {
-		if (row.leaving)
-			e.append(" ", tag("quiet", "leaving"));
-		return e;
-	}
 	function link(name) {
 		return el("a", { "class": "name", title: visible(name),
 			href: "/?name=" + encodeURIComponent(name) },
@@ -144,10 +138,6 @@ var draw = (function () {
 		var locks = s.statistics.locks_at_risk || 0;
 		var permits = s.statistics.permits_at_risk || 0;
 		var what = [];
-		/* Of those that leave, their names tell. */
-		locks += s.names.filter(function (n) {
-			return n.leaving && !n.kind && n.at_risk_ms !== undefined;
-		}).length;
 		if (locks > 0)
 			what.push(count(locks, "lock", "locks"));
 		if (permits > 0)
@@ -253,16 +243,9 @@ var draw = (function () {
 			return e;
 		});
 	}
-	function of_silent(s) {
-		var n = s.leaving_silent || 0;
-		return n === 0 ? [] : [trouble(false, el("b", null,
-			count(n, "process of this broker does not answer",
-				"processes of this broker do not answer")),
-		": what is held and waited for there is missing here.")];
-	}
 	function troubles(s, view) {
 		return [].concat(of_risk(s), of_losses(s, view), of_nodes(s),
-			of_brokers(s), of_same_names(s), of_silent(s), of_waits(s));
+			of_brokers(s), of_same_names(s), of_waits(s));
 	}
 	function verdict(kind, sign, title) {
 		return fill(el("div", { "class": "verdict " + kind, role: "status" },
@@ -361,10 +344,14 @@ var draw = (function () {
 		return n === 0 ? "" : el("p", { "class": "quiet" },
 			count(n, "process that this one has replaced still serves ",
 				"processes that this one has replaced still serve "),
-			count(stats.leaving_clients, "client", "clients") + ", " +
+			count(stats.leaving_clients, "client", "clients") +
+			", which hold " +
+			count(stats.leaving_locks_held, "lock", "locks") + ", " +
 			duration(stats.leaving_ms) + " after the first was replaced. " +
-			"They are counted here; what was lost there, and its part " +
-			"of the last hour, only the log tells.");
+			"What they have is counted above; these list it: ",
+			el("code", null, "lockbroker list"), ", ",
+			el("code", null, "lockbroker queue NAME"),
+			". What was lost there, only the log tells.");
 	}
 	function now(s, view) {
 		var list = troubles(s, view);
@@ -385,7 +372,7 @@ var draw = (function () {
 	/* Nobody has a barrier: there it would say so of each. */
 	function holder(s, n) {
 		if (n.holder)
-			return mark(el("span", null, strange(n.holder)), n);
+			return el("span", null, strange(n.holder));
 		if (n.kept_ms !== undefined)
 			return el("span", { "class": "quiet" }, "nobody: kept",
 				n.was ? " (was " : null,
@@ -569,14 +556,15 @@ var draw = (function () {
 		var left = duration(lock.kept_ms || lock.ttl_ms || 0), e;
 		if (lock.error)
 			return "Who has it can't be told now: " + visible(lock.error);
+		if (lock.broker === s.broker && lock.session)
+			return el("span", null, strange(who(lock)), " has had it for " +
+				duration(lock.age_ms) + ", at a process that leaves");
 		if (lock.state === "free" || lock.age_ms !== undefined &&
 			(!lock.broker || lock.broker === s.broker))
 			return "Nobody has it";
 		if (!lock.broker)
 			return "A client of Redis itself has it, for another " + left +
 				" at most";
-		if (lock.broker === s.broker && s.leaving_silent > 0)
-			return "A process of this broker has it that does not answer";
 		if (lock.broker === s.broker || lock.kept_ms !== undefined)
 			return el("span", null, "Nobody has it, but it is kept for " +
 				"another " + left + " (keep= or delay=)",
@@ -623,7 +611,6 @@ var draw = (function () {
 				strange(who(r)), permits(r));
 			if (r.mode === "shared")
 				name.append(" ", tag("quiet", "shared"));
-			mark(name, r);
 			if (r.away_ms !== undefined)
 				name.append(" ", tag("warn", "connection lost, may come " +
 					"back within " + duration(r.away_ms)));
@@ -638,7 +625,7 @@ var draw = (function () {
 		return el("div", null, el("h3", null, "Who had it before"),
 			table("", ["who", "how it ended", "#waited", "#held for",
 				"#when (UTC)"], rows.map(function (r) {
-				return row(mark(el("span", null, strange(who(r))), r),
+				return row(el("span", null, strange(who(r))),
 					cell("wide", "", ending(r.end, r.by)),
 					time_cell("waited", r.waited_ms),
 					time_cell("held for", r.held_ms),

@@ -14,6 +14,7 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -528,8 +529,18 @@ not_answered(
 	    guard_excuse(core, shard, o, why));
 }
 
-/* Does another broker know more of what the key tells?  Processes that this one
- * has replaced are asked by the daemon (MERGED). */
+static bool
+is_of_this_run(const struct core *core, const struct outcome *o)
+{
+	char id[BROKER_MAX_BYTES + 32];
+	int n = snprintf(id, sizeof(id), "%s.%016" PRIx64 ".", core->broker,
+	    core->config.instance);
+
+	return o->text_len >= (size_t)n && memcmp(o->text, id, (size_t)n) == 0;
+}
+
+/* Does another broker, or a process that leaves, know more of what the key tells?
+ */
 static bool
 ask_broker(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)
@@ -537,8 +548,7 @@ ask_broker(struct core *core, const struct slot *slot, const struct lock *l,
 	struct stored v = elsewhere(core, l, o);
 
 	if (v.broker_len == 0 || record_of(core, slot, &v) != NULL ||
-	    (!core->leaving && v.broker_len == strlen(core->broker) &&
-		memcmp(o->text, core->broker, v.broker_len) == 0))
+	    is_of_this_run(core, o))
 		return false;
 	return about_ask(core, slot, o);
 }

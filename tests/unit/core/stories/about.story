@@ -114,7 +114,7 @@
 51 < gone a
 > 1 OK state=held waiters=0 broker=c fence=33 ttl=4999
 
-== nobody is asked about a phase, or about what a process of this broker had
+== nobody is asked about a phase; a process of this broker that leaves is
 0 ready 1
 10 1 STATUS a
 > op look a
@@ -123,7 +123,9 @@
 30 1 STATUS a
 > op look a
 40 < value a text=b.0123456789abcdef.7|33 ttl=5s
-> 1 OK state=held waiters=0 broker=b lease_fence=33 ttl=5000
+> op tell a client=b.0123456789abcdef.7 other=about b.0000000000000000.1
+45 message told 1 fence=35 session=9 age=1200 label=cron a
+> 1 OK state=held waiters=0 broker=b session=9 label=cron fence=35 ttl=4995 age=1200
 
 == the broker stops
 0 ready 1

@@ -263,7 +263,9 @@ config address=host:5625
 70 3 STATUS a
 > op look a
 80 < value a text=b.0000000000000009.2|200 ttl=12s
-> 3 OK state=held waiters=1 broker=b lease_fence=200 ttl=12000
+> op tell a client=b.0000000000000009.2 other=about b.0000000000000000.3
+85 < gone a
+> 3 OK state=held waiters=1 broker=b lease_fence=200 ttl=11995
 
 == where clients come through proxies a close is no word of theirs; QUIT is
 0 ready 1
