@@ -1,6 +1,7 @@
-"""Histories of clients of the line protocol and of redis-py, of a lock and of a semaphore, while
-brokers and Redis fail; porcupine judges them. What a client can't know is left to porcupine: a hold
-whose client has lost its connection, or whose time is over, may have ended by itself from then on."""
+"""Histories of clients of the line protocol and of Redis commands as lock libraries send them, of a
+lock and of a semaphore, while brokers and Redis fail; porcupine judges them. What a client can't
+know is left to porcupine: a hold whose client has lost its connection, or whose time is over,
+may have ended by itself from then on."""
 
 import json
 import random
