@@ -102,6 +102,7 @@ src_core_kernel_lock_liblock_a_SOURCES = \
 	src/core/kernel/lock/hold.c \
 	src/core/kernel/lock/hold.h \
 	src/core/kernel/lock/holders.c \
+	src/core/kernel/lock/hooks.c \
 	src/core/kernel/lock/hooks.h \
 	src/core/kernel/lock/lessee.c \
 	src/core/kernel/lock/lock.c \

@@ -242,7 +242,6 @@ core_begin(
 {
 	struct core *core = xcalloc(1, sizeof(*core));
 	const struct core_part *const *part;
-	size_t n = 0;
 
 	assert(strlen(config->broker) <= BROKER_MAX_BYTES);
 	assert(config->shards > 0 && config->shards <= UINT16_MAX);
@@ -269,9 +268,6 @@ core_begin(
 	terms_init(core, assembly->terms);
 	leases_init(core, &lock_lessee);
 	stop_init(core);
-	for (part = core->parts; *part != NULL; part++)
-		if ((*part)->lock != NULL)
-			core->locks->hooks[n++] = (*part)->lock;
 	for (part = core->parts; *part != NULL; part++)
 		if ((*part)->init != NULL)
 			(*part)->init(core);

@@ -9,6 +9,8 @@
 #ifndef LOCKBROKER_CORE_LOCK_HOOKS_H
 #define LOCKBROKER_CORE_LOCK_HOOKS_H
 
+#include <stddef.h>
+
 #include "core/kernel/lock/state.h"
 
 struct about;
@@ -93,23 +95,33 @@ struct lock_hooks {
 	const struct message_word *words;
 };
 
-#define LOCK_HOOK(core, function, ...)                                        \
-	do {                                                                  \
-		const struct lock_hooks *const *hook_ = (core)->locks->hooks; \
-		for (; *hook_ != NULL; hook_++)                               \
-			if ((*hook_)->function != NULL)                       \
-				(*hook_)->function(__VA_ARGS__);              \
+#define LOCK_HOOK_ROW(function) \
+	(offsetof(struct lock_hooks, function) / sizeof(void (*)(void)))
+
+/* Of all parts, in their order; once, before any name is there. */
+void hooks_init(struct core *core);
+
+/* The parts that have this function. */
+#define LOCK_HOOKS(core, function) \
+	((core)->locks->hooks[LOCK_HOOK_ROW(function)])
+
+#define LOCK_HOOK(core, function, ...)                   \
+	do {                                             \
+		const struct lock_hooks *const *hook_ =  \
+		    LOCK_HOOKS(core, function);          \
+		for (; *hook_ != NULL; hook_++)          \
+			(*hook_)->function(__VA_ARGS__); \
 	} while (0)
 
 /* The first answer that is not 0. */
-#define LOCK_ASK(core, function, ...)                                         \
-	__extension__({                                                       \
-		const struct lock_hooks *const *hook_ = (core)->locks->hooks; \
-		uint32_t answer_ = 0;                                         \
-		for (; *hook_ != NULL && answer_ == 0; hook_++)               \
-			if ((*hook_)->function != NULL)                       \
-				answer_ = (*hook_)->function(__VA_ARGS__);    \
-		answer_;                                                      \
+#define LOCK_ASK(core, function, ...)                              \
+	__extension__({                                            \
+		const struct lock_hooks *const *hook_ =            \
+		    LOCK_HOOKS(core, function);                    \
+		uint32_t answer_ = 0;                              \
+		for (; *hook_ != NULL && answer_ == 0; hook_++)    \
+			answer_ = (*hook_)->function(__VA_ARGS__); \
+		answer_;                                           \
 	})
 
 /* Do all parts let the request be made?  If not, it was refused. */
@@ -117,11 +129,10 @@ static inline bool
 lock_admits(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
-	const struct lock_hooks *const *hook = core->locks->hooks;
+	const struct lock_hooks *const *hook = LOCK_HOOKS(core, admits);
 
 	for (; *hook != NULL; hook++)
-		if ((*hook)->admits != NULL &&
-		    !(*hook)->admits(core, owner, rq))
+		if (!(*hook)->admits(core, owner, rq))
 			return false;
 	return true;
 }
@@ -131,11 +142,10 @@ static inline bool
 lock_may_grant(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	const struct lock_hooks *const *hook = core->locks->hooks;
+	const struct lock_hooks *const *hook = LOCK_HOOKS(core, may_grant);
 
 	for (; *hook != NULL; hook++)
-		if ((*hook)->may_grant != NULL &&
-		    !(*hook)->may_grant(core, l, w))
+		if (!(*hook)->may_grant(core, l, w))
 			return false;
 	return true;
 }

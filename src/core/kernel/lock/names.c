@@ -17,6 +17,7 @@
 
 #include "base/xmalloc.h"
 #include "core/kernel/guard/quorum.h"
+#include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/turn/job.h"
 
@@ -43,6 +44,7 @@ names_init(struct core *core, const struct claim_class *claims)
 	locks->names = xcalloc(core->config.shards, sizeof(*locks->names));
 	for (i = 0; i < core->config.shards; i++)
 		table_init(&locks->names[i], name_of);
+	hooks_init(core);
 }
 
 void
@@ -59,6 +61,7 @@ names_fini(struct core *core)
 	freelist_fini(&locks->queues);
 	free(locks->names);
 	free(locks->touched);
+	free(locks->all_hooks);
 	free(locks);
 }
 

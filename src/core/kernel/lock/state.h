@@ -21,6 +21,8 @@
 #include "core/kernel/turn/marks.h"
 #include "core/kernel/turn/slot.h"
 
+#define LOCK_HOOKS_MAX 48 /* functions of struct lock_hooks */
+
 TAILQ_HEAD(waiter_list, waiter);
 TAILQ_HEAD(force_list, force);	  /* force.c */
 TAILQ_HEAD(warm_list, lock_rare); /* warm.c */
@@ -291,8 +293,10 @@ lock_rare(const struct lock *l)
 
 /* All names of this broker. */
 struct locks {
-	/* hooks.h: those of the parts, with NULL at the end. */
-	const struct lock_hooks *hooks[PART_MAX + 1];
+	/* hooks.h: for each function the parts that have it, with NULL at the
+	 * end; and the memory of these lists.  Owned. */
+	const struct lock_hooks **hooks[LOCK_HOOKS_MAX];
+	const struct lock_hooks **all_hooks;
 	const struct claim_class *claims; /* of waiters; static */
 	/* Names, one table for each guard; over a quorum the first has all of
 	 * them.  Owned. */
