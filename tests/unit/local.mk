@@ -18,6 +18,7 @@ UNIT_TESTS = \
 	tests/unit/test_front \
 	tests/unit/test_guard \
 	tests/unit/test_http \
+	tests/unit/test_kernel \
 	tests/unit/test_keys \
 	tests/unit/test_lease \
 	tests/unit/test_listing \
@@ -283,6 +284,7 @@ tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/story.c \
 	tests/unit/core/story.h \
 	tests/unit/core/story_config.c \
+	tests/unit/core/story_file.c \
 	tests/unit/core/story_said.c \
 	tests/unit/core/story_session.c \
 	tests/unit/core/story_state.h \
@@ -290,4 +292,19 @@ tests_unit_test_core_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/test_core.c
 tests_unit_test_core_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_core_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
+
+# The kernel, without any part.
+tests_unit_test_kernel_SOURCES = $(UNIT_SUITE) \
+	tests/unit/core/kernel_alone.c \
+	tests/unit/core/story.c \
+	tests/unit/core/story.h \
+	tests/unit/core/story_config.c \
+	tests/unit/core/story_file.c \
+	tests/unit/core/story_said.c \
+	tests/unit/core/story_session.c \
+	tests/unit/core/story_state.h \
+	tests/unit/core/story_token.c \
+	tests/unit/core/test_kernel.c
+tests_unit_test_kernel_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_kernel_LDADD = $(LIB_KERNEL) $(LIB_BASE) $(CHECK_LIBS)
 endif

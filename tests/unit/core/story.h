@@ -21,4 +21,11 @@
  */
 void story_tell(const char *text, struct buf *out);
 
+/* The text of a file of stories, owned by the caller; and its path. */
+#define STORY_PATH_SIZE 512
+char *story_read(const char *subject, char path[STORY_PATH_SIZE]);
+
+/* Fails with the first line that differs, and its number. */
+void story_compare(const char *path, const char *want, const char *got);
+
 #endif

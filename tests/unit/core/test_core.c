@@ -52,20 +52,6 @@ static const char *const subjects[] = {
 	"barriers",
 };
 
-static char *
-read_file(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = xcalloc(1, 1 << 20);
-	size_t n;
-
-	ck_assert_msg(f != NULL, "no %s", path);
-	n = fread(text, 1, (1 << 20) - 1, f);
-	ck_assert_msg(n > 0 && text[n - 1] == '\n', "%s: no last line", path);
-	fclose(f);
-	return text;
-}
-
 static void
 write_file(const char *path, const struct buf *text)
 {
@@ -77,40 +63,19 @@ write_file(const char *path, const struct buf *text)
 	fclose(f);
 }
 
-/* Shows the first line that differs, and its number. */
-static void
-compare(const char *path, const char *want, const char *got)
-{
-	unsigned line = 1;
-	size_t i;
-
-	if (strcmp(want, got) == 0)
-		return;
-	for (i = 0; want[i] != '\0' && want[i] == got[i]; i++)
-		line += want[i] == '\n';
-	while (i > 0 && want[i - 1] != '\n')
-		i--;
-	ck_abort_msg("%s:%u:\nwant %.*s\ngot  %.*s", path, line,
-	    (int)strcspn(want + i, "\n"), want + i, (int)strcspn(got + i, "\n"),
-	    got + i);
-}
-
 START_TEST(test_story)
 {
-	const char *dir = getenv("srcdir");
 	struct buf got;
-	char path[512], *want;
+	char path[STORY_PATH_SIZE], *want;
 
-	snprintf(path, sizeof(path), "%s/tests/unit/core/stories/%s.story",
-	    dir == NULL ? "." : dir, subjects[_i]);
-	want = read_file(path);
+	want = story_read(subjects[_i], path);
 	buf_init(&got);
 	story_tell(want, &got);
 	if (getenv("STORY_WRITE") != NULL)
 		write_file(path, &got);
 	buf_addc(&got, '\0');
 	if (getenv("STORY_WRITE") == NULL)
-		compare(path, want, buf_data(&got));
+		story_compare(path, want, buf_data(&got));
 	buf_fini(&got);
 	free(want);
 }

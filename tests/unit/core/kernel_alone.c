@@ -1,0 +1,118 @@
+/*
+ * A core without parts, for the stories that the kernel plays alone: verbs of
+ * locks, and nothing that hangs above.
+ */
+#include "config.h"
+
+#include <check.h>
+
+#include "core/dump.h"
+#include "core/kernel/guard/sweep.h"
+#include "core/kernel/lock/hold.h"
+#include "core/kernel/lock/lock.h"
+#include "core/kernel/step.h"
+
+static const struct core_part *const none[] = { NULL };
+
+static const struct core_verb verbs[VERB_MAX] = {
+	[VERB_LOCK] = { lock_request, 0 },
+	[VERB_TRYLOCK] = { lock_request, 0 },
+	[VERB_UNLOCK] = { unlock_request, VERB_FLAG_GIVES_BACK },
+	[VERB_EXTEND] = { extend_request, 0 },
+};
+
+static const struct swept *const swept[] = { &names_swept, NULL };
+
+static const struct holding_class *const holdings[HOLDING_KINDS] = {
+	[HOLDING_NAME] = &hold_class,
+};
+
+static const struct term_lessee *const terms[TERM_KINDS] = {
+	[TERM_LEASE] = &lock_of_term,
+};
+
+static const struct core_assembly assembly = {
+	.parts = none,
+	.verbs = verbs,
+	.swept = swept,
+	.holdings = holdings,
+	.terms = terms,
+};
+
+struct core *
+core_new(const struct core_config *config)
+{
+	return core_begin(config, &assembly);
+}
+
+/* What a story asks of parts, which are not there: no story here may. */
+
+static void
+no_parts(const char *what)
+{
+	ck_abort_msg("a story of the kernel asks for %s", what);
+}
+
+void
+core_gauges(struct core *core __attribute__((unused)),
+    int64_t now_ms __attribute__((unused)),
+    struct core_gauges *gauges __attribute__((unused)))
+{
+	no_parts("gauges");
+}
+
+struct listing *
+core_brokers_begin(struct core *core __attribute__((unused)))
+{
+	no_parts("BROKERS");
+	return NULL;
+}
+
+bool
+core_listing_part(struct core *core __attribute__((unused)),
+    struct listing *g __attribute__((unused)),
+    int64_t now_ms __attribute__((unused)),
+    core_row_fn row __attribute__((unused)), void *arg __attribute__((unused)))
+{
+	no_parts("a list");
+	return false;
+}
+
+void
+core_listing_end(struct listing *g __attribute__((unused)))
+{
+	no_parts("a list");
+}
+
+int64_t
+core_ping(struct core *core __attribute__((unused)),
+    int64_t now_ms __attribute__((unused)),
+    uint64_t session __attribute__((unused)))
+{
+	no_parts("PING");
+	return 0;
+}
+
+bool
+core_holds(const struct core *core __attribute__((unused)),
+    uint64_t session __attribute__((unused)),
+    const char *name __attribute__((unused)),
+    size_t name_len __attribute__((unused)))
+{
+	no_parts("what a session holds");
+	return false;
+}
+
+bool
+core_is_idle(const struct core *core __attribute__((unused)),
+    uint64_t session __attribute__((unused)))
+{
+	no_parts("an idle session");
+	return false;
+}
+
+/* Nothing is kept to be told again. */
+void
+core_written(struct core *core __attribute__((unused)))
+{
+}
