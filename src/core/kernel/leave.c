@@ -94,7 +94,7 @@ let_go_some(struct core *core, struct session *s)
 		return false;
 	/* A session that lives on keeps its watches, and hears of what it has
 	 * lost. */
-	return !s->over || (PARTS_ALL(core, leave, &s->owner) &&
+	return !s->over || (PARTS_ALL(leave, core, &s->owner) &&
 			       owner_forget_lost(core, &s->owner));
 }
 
@@ -114,7 +114,7 @@ session_free(struct core *core, struct session *s)
 	withdrawn(core, s);
 	let_all_go(core, s);
 	notify_session(core, NOTICE_SESSION_ENDS, &s->owner);
-	PARTS_CALL(core, closed, s);
+	PARTS_CALL(closed, core, s);
 	session_delete(core, s);
 }
 
@@ -193,7 +193,7 @@ drop(struct core *core, struct session *s)
 	do {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);
-		done = PARTS_ALL(core, leave, &s->owner) &&
+		done = PARTS_ALL(leave, core, &s->owner) &&
 		       owner_forget_lost(core, &s->owner);
 	} while (!done);
 }

@@ -44,7 +44,7 @@ session_open(
 
 	s->tcp = tcp;
 	s->proxied = proxied;
-	PARTS_CALL(core, opened, s);
+	PARTS_CALL(opened, core, s);
 }
 
 /* One session more than before has a place: more than one of those that are
@@ -80,7 +80,7 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 	place_look(core, s);
 	make_room(core);
 	if (grace_ms == 0)
-		PARTS_CALL(core, closed, s);
+		PARTS_CALL(closed, core, s);
 }
 
 /* A client has shut down sending: its requests do not wait any more.  A walk
@@ -182,7 +182,7 @@ session_gone(struct core *core, struct session *s, bool orderly, bool quit)
 		s->owner.promised_ms = s->valid_ms;
 	notify_session(core, NOTICE_SESSION_AWAY, &s->owner);
 	place_look(core, s);
-	PARTS_CALL(core, gone, &s->owner, s->option[SESSION_GRACE] == 0);
+	PARTS_CALL(gone, core, &s->owner, s->option[SESSION_GRACE] == 0);
 	core_arm(core, &s->end, until_ms);
 }
 
@@ -353,7 +353,7 @@ take_over(struct core *core, struct session *own, struct session *s)
 	s->detached = false;
 	place_look(core, s);
 	s->owner.promised_ms = 0;
-	PARTS_CALL(core, gone, &s->owner, false);
+	PARTS_CALL(gone, core, &s->owner, false);
 	s->conn = own->conn;
 	s->tcp = own->tcp;
 	s->proxied = own->proxied;
@@ -411,7 +411,7 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 	}
 	/* The session may not have received the events of this step: they are
 	 * kept, and told again with the rest, behind the answer. */
-	PARTS_CALL(core, told, core->fx_first);
+	PARTS_CALL(told, core, core->fx_first);
 	if (s != own)
 		take_over(core, own, s);
 	emit_reply(core, s->owner.id, ref, STATUS_OK);
@@ -420,5 +420,5 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 	if (s->owner.nheld[HOLDING_PERMITS] > 0)
 		emit_num(core, FIELD_PERMITS, permits_sum(core, &s->owner));
 	core->fx_first = core->fx->n;
-	PARTS_CALL(core, resumed, s);
+	PARTS_CALL(resumed, core, s);
 }

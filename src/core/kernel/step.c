@@ -156,7 +156,7 @@ static void
 on_refused(struct core *core, const struct owner *owner, enum kind kind,
     const char *name, size_t len, uint64_t before)
 {
-	PARTS_CALL(core, refused, owner, kind, name, len, before);
+	PARTS_CALL(refused, core, owner, kind, name, len, before);
 }
 
 static const struct owner_listener of_owners = {
@@ -167,14 +167,14 @@ static const struct owner_listener of_owners = {
 static void
 guard_changed(struct core *core, uint32_t shard)
 {
-	unsigned what = (unsigned)PARTS_SUM(core, sweeps, shard);
+	unsigned what = (unsigned)PARTS_SUM(sweeps, core, shard);
 
 	if (core->guards[quorum_first(core, shard)].nblocked > 0)
 		what |= SWEEP_UNBLOCK;
 	if (what != 0)
 		sweep_plan(core, shard, what);
 	job_run(core, JOB_SWEEP);
-	PARTS_CALL(core, guard_changed, shard);
+	PARTS_CALL(guard_changed, core, shard);
 	guard_waits_retry(core);
 }
 
@@ -189,32 +189,32 @@ static bool
 all_over(const struct core *core)
 {
 	return names_all_over(core) && stop_all_over(core) &&
-	       PARTS_ALL(core, all_over);
+	       PARTS_ALL(all_over, core);
 }
 
 static bool
 has_nothing(const struct core *core, uint32_t shard)
 {
 	return names_has_nothing(core, shard) &&
-	       PARTS_ALL(core, has_nothing, shard);
+	       PARTS_ALL(has_nothing, core, shard);
 }
 
 static size_t
 left_behind(const struct core *core)
 {
-	return names_left_behind(core) + PARTS_SUM(core, left_behind);
+	return names_left_behind(core) + PARTS_SUM(left_behind, core);
 }
 
 static uint64_t
 hands_over(const struct core *core)
 {
-	return PARTS_SUM(core, hands_over);
+	return PARTS_SUM(hands_over, core);
 }
 
 static void
 broker_gone(struct core *core, uint32_t shard)
 {
-	PARTS_CALL(core, broker_gone, shard);
+	PARTS_CALL(broker_gone, core, shard);
 }
 
 static const struct guard_listener of_guards = {
@@ -271,7 +271,7 @@ core_begin(
 	for (part = core->parts; *part != NULL; part++)
 		if ((*part)->init != NULL)
 			(*part)->init(core);
-	PARTS_CALL(core, configure, config->metrics);
+	PARTS_CALL(configure, core, config->metrics);
 	core->config.metrics = NULL;		/* copied */
 	core->config.locks.warm_names.v = NULL; /* copied */
 	return core;
@@ -320,7 +320,7 @@ core_reconfigure(struct core *core, const struct lock_limits *locks,
 	core->config.audit = audit;
 	core->config.debug = debug;
 	guard_say_again(core);
-	PARTS_CALL(core, configure, metrics);
+	PARTS_CALL(configure, core, metrics);
 	core->config.locks.warm_names.v = NULL; /* copied */
 }
 
@@ -368,7 +368,7 @@ on_request(struct core *core, const struct core_event *ev)
 	assert(rq->verb < VERB_MAX && verb->answer != NULL);
 	assert(!core->config.quorum || !(verb->flags & VERB_FLAG_ONE_SERVER));
 	/* The client has said something: events are kept anew from here on. */
-	PARTS_CALL(core, heard, s);
+	PARTS_CALL(heard, core, s);
 	verb->answer(core, &s->owner, rq);
 }
 
@@ -379,8 +379,8 @@ on_token(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.token.session);
 
 	assert(s != NULL && !s->detached);
-	PARTS_CALL(core, heard, s);
-	(void)PARTS_ANY(core, event, &s->owner, ev);
+	PARTS_CALL(heard, core, s);
+	(void)PARTS_ANY(event, core, &s->owner, ev);
 }
 
 static void
@@ -389,7 +389,7 @@ on_session_options(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.options.session);
 
 	assert(s != NULL && !s->detached);
-	PARTS_CALL(core, heard, s);
+	PARTS_CALL(heard, core, s);
 	session_set_options(core, s, ev->u.options.options);
 }
 
@@ -409,7 +409,7 @@ on_user(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.user.session);
 
 	assert(s != NULL && !s->detached);
-	PARTS_CALL(core, user_changes, &s->owner);
+	PARTS_CALL(user_changes, core, &s->owner);
 	session_set_user(core, s, ev->u.user.name);
 }
 
@@ -437,7 +437,7 @@ on_drain(struct core *core, const struct core_event *ev)
 
 	assert(s != NULL);
 	session_drain(core, s);
-	PARTS_CALL(core, drains, &s->owner);
+	PARTS_CALL(drains, core, &s->owner);
 }
 
 static void
@@ -446,7 +446,7 @@ on_press(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.gone.session);
 
 	assert(s != NULL);
-	(void)PARTS_ANY(core, event, &s->owner, ev);
+	(void)PARTS_ANY(event, core, &s->owner, ev);
 }
 
 /* The session may end at once, so the call by which it awaits a name goes
@@ -457,7 +457,7 @@ on_gone(struct core *core, const struct core_event *ev)
 	struct session *s = session_find(core, ev->u.gone.session);
 
 	assert(s != NULL);
-	PARTS_CALL(core, hangs_up, &s->owner);
+	PARTS_CALL(hangs_up, core, &s->owner);
 	session_gone(core, s, ev->u.gone.orderly, ev->u.gone.quit);
 }
 
@@ -486,7 +486,7 @@ on_outcome(struct core *core, const struct core_event *ev)
 	slot->name = NULL;
 	slot_free(core, slot);
 	was.sent_ms = ev->u.outcome.sent_ms;
-	if (PARTS_ANY(core, puts_off, &was, ev->u.outcome.outcome))
+	if (PARTS_ANY(puts_off, core, &was, ev->u.outcome.outcome))
 		return;
 	if (was.kind != SLOT_STRAY)
 		core->above->slots[was.kind].outcome(
@@ -499,7 +499,7 @@ on_outcome(struct core *core, const struct core_event *ev)
 static void
 on_message(struct core *core, const struct core_event *ev)
 {
-	if (!PARTS_ANY(core, message, ev->u.message.text, ev->u.message.len))
+	if (!PARTS_ANY(message, core, ev->u.message.text, ev->u.message.len))
 		broker_message_take(core, ev->u.message.text, ev->u.message.len,
 		    ev->u.message.history);
 }
@@ -525,7 +525,7 @@ on_leave(struct core *core, const struct core_event *ev)
 	core->draining = ev->u.leave.drain;
 	core->leave_ms = ev->u.leave.until_ms;
 	guard_say_again(core);
-	PARTS_CALL(core, leaves);
+	PARTS_CALL(leaves, core);
 	if (!core->draining)
 		sweep_plan_all(core, SWEEP_HAND_ON);
 	stop_leave(core);
@@ -563,9 +563,9 @@ on_stop(struct core *core, const struct core_event *ev)
 	if (core->stopping)
 		return;
 	core->stopping = true;
-	PARTS_CALL(core, stops);
+	PARTS_CALL(stops, core);
 	stop_begin(core);
-	PARTS_CALL(core, stopped);
+	PARTS_CALL(stopped, core);
 }
 
 static void (*const handlers[])(
@@ -608,7 +608,7 @@ core_check(const struct core *core)
 	guard_check(core);
 	terms_check(core);
 	leases_check(core);
-	sweep_check(core, locks_check(core) + PARTS_SUM(core, check));
+	sweep_check(core, locks_check(core) + PARTS_SUM(check, core));
 	guard_waits_check(core);
 	job_check(core, JOB_STOP, stop_has_more(core));
 }
@@ -626,7 +626,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	/* One line for what the step had to say about very many names. */
 	tally_run(core);
 	if (core->sessions->nkeepers > 0)
-		PARTS_CALL(core, told, core->fx_first);
+		PARTS_CALL(told, core, core->fx_first);
 	votes_send(core);
 	/* By now there may be nothing left to give back. */
 	if (core->stopping)
@@ -642,9 +642,9 @@ bool
 core_left(const struct core *core)
 {
 	return core->leaving && core->locks->nholds == 0 &&
-	       PARTS_SUM(core, held) == 0 &&
+	       PARTS_SUM(held, core) == 0 &&
 	       (core->draining ||
-		   core->locks->nwaiting + PARTS_SUM(core, waiting) == 0);
+		   core->locks->nwaiting + PARTS_SUM(waiting, core) == 0);
 }
 
 /*

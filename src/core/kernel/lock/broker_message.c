@@ -169,7 +169,7 @@ static const struct message_word own_words[] = {
 	{ "look", 0, TO_TOKEN, on_look_message },
 	{ "ends", 1, TO_TOKEN, on_ends_message },
 	{ "free", 1, TO_NAME, on_free_message },
-	{ NULL },
+	{ .word = NULL },
 };
 
 /*

@@ -113,47 +113,52 @@ struct core_part {
 	size_t (*check)(const struct core *core);
 };
 
+/* The core is the first argument of each function. */
+#define PARTS_OF(core, ...) (core)
+
 /* Calls a function of each part that has it. */
-#define PARTS_CALL(core, function, ...)                                    \
-	do {                                                               \
-		const struct core_part *const *part_;                      \
-		for (part_ = (core)->parts; *part_ != NULL; part_++)       \
-			if ((*part_)->function != NULL)                    \
-				(*part_)->function((core), ##__VA_ARGS__); \
+#define PARTS_CALL(function, ...)                                             \
+	do {                                                                  \
+		const struct core_part *const *part_;                         \
+		for (part_ = PARTS_OF(__VA_ARGS__, 0)->parts; *part_ != NULL; \
+		     part_++)                                                 \
+			if ((*part_)->function != NULL)                       \
+				(*part_)->function(__VA_ARGS__);              \
 	} while (0)
 
 /* Calls them until one returns true; is true then. */
-#define PARTS_ANY(core, function, ...)                                  \
-	__extension__({                                                 \
-		const struct core_part *const *part_ = (core)->parts;   \
-		while (*part_ != NULL &&                                \
-		       ((*part_)->function == NULL ||                   \
-			   !(*part_)->function((core), ##__VA_ARGS__))) \
-			part_++;                                        \
-		*part_ != NULL;                                         \
+#define PARTS_ANY(function, ...)                                             \
+	__extension__({                                                      \
+		const struct core_part *const *part_ =                       \
+		    PARTS_OF(__VA_ARGS__, 0)->parts;                         \
+		while (                                                      \
+		    *part_ != NULL && ((*part_)->function == NULL ||         \
+					  !(*part_)->function(__VA_ARGS__))) \
+			part_++;                                             \
+		*part_ != NULL;                                              \
 	})
 
 /* Does none of them return false? */
-#define PARTS_ALL(core, function, ...)                                 \
-	__extension__({                                                \
-		const struct core_part *const *part_ = (core)->parts;  \
-		while (*part_ != NULL &&                               \
-		       ((*part_)->function == NULL ||                  \
-			   (*part_)->function((core), ##__VA_ARGS__))) \
-			part_++;                                       \
-		*part_ == NULL;                                        \
+#define PARTS_ALL(function, ...)                                               \
+	__extension__({                                                        \
+		const struct core_part *const *part_ =                         \
+		    PARTS_OF(__VA_ARGS__, 0)->parts;                           \
+		while (*part_ != NULL && ((*part_)->function == NULL ||        \
+					     (*part_)->function(__VA_ARGS__))) \
+			part_++;                                               \
+		*part_ == NULL;                                                \
 	})
 
 /* The sum of what they return. */
-#define PARTS_SUM(core, function, ...)                                         \
-	__extension__({                                                        \
-		const struct core_part *const *part_;                          \
-		uint64_t sum_ = 0;                                             \
-		for (part_ = (core)->parts; *part_ != NULL; part_++)           \
-			if ((*part_)->function != NULL)                        \
-				sum_ +=                                        \
-				    (*part_)->function((core), ##__VA_ARGS__); \
-		sum_;                                                          \
+#define PARTS_SUM(function, ...)                                              \
+	__extension__({                                                       \
+		const struct core_part *const *part_;                         \
+		uint64_t sum_ = 0;                                            \
+		for (part_ = PARTS_OF(__VA_ARGS__, 0)->parts; *part_ != NULL; \
+		     part_++)                                                 \
+			if ((*part_)->function != NULL)                       \
+				sum_ += (*part_)->function(__VA_ARGS__);      \
+		sum_;                                                         \
 	})
 
 #endif

@@ -551,7 +551,7 @@ force_outcome(
 	struct force *f = force_find(core, slot->ref);
 
 	if (slot->op == OP_FORCE)
-		PARTS_CALL(core, forced, slot, o, f != NULL ? f->by : "");
+		PARTS_CALL(forced, core, slot, o, f != NULL ? f->by : "");
 	if (f == NULL)
 		return;
 	f->looking = false;

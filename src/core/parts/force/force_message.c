@@ -64,7 +64,7 @@ static const struct message_word words[] = {
 	{ "force", 3, TO_TOKEN, on_force_message },
 	{ "force-if", 4, TO_TOKEN, on_force_if_message },
 	{ "force-by", 1, TO_TOKEN, on_force_by_message },
-	{ NULL },
+	{ .word = NULL },
 };
 
 /* As a part. */

@@ -409,7 +409,7 @@ on_told_message(struct core *core, struct lock *l, const struct message *m)
 static const struct message_word words[] = {
 	{ "about", 1, TO_BROKER, on_about_message },
 	{ "told", MORE_ANY, TO_BROKER, on_told_message },
-	{ NULL },
+	{ .word = NULL },
 };
 
 /* As a part. */

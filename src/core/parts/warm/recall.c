@@ -519,7 +519,7 @@ on_recalled_message(struct core *core, struct lock *l, const struct message *m)
 static const struct message_word words[] = {
 	{ "recall", 1, TO_BROKER, on_recall_message },
 	{ "recalled", 0, TO_BROKER, on_recalled_message },
-	{ NULL },
+	{ .word = NULL },
 };
 
 /* As a part. */
