@@ -12,6 +12,7 @@ from lib.ports import free_port
 from lib.proc import die_with_parent
 from lib.tls_client import context
 from lib.wait import eventually, hang, now, patience
+from test_replace_asked import at_leaver
 from test_tls_clients import ClientsTest
 from test_users import HASH, SECRET
 
@@ -189,6 +190,7 @@ class Proxied(ProxiedTest):
         other.send(one("10.0.0.8") + b"TRYLOCK y\n")
         self.assertIn("OK fence=", other.line())
         self.assertEqual(self.peer_of("y"), "10.0.0.8:5512")
+        at_leaver(self.control)
         self.assertEqual(self.peer_of("x"), PEER)
         bare = self.raw()
         bare.send(b"PING\n")

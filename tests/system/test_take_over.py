@@ -16,6 +16,7 @@ from lib.clock import Clock
 from lib.ports import free_port
 from lib.proc import Process
 from lib.wait import eventually
+from test_replace_asked import at_leaver
 from test_replace_load import UnderLoad as ReplacedUnderLoad
 from test_replace_users import HASH, ME
 
@@ -383,8 +384,9 @@ class FoundAgain(TakesOver):
         back = self.client(b)
         self.assertEqual(back.ok(f"RESUME key={key}")["locks"], "1")
         self.assertIn(f" fence={self.fence}", back.ok("LIST").body[0])
-        self.assertIn("leaving=1", asks.ok("NAMES").body[0])
-        for client in self.holder, back:
+        there = at_leaver(self.client(b))
+        self.assertEqual(len(there.ok("NAMES").body), 2)
+        for client in self.holder, back, there:
             client.ok("QUIT")
         self.assertEqual(old.wait(), 0)
         eventually(lambda: asks.stats()["leaving"] == "0", 5, "it has left")
