@@ -49,6 +49,15 @@ struct quest {
 	TAILQ_ENTRY(quest) link; /* of those that ask, or have been told */
 };
 
+/* What another process asks while users and rights are being read.  Owned by the
+ * resumption. */
+struct question {
+	struct channel *peer;
+	int64_t number;
+	char *key, *user; /* owned */
+	TAILQ_ENTRY(question) link;
+};
+
 struct resumption {
 	struct broker *broker;
 	int (*ask_all)(struct broker *b, const struct packet *p);
@@ -56,6 +65,8 @@ struct resumption {
 	struct table by_number;
 	struct quest_list asking;
 	struct quest_list told; /* yes, and wait for room in the channel */
+	TAILQ_HEAD(, question) held;
+	bool holds;
 	unsigned promised; /* connections that were not handed to us yet ... */
 	int64_t until_ms;  /* ... and are not waited for after that */
 	struct quiet quiet;
@@ -90,6 +101,15 @@ quest_free(struct quest *q)
 {
 	take_out(q);
 	event_free(q->late);
+	free(q);
+}
+
+static void
+question_free(struct resumption *r, struct question *q)
+{
+	TAILQ_REMOVE(&r->held, q, link);
+	free(q->key);
+	free(q->user);
 	free(q);
 }
 
@@ -387,7 +407,11 @@ resumption_gone(struct resumption *r, const struct channel *peer)
 {
 	uint64_t last = r->last;
 	struct quest *q, *next;
+	struct question *asked, *after;
 
+	TAILQ_FOREACH_SAFE (asked, &r->held, link, after)
+		if (peer == NULL || asked->peer == peer)
+			question_free(r, asked);
 	TAILQ_FOREACH_SAFE (q, &r->told, link, next)
 		if (peer == NULL || q->said == peer)
 			ask_again(q);
@@ -402,9 +426,9 @@ resumption_gone(struct resumption *r, const struct channel *peer)
 
 /* One that leaves asks the one that does not. */
 static void
-on_has(struct resumption *r, struct channel *peer, const struct packet *p)
+answer_has(struct resumption *r, struct channel *peer, int64_t number,
+    const char *key, const char *user)
 {
-	const char *key = packet_text(p, 2), *user = packet_text(p, 3);
 	const struct span asked = { key, strlen(key) };
 	bool yes = r->broker->leaving_ms == 0 ||
 		   resumption_is_this(r->broker, asked) ||
@@ -417,9 +441,39 @@ on_has(struct resumption *r, struct channel *peer, const struct packet *p)
 		r->until_ms = now_awake_ms() + ANSWER_MS;
 	}
 	packet_begin(&answer, yes ? "yes" : "no");
-	packet_add_num(&answer, packet_num(p, 1));
+	packet_add_num(&answer, number);
 	/* There are no more answers than questions, which are bounded. */
 	(void)channel_tell(peer, &answer, SIZE_MAX);
+}
+
+static void
+on_has(struct resumption *r, struct channel *peer, const struct packet *p)
+{
+	struct question *q;
+
+	if (!r->holds) {
+		answer_has(r, peer, packet_num(p, 1), packet_text(p, 2),
+		    packet_text(p, 3));
+		return;
+	}
+	q = xcalloc(1, sizeof(*q));
+	q->peer = peer;
+	q->number = packet_num(p, 1);
+	q->key = xstrdup(packet_text(p, 2));
+	q->user = xstrdup(packet_text(p, 3));
+	TAILQ_INSERT_TAIL(&r->held, q, link);
+}
+
+void
+resumption_hold(struct resumption *r, bool on)
+{
+	struct question *q;
+
+	r->holds = on;
+	while (!on && (q = TAILQ_FIRST(&r->held)) != NULL) {
+		answer_has(r, q->peer, q->number, q->key, q->user);
+		question_free(r, q);
+	}
 }
 
 static void
@@ -500,14 +554,18 @@ resumption_new(
 	table_init(&r->by_number, number_of);
 	TAILQ_INIT(&r->asking);
 	TAILQ_INIT(&r->told);
+	TAILQ_INIT(&r->held);
 	return r;
 }
 
 void
 resumption_free(struct resumption *r)
 {
+	struct question *asked;
 	struct quest *q;
 
+	while ((asked = TAILQ_FIRST(&r->held)) != NULL)
+		question_free(r, asked);
 	while ((q = TAILQ_FIRST(&r->asking)) != NULL ||
 	       (q = TAILQ_FIRST(&r->told)) != NULL)
 		quest_free(q);

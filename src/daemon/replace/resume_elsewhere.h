@@ -47,6 +47,10 @@ bool resumption_is_this(const struct broker *b, struct span instance);
 bool resumption_hears(
     struct resumption *r, struct channel *peer, struct packet *p);
 
+/* While users and rights are read anew, no other process is answered: who comes
+ * from there is to have the rights of today. */
+void resumption_hold(struct resumption *r, bool on);
+
 /* The channel takes connections again. */
 void resumption_room(struct resumption *r, struct channel *peer);
 

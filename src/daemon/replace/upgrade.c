@@ -127,6 +127,7 @@ static void
 on_reload(struct succession *s)
 {
 	s->reload = s->behind = true;
+	resumption_hold(s->resumption, true);
 	on_report(-1, 0, s);
 }
 
@@ -545,14 +546,9 @@ succession_reload(struct succession *s, bool latest)
 {
 	s->reloaded = true;
 	s->behind = s->behind && (s->reload || !latest);
+	resumption_hold(s->resumption, s->behind);
 	if (s->before == NULL)
 		leavers_say(s->leavers, "reload");
-}
-
-bool
-succession_behind(const struct succession *s)
-{
-	return s->behind;
 }
 
 bool

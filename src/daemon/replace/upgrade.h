@@ -112,9 +112,6 @@ bool succession_told_to_stop(const struct succession *s);
  */
 void succession_reload(struct succession *s, bool latest);
 
-/* Has this process been told to read it, and has not? */
-bool succession_behind(const struct succession *s);
-
 /* Is this process to read it again?  Says so once. */
 bool succession_told_to_reload(struct succession *s);
 

@@ -190,11 +190,6 @@ handle_leaving(struct broker *b, struct conn *c, const struct request *r)
 	if (conn_owes(c) || !core_is_idle(b->core, bridge_session(c))) {
 		conn_refuse(c, r, ERR_BAD_REQUEST,
 		    "this session holds something, or waits");
-	} else if (here && succession_behind(b->succession)) {
-		conn_refuse(c, r, ERR_UNAVAILABLE,
-		    "the process has not read the users and rights of today;"
-		    " try again");
-		conn_quit(c);
 	} else if (here) {
 		reply_ok(c, r, NULL, 0, NULL);
 	} else if (!resumption_asks(
