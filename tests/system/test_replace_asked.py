@@ -268,7 +268,7 @@ class ByUser(SystemTest):
         self.assertEqual([row.split()[0] for row in anybody.ok("NAMES").body], ["open/a"])
         self.assertEqual(len(at_leaver(self.dev()).ok("NAMES").body), 2)
 
-    def test_by_the_rights_of_today(self):
+    def replace_late(self):
         """One that leaves may be late: it waits for a file that is a pipe now."""
         self.prepare()
         self.b.write_config({"auth": {"users": [
@@ -282,14 +282,33 @@ class ByUser(SystemTest):
         with open(self.b.config_path, "w", encoding="utf-8") as pipe:
             pipe.write(text)
         self.b.replaced_by(int(control.reply()["pid"]))
+        return text, old
+
+    def goes_on(self, text):
+        with open(self.b.config_path, "w", encoding="utf-8") as pipe:
+            pipe.write(text)
+
+    def test_it_keeps_what_was_where_it_can_not_read(self):
+        self.replace_late()
+        dev, new = self.dev(), self.dev("new")
+        instance = leavers(dev)[0]["instance"]
+        for client in dev, new:
+            client.send(f"LEAVING {instance}", "STATUS secret/b")
+        self.goes_on("auth: [\n")
+        self.assertTrue(dev.reply().ok)
+        self.assertEqual(dev.reply()["state"], "held")
+        new.expect_eof()  # is not known there
+        self.assertEqual(new.replies, [])
+
+    def test_by_the_rights_of_today(self):
+        text, old = self.replace_late()
         dev, new = self.dev(), self.dev("new")
         instance = leavers(dev)[0]["instance"]
         dev.err(f"LEAVING {instance}", "unavailable")  # after three seconds
         new.send(f"LEAVING {instance}", "STATUS secret/b")
         self.assertEqual(self.b.log_lines("reread=auth"), [])
         self.assertTrue(old.alive)
-        with open(self.b.config_path, "w", encoding="utf-8") as pipe:
-            pipe.write(text)
+        self.goes_on(text)
         eventually(lambda: self.b.log_lines("reread=auth"), 10, "it has read it")
         self.assertTrue(new.reply().ok)
         self.assertEqual(new.reply()["state"], "held")

@@ -72,6 +72,7 @@ class PubSubLock(SystemTest):
         self.assertIsNone(self.take(waiting, "b"))
         self.assertEqual(holder("EVAL", RELEASE_5, 1, NAME, CHANNEL), 1)
         self.assertIsNone(holder("EVAL", RELEASE_5, 1, NAME, CHANNEL))
+        self.assertEqual(self.client(self.one).ok(f"STATUS {NAME}")["state"], "free")
 
     def test_what_is_kept_is_nobodys(self):
         """A lock that is kept for who was told is free for who looks, or deletes it."""

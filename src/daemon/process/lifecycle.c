@@ -196,8 +196,10 @@ on_reread(void *arg, struct config *fresh, const struct config_faults *faults)
 		return;
 	if (fresh != NULL)
 		reload(l, fresh);
-	else
+	else {
 		tell_faults(l, faults);
+		succession_not_reloaded(broker_succession(l->broker));
+	}
 	/* Otherwise READY=1 comes later: a reload does not end the start. */
 	if (l->ready)
 		systemd_send(l->notify, "READY=1");

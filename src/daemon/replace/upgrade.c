@@ -551,6 +551,13 @@ succession_reload(struct succession *s, bool latest)
 		leavers_say(s->leavers, "reload");
 }
 
+void
+succession_not_reloaded(struct succession *s)
+{
+	s->behind = s->reload;
+	resumption_hold(s->resumption, s->behind);
+}
+
 bool
 succession_told_to_reload(struct succession *s)
 {

@@ -112,6 +112,9 @@ bool succession_told_to_stop(const struct succession *s);
  */
 void succession_reload(struct succession *s, bool latest);
 
+/* It has faults: what was read before stays. */
+void succession_not_reloaded(struct succession *s);
+
 /* Is this process to read it again?  Says so once. */
 bool succession_told_to_reload(struct succession *s);
 
