@@ -92,6 +92,24 @@ stranger_expire(struct conn *c)
 	front_end(c, CONN_END_REFUSED);
 }
 
+/*
+ * Has the client read since?  The broker may have stood still, and not the
+ * client: the timer may come before the write that would have shown it.
+ */
+static bool
+unread_moves(struct conn *c)
+{
+	size_t len = buf_len(&c->out);
+
+	assert(c->stage == CONN_LIVE);
+	c->stuck = false;
+	if (!conn_write(c) || buf_len(&c->out) >= len)
+		return false;
+	timeouts_set(c, TIMEOUT_UNREAD);
+	front_dirty(c);
+	return true;
+}
+
 static void
 timeouts_expire(struct conn *c)
 {
@@ -112,6 +130,8 @@ timeouts_expire(struct conn *c)
 		    "`proxied: header` in `listen` asks for");
 		return;
 	}
+	if (c->timeout == TIMEOUT_UNREAD && unread_moves(c))
+		return;
 	LOG(NOTICE,
 	    c->timeout == TIMEOUT_SILENT ? "client-silent" : "client-too-slow",
 	    LOG_S("peer", c->peer), LOG_N("client", c->id));

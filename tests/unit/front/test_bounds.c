@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "front/conn.h"
 #include "front_rig.h"
 #include "suite.h"
 #include "test_front.h"
+
+/* Longer than a client may take to read some of far too much. */
+#define STILL_US 2100000
 
 #define OK "OK\r\n"
 #define TOO_LONG "ERR too-long a line may have 32 bytes\r\n"
@@ -195,6 +199,31 @@ START_TEST(one_huge_reply_is_no_fault_where_it_is_read)
 		client_expect(&cl, "!FREE 678\n");
 	client_send(&cl, "PING\n");
 	client_expect(&cl, OK);
+	client_close(&cl);
+	rig_fini(&rig);
+}
+END_TEST
+
+/* Its timer is due before it has written to those who read meanwhile. */
+START_TEST(who_reads_is_kept_by_a_front_that_stood_still)
+{
+	const size_t bytes = 4 << 20;
+	struct client cl;
+	struct rig rig;
+	size_t i;
+
+	rig_init(&rig);
+	rig.limits.output = 8192;
+	rig_set_limits(&rig);
+	client_open(&cl, &rig, (enum transport)_i);
+	client_send(&cl, "PING\n");
+	client_expect(&cl, OK);
+	tell(&rig, bytes);
+	client_pump(&cl);
+	ck_assert_int_eq(usleep(STILL_US), 0);
+	for (i = 0; i < bytes / 10; i++)
+		client_expect(&cl, "!FREE 678\n");
+	ck_assert_uint_eq(front_too_slow_total(rig.front), 0);
 	client_close(&cl);
 	rig_fini(&rig);
 }
@@ -454,6 +483,8 @@ bounds_cases(void)
 	tcase_add_loop_test(tc, events_that_nobody_reads, 0, TRANSPORTS);
 	tcase_add_loop_test(
 	    tc, one_huge_reply_is_no_fault_where_it_is_read, 0, TRANSPORTS);
+	tcase_add_loop_test(
+	    tc, who_reads_is_kept_by_a_front_that_stood_still, 0, TRANSPORTS);
 	tcase_add_test(tc, one_huge_reply_must_be_read);
 	tcase_add_test(tc, a_flood_gets_its_share);
 	tcase_add_test(tc, silent_clients);
