@@ -178,7 +178,8 @@ class Sent(Page):
         told = asked("deploy%2Fproduction")
         self.assertEqual([(r["is"], r["label"]) for r in told["queue"]],
                          [("holder", "ci-7"), ("waiter", "alice")])
-        self.assertEqual(told["waiters"], 1)
+        self.assertEqual((told["waiters"], told["class"]), (1, "deploy"))
+        self.assertEqual(asked("job/short")["class"], "other")
         one, two = self.labelled("worker-1"), self.labelled("worker-2")
         one.ok("ACQUIRE thumbnails limit=2 permits=2")
         two.send("ACQUIRE thumbnails limit=2")
@@ -271,6 +272,7 @@ class Shown(Page):
         told = self.drawn(web, "/?name=deploy%2Fproduction").text("#name-asked")
         self.assertIn("lockbroker history deploy/production", told)
         self.assertRegex(told, r"lockbroker unlock-force --fence \d+ deploy/production")
+        self.assertIn("The last hour of its class\ndeploy", told)
         told = self.drawn(web, "/?name=thumbnails").text("#name-asked")
         self.assertIn("No lock, but a semaphore.", told)
         self.assertEqual(browser.evaluate(

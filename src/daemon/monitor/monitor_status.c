@@ -264,6 +264,9 @@ add_asked(struct json *j, struct monitor *m, const struct question *q)
 		add_string(j, "fault", fault);
 	} else {
 		json_raw(j, "lock", buf_data(&q->lock), buf_len(&q->lock));
+		add_string(j, "class",
+		    measure_class_of(
+			core_measure(m->broker->core), q->name, q->name_len));
 		add_lists(j, m->broker->core, q);
 	}
 	json_shut(j, '}');

@@ -664,6 +664,16 @@ var draw = (function () {
 				holders[0].fence ? "--fence " + holders[0].fence + " " :
 					"") + name)) : null);
 	}
+	/* Without metrics.classes, all names are in one. */
+	function its_class(s, a) {
+		return fill(el("div", { "class": "classes" }), null,
+			s.classes.filter(function (c) {
+				return s.classes.length > 1 && c["class"] === a["class"];
+			}).map(function (c) {
+				return el("div", null, el("h3", null, "The last hour of " +
+					"its class"), one_class(c));
+			}));
+	}
 	function asked(s) {
 		var a = s.asked, e, holders;
 		if (!a)
@@ -691,7 +701,7 @@ var draw = (function () {
 			kind(a, "semaphore"), kind(a, "latch"), kind(a, "barrier"),
 			past(s, a.history.filter(function (h) {
 				return h.end !== "held";
-			})), commands(a, holders));
+			})), its_class(s, a), commands(a, holders));
 		return [e];
 	}
 

@@ -233,6 +233,12 @@ slot_of(const struct measure *m, const char *name, size_t len)
 	return OTHER;
 }
 
+const char *
+measure_class_of(const struct measure *m, const char *name, size_t name_len)
+{
+	return m->slots[slot_of(m, name, name_len)]->name;
+}
+
 void
 measure_classify(struct measure *m, struct measure_mark *mark, const char *name,
     size_t len, uint32_t holds)

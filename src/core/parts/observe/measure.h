@@ -133,6 +133,9 @@ struct measure_class {
 size_t measure_classes(const struct measure *m);
 struct measure_class measure_class(
     const struct measure *m, size_t i, int64_t now_ms);
+/* Returns the name of the class in which the numbers of a name count. */
+const char *measure_class_of(
+    const struct measure *m, const char *name, size_t name_len);
 
 /* One minute of a class. */
 struct measure_minute {
