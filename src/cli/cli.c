@@ -55,13 +55,13 @@ kind_set(struct cli *cli, const char *text)
 }
 
 static int
-limit_set(struct cli *cli, const char *text)
+number_set(const char **out, const char *option, const char *text, uint64_t max)
 {
 	uint64_t n;
 
-	if (!parse_number(text, strlen(text), UINT32_MAX, &n))
-		return say_usage("--limit: '%s' is not a number", text);
-	cli->limit = text;
+	if (!parse_number(text, strlen(text), max, &n))
+		return say_usage("%s: '%s' is not a number", option, text);
+	*out = text;
 	return 0;
 }
 
@@ -99,7 +99,9 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 	case OPT_KIND:
 		return kind_set(cli, optarg);
 	case OPT_LIMIT:
-		return limit_set(cli, optarg);
+		return number_set(&cli->limit, "--limit", optarg, UINT32_MAX);
+	case OPT_FENCE:
+		return number_set(&cli->fence, "--fence", optarg, UINT64_MAX);
 	case OPT_CONFIG:
 		cli->config = optarg;
 		return 0;

@@ -17,6 +17,7 @@ struct cli {
 	bool json;
 	const char *kind;  /* of object; NULL: not given */
 	const char *limit; /* number of lines; NULL: the broker's */
+	const char *fence; /* unlock-force: of the hold; NULL: any */
 	char *config;	   /* file of the daemon; NULL: its default */
 	bool local;	   /* asks no other broker */
 	bool ready;	   /* asks whether locks can be granted, too */

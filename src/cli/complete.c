@@ -12,13 +12,16 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/kind.h"
 #include "base/now.h"
 #include "cli/complete.h"
 #include "cli/exit.h"
 #include "cli/login.h"
+#include "cli/others.h"
 #include "cli/question.h"
 #include "cli/run_options.h"
 #include "cli/say.h"
@@ -192,6 +195,33 @@ offer_verbs(const char *typed)
 	}
 }
 
+static void
+offer_lines(struct message *m, const char *typed)
+{
+	size_t i;
+
+	for (i = 0; i < m->lines_n; i++) {
+		m->lines[i][strcspn(m->lines[i], " ")] = '\0';
+		offer(m->lines[i], typed);
+		free(m->lines[i]);
+	}
+	m->lines_n = 0;
+}
+
+/* Of those that leave, too; but nobody waits at a prompt for one that hangs. */
+static void
+offer_leavers(struct client *c, struct message *m, const char *typed)
+{
+	struct leavers l;
+
+	(void)fflush(stdout);
+	(void)alarm(NAMES_MS / 1000);
+	leavers_open(c, &l);
+	(void)leavers_lines(&l, "NAMES limit=" NAMES_LIMIT, m);
+	leavers_close(&l);
+	offer_lines(m, typed);
+}
+
 /* Reports no errors: they would stand in the middle of a prompt. */
 static void
 offer_names(struct cli *cli, const struct typed *t, const char *typed)
@@ -201,7 +231,6 @@ offer_names(struct cli *cli, const struct typed *t, const char *typed)
 	struct client c;
 	struct buf errors;
 	const char *why;
-	size_t i;
 
 	if (t->server != NULL) {
 		address_list_fini(&cli->addresses);
@@ -214,10 +243,8 @@ offer_names(struct cli *cli, const struct typed *t, const char *typed)
 	probe.deadline_ms = now_ms() + NAMES_MS;
 	if (client_open(&c, &cli->addresses, &probe, &m, &errors) ==
 	    CLIENT_MESSAGE) {
-		for (i = 0; i < m.lines_n; i++) {
-			m.lines[i][strcspn(m.lines[i], " ")] = '\0';
-			offer(m.lines[i], typed);
-		}
+		offer_lines(&m, typed);
+		offer_leavers(&c, &m, typed);
 		message_fini(&m);
 	}
 	buf_fini(&errors);

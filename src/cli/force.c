@@ -122,7 +122,7 @@ show_unlock_force(struct cli *cli, int argc, char **argv)
 	struct before before;
 	struct message m;
 	struct client c;
-	char line[300];
+	char line[330];
 	int status;
 
 	(void)argc;
@@ -131,7 +131,9 @@ show_unlock_force(struct cli *cli, int argc, char **argv)
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
 		before_ask(&c, argv[1], &before);
-		snprintf(line, sizeof(line), "UNLOCK-FORCE %s", argv[1]);
+		snprintf(line, sizeof(line), "UNLOCK-FORCE %s%s%s", argv[1],
+		    cli->fence != NULL ? " fence=" : "",
+		    cli->fence != NULL ? cli->fence : "");
 		status = question_on(&c, line, &m);
 		if (status == CLI_EXIT_OK) {
 			before_show(&before, argv[1], cli->json);

@@ -116,8 +116,8 @@ names_more(const struct message *m)
 
 /*
  * Asks for the names that the broker has to do with, the busiest first: those
- * that match the pattern, unless it is NULL. more: asks those that leave, too,
- * and returns how many were not listed; NULL: only this one.
+ * that match the pattern, unless it is NULL. Those that leave are asked, too.
+ * more: how many were not listed.
  */
 static int
 ask_names(
@@ -138,7 +138,7 @@ ask_names(
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = question_on(&c, line, m);
-	if (status == CLI_EXIT_OK && more != NULL) {
+	if (status == CLI_EXIT_OK) {
 		*more = names_more(m);
 		*more += leavers_ask(&c, line, m);
 		say_paused(&c);
@@ -187,10 +187,11 @@ show_names(struct cli *cli, int argc, char **argv)
 {
 	struct message m;
 	struct json j;
+	uint64_t more;
 	size_t i, n;
 	int status;
 
-	status = ask_names(cli, argc > 1 ? argv[1] : NULL, NULL, &m);
+	status = ask_names(cli, argc > 1 ? argv[1] : NULL, &more, &m);
 	if (status != 0)
 		return status;
 	for (i = 0; i < m.lines_n; i++) {

@@ -28,6 +28,9 @@ static const char *const acl_options_help =
 static const char *const ping_options_help =
     "      --ready        and can new locks be granted now?\n";
 
+static const char *const force_options_help =
+    "      --fence F      only the hold that has this fence\n";
+
 static const char *const drain_options_help =
     "      --wait         return when the broker has ended, and tell what it\n"
     "                     waits for\n"
@@ -67,6 +70,11 @@ static const struct option acl_longs[] = {
 
 static const struct option ping_longs[] = {
 	{ "ready", no_argument, NULL, OPT_READY },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct option force_longs[] = {
+	{ "fence", required_argument, NULL, OPT_FENCE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -127,7 +135,8 @@ const struct command commands[] = {
 	    "watch NAME ...", "show when locks are taken and free",
 	    NULL, NULL },
 	{ "unlock-force", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_unlock_force,
-	    "unlock-force NAME", "end whoever holds a lock", NULL, NULL },
+	    "unlock-force [--fence F] NAME", "end whoever holds a lock",
+	    &force_options_help, force_longs },
 	{ "drain", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_drain,
 	    "drain [--wait | --abort]",
 	    "have the broker take no more clients, and stop when "

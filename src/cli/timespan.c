@@ -65,7 +65,8 @@ timespan_parse(const char *s, int64_t *out_ms)
 /* The two units that a duration is told in. */
 enum span { SPAN_TENTHS, SPAN_S, SPAN_M, SPAN_H, SPAN_D };
 
-/* Tenths of a second matter only if there are few seconds. */
+/* Tenths of a second matter only if there are few seconds; and of whole ones, as
+ * settings are, there are none. */
 static enum span
 span_split(int64_t ms, int64_t *big, int64_t *small)
 {
@@ -73,7 +74,7 @@ span_split(int64_t ms, int64_t *big, int64_t *small)
 
 	*big = s;
 	*small = ms / 100 % 10;
-	if (s < TENTHS_BELOW_S && *small != 0)
+	if (s < TENTHS_BELOW_S && ms % 1000 != 0)
 		return SPAN_TENTHS;
 	if (m == 0)
 		return SPAN_S;

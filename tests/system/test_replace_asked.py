@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 import subprocess
+import time
 import unittest
 
 from lib import chromium, http
@@ -13,7 +14,7 @@ from lib.broker import find_program
 from lib.case import SystemTest
 from lib.client import Client
 from lib.resp import Resp
-from lib.wait import eventually
+from lib.wait import eventually, patience
 from test_tls_clients import ClientsTest
 
 ME = pwd.getpwuid(os.getuid()).pw_name
@@ -185,6 +186,9 @@ class Tables(Crowded):
         self.assertEqual(self.shown("list", server=f"127.0.0.1:{self.b.port}")[-1], ("b", "yes"))
         self.assertEqual(self.shown("queue", "b"), [("ROLE", "LEAVING"), ("holder", "yes")])
         self.assertEqual(self.shown("history", "b"), [("ENDED", "LEAVING"), ("-", "yes")])
+        self.assertEqual(sorted(self.out("names").split()), ["b", "c"])
+        self.assertEqual(sorted(self.out("complete", "--", "-S", self.b.unix_path, "status", "")
+                                .split()), ["b", "c"])
         told = [json.loads(line) for line in self.out("--json", "list").splitlines()]
         self.assertEqual({row["name"]: row.get("leaving") for row in told}, {"b": 1, "c": None})
         # Nothing of ours keeps it.
@@ -204,6 +208,11 @@ class Tables(Crowded):
         self.old.freeze()
         self.out("list")
         self.assertIn("1 process of this broker that leaves can't be asked", self.err)
+        begun = time.monotonic()
+        done = subprocess.run([find_program("lockbroker"), "complete", "--", "-S", self.b.unix_path,
+                               "status", ""], stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.stdout.split(), ["a"])
+        self.assertLess(time.monotonic() - begun, patience(2, begun))
         self.old.thaw()
 
 

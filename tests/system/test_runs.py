@@ -283,8 +283,12 @@ class Runs(CommandTest):
 
     def test_unlock_force(self):
         self.assertEqual(self.run_it("unlock-force", "x")[0], 1)
-        self.control.lock("x")
-        self.assertEqual(self.run_it("unlock-force", "x")[0], 0)
+        fence = self.control.lock("x")
+        status, _, err = self.run_it("unlock-force", "--fence", str(fence + 1), "x")
+        self.assertEqual(status, 64)
+        self.assertIn(f"the fence is {fence} now", err)
+        self.assertEqual(self.run_it("unlock-force", "--fence", str(fence), "x")[0], 0)
         self.assertEqual(self.control.event()["reason"], "forced")
+        self.assertEqual(self.run_it("unlock-force", "--fence", "1x", "x")[0], 64)
         tcp = f"127.0.0.1:{self.brokers[0].port}"
         self.assertEqual(self.run_it("unlock-force", "x", address=tcp)[0], 77)
