@@ -51,7 +51,8 @@ class CommandLine(SystemTest):
             self.assertIn(line.replace('"', ""), out.replace('"', ""))
         self.assertNotIn("127.0.0.1:1\n", out.replace('"', ""))
         self.assertEqual(self.run_it("-T", *words, config="")[0], 0)
-        self.assertEqual(self.run_it("-t", *words, config=config), (0, "", ""))
+        self.assertEqual(self.run_it("-t", *words, config=config),
+                         (0, "", f"{self.directory}/test.yaml: no fault\n"))
 
     def test_faults_on_the_command_line(self):
         for option, words in (("locks.lese=3s", "did you mean locks.lease"),
@@ -147,7 +148,8 @@ class CommandLine(SystemTest):
             self.assertRegex(err, f"^{key}: has no effect with redis.mode ")
         for config in ("redis: {server: valkey-server}\n",
                        "redis: {mode: standalone, nodes: ['127.0.0.1:1'], trust_new: true}\n"):
-            self.assertEqual(self.run_it("-t", config=config), (0, "", ""))
+            self.assertEqual(self.run_it("-t", config=config),
+                             (0, "", f"{self.directory}/test.yaml: no fault\n"))
 
     def test_effective_configuration(self):
         status, out, _ = self.run_it("-T", config="locks:\n  lease: 7s\n")

@@ -276,7 +276,7 @@ class Readme(ShellTest):
             file.write(self.block("mode: standalone"))
         done = subprocess.run([find_program(), "-t", "-c", path], check=False,
                               capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, f"{path}: no fault\n"))
 
 
 class Programs(ShellTest):

@@ -122,7 +122,10 @@ broker_listen(struct broker *b, int first, size_t n)
 	}
 	if (!ok)
 		LOG(ERROR, "listen-failed",
-		    LOG_B("why", buf_data(&why), buf_len(&why)));
+		    LOG_B("why", buf_data(&why), buf_len(&why)),
+		    LOG_S("advice",
+			"-o listen.tcp=HOST:PORT, listen.unix=PATH and"
+			" listen.http=HOST:PORT name other places"));
 	buf_fini(&why);
 	if (ok && !held_back)
 		tls_accept(b, true);

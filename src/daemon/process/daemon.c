@@ -268,10 +268,14 @@ serve(struct config *config, const char *file, bool take_over)
 static void
 tell_tested(const struct config *config, const char *file)
 {
-	if (settings_file(file) == NULL)
+	const char *read = settings_file(file);
+
+	if (read == NULL)
 		fprintf(stderr, "%s: not there: the defaults were checked\n",
 		    settings_default_file());
 	config_tell_idle(config, stderr);
+	if (read != NULL)
+		fprintf(stderr, "%s: no fault\n", read);
 }
 
 /* Says what is wrong to who started us, too. */
