@@ -527,8 +527,11 @@ class _Own:
 class Broker:
     """The way to the brokers at the addresses: HOST:PORT, tls://HOST:PORT, or
     the path of a Unix socket; without any $LOCKBROKER, else the local broker.
-    The first that answers is used.  One Broker serves a process.  `patience`: so
-    many seconds a call may take longer than its `wait`."""
+    The first that answers is used.  One Broker serves a process.
+
+    `grace`: so many seconds what is held survives a lost connection.  `label`:
+    what operators see.  `patience`: so many seconds a call may take longer than
+    its `wait`."""
 
     def __init__(self, *addresses: str, user: Optional[str] = None,
                  password: Optional[str] = None, ca: Optional[str] = None,
@@ -645,14 +648,15 @@ class Broker:
              wait: Optional[float] = None, hold: Optional[float] = None,
              keep: Optional[float] = None,
              delay: Optional[float] = None) -> "Lock":
-        """The lock of a name, or of several, all or none.  `wait`: for ever
-        (None), so many seconds, or not at all (0)."""
         return Lock(self, aio.lock_words(names, shared, hold, keep, delay),
                     wait)
 
+    lock.__doc__ = aio.Broker.lock.__doc__
+
     def semaphore(self, name: str, limit: int, permits: int = 1,
                   wait: Optional[float] = None) -> "Lock":
-        """Permits of a semaphore of which `limit` may be out."""
+        """How to take permits of a semaphore of which `limit` may be out; as
+        lock()."""
         return Lock(self, aio.semaphore_words(name, limit, permits), wait)
 
     def elect(self, name: str) -> "Lock":
@@ -660,9 +664,11 @@ class Broker:
         return self.lock(name)
 
     def latch(self, name: str) -> "Latch":
+        """It has create(), count_down() and wait()."""
         return Latch(self, name)
 
     def barrier(self, name: str, parties: int) -> "Barrier":
+        """It has wait(), which ends when so many wait."""
         return Barrier(self, name, parties)
 
 
@@ -869,7 +875,9 @@ class Lock:
     __exit__ = _Exit()
 
     def acquire(self, *, stop: Optional[threading.Event] = None) -> Hold:
-        """`stop`: an event that ends the wait (Error, code "cancelled")."""
+        """Takes it without a block; release() of what is returned gives it
+        back.  Raises what Broker.lock() tells, and never returns without it.
+        `stop`: an event that ends the wait (Error, code "cancelled")."""
         hold = Hold(self._broker, self._words, self._self)
         try:
             self._take(hold, stop)

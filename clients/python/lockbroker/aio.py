@@ -1056,8 +1056,11 @@ def no_copy(this: Any, _: Any) -> Any:
 
 
 class Broker:
-    """Sessions to whichever of the addresses answers first.  `patience`: so many
-    seconds a call may take longer than its `wait`."""
+    """Sessions to whichever of the addresses answers first: HOST:PORT,
+    tls://HOST:PORT, or the path of a Unix socket; without any $LOCKBROKER, else
+    the local broker.  `grace`: so many seconds what is held survives a lost
+    connection.  `label`: what operators see.  `patience`: so many seconds a call
+    may take longer than its `wait`."""
 
     def __init__(self, *given: str, user: Optional[str] = None,
                  password: Optional[str] = None, ca: Optional[str] = None,
@@ -1362,13 +1365,24 @@ class Broker:
              wait: Optional[float] = None, hold: Optional[float] = None,
              keep: Optional[float] = None,
              delay: Optional[float] = None) -> "Lock":
-        """The lock of a name, or of several, all or none.  `wait`: for ever
-        (None), so many seconds, or not at all (0)."""
+        """How to take the lock of a name, or of several, all or none: `with`
+        and acquire() do so.
+
+        All times are seconds.  `wait`: for ever (None), so long, or not at all
+        (0).  `shared`: others may have it, too, if they share it.  `hold`: it
+        is lost after so long.  `keep`: nobody else has it for so long from the
+        grant, whatever its end.  `delay`: the same from an end that is no
+        release, but a crash, for example.
+
+        What is not granted raises Busy (it would have to wait), TimedOut,
+        Unavailable, Denied or Deadlock; what is lost, Lost at the end of its
+        block."""
         return Lock(self, lock_words(names, shared, hold, keep, delay), wait)
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
                   wait: Optional[float] = None) -> "Lock":
-        """Permits of a semaphore of which `limit` may be out."""
+        """How to take permits of a semaphore of which `limit` may be out; as
+        lock()."""
         return Lock(self, semaphore_words(name, limit, permits), wait)
 
     def elect(self, name: str) -> "Lock":
@@ -1376,9 +1390,11 @@ class Broker:
         return self.lock(name)
 
     def latch(self, name: str) -> "Latch":
+        """It has create(), count_down() and wait()."""
         return Latch(self, name)
 
     def barrier(self, name: str, parties: int) -> "Barrier":
+        """It has wait(), which ends when so many wait."""
         return Barrier(self, name, parties)
 
     async def query(self, kind: str, name: str, line: str) -> Reply:
@@ -1630,7 +1646,9 @@ class Lock:
         return hold
 
     async def acquire(self, *, stop: Optional[Any] = None) -> Hold:
-        """`stop`: an event that ends the wait (Error, code "cancelled")."""
+        """Takes it without a block; release() of what is returned gives it
+        back.  Raises what Broker.lock() tells, and never returns without it.
+        `stop`: an event that ends the wait (Error, code "cancelled")."""
         task = asyncio.current_task()
         mine = self._broker._mine.setdefault(task, weakref.WeakSet())
         refuse_twice(self._words, [h._grant for h in mine if h._grant])
