@@ -22,12 +22,21 @@ struct auth_rights {
 	bool admin;
 };
 
+/* What a user may have at most, in all its sessions; 0: any number. */
+struct user_limits {
+	unsigned clients;  /* connections */
+	unsigned holds;	   /* things held, waited for or watched */
+	unsigned waiters;  /* requests that wait */
+	unsigned requests; /* a second */
+};
+
 struct auth_user {
 	char *name;
 	char *hash;		 /* "": in users_file, or none */
 	struct auth_words peers; /* users and %groups of this host */
 	struct auth_words certificates;
 	struct auth_rights rights;
+	struct user_limits limits;
 };
 
 struct auth_users {

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -28,6 +29,7 @@ struct user {
 	char *name;
 	char *hash; /* "": any password is wrong */
 	struct auth_rights rights;
+	struct user_limits limits;
 	struct auth_words certificates;
 	uid_t *uids;
 	size_t nuids;
@@ -155,6 +157,7 @@ add_configured(
 	free(user->hash);
 	user->hash = xstrdup(from->hash);
 	rights_copy(&user->rights, &from->rights);
+	user->limits = from->limits;
 	words_copy(&user->certificates, &from->certificates);
 	for (i = 0; i < from->peers.n; i++)
 		ok = add_peer(user, from->peers.v[i], why) && ok;
@@ -396,6 +399,25 @@ user_name_why(const char *name)
 	if (strcmp(name, USERS_ANONYMOUS) == 0 || strcmp(name, "-") == 0)
 		return "has a name that means nobody in particular";
 	return NULL;
+}
+
+const struct user_limits *
+user_limits(const struct user *user)
+{
+	return &user->limits;
+}
+
+size_t
+users_count(const struct users *users)
+{
+	return users->n;
+}
+
+const struct user *
+users_at(const struct users *users, size_t i)
+{
+	assert(i < users->n);
+	return &users->v[i];
 }
 
 const char *

@@ -18,6 +18,7 @@
 #include "base/verb.h"
 
 struct auth_settings;
+struct user_limits;
 struct user;
 struct users;
 
@@ -70,6 +71,12 @@ const struct user *users_by_certificate(
 const char *user_name_why(const char *name);
 
 const char *user_name(const struct user *user);
+const struct user_limits *user_limits(const struct user *user);
+
+/* The users that the configuration names, and the file; not the anonymous one.
+ */
+size_t users_count(const struct users *users);
+const struct user *users_at(const struct users *users, size_t i);
 
 /* Never NULL; "" if any password is wrong. */
 const char *user_hash(const struct user *user);

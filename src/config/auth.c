@@ -109,6 +109,25 @@ TYPE(class_patterns, WORDS_OF(class_pattern_type),
 		"deny", &patterns_type, AT(type, rights.deny)    \
 	}
 
+#define LIMIT_MAX 10000000
+#define USER_LIMIT(limit)                                            \
+	{                                                            \
+#limit, &config_type_NUMBER, AT(user_limits, limit), \
+		    .min = 0, .max = LIMIT_MAX                       \
+	}
+
+static const struct config_field limit_keys[] = {
+	USER_LIMIT(clients),
+	USER_LIMIT(holds),
+	USER_LIMIT(waiters),
+	USER_LIMIT(requests),
+};
+
+TYPE(user_limits, CONFIG_MAPPING_OF(struct user_limits, limit_keys),
+    .may_be_empty = true,
+    .expected = "a mapping with clients, holds, waiters or requests",
+    .known = "clients, holds, waiters or requests");
+
 static const struct config_field user_keys[] = {
 	{ "name", &user_name_type, AT(auth_user, name) },
 	{ "hash", &hash_type, AT(auth_user, hash) },
@@ -116,13 +135,15 @@ static const struct config_field user_keys[] = {
 	{ "certificate", &certificates_type, AT(auth_user, certificates) },
 	RIGHTS(auth_user),
 	{ "admin", &config_type_FLAG, AT(auth_user, rights.admin) },
+	{ "limits", &user_limits_type, AT(auth_user, limits) },
 };
 
 static const struct config_field anonymous_keys[] = { RIGHTS(auth_anonymous) };
 
 TYPE(user, CONFIG_MAPPING_OF(struct auth_user, user_keys), .required = 1,
     .expected = EXPECTED_USER,
-    .known = "name, hash, unix, certificate, lock, watch, deny or admin");
+    .known =
+	"name, hash, unix, certificate, lock, watch, deny, admin or limits");
 TYPE(users, CONFIG_LIST_OF(struct auth_users, user_type), .may_be_empty = true,
     .noun = "user", .expected = "a list of users");
 TYPE(anonymous, CONFIG_MAPPING_OF(struct auth_anonymous, anonymous_keys),

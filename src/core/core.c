@@ -30,6 +30,7 @@ static const struct core_part *const parts[] = {
 	&sync_part,
 	&token_part,
 	&fleet_part,
+	&tenant_part,
 	NULL,
 };
 

@@ -304,6 +304,17 @@ void core_reconfigure(struct core *core, const struct lock_limits *locks,
     const struct client_limits *limits, const struct metrics_settings *metrics,
     bool audit, bool debug);
 
+/* What the sessions of a user may have together; 0: any number. */
+struct core_user_limits {
+	const char *user; /* copied */
+	unsigned holds;	  /* held, waited for or watched */
+	unsigned waiters; /* requests that wait */
+};
+
+/* All that have limits, instead of those of before. */
+void core_limit_users(
+    struct core *core, const struct core_user_limits *limits, size_t n);
+
 /*
  * Takes one event, and appends what must be done to `fx`.  Requires that a
  * session which the event names has a connection, that each operation has one

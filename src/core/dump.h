@@ -89,6 +89,18 @@ size_t core_list(struct core *core, int64_t now_ms, uint64_t session,
  */
 int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 
+/* What the sessions of a user have together (parts/tenant). */
+struct core_user_load {
+	uint64_t holds;	  /* locks and permits */
+	uint64_t waiting; /* requests */
+	uint64_t kept;	  /* for nobody, with token holds: limits.unowned */
+	uint64_t refused; /* requests, so far, by auth.users[].limits */
+};
+struct core_user_load core_user_load(const struct core *core, const char *user);
+
+/* So many requests of all users, so far. */
+uint64_t core_users_refused(const struct core *core);
+
 /* Does the session hold the name, as a lock or permits of it? */
 bool core_holds(const struct core *core, uint64_t session, const char *name,
     size_t name_len);

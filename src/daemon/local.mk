@@ -75,10 +75,14 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp/resp_turns.c \
 	src/daemon/users/acl.c \
 	src/daemon/users/acl.h \
+	src/daemon/users/allowance.c \
+	src/daemon/users/allowance.h \
 	src/daemon/users/identity.c \
 	src/daemon/users/identity.h \
+	src/daemon/users/identity_state.h \
 	src/daemon/users/login.c \
 	src/daemon/users/login.h \
+	src/daemon/users/rights.c \
 	src/daemon/verbs/handlers.c \
 	src/daemon/verbs/lists.c
 

@@ -159,6 +159,7 @@ EXTRA_DIST += \
 	tests/system/test_top.py \
 	tests/system/test_transcripts.py \
 	tests/system/test_two_servers.py \
+	tests/system/test_user_limits.py \
 	tests/system/test_users.py \
 	tests/system/test_versions.py \
 	tests/system/test_voters.py \

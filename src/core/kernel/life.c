@@ -243,8 +243,7 @@ find_by_key(struct core *core, const char *key, size_t len)
 void
 session_set_user(struct core *core, struct session *s, const char *name)
 {
-	free(s->owner.user);
-	s->owner.user = name != NULL ? xstrdup(name) : NULL;
+	owner_set_user(core, &s->owner, name);
 	place_pass(core, s);
 }
 

@@ -159,9 +159,16 @@ on_refused(struct core *core, const struct owner *owner, enum kind kind,
 	PARTS_CALL(refused, core, owner, kind, name, len, before);
 }
 
+static void
+on_user_changed(struct core *core, struct owner *owner)
+{
+	PARTS_CALL(user_changed, core, owner);
+}
+
 static const struct owner_listener of_owners = {
 	.bare = on_bare,
 	.refused = on_refused,
+	.user_changed = on_user_changed,
 };
 
 static void

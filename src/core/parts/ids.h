@@ -20,6 +20,7 @@ enum part_id {
 	PART_FLEET,
 	PART_SYNC,
 	PART_TOKEN,
+	PART_TENANT,
 	PARTS
 };
 
@@ -60,7 +61,7 @@ _Static_assert((unsigned)PARTS <= PART_MAX && (unsigned)TIMERS <= TIMER_MAX &&
 
 extern const struct core_part observe_part, replay_part, watch_part, force_part,
     recall_part, unowned_part, warm_part, about_part, views_part, fleet_part,
-    sync_part, token_part;
+    sync_part, token_part, tenant_part;
 
 static inline struct measure *
 measure_of(const struct core *core)

@@ -37,7 +37,8 @@ struct client {
 	bool late;		 /* came during a drain, with no session yet */
 	uint8_t via;		 /* enum via */
 	const struct user *user; /* owned by the configuration; NULL: none */
-	struct resp *resp;	 /* owned; NULL: no RESP state to keep */
+	struct allowance *allowance; /* of that user (users/allowance.h) */
+	struct resp *resp;	     /* owned; NULL: no RESP state to keep */
 };
 
 TAILQ_HEAD(job_list, job); /* lists.c */

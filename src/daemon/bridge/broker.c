@@ -73,6 +73,7 @@ on_pressed(void *arg, struct conn *c)
 static void
 on_gone(void *arg, struct conn *c, bool orderly)
 {
+	struct broker *b = arg;
 	struct core_event ev = { .kind = CORE_GONE };
 	struct client *client = conn_data(c);
 
@@ -82,6 +83,7 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	if (client->resp != NULL)
 		resp_lose_channels(arg, c);
 	resp_free(arg, client->resp);
+	identity_gone(b->identity, client);
 	free(client);
 	conn_set_data(c, NULL);
 	if (ev.u.gone.session != 0)

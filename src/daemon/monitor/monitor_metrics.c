@@ -15,11 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "auth/users.h"
 #include "base/now.h"
 #include "config/config.h"
 #include "core/parts/observe/measure.h"
 #include "daemon/monitor/monitor_state.h"
 #include "daemon/monitor/statistics.h"
+#include "daemon/users/allowance.h"
+#include "daemon/users/identity.h"
 #include "http/exposition.h"
 #include "http/path.h"
 
@@ -174,6 +177,81 @@ add_nodes(struct exposition *x, struct monitor *m)
 	}
 }
 
+/* Users. */
+
+static uint64_t
+user_clients(const struct monitor *m, const struct user *user)
+{
+	return allowance_counts(identity_allowances(m->broker->identity), user)
+	    .clients;
+}
+
+static uint64_t
+user_holds(const struct monitor *m, const struct user *user)
+{
+	return core_user_load(m->broker->core, user_name(user)).holds;
+}
+
+static uint64_t
+user_waiters(const struct monitor *m, const struct user *user)
+{
+	return core_user_load(m->broker->core, user_name(user)).waiting;
+}
+
+static uint64_t
+user_refused(const struct monitor *m, const struct user *user)
+{
+	return allowance_counts(identity_allowances(m->broker->identity), user)
+		   .refused +
+	       core_user_load(m->broker->core, user_name(user)).refused;
+}
+
+static uint64_t
+user_denied(const struct monitor *m, const struct user *user)
+{
+	return allowance_counts(identity_allowances(m->broker->identity), user)
+	    .denied;
+}
+
+static const struct user_family {
+	const char *name;
+	enum exposition_type type;
+	const char *help;
+	uint64_t (*value)(const struct monitor *m, const struct user *user);
+} user_families[] = {
+	{ "user_clients", EXPOSITION_GAUGE, "Connections of the user.",
+	    user_clients },
+	{ "user_holds", EXPOSITION_GAUGE,
+	    "Locks and permits that its sessions hold.", user_holds },
+	{ "user_waiters", EXPOSITION_GAUGE,
+	    "Requests of its sessions that wait.", user_waiters },
+	{ "user_refused_total", EXPOSITION_COUNTER,
+	    "Requests and clients that auth.users[].limits has refused.",
+	    user_refused },
+	{ "user_denied_total", EXPOSITION_COUNTER,
+	    "Requests that the user had no right to.", user_denied },
+};
+
+static void
+add_users(struct exposition *x, const struct monitor *m)
+{
+	const struct users *users = m->broker->config->users;
+	struct exposition_label labels[] = { { "user", NULL }, { NULL, NULL } };
+	size_t f, i, n = users != NULL ? users_count(users) : 0;
+
+	for (f = 0; f < sizeof(user_families) / sizeof(user_families[0]); f++) {
+		const struct user_family *family = &user_families[f];
+
+		exposition_family(x, EXPOSITION_PREFIX, family->name,
+		    family->type, family->help);
+		for (i = 0; i < n; i++) {
+			labels[0].value = user_name(users_at(users, i));
+			exposition_number(
+			    x, labels, family->value(m, users_at(users, i)));
+		}
+	}
+}
+
 /* The process, under the names that all clients of Prometheus use. */
 
 static void
@@ -272,6 +350,7 @@ monitor_metrics(
 	    core_measure(m->broker->core), now_ms(), add_measure, &all);
 	add_trips(&x, m);
 	add_nodes(&x, m);
+	add_users(&x, m);
 	add_process(&x, m);
 	exposition_end(&x);
 	monitor_send(

@@ -10,17 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/auth.h"
 #include "auth/users.h"
 #include "base/log.h"
-#include "base/quiet.h"
+#include "base/now.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge/bridge.h"
+#include "daemon/users/allowance.h"
 #include "daemon/users/identity.h"
+#include "daemon/users/identity_state.h"
 #include "daemon/users/login.h"
 #include "wire/reply.h"
 
 #define AUTH_FIRST \
 	"this connection holds or waits for something: AUTH comes first"
+
+/* A user has as many of its own as auth.users[].limits says. */
+#define NO_MORE "%s has %u %s already (auth.users[].limits.%s)"
 
 #define NO_PLACE                                                          \
 	"this session has a grace=, and you have as many of those as one" \
@@ -28,24 +34,6 @@
 
 /* How many supplementary groups of a peer count. */
 #define GROUPS_MAX 256
-
-/* Users of before a reload, to which clients may still point. */
-struct former {
-	LIST_ENTRY(former) link;
-	struct users *users; /* owned */
-};
-
-struct identity {
-	struct broker *broker;
-	const struct users *users; /* of the configuration; NULL: no users */
-	LIST_HEAD(, former) former;
-	bool rebinding; /* not all clients know of `users` yet */
-	struct logins *logins;
-	struct identity_stats stats;
-	struct buf arena; /* scratch of replies */
-	struct quiet failures;
-	struct quiet denials;
-};
 
 static const char *const vias[] = {
 	[VIA_PASSWORD] = "password",
@@ -78,6 +66,8 @@ become(
 	bool same = same_name(client->user, user);
 
 	client->user = user;
+	if (!same)
+		allowance_pass(id->allowances, &client->allowance, user);
 	client->via = user != NULL ? via : VIA_NOBODY;
 	if (user != NULL || id->users == NULL)
 		conn_set_stranger(c, false);
@@ -144,6 +134,24 @@ identify(struct identity *id, struct conn *c)
 	become(id, c, user, via);
 }
 
+/* Has the user of the connection, who has just come, too many of them? */
+static bool
+refuse_crowd(struct identity *id, struct conn *c)
+{
+	struct client *client = conn_data(c);
+	const struct user *user = client->user;
+	unsigned most = user != NULL ? user_limits(user)->clients : 0;
+
+	if (most == 0 || allowance_counts(id->allowances, user).clients <= most)
+		return false;
+	allowance_refused(id->allowances, user);
+	conn_refuse(c, NULL, ERR_LIMIT, NO_MORE, user_name(user), most,
+	    "clients", "clients");
+	become(id, c, NULL, VIA_NOBODY);
+	conn_quit(c);
+	return true;
+}
+
 void
 identity_opened(struct identity *id, struct conn *c)
 {
@@ -152,11 +160,19 @@ identity_opened(struct identity *id, struct conn *c)
 	if (id->users == NULL)
 		return;
 	identify(id, c);
+	if (refuse_crowd(id, c))
+		return;
 	/*
 	 * A client that a reload leaves without a user may hold names: it may
 	 * stay.
 	 */
 	conn_set_stranger(c, client->user == NULL);
+}
+
+void
+identity_gone(struct identity *id, struct client *client)
+{
+	allowance_pass(id->allowances, &client->allowance, NULL);
 }
 
 bool
@@ -231,9 +247,27 @@ rebind(struct identity *id, struct conn *c)
 		become(id, c, NULL, VIA_NOBODY);
 		return;
 	}
-	client->user = still(id, c);
+	client->user = still(id, c); /* of the same name, or none */
 	if (client->user == NULL)
 		conn_kill(c);
+}
+
+/* The core bounds what all sessions of a user hold and wait for. */
+static void
+limit_users(struct identity *id)
+{
+	size_t i, n = id->users != NULL ? users_count(id->users) : 0;
+	struct core_user_limits *limits = xcalloc(n + 1, sizeof(*limits));
+
+	for (i = 0; i < n; i++) {
+		const struct user *user = users_at(id->users, i);
+
+		limits[i].user = user_name(user);
+		limits[i].holds = user_limits(user)->holds;
+		limits[i].waiters = user_limits(user)->waiters;
+	}
+	core_limit_users(id->broker->core, limits, n);
+	free(limits);
 }
 
 void
@@ -243,6 +277,7 @@ identity_load(struct identity *id, const struct users *users, struct users *was)
 
 	id->rebinding = id->rebinding || users != id->users;
 	id->users = users;
+	limit_users(id);
 	if (was == NULL)
 		return;
 	former = xcalloc(1, sizeof(*former));
@@ -320,14 +355,37 @@ log_failure(struct identity *id, const struct conn *c, const char *user)
 		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
 }
 
+/* Would the user have too many clients with this one, which may be his? */
+static bool
+has_room(struct identity *id, const struct conn *c, const struct user *user)
+{
+	const struct client *client = conn_data(c);
+
+	if (same_name(client->user, user) ||
+	    allowance_has_room(id->allowances, user))
+		return true;
+	allowance_refused(id->allowances, user);
+	return false;
+}
+
+/* How an AUTH has ended. */
+struct attempt {
+	const char *name;
+	enum login_answer answer;
+	const struct user *user; /* LOGIN_RIGHT: who it is */
+};
+
 /*
  * The answer to an AUTH, unless it is right.  A tagged AUTH does not keep back
  * other requests: the session may hold something by now.
  */
 static bool
-refusal(struct identity *id, const struct conn *c, const char *name,
-    enum login_answer answer, struct wire_reply *reply)
+refusal(struct identity *id, const struct conn *c, const struct attempt *at,
+    struct wire_reply *reply)
 {
+	const char *name = at->name;
+	enum login_answer answer = at->answer;
+
 	reply->status = STATUS_ERR;
 	if (answer == LOGIN_WRONG) {
 		id->stats.auth_failed++;
@@ -344,6 +402,13 @@ refusal(struct identity *id, const struct conn *c, const char *name,
 	} else if (c != NULL && !has_place(id, c, name)) {
 		reply->code = ERR_LIMIT;
 		reply->text = span(NO_PLACE);
+	} else if (c != NULL && !has_room(id, c, at->user)) {
+		buf_clear(&id->arena);
+		buf_addf(&id->arena, NO_MORE, name,
+		    user_limits(at->user)->clients, "clients", "clients");
+		reply->code = ERR_LIMIT;
+		reply->text =
+		    (struct span){ buf_data(&id->arena), buf_len(&id->arena) };
 	} else {
 		reply->status = STATUS_OK;
 	}
@@ -360,7 +425,8 @@ on_settled(void *arg, struct login_from from, const char *name,
 	struct field fields[FIELDS_OF_USER];
 	struct wire_reply reply = { .status = STATUS_OK };
 	struct client *client = c != NULL ? conn_data(c) : NULL;
-	bool refused = refusal(id, c, name, answer, &reply);
+	const struct attempt at = { name, answer, user };
+	bool refused = refusal(id, c, &at, &reply);
 
 	if (!refused)
 		id->stats.auth_ok++;
@@ -442,194 +508,6 @@ handle_whoami(struct broker *b, struct conn *c, const struct request *r)
 	conn_reply(c, &reply);
 }
 
-/* Rights. */
-
-static void
-note_denial(
-    struct identity *id, struct conn *c, const char *verb, struct span name)
-{
-	const struct client *client = conn_data(c);
-	const char *user = user_name(client->user);
-	uint64_t left_out;
-
-	id->stats.denied++;
-	if (quiet_may_log(&id->denials, &left_out))
-		LOG(NOTICE, "request-denied", LOG_S("user", user),
-		    LOG_S("verb", verb), LOG_B("name", name.p, name.n),
-		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
-}
-
-static void
-deny(struct identity *id, struct conn *c, const struct request *r,
-    struct span name)
-{
-	const struct client *client = conn_data(c);
-	const char *verb = verbs[r->verb].word;
-	const char *user = user_name(client->user);
-
-	note_denial(id, c, verb, name);
-	if (name.n > 0)
-		conn_refuse(c, r, ERR_DENIED, "%s may not %s %.*s", user, verb,
-		    (int)name.n, name.p);
-	else
-		conn_refuse(c, r, ERR_DENIED, "%s may not %s", user, verb);
-}
-
-/*
- * A holder may always give back what it holds, whatever its rights are by now.
- */
-static bool
-may_name(struct identity *id, const struct conn *c, const struct request *r,
-    struct span name)
-{
-	const struct client *client = conn_data(c);
-
-	return user_may(client->user, verbs[r->verb].right, name, NULL) ||
-	       (verb_has(r->verb, VERB_FLAG_GIVES_BACK) &&
-		   core_holds(
-		       id->broker->core, client->session, name.p, name.n));
-}
-
-/* Returns the first name that the user has no right to, or NULL. */
-static const struct span *
-first_denied(struct identity *id, const struct conn *c, const struct request *r)
-{
-	unsigned i;
-
-	for (i = 0; i < r->nwords; i++)
-		if (!may_name(id, c, r, r->words[i]))
-			return &r->words[i];
-	return NULL;
-}
-
-static bool
-refuse_nobody(struct identity *id, struct conn *c, const struct request *r)
-{
-	if (verb_has(r->verb, VERB_FLAG_GIVES_BACK) &&
-	    first_denied(id, c, r) == NULL)
-		return false;
-	conn_refuse(
-	    c, r, ERR_AUTH, "say who you are first: AUTH USER PASSWORD");
-	return true;
-}
-
-static bool
-refuse_remote(struct conn *c, const struct request *r)
-{
-	if (!verb_has(r->verb, VERB_FLAG_LOCAL) || conn_is_admin(c))
-		return false;
-	conn_refuse(c, r, ERR_DENIED,
-	    "%s is for administrators, at the Unix socket",
-	    verbs[r->verb].word);
-	return true;
-}
-
-/* Of those who come while the broker is drained: administrators who want no
- * locks, as programs do that run as one, and whoever comes back to its session.
- */
-static bool
-refuse_late(struct identity *id, struct conn *c, const struct request *r,
-    bool wants_locks)
-{
-	static const struct span no_name = { "", 0 };
-	const struct client *client = conn_data(c);
-	bool admin;
-
-	if (!client->late || !id->broker->draining)
-		return false;
-	admin = id->users == NULL
-		    ? conn_is_admin(c)
-		    : user_may(client->user, RIGHT_ADMIN, no_name, NULL);
-	if (admin && !wants_locks)
-		return false;
-	conn_refuse(c, r, ERR_SHUTDOWN,
-	    "the broker is drained, and takes no more clients");
-	conn_quit(c);
-	return true;
-}
-
-bool
-identity_refuses(struct identity *id, struct conn *c, const struct request *r)
-{
-	static const struct span no_name = { "", 0 };
-	const struct client *client = conn_data(c);
-	enum right right = verbs[r->verb].right;
-	const struct span *denied = &no_name;
-
-	if (r->verb != VERB_RESUME && r->verb != VERB_AUTH &&
-	    r->verb != VERB_QUIT &&
-	    refuse_late(
-		id, c, r, r->verb == VERB_SESSION || right == RIGHT_LOCK))
-		return true;
-	if (id->users == NULL)
-		return refuse_remote(c, r);
-	if (right == RIGHT_NONE)
-		return false;
-	if (client->user == NULL)
-		return refuse_nobody(id, c, r);
-	if (right == RIGHT_USER)
-		return false;
-	if (r->nwords > 0)
-		denied = first_denied(id, c, r);
-	else if (user_may(client->user, right, no_name, NULL))
-		return false;
-	if (denied != NULL)
-		deny(id, c, r, *denied);
-	return denied != NULL;
-}
-
-/* The same for a command on holds of tokens. */
-static bool
-may_command(const struct identity *id, const struct conn *c,
-    const struct need *need, struct span name)
-{
-	const struct client *client = conn_data(c);
-
-	return user_may(client->user, need->right, name, NULL) ||
-	       (need->gives_back && client->session != 0 &&
-		   core_gave_token(
-		       id->broker->core, client->session, name.p, name.n));
-}
-
-bool
-identity_refuses_command(struct identity *id, struct conn *c,
-    const struct request *r, const struct need *need)
-{
-	const struct client *client = conn_data(c);
-	static const struct span no_name = { "", 0 };
-	const struct span *denied = NULL;
-	unsigned i;
-
-	if (need->right == RIGHT_NONE)
-		return false;
-	if (refuse_late(id, c, r, need->right == RIGHT_LOCK))
-		return true;
-	if (id->users == NULL)
-		return false;
-	if (client->user == NULL) {
-		conn_refuse(c, r, ERR_AUTH, "%s", "");
-		return true;
-	}
-	if (need->right == RIGHT_USER)
-		return false;
-	if (need->nnames == 0 &&
-	    !user_may(client->user, need->right, no_name, NULL))
-		denied = &no_name;
-	for (i = 0; i < need->nnames && denied == NULL; i++)
-		if (!may_command(id, c, need, need->names[i]))
-			denied = &need->names[i];
-	if (denied == NULL)
-		return false;
-	note_denial(id, c, need->word, *denied);
-	if (denied->n > 0)
-		conn_refuse(c, r, ERR_DENIED, "No permissions to access a key");
-	else
-		conn_refuse(c, r, ERR_DENIED,
-		    "User %s has no permissions to run the '%s' command",
-		    user_name(client->user), need->word);
-	return true;
-}
-
 bool
 identity_may_watch(
     const struct identity *id, const struct conn *c, struct span name)
@@ -655,6 +533,19 @@ identity_shows(const struct identity *id, const char *user, struct span name)
 					RIGHT_WATCH, name, NULL);
 }
 
+const struct allowances *
+identity_allowances(const struct identity *id)
+{
+	return id->allowances;
+}
+
+uint64_t
+identity_limited(const struct identity *id)
+{
+	return allowances_refused(id->allowances) +
+	       core_users_refused(id->broker->core);
+}
+
 const struct identity_stats *
 identity_stats(const struct identity *id)
 {
@@ -668,6 +559,7 @@ identity_new(struct broker *b)
 
 	id->broker = b;
 	id->logins = logins_new(b, on_settled, id);
+	id->allowances = allowances_new();
 	LIST_INIT(&id->former);
 	buf_init(&id->arena);
 	return id;
@@ -679,6 +571,7 @@ identity_free(struct identity *id)
 	if (id == NULL)
 		return;
 	logins_free(id->logins);
+	allowances_free(id->allowances);
 	identity_reload_over(id);
 	buf_fini(&id->arena);
 	free(id);

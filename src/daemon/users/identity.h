@@ -18,7 +18,9 @@
 #include "base/span.h"
 #include "base/verb.h"
 
+struct allowances;
 struct broker;
+struct client;
 struct conn;
 struct identity;
 struct request;
@@ -48,6 +50,9 @@ void identity_reload_over(struct identity *id);
 
 /* A connection came: its certificate or its peer may tell its user. */
 void identity_opened(struct identity *id, struct conn *c);
+
+/* Its client has gone. */
+void identity_gone(struct identity *id, struct client *client);
 
 /*
  * Another process of the broker has found out who it is, and how, and handed it
@@ -90,6 +95,12 @@ bool identity_may_watch(
 /* The same for whoever has the user of that name now; "": nobody. */
 bool identity_shows(
     const struct identity *id, const char *user, struct span name);
+
+/* What each user has, and what was refused. */
+const struct allowances *identity_allowances(const struct identity *id);
+
+/* How many requests and clients a limit of their user has refused. */
+uint64_t identity_limited(const struct identity *id);
 
 const struct identity_stats *identity_stats(const struct identity *id);
 

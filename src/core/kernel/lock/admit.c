@@ -204,7 +204,7 @@ lock_allowed(struct core *core, struct owner *owner,
 	unsigned i;
 
 	assert(first == NULL || first->name_len == rq->names[0].n);
-	if (!quota_admits(core, owner, rq->ref, rq->nnames) ||
+	if (!quota_admits(core, owner, rq, rq->nnames) ||
 	    !quota_grants(core, owner, rq->ref) ||
 	    !has_room(core, owner, rq, first))
 		return false;

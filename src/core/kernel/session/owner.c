@@ -130,7 +130,15 @@ owner_fini(struct core *core, struct owner *owner)
 	table_remove(&core->owners->by_id, &owner->by_id);
 	free(owner->label);
 	free(owner->peer);
+	owner_set_user(core, owner, NULL);
+}
+
+void
+owner_set_user(struct core *core, struct owner *owner, const char *name)
+{
 	free(owner->user);
+	owner->user = name != NULL ? xstrdup(name) : NULL;
+	core->owners->above->user_changed(core, owner);
 }
 
 struct owner *

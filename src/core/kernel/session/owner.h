@@ -39,6 +39,12 @@ enum owner_walk {
 	OWNER_WALKS
 };
 
+/* What all owners of one user have together; a part has more of it. */
+struct tenant {
+	int64_t holdings;
+	int64_t waiting; /* requests */
+};
+
 struct owner {
 	struct table_link by_id; /* in owners.by_id */
 	uint64_t id;		 /* its session's; replies go there */
@@ -70,9 +76,10 @@ struct owner {
 	uint64_t walk; /* lock/admit.h: the walk that came by last ... */
 	const struct lock *walk_via; /* ... on the way to this name ... */
 	struct owner *walk_from;     /* ... from this owner */
-	uint64_t parked;  /* the last request that may be (token/poll.h) */
-	bool awaits;	  /* one that awaits a name has been parked */
-	unsigned nplaces; /* of its tokens that poll (token/pollers.h) */
+	uint64_t parked;       /* the last request that may be (token/poll.h) */
+	bool awaits;	       /* one that awaits a name has been parked */
+	unsigned nplaces;      /* of its tokens that poll (token/pollers.h) */
+	struct tenant *tenant; /* not owned; NULL: nobody counts what it has */
 };
 
 /* What owners ask of the modules above.  Static; its row is in core.c. */
@@ -84,6 +91,8 @@ struct owner_listener {
 	 * is in the way?  So many requests were before this one. */
 	void (*refused)(struct core *core, const struct owner *owner,
 	    enum kind kind, const char *name, size_t len, uint64_t before);
+	/* The owner has another user; or it ends, and has none any more. */
+	void (*user_changed)(struct core *core, struct owner *owner);
 };
 
 /*
@@ -139,6 +148,20 @@ owner_has(const struct owner *owner)
 {
 	return owner->nheld[HOLDING_NAME] + owner->nheld[HOLDING_PERMITS];
 }
+
+/* It has one holding or request more, or less. */
+static inline void
+owner_counts(const struct owner *owner, int holdings, int waiting)
+{
+	if (owner->tenant == NULL)
+		return;
+	owner->tenant->holdings += holdings;
+	owner->tenant->waiting += waiting;
+	assert(owner->tenant->holdings >= 0 && owner->tenant->waiting >= 0);
+}
+
+/* Gives it another user; NULL: none.  The name is copied. */
+void owner_set_user(struct core *core, struct owner *owner, const char *name);
 
 /* Remembers a lost name; says whether it was lost; says so, and forgets it. */
 void owner_note_lost(

@@ -12,6 +12,7 @@
 #include "core/kernel/session/quota.h"
 #include "core/kernel/session/share.h"
 #include "core/kernel/turn/emit.h"
+#include "core/kernel/turn/part.h"
 
 #define QUOTA_SHARE 4 /* a user has one part of so many of limits.unowned */
 
@@ -36,16 +37,17 @@ quota_grants(struct core *core, const struct owner *owner, uint64_t ref)
 /* Asked before anything is made for the request: a session at its bound can't
  * even get a place in a queue. */
 bool
-quota_admits(
-    struct core *core, const struct owner *owner, uint64_t ref, unsigned more)
+quota_admits(struct core *core, const struct owner *owner,
+    const struct core_request *rq, unsigned more)
 {
 	unsigned n = owner_load(owner);
 
-	if (!quota_open(core, owner, ref))
+	if (!quota_open(core, owner, rq->ref))
 		return false;
 	if (n + more <= core->config.limits.holds)
-		return true;
-	emit_error(core, owner->id, ref, ERR_LIMIT,
+		return PARTS_ALL(
+		    admits, core, owner, rq->ref, more, rq->wait_ms != 0);
+	emit_error(core, owner->id, rq->ref, ERR_LIMIT,
 	    "this session holds, waits for or watches %u things already"
 	    " (limits.holds)",
 	    n);

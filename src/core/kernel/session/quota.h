@@ -18,9 +18,10 @@ bool quota_open(struct core *core, const struct owner *owner, uint64_t ref);
 /* Does a broker that is drained give the owner anything new?  Likewise. */
 bool quota_grants(struct core *core, const struct owner *owner, uint64_t ref);
 
-/* May the owner hold, await or watch so many more things?  Likewise. */
-bool quota_admits(
-    struct core *core, const struct owner *owner, uint64_t ref, unsigned more);
+/* May the owner hold, await or watch so many more things, by the request?
+ * Likewise. */
+bool quota_admits(struct core *core, const struct owner *owner,
+    const struct core_request *rq, unsigned more);
 
 /* May there be so many more things that are kept for nobody?  If not, answers
  * that, with `instead` as what the client may do, and returns false. */

@@ -67,6 +67,13 @@ struct core_part {
 	void (*stops)(struct core *core);
 	void (*stopped)(struct core *core);
 
+	/* May the owner have so many more things?  `waits`: the request may have
+	 * to wait.  False: it was refused. */
+	bool (*admits)(struct core *core, const struct owner *owner,
+	    uint64_t ref, unsigned more, bool waits);
+	/* The owner has another user, or ends; the owner's things count. */
+	void (*user_changed)(struct core *core, struct owner *owner);
+
 	/* A session has begun; its client has said something; it may be told
 	 * what it has missed; nothing of it is left to tell. */
 	void (*opened)(struct core *core, struct session *s);

@@ -285,7 +285,7 @@ static bool
 entry_allowed(struct core *core, struct owner *owner, const struct sync *y,
     const struct core_request *rq)
 {
-	if (!quota_admits(core, owner, rq->ref, 1) ||
+	if (!quota_admits(core, owner, rq, 1) ||
 	    (rq->verb != VERB_COUNTDOWN && !quota_grants(core, owner, rq->ref)))
 		return false;
 	if (y != NULL && y->nentries >= core->config.limits.waiters) {

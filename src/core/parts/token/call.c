@@ -6,10 +6,9 @@
  *	        --> if all of several must match: a look at each first
  *
  * answer.c takes what Redis says of each name, and answers the call.  Redis
- * decides, in one script a name; so the broker keeps no answer back for a
- * FLUSH, and does not rely on its own memory.  A call takes several names in
- * byte order, so that one of two such calls gets all of them; it gives back what
- * it has taken in vain.
+ * decides, in one script a name: no answer is kept back for a FLUSH.  A call
+ * takes several names in byte order, so that one of two such calls gets all of
+ * them; it gives back what it has taken in vain.
  */
 #include "config.h"
 
@@ -25,6 +24,7 @@
 #include "core/kernel/session/quota.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
+#include "core/parts/tenant/tenant.h"
 #include "core/parts/token/call.h"
 #include "core/parts/token/measured.h"
 #include "core/parts/token/newcomer.h"
@@ -610,11 +610,11 @@ allowed(struct core *core, struct owner *asker, const struct token_request *rq)
 		    "there are no token holds over a quorum; use LOCK");
 		return false;
 	}
-	if (rq->op != TOKEN_ACQUIRE && !rq->either)
-		return true;
-	return quota_grants(core, asker, rq->ref) &&
-	       quota_has_room(core, asker, rq->ref, rq->nnames,
-		   "release some, or raise the limit");
+	return (rq->op != TOKEN_ACQUIRE && !rq->either) ||
+	       (quota_grants(core, asker, rq->ref) &&
+		   tenant_admits_tokens(core, asker, rq->ref, rq->nnames) &&
+		   quota_has_room(core, asker, rq->ref, rq->nnames,
+		       "release some, or raise the limit"));
 }
 
 /*

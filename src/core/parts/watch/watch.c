@@ -416,7 +416,7 @@ watch_request(
 		return;
 	}
 	if (one == NULL) {
-		if (!quota_admits(core, owner, rq->ref, 1))
+		if (!quota_admits(core, owner, rq, 1))
 			return;
 		one = watchers_join(core, owner, get(core, name->p, name->n));
 	}

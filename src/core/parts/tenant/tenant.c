@@ -1,0 +1,235 @@
+/*
+ * The tenants of the broker, by the names of their users.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/xmalloc.h"
+#include "core/dump.h"
+#include "core/kernel/session/share.h"
+#include "core/kernel/turn/emit.h"
+#include "core/parts/ids.h"
+#include "core/parts/tenant/tenant.h"
+
+/* It lives while an owner points to it, or it has limits. */
+struct record {
+	struct tenant tenant;
+	struct table_link by_user;
+	uint64_t nowners;
+	unsigned holds, waiters; /* at most; 0: any number */
+	uint64_t refused;	 /* requests, so far */
+	size_t len;
+	char user[];
+};
+
+struct tenants {
+	struct table by_user;
+	uint64_t refused; /* requests, so far */
+};
+
+static struct tenants *
+tenants_of(const struct core *core)
+{
+	return core->part[PART_TENANT];
+}
+
+static struct record *
+record_of(struct tenant *t)
+{
+	return container_of(t, struct record, tenant);
+}
+
+static const char *
+user_of(const struct table_link *link, size_t *len)
+{
+	const struct record *r =
+	    container_of_const(link, struct record, by_user);
+
+	*len = r->len;
+	return r->user;
+}
+
+static struct record *
+find(const struct core *core, const char *user)
+{
+	struct table_link *link =
+	    table_find(&tenants_of(core)->by_user, user, strlen(user));
+
+	return link == NULL ? NULL : container_of(link, struct record, by_user);
+}
+
+static struct record *
+get(struct core *core, const char *user)
+{
+	struct record *r = find(core, user);
+
+	if (r != NULL)
+		return r;
+	r = xcalloc(1, sizeof(*r) + strlen(user) + 1);
+	r->len = strlen(user);
+	memcpy(r->user, user, r->len);
+	table_add(&tenants_of(core)->by_user, &r->by_user);
+	return r;
+}
+
+static void
+forget(struct core *core, struct record *r)
+{
+	if (r->nowners > 0 || r->holds > 0 || r->waiters > 0)
+		return;
+	assert(r->tenant.holdings == 0 && r->tenant.waiting == 0);
+	table_remove(&tenants_of(core)->by_user, &r->by_user);
+	free(r);
+}
+
+static void
+tenant_user_changed(struct core *core, struct owner *owner)
+{
+	struct record *was =
+	    owner->tenant != NULL ? record_of(owner->tenant) : NULL;
+	struct record *is = owner->user != NULL ? get(core, owner->user) : NULL;
+	int has = (int)owner_has(owner), waits = (int)owner->nwaiting;
+
+	owner_counts(owner, -has, -waits);
+	owner->tenant = is != NULL ? &is->tenant : NULL;
+	owner_counts(owner, has, waits);
+	if (is != NULL)
+		is->nowners++;
+	if (was != NULL) {
+		assert(was->nowners > 0);
+		was->nowners--;
+		forget(core, was);
+	}
+}
+
+static bool
+refuse(struct core *core, const struct owner *owner, uint64_t ref, uint64_t has,
+    const char *what, const char *limit)
+{
+	record_of(owner->tenant)->refused++;
+	tenants_of(core)->refused++;
+	emit_error(core, owner->id, ref, ERR_LIMIT,
+	    "the sessions of %s %s %llu things already"
+	    " (auth.users[].limits.%s)",
+	    owner->user, what, (unsigned long long)has, limit);
+	return false;
+}
+
+static bool
+tenant_admits(struct core *core, const struct owner *owner, uint64_t ref,
+    unsigned more, bool waits)
+{
+	struct tenant *t = owner->tenant;
+	const struct record *r = t != NULL ? record_of(t) : NULL;
+	uint64_t n;
+
+	if (r == NULL)
+		return true;
+	n = (uint64_t)t->holdings + (uint64_t)t->waiting;
+	if (r->holds > 0 && n + more > r->holds)
+		return refuse(core, owner, ref, n, "hold or wait for", "holds");
+	if (!waits || r->waiters == 0 || (uint64_t)t->waiting < r->waiters)
+		return true;
+	return refuse(
+	    core, owner, ref, (uint64_t)t->waiting, "wait for", "waiters");
+}
+
+bool
+tenant_admits_tokens(
+    struct core *core, const struct owner *owner, uint64_t ref, unsigned more)
+{
+	struct tenant *t = owner->tenant;
+	uint64_t n;
+
+	if (t == NULL || record_of(t)->holds == 0)
+		return true;
+	n = (uint64_t)t->holdings + (uint64_t)t->waiting +
+	    share_used(&core->owners->shares, owner->user);
+	return n + more <= record_of(t)->holds ||
+	       refuse(core, owner, ref, n, "hold, wait for or keep", "holds");
+}
+
+/* No user has limits any more; the records of those without sessions go. */
+static void
+clear_limits(struct core *core)
+{
+	struct table_walk walk;
+	struct table_link *link;
+
+	for (link = table_first(&tenants_of(core)->by_user, &walk);
+	     link != NULL; link = table_next(&walk)) {
+		struct record *r = container_of(link, struct record, by_user);
+
+		r->holds = r->waiters = 0;
+		forget(core, r);
+	}
+}
+
+void
+core_limit_users(
+    struct core *core, const struct core_user_limits *limits, size_t n)
+{
+	size_t i;
+
+	clear_limits(core);
+	for (i = 0; i < n; i++) {
+		struct record *r;
+
+		if (limits[i].holds == 0 && limits[i].waiters == 0)
+			continue;
+		r = get(core, limits[i].user);
+		r->holds = limits[i].holds;
+		r->waiters = limits[i].waiters;
+	}
+}
+
+struct core_user_load
+core_user_load(const struct core *core, const char *user)
+{
+	const struct record *r = find(core, user);
+	struct core_user_load load = {
+		.kept = share_used(&core->owners->shares, user),
+	};
+
+	if (r == NULL)
+		return load;
+	load.holds = (uint64_t)r->tenant.holdings;
+	load.waiting = (uint64_t)r->tenant.waiting;
+	load.refused = r->refused;
+	return load;
+}
+
+uint64_t
+core_users_refused(const struct core *core)
+{
+	return tenants_of(core)->refused;
+}
+
+static void
+tenant_init(struct core *core)
+{
+	struct tenants *all = xcalloc(1, sizeof(*all));
+
+	table_init(&all->by_user, user_of);
+	core->part[PART_TENANT] = all;
+}
+
+static void
+tenant_fini(struct core *core)
+{
+	clear_limits(core);
+	assert(tenants_of(core)->by_user.n == 0);
+	table_fini(&tenants_of(core)->by_user);
+	free(tenants_of(core));
+}
+
+const struct core_part tenant_part = {
+	.id = PART_TENANT,
+	.init = tenant_init,
+	.fini = tenant_fini,
+	.admits = tenant_admits,
+	.user_changed = tenant_user_changed,
+};
