@@ -3,12 +3,27 @@
 EXTRA_DIST += \
 	clients/conformance/README.md \
 	clients/conformance/driver.c \
+	clients/conformance/driver.go \
 	clients/conformance/driver.js \
 	clients/conformance/driver.py \
 	clients/conformance/driver_aio.py \
 	clients/conformance/driver_command.py \
 	clients/conformance/play.py \
 	clients/conformance/story.txt \
+	clients/go/CHANGELOG.md \
+	clients/go/README.md \
+	clients/go/broker.go \
+	clients/go/client_test.go \
+	clients/go/clock_linux.go \
+	clients/go/clock_other.go \
+	clients/go/doc.go \
+	clients/go/errors.go \
+	clients/go/example_test.go \
+	clients/go/go.mod \
+	clients/go/lock.go \
+	clients/go/session.go \
+	clients/go/words.go \
+	clients/go/words_test.go \
 	clients/node/README.md \
 	clients/node/index.d.ts \
 	clients/node/index.js \

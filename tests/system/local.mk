@@ -64,6 +64,7 @@ EXTRA_DIST += \
 	tests/system/test_client_aio.py \
 	tests/system/test_client_cells.py \
 	tests/system/test_client_c.py \
+	tests/system/test_client_go.py \
 	tests/system/test_client_node.py \
 	tests/system/test_client_node_faults.py \
 	tests/system/test_client_python.py \

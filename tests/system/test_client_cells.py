@@ -23,7 +23,7 @@ import time
 import unittest
 import zlib
 
-from lib import harm
+from lib import golang, harm
 from lib.broker import find_program
 from lib.case import SystemTest, note
 from lib.driven import Driver
@@ -429,6 +429,9 @@ class Cells(SystemTest):
     @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
     def test_node(self):
         self.run_cells(Kind("node", os.path.join(HERE, "driver.js"), loop=True))
+
+    def test_go(self):
+        self.run_cells(Kind(golang.driver(self.directory)))
 
     @unittest.skipIf(shutil.which("cc") is None, "no C compiler is installed")
     def test_c(self):

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 
+from lib import golang
 from lib.case import SystemTest
 from lib.liblockbroker import link
 from lib.manual import SOURCE
@@ -187,6 +188,9 @@ class Crowd(SystemTest):
             self.skipTest("node is not installed, or is older than 18")
         return ["node", os.path.join(HERE, "driver.js")]
 
+    def go(self):
+        return [golang.driver(self.directory)]
+
     def library(self):
         """A handle is one session, and makes one request at a time."""
         if shutil.which("cc") is None:
@@ -211,6 +215,9 @@ class Each:
 
     def test_node(self):
         self.storm(self.node())
+
+    def test_go(self):
+        self.storm(self.go())
 
     def test_c(self):
         self.storm(self.library())

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 
+from lib import golang
 from lib.case import SystemTest
 from lib.liblockbroker import link
 from lib.manual import SOURCE
@@ -83,6 +84,11 @@ class Story(SystemTest):
         self.check("node", os.path.join(HERE, "driver.js"))
         self.takes_two_round_trips("node", os.path.join(HERE, "driver.js"))
 
+    def test_go(self):
+        driver = golang.driver(self.directory)
+        self.check(driver)
+        self.takes_two_round_trips(driver)
+
     def test_a_client_that_is_wrong_fails(self):
         """One that says that it holds what nobody has vouched for yet, and never asks again."""
         script = os.path.join(self.directory, "driver.py")
@@ -130,5 +136,5 @@ class Library(Story):
         self.check(program)
         self.takes_two_round_trips(program)
 
-    test_python = test_python_with_tasks = test_node = None
+    test_python = test_python_with_tasks = test_node = test_go = None
     test_a_client_that_is_wrong_fails = None

@@ -1,13 +1,18 @@
-"""Programs in Go, made with Debian's packages."""
+"""Programs in Go, made with Debian's packages, or with the client of this tree (clients/go)."""
 
+import functools
 import os
+import re
 import shutil
 import subprocess
 import unittest
 
+from .manual import SOURCE
 from .wait import hang
 
 PATH = "/usr/share/gocode"
+CLIENT = os.path.join(SOURCE, "clients", "go")
+MODULE = "github.com/lockbroker/lockbroker/clients/go"
 
 
 def build(directory, name, text, *packages):
@@ -26,3 +31,53 @@ def build(directory, name, text, *packages):
     subprocess.run(["go", "build", "-o", program, source], env=env, check=True,
                    timeout=hang(60))
     return program
+
+
+# Nothing is fetched: the client needs the standard library only.
+OFFLINE = {"GO111MODULE": "on", "GOTOOLCHAIN": "local", "GOFLAGS": "", "GOPROXY": "off",
+           "GOWORK": "off"}
+
+
+@functools.lru_cache(None)
+def version():
+    """(1, 21), or (0, 0) where there is none."""
+    if not shutil.which("go"):
+        return 0, 0
+    said = subprocess.run(["go", "version"], capture_output=True, text=True, check=False)
+    found = re.search(r"go(\d+)\.(\d+)", said.stdout)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def needs_client():
+    if version() < (1, 21):
+        raise unittest.SkipTest("Go is not installed, or is older than 1.21")
+
+
+def run(folder, *argv, **env):
+    """A command of Go, which succeeds."""
+    done = subprocess.run(["go", *argv], cwd=folder, env={**os.environ, **OFFLINE, **env},
+                          capture_output=True, text=True, check=False, timeout=hang(300))
+    if done.returncode:
+        raise AssertionError(f"go {' '.join(argv)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def with_client(folder, name, text):
+    """The path of a program with the client, which is had as its README says."""
+    needs_client()
+    source = os.path.join(folder, name + ".d")
+    os.mkdir(source)
+    with open(os.path.join(source, "main.go"), "w", encoding="utf-8") as file:
+        file.write(text)
+    run(source, "mod", "init", "example.net/" + name)
+    run(source, "mod", "edit", f"-replace={MODULE}={CLIENT}")
+    run(source, "get", MODULE)
+    run(source, "build", "-o", os.path.join(folder, name), ".")
+    return os.path.join(folder, name)
+
+
+def driver(folder):
+    """The driver of the conformance story."""
+    with open(os.path.join(SOURCE, "clients", "conformance", "driver.go"),
+              encoding="utf-8") as file:
+        return with_client(folder, "driver-go", file.read())

@@ -1,0 +1,124 @@
+// The driver of the conformance story for the client in Go.
+// usage: driver ADDRESSES [grace]
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	lockbroker "github.com/lockbroker/lockbroker/clients/go"
+)
+
+var mutex sync.Mutex
+
+func say(words ...any) {
+	mutex.Lock()
+	defer mutex.Unlock()
+	fmt.Println(words...)
+}
+
+// code is what the story calls an error.
+func code(err error) string {
+	var refused *lockbroker.Error
+	switch {
+	case errors.Is(err, lockbroker.ErrLost):
+		return "lost"
+	case errors.As(err, &refused):
+		return refused.Code
+	}
+	return "failed"
+}
+
+// A block holds a lock until it is told to end.
+type block struct {
+	lock *lockbroker.Lock
+	end  chan struct{}
+}
+
+func (b *block) run(broker *lockbroker.Broker, number string, names []string,
+	opts ...lockbroker.Option) {
+	opts = append(opts, lockbroker.Names(names[1:]...))
+	err := broker.Do(context.Background(), names[0],
+		func(ctx context.Context, lock *lockbroker.Lock) error {
+			mutex.Lock()
+			b.lock = lock
+			mutex.Unlock()
+			fences := strings.Trim(fmt.Sprint(lock.Fences()), "[]")
+			context.AfterFunc(ctx, func() {
+				if errors.Is(context.Cause(ctx), lockbroker.ErrLost) {
+					say(number, "told")
+				}
+			})
+			say(number, "held", strings.ReplaceAll(fences, " ", ","))
+			<-b.end
+			return nil
+		}, opts...)
+	if err != nil {
+		say(number, code(err), err)
+	} else {
+		say(number, "released")
+	}
+}
+
+func (b *block) check(number string) {
+	mutex.Lock()
+	lock := b.lock
+	mutex.Unlock()
+	if lock.Err() != nil {
+		say(number, "lost")
+	} else {
+		say(number, "safe")
+	}
+}
+
+func milliseconds(text string) time.Duration {
+	number, err := strconv.Atoi(text)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return time.Duration(number) * time.Millisecond
+}
+
+func main() {
+	config := lockbroker.Config{}
+	if len(os.Args) > 2 && os.Args[2] == "grace" {
+		config.Grace = 5 * time.Second
+	}
+	broker, err := config.Open(os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	blocks := map[string]*block{}
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		number := words[1]
+		switch words[0] {
+		case "lock":
+			var opts []lockbroker.Option
+			if words[2] != "-" {
+				opts = append(opts, lockbroker.Wait(milliseconds(words[2])))
+			}
+			blocks[number] = &block{end: make(chan struct{})}
+			go blocks[number].run(broker, number, words[3:], opts...)
+		case "unlock":
+			close(blocks[number].end)
+		case "check":
+			blocks[number].check(number)
+		case "stall":
+			time.Sleep(milliseconds(number))
+			say(number, "stalled")
+		}
+	}
+	if err := broker.Close(); err != nil {
+		log.Fatal(err)
+	}
+}

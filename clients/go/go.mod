@@ -1,0 +1,3 @@
+module github.com/lockbroker/lockbroker/clients/go
+
+go 1.21

@@ -1,0 +1,466 @@
+package lockbroker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func itoa(number int) string {
+	return strconv.Itoa(number)
+}
+
+// An Option says how something is to be taken.
+type Option func(*request)
+
+type request struct {
+	more              []string
+	shared            bool
+	wait              time.Duration
+	hold, keep, delay time.Duration
+	permits           int
+	err               error
+}
+
+// set refuses a time that would not mean what it seems to.
+func (r *request) set(what string, to *time.Duration, d, least time.Duration) {
+	if d < least && r.err == nil {
+		r.err = badOption("%s(%v): the least is %v", what, d, least)
+	}
+	*to = d
+}
+
+// Wait waits for so long at most; Wait(0) is [Try]. Without it there is no end to
+// the wait, while some broker answers.
+func Wait(d time.Duration) Option {
+	return func(r *request) { r.set("Wait", &r.wait, d, 0) }
+}
+
+// Try does not wait: it is to be had at once, or the error is [ErrBusy].
+func Try() Option {
+	return Wait(0)
+}
+
+// Shared takes a lock together with others that share it.
+func Shared() Option {
+	return func(r *request) { r.shared = true }
+}
+
+// Hold ends what is held after so long: it is lost then.
+func Hold(d time.Duration) Option {
+	return func(r *request) { r.set("Hold", &r.hold, d, time.Millisecond) }
+}
+
+// Keep has nobody else be granted the name for so long from the grant on, however
+// early it is given back.
+func Keep(d time.Duration) Option {
+	return func(r *request) { r.set("Keep", &r.keep, d, 0) }
+}
+
+// Delay has nobody else be granted the name for so long after it was lost, so that
+// what was under way can end.
+func Delay(d time.Duration) Option {
+	return func(r *request) { r.set("Delay", &r.delay, d, 0) }
+}
+
+// Names takes these as well: all of them, or none.
+func Names(names ...string) Option {
+	return func(r *request) { r.more = append(r.more, names...) }
+}
+
+// Permits takes so many of a semaphore; without it, one.
+func Permits(n int) Option {
+	return func(r *request) {
+		r.permits = n
+		if n < 1 && r.err == nil {
+			r.err = badOption("Permits(%d)", n)
+		}
+	}
+}
+
+func newRequest(opts []Option) (*request, error) {
+	r := &request{wait: forever}
+	for _, opt := range opts {
+		opt(r)
+	}
+	return r, r.err
+}
+
+func (r *request) wantLock(name string) (*want, error) {
+	if r.permits != 0 {
+		return nil, badOption("a lock has no Permits")
+	}
+	line := ""
+	if r.shared {
+		line = " mode=shared"
+	}
+	return r.want("lock", append([]string{name}, r.more...), "LOCK", line, "UNLOCK", "")
+}
+
+func (r *request) wantPermits(name string, limit int) (*want, error) {
+	if r.shared || r.more != nil || r.keep != 0 || r.delay != 0 {
+		return nil, badOption("a semaphore has only Wait, Try, Hold and Permits")
+	}
+	if limit < 1 {
+		return nil, badOption("a semaphore of %d", limit)
+	}
+	permits := " permits=" + itoa(max(1, r.permits))
+	return r.want("semaphore", []string{name}, "ACQUIRE", " limit="+itoa(limit)+permits,
+		"RELEASE", permits)
+}
+
+func (r *request) want(kind string, names []string, verb, line, undo, tail string) (*want, error) {
+	w := &want{kind: kind, names: names, verb: undo, tail: tail, hold: r.hold,
+		whole: !r.shared}
+	for _, name := range names {
+		if err := checkWord(name, "bad-name"); err != nil {
+			return nil, err
+		}
+		w.keys = append(w.keys, kind+" "+name)
+	}
+	w.busy = w.keys
+	for _, one := range []struct {
+		word  string
+		value time.Duration
+	}{{" hold=", r.hold}, {" keep=", r.keep}, {" delay=", r.delay}} {
+		if one.value > 0 {
+			line += one.word + duration(one.value)
+		}
+	}
+	if r.hold > 0 {
+		w.busy = append(append([]string(nil), w.keys...), alone)
+	}
+	w.line = verb + " " + strings.Join(names, " ") + line
+	return w, nil
+}
+
+// A Lock is what a program holds, a lock or permits of a [Semaphore], until it
+// gives it back or loses it. Its methods may be called by any goroutine. One that
+// is dropped without Unlock is given back when the garbage collector finds it.
+type Lock struct {
+	hold *hold
+	ctx  context.Context // of who took it
+}
+
+// Lock takes the lock of a name, and waits for it. The context ends the wait, and
+// is the parent of [Lock.Context].
+//
+// To take exclusively what ctx says is held by the caller (ctx is, or is derived
+// from, the context of a Lock of that name) is [ErrDeadlock].
+func (b *Broker) Lock(ctx context.Context, name string, opts ...Option) (*Lock, error) {
+	r, err := newRequest(opts)
+	if err != nil {
+		return nil, named(err, []string{name})
+	}
+	w, err := r.wantLock(name)
+	if err != nil {
+		return nil, named(err, []string{name})
+	}
+	return b.grant(ctx, w, r.wait)
+}
+
+// Elect waits until it leads: it is a Lock, and who has the name leads.
+func (b *Broker) Elect(ctx context.Context, name string, opts ...Option) (*Lock, error) {
+	return b.Lock(ctx, name, opts...)
+}
+
+// Do calls fn while it holds the lock, with the context of that. It returns the
+// error of fn, or why the lock was not had, or that it was lost.
+func (b *Broker) Do(ctx context.Context, name string,
+	fn func(ctx context.Context, lock *Lock) error, opts ...Option) error {
+	lock, err := b.Lock(ctx, name, opts...)
+	if err != nil {
+		return err
+	}
+	return lock.do(fn)
+}
+
+// A Semaphore says how permits are taken, of which so many may be out.
+type Semaphore struct {
+	b     *Broker
+	name  string
+	limit int
+}
+
+// Semaphore returns the one of a name. All who use it have to say the same limit.
+func (b *Broker) Semaphore(name string, limit int) *Semaphore {
+	return &Semaphore{b, name, limit}
+}
+
+// Acquire takes permits, and waits for them, as [Broker.Lock] does.
+func (s *Semaphore) Acquire(ctx context.Context, opts ...Option) (*Lock, error) {
+	r, err := newRequest(opts)
+	if err != nil {
+		return nil, named(err, []string{s.name})
+	}
+	w, err := r.wantPermits(s.name, s.limit)
+	if err != nil {
+		return nil, named(err, []string{s.name})
+	}
+	return s.b.grant(ctx, w, r.wait)
+}
+
+// Do calls fn while it holds permits, as [Broker.Do] does.
+func (s *Semaphore) Do(ctx context.Context, fn func(ctx context.Context, lock *Lock) error,
+	opts ...Option) error {
+	lock, err := s.Acquire(ctx, opts...)
+	if err != nil {
+		return err
+	}
+	return lock.do(fn)
+}
+
+func (b *Broker) grant(ctx context.Context, w *want, wait time.Duration) (*Lock, error) {
+	if err := b.refuseTwice(ctx, w); err != nil {
+		return nil, err
+	}
+	b.lock()
+	h, _, err := b.ask(ctx, w, wait)
+	b.unlock()
+	if err != nil {
+		return nil, told(ctx, err, w.names)
+	}
+	lock := &Lock{hold: h, ctx: ctx}
+	runtime.SetFinalizer(lock, (*Lock).dropped)
+	return lock, nil
+}
+
+type holderKey struct{}
+
+// refuseTwice: who has a name would wait for itself.
+func (b *Broker) refuseTwice(ctx context.Context, w *want) error {
+	for {
+		mine, _ := ctx.Value(holderKey{}).(*Lock)
+		if mine == nil {
+			return nil
+		}
+		ctx = mine.ctx
+		h := mine.hold
+		if h.s.b != b || h.want.kind != "lock" || !(w.whole || h.want.whole) || mine.isOver() {
+			continue
+		}
+		for _, key := range w.keys {
+			for i, own := range h.want.keys {
+				if key == own {
+					return &Error{Code: "deadlock", Names: h.want.names[i : i+1],
+						Text: "it is held by this very context"}
+				}
+			}
+		}
+	}
+}
+
+func (l *Lock) isOver() bool {
+	l.hold.s.b.lock()
+	defer l.hold.s.b.unlock()
+	return l.hold.over
+}
+
+// do calls fn, and gives back, also where fn panics.
+func (l *Lock) do(fn func(context.Context, *Lock) error) (err error) {
+	defer func() {
+		lost := l.Unlock()
+		switch {
+		case lost == nil:
+		case err == nil, errors.Is(err, lost), errors.Is(err, context.Canceled) && l.ctx.Err() == nil:
+			err = lost
+		default:
+			err = errors.Join(err, lost)
+		}
+	}()
+	return fn(l.Context(), l)
+}
+
+// Unlock gives it back. The error is a [LostError] if it was lost before.
+func (l *Lock) Unlock() error {
+	runtime.SetFinalizer(l, nil)
+	return l.hold.s.b.release(l.hold)
+}
+
+// dropped is called where nobody has the Lock any more.
+func (l *Lock) dropped() {
+	b := l.hold.s.b
+	b.lock()
+	defer b.unlock()
+	if !l.hold.given && !b.closed {
+		b.wg.Add(1)
+		go func() {
+			defer b.wg.Done()
+			_ = b.release(l.hold)
+		}()
+	}
+}
+
+// Name is what was asked for, or the first of that.
+func (l *Lock) Name() string {
+	return l.hold.want.names[0]
+}
+
+// Names are all that it holds.
+func (l *Lock) Names() []string {
+	return append([]string(nil), l.hold.want.names...)
+}
+
+// Fence rises with each exclusive grant of the name: pass it on to what is
+// protected, and have that refuse a smaller one. Permits have none: it is 0.
+func (l *Lock) Fence() uint64 {
+	if len(l.hold.fences) == 0 {
+		return 0
+	}
+	return l.hold.fences[0]
+}
+
+// Fences has one for each of Names.
+func (l *Lock) Fences() []uint64 {
+	return append([]uint64(nil), l.hold.fences...)
+}
+
+// Valid is for how long nobody else can have it, whatever happens; 0 if it is
+// lost.
+func (l *Lock) Valid() time.Duration {
+	b := l.hold.s.b
+	b.lock()
+	defer b.unlock()
+	return l.hold.valid()
+}
+
+// Err is nil while it is safe to go on, by the clock of this host, and else a
+// [LostError], or that it was given back.
+func (l *Lock) Err() error {
+	b := l.hold.s.b
+	b.lock()
+	defer b.unlock()
+	h := l.hold
+	switch {
+	case h.valid() > 0:
+		return nil
+	case h.err != nil:
+		return h.err
+	}
+	return (&Error{Code: "not-held", Text: "it was given back"}).about(h.want.names)
+}
+
+// Context is derived from the one that the lock was taken with, and is cancelled
+// when the lock is lost, with the cause (context.Cause) *LostError, and when it
+// is given back. Its Err looks at the clock first: a program that was stopped for
+// a while sees at once that the lock is lost.
+func (l *Lock) Context() context.Context {
+	// Not with the mutex: the parent may be the context of another Lock.
+	inner, cancel := context.WithCancelCause(l.ctx)
+	h, b := l.hold, l.hold.s.b
+	b.lock()
+	defer b.unlock()
+	switch {
+	case h.ctx != nil:
+		cancel(nil)
+	default:
+		h.ctx, h.cancel = inner, cancel
+		if h.over {
+			cancel(h.err)
+		}
+	}
+	return lockContext{h.ctx, l}
+}
+
+// A lockContext keeps its Lock from being dropped.
+type lockContext struct {
+	context.Context
+	lock *Lock
+}
+
+func (c lockContext) Err() error {
+	c.lock.Valid()
+	return c.Context.Err()
+}
+
+func (c lockContext) Value(key any) any {
+	if key == (holderKey{}) {
+		return c.lock
+	}
+	return c.Context.Value(key)
+}
+
+func (c lockContext) String() string {
+	return fmt.Sprintf("%v.Lock(%s)", c.lock.ctx, strings.Join(c.lock.hold.want.names, ", "))
+}
+
+// A Latch opens for all when it has been counted down to 0.
+type Latch struct {
+	b    *Broker
+	name string
+}
+
+// Latch returns the one of a name.
+func (b *Broker) Latch(name string) *Latch {
+	return &Latch{b, name}
+}
+
+func (b *Broker) query(ctx context.Context, w *want, opts []Option) (*reply, error) {
+	r, err := newRequest(opts)
+	if err == nil && (r.shared || r.more != nil || r.hold != 0 || r.keep != 0 || r.delay != 0 ||
+		r.permits != 0) {
+		err = badOption("a wait has only Wait and Try")
+	}
+	if err == nil {
+		err = checkWord(w.names[0], "bad-name")
+	}
+	if err != nil {
+		return nil, named(err, w.names)
+	}
+	w.keys = []string{w.kind + " " + w.names[0]}
+	w.busy = w.keys
+	b.lock()
+	_, got, err := b.ask(ctx, w, r.wait)
+	b.unlock()
+	return got, told(ctx, err, w.names)
+}
+
+// Create sets it to a number, if there is none yet.
+func (l *Latch) Create(ctx context.Context, count int) error {
+	_, err := l.b.query(ctx, &want{kind: "latch", names: []string{l.name}, once: true,
+		line: "LATCH " + l.name + " count=" + itoa(count)}, nil)
+	return err
+}
+
+// CountDown returns how much is left.
+func (l *Latch) CountDown(ctx context.Context, by int) (int, error) {
+	r, err := l.b.query(ctx, &want{kind: "latch", names: []string{l.name}, once: true,
+		line: "COUNTDOWN " + l.name + " by=" + itoa(by)}, nil)
+	if err != nil {
+		return 0, err
+	}
+	return r.number("count"), nil
+}
+
+// Wait waits until it is open.
+func (l *Latch) Wait(ctx context.Context, opts ...Option) error {
+	_, err := l.b.query(ctx, &want{kind: "latch", names: []string{l.name},
+		line: "AWAIT " + l.name}, opts)
+	return err
+}
+
+// A Barrier lets all parties go when the last of them has come.
+type Barrier struct {
+	b       *Broker
+	name    string
+	parties int
+}
+
+// Barrier returns the one of a name.
+func (b *Broker) Barrier(name string, parties int) *Barrier {
+	return &Barrier{b, name, parties}
+}
+
+// Wait returns how many were still to come: 0 to the last.
+func (b *Barrier) Wait(ctx context.Context, opts ...Option) (int, error) {
+	r, err := b.b.query(ctx, &want{kind: "barrier", names: []string{b.name}, once: true,
+		line: "BARRIER " + b.name + " parties=" + itoa(b.parties)}, opts)
+	if err != nil {
+		return 0, err
+	}
+	return r.number("index"), nil
+}
