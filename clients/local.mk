@@ -72,3 +72,34 @@ install-data-hook:
 
 uninstall-hook:
 	rm -f $(DESTDIR)$(libdir)/liblockbroker.so
+
+# The client for Java, which Maven builds, or javac.
+EXTRA_DIST += \
+	clients/conformance/Driver.java \
+	clients/java/CHANGELOG.md \
+	clients/java/README.md \
+	clients/java/pom.xml \
+	clients/java/src/main/java/org/lockbroker/Address.java \
+	clients/java/src/main/java/org/lockbroker/Broker.java \
+	clients/java/src/main/java/org/lockbroker/BrokerLock.java \
+	clients/java/src/main/java/org/lockbroker/BrokerReadWriteLock.java \
+	clients/java/src/main/java/org/lockbroker/BrokerSemaphore.java \
+	clients/java/src/main/java/org/lockbroker/Call.java \
+	clients/java/src/main/java/org/lockbroker/Clock.java \
+	clients/java/src/main/java/org/lockbroker/Core.java \
+	clients/java/src/main/java/org/lockbroker/DeadlockException.java \
+	clients/java/src/main/java/org/lockbroker/DeniedException.java \
+	clients/java/src/main/java/org/lockbroker/Grant.java \
+	clients/java/src/main/java/org/lockbroker/Hold.java \
+	clients/java/src/main/java/org/lockbroker/Keeper.java \
+	clients/java/src/main/java/org/lockbroker/Limit.java \
+	clients/java/src/main/java/org/lockbroker/LockBrokerException.java \
+	clients/java/src/main/java/org/lockbroker/LostException.java \
+	clients/java/src/main/java/org/lockbroker/Reply.java \
+	clients/java/src/main/java/org/lockbroker/Session.java \
+	clients/java/src/main/java/org/lockbroker/Threads.java \
+	clients/java/src/main/java/org/lockbroker/Tls.java \
+	clients/java/src/main/java/org/lockbroker/UnavailableException.java \
+	clients/java/src/main/java/org/lockbroker/Want.java \
+	clients/java/src/main/java/org/lockbroker/Wire.java \
+	clients/java/src/main/java/org/lockbroker/Words.java

@@ -15,6 +15,7 @@ tests_system_sendshim_so_LDFLAGS = -shared
 
 EXTRA_DIST += \
 	tests/system/draw_top \
+	tests/system/JavaStories.java \
 	tests/system/README.md \
 	tests/system/alerts_test.yaml \
 	tests/system/lib/__init__.py \
@@ -34,6 +35,7 @@ EXTRA_DIST += \
 	tests/system/lib/hostile_tls.py \
 	tests/system/lib/http.py \
 	tests/system/lib/lossy.py \
+	tests/system/lib/jdk.py \
 	tests/system/lib/liblockbroker.py \
 	tests/system/lib/manual.py \
 	tests/system/lib/net.py \
@@ -65,6 +67,7 @@ EXTRA_DIST += \
 	tests/system/test_client_cells.py \
 	tests/system/test_client_c.py \
 	tests/system/test_client_go.py \
+	tests/system/test_client_java.py \
 	tests/system/test_client_node.py \
 	tests/system/test_client_node_faults.py \
 	tests/system/test_client_python.py \

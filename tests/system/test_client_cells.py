@@ -23,7 +23,7 @@ import time
 import unittest
 import zlib
 
-from lib import golang, harm
+from lib import golang, harm, jdk
 from lib.broker import find_program
 from lib.case import SystemTest, note
 from lib.driven import Driver
@@ -432,6 +432,9 @@ class Cells(SystemTest):
 
     def test_go(self):
         self.run_cells(Kind(golang.driver(self.directory)))
+
+    def test_java(self):
+        self.run_cells(Kind(*jdk.driver()))
 
     @unittest.skipIf(shutil.which("cc") is None, "no C compiler is installed")
     def test_c(self):

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-from lib import golang
+from lib import golang, jdk
 from lib.case import SystemTest
 from lib.liblockbroker import link
 from lib.manual import SOURCE
@@ -218,6 +218,9 @@ class Each:
 
     def test_go(self):
         self.storm(self.go())
+
+    def test_java(self):
+        self.storm(jdk.driver())
 
     def test_c(self):
         self.storm(self.library())

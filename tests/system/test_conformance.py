@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from lib import golang
+from lib import golang, jdk
 from lib.case import SystemTest
 from lib.liblockbroker import link
 from lib.manual import SOURCE
@@ -89,6 +89,11 @@ class Story(SystemTest):
         self.check(driver)
         self.takes_two_round_trips(driver)
 
+    def test_java(self):
+        driver = jdk.driver()
+        self.check(*driver)
+        self.takes_two_round_trips(*driver)
+
     def test_a_client_that_is_wrong_fails(self):
         """One that says that it holds what nobody has vouched for yet, and never asks again."""
         script = os.path.join(self.directory, "driver.py")
@@ -136,5 +141,5 @@ class Library(Story):
         self.check(program)
         self.takes_two_round_trips(program)
 
-    test_python = test_python_with_tasks = test_node = test_go = None
+    test_python = test_python_with_tasks = test_node = test_go = test_java = None
     test_a_client_that_is_wrong_fails = None

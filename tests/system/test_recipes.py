@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unittest
 
+from lib import jdk
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.liblockbroker import link
@@ -280,7 +281,7 @@ class Readme(ShellTest):
 
 
 class Programs(ShellTest):
-    """The recipes in Python, Node and C: they report, or say that another host does."""
+    """The recipes in Python, Node, Java and C: they report, or say that another host does."""
 
     def run_them(self, *argv, **env):
         for held in (False, True):
@@ -296,7 +297,8 @@ class Programs(ShellTest):
     def write(self, name, text):
         path = os.path.join(self.directory, name)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace("wait=10)", "wait=0.1)").replace("10000", "100"))
+            file.write(text.replace("wait=10)", "wait=0.1)").replace("10000", "100")
+                       .replace("ofSeconds(10)", "ofMillis(100)"))
         return path
 
     def test_python(self):
@@ -320,6 +322,21 @@ const report = ({ fence }) => require('fs').appendFileSync('did', fence + '\\n')
 """ + self.recipes["node"])
         self.assertEqual(list(self.run_them("node", path)),
                          [(0, ""), (0, "another host reports\n")])
+
+    def test_java(self):
+        jdk.need(jdk.UNIX)
+        path = self.write("Nightly.java", self.recipes["java"] + """
+class Report {
+  static void report(int part, long fence) throws java.io.IOException {
+    if (part == 99)
+      java.nio.file.Files.writeString(java.nio.file.Path.of("did"), fence + "\\n",
+          java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.APPEND);
+  }
+}
+""")
+        jdk.compiled([path], self.directory, jdk.jar())
+        argv = ["java", *jdk.FLAGS, "-cp", f"{jdk.jar()}:{self.directory}", "Nightly"]
+        self.assertEqual(list(self.run_them(*argv)), [(0, ""), (0, "another host reports\n")])
 
     @unittest.skipIf(shutil.which("cc") is None, "no C compiler is installed")
     def test_c(self):

@@ -1,0 +1,248 @@
+package org.lockbroker;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * The lock of a name, or of several, all or none. Any number of threads may use one object, or objects of
+ * the same name: they exclude each other, as the programs of other hosts do. A thread that has it may
+ * take it again, and gives it back as often.
+ *
+ * <p>{@link #acquire()} gives a {@link Hold}, for {@code try (...)}. The methods of {@link Lock} are for
+ * code that is written for one; they throw where no broker can grant, and {@link #unlock()} throws {@link
+ * LostException} where the lock was lost meanwhile.
+ */
+public final class BrokerLock implements Lock {
+  private final Core core;
+  private final List<String> names;
+  private final boolean shared;
+  private final double hold;
+  private final double keep;
+  private final double delay;
+  private final Want want;
+
+  BrokerLock(Core core, List<String> names, boolean shared, double hold, double keep,
+      double delay) {
+    this.core = core;
+    this.names = names;
+    this.shared = shared;
+    this.hold = hold;
+    this.keep = keep;
+    this.delay = delay;
+    want = Want.lock(names, shared, hold, keep, delay);
+  }
+
+  /** The same, but it is lost so long after each grant. */
+  public BrokerLock withHold(Duration time) {
+    return new BrokerLock(core, names, shared, positive(time, "hold"), keep, delay);
+  }
+
+  /** The same, but nobody else has it for so long after each grant, however early it is given back. */
+  public BrokerLock withKeep(Duration time) {
+    return new BrokerLock(core, names, shared, hold, positive(time, "keep"), delay);
+  }
+
+  /** The same, but nobody else has it for so long after an end that is no release, as a crash. */
+  public BrokerLock withDelay(Duration time) {
+    return new BrokerLock(core, names, shared, hold, keep, positive(time, "delay"));
+  }
+
+  private static double positive(Duration time, String what) {
+    return Words.millis(Objects.requireNonNull(time, what), what);
+  }
+
+  public List<String> names() {
+    return names;
+  }
+
+  // Blocks.
+
+  /** Waits for it for ever. */
+  public Hold acquire() throws InterruptedException {
+    return acquire(Double.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Waits for so long.
+   *
+   * @throws LockBrokerException with the code {@code timeout}, or {@code busy} where it was not to wait
+   */
+  public Hold acquire(Duration wait) throws InterruptedException {
+    return acquire(Words.millis(Objects.requireNonNull(wait, "wait"), "wait"));
+  }
+
+  private Hold acquire(double wait) throws InterruptedException {
+    return new Hold(core, core.take(want, wait, true, false));
+  }
+
+  /** If it is free. */
+  public Optional<Hold> tryAcquire() {
+    Grant grant = tryTake();
+    return grant == null ? Optional.empty() : Optional.of(new Hold(core, grant));
+  }
+
+  /**
+   * Waits in a thread of the client, or a virtual one where there are some. It belongs to no thread, so
+   * that it is not reentrant. To cancel the future ends the wait.
+   */
+  public CompletableFuture<Hold> lockAsync() {
+    return Hold.later(() ->
+        new Hold(core, core.take(want, Double.POSITIVE_INFINITY, true, true)));
+  }
+
+  /** The same, for so long; it ends with a {@link LockBrokerException}. */
+  public CompletableFuture<Hold> lockAsync(Duration wait) {
+    double most = Words.millis(Objects.requireNonNull(wait, "wait"), "wait");
+    return Hold.later(() -> new Hold(core, core.take(want, most, true, true)));
+  }
+
+  // As a Lock.
+
+  /**
+   * Waits for it for ever.
+   *
+   * @throws UnavailableException where no broker has answered for ten seconds, or can grant
+   */
+  @Override
+  public void lock() {
+    bind(uninterrupted(Double.POSITIVE_INFINITY));
+  }
+
+  @Override
+  public void lockInterruptibly() throws InterruptedException {
+    bind(core.take(want, Double.POSITIVE_INFINITY, true, false));
+  }
+
+  @Override
+  public boolean tryLock() {
+    return bind(tryTake());
+  }
+
+  @Override
+  public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+    double wait = Math.max(0, unit.toNanos(time) / 1e6);
+    try {
+      return bind(core.take(want, wait, true, false));
+    } catch (LockBrokerException error) {
+      return refused(error);
+    }
+  }
+
+  /**
+   * Gives it back.
+   *
+   * @throws LostException if it was lost before
+   * @throws IllegalMonitorStateException if this thread does not have it
+   */
+  @Override
+  public void unlock() {
+    core.release(mine(), null);
+  }
+
+  /** There are none over several hosts. */
+  @Override
+  public Condition newCondition() {
+    throw new UnsupportedOperationException(
+        "a lock of several hosts has no conditions; a second lock or a queue may do");
+  }
+
+  private Grant uninterrupted(double wait) {
+    try {
+      return core.take(want, wait, false, false);
+    } catch (InterruptedException never) {
+      throw new IllegalStateException(never);
+    }
+  }
+
+  /** Null if it is refused. */
+  private Grant tryTake() {
+    try {
+      return uninterrupted(0);
+    } catch (LockBrokerException error) {
+      refused(error);
+      return null;
+    }
+  }
+
+  private static boolean refused(LockBrokerException error) {
+    if (error.code().equals("busy") || error.code().equals("timeout")) {
+      return false;
+    }
+    throw error;
+  }
+
+  /** What lock() took, only its thread can give back. */
+  private static boolean bind(Grant grant) {
+    if (grant != null) {
+      grant.bound = true;
+    }
+    return grant != null;
+  }
+
+  // What the calling thread has.
+
+  private Grant find() {
+    core.mutex.lock();
+    try {
+      return core.find(want);
+    } finally {
+      core.mutex.unlock();
+    }
+  }
+
+  private Grant mine() {
+    Grant grant = find();
+    if (grant == null) {
+      throw new IllegalMonitorStateException(
+          String.join(", ", names) + " is not held by this thread");
+    }
+    return grant;
+  }
+
+  public boolean isHeldByCurrentThread() {
+    return find() != null;
+  }
+
+  /** Of the first name. It rises with each exclusive grant: pass it to what is protected. */
+  public long fence() {
+    return mine().fences[0];
+  }
+
+  /** Of each name. */
+  public long[] fences() {
+    return mine().fences.clone();
+  }
+
+  /** For so long nobody else can have it; zero if it is lost, or not held by this thread. */
+  public Duration valid() {
+    Grant grant = find();
+    return grant == null ? Duration.ZERO : Hold.valid(core, grant);
+  }
+
+  /** Has this thread lost it, though it has not given it back? */
+  public boolean isLost() {
+    return Hold.isLost(core, mine());
+  }
+
+  /** Runs this once, in a thread of its own, when what this thread has is lost. */
+  public void onLost(Runnable action) {
+    Grant grant = mine();
+    core.mutex.lock();
+    try {
+      grant.onLost(action);
+    } finally {
+      core.mutex.unlock();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "BrokerLock[" + String.join(", ", names) + (shared ? ", shared" : "") + "]";
+  }
+}

@@ -1,0 +1,68 @@
+package org.lockbroker;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Permits, of which so many may be out; all who use the name agree on how many. */
+public final class BrokerSemaphore {
+  private final Core core;
+  private final String name;
+  private final int limit;
+  private final Want want;
+
+  BrokerSemaphore(Core core, String name, int limit, int permits) {
+    this.core = core;
+    this.name = name;
+    this.limit = limit;
+    want = Want.permits(name, limit, permits, Double.POSITIVE_INFINITY);
+  }
+
+  /** The same, but so many permits are taken at once. */
+  public BrokerSemaphore withPermits(int permits) {
+    return new BrokerSemaphore(core, name, limit, permits);
+  }
+
+  /** Waits for ever. */
+  public Hold acquire() throws InterruptedException {
+    return acquire(Double.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Waits for so long.
+   *
+   * @throws LockBrokerException with the code {@code timeout}, or {@code busy} where it was not to wait
+   */
+  public Hold acquire(Duration wait) throws InterruptedException {
+    return acquire(Words.millis(Objects.requireNonNull(wait, "wait"), "wait"));
+  }
+
+  private Hold acquire(double wait) throws InterruptedException {
+    return new Hold(core, core.take(want, wait, true, true));
+  }
+
+  /** If there are as many. */
+  public Optional<Hold> tryAcquire() {
+    try {
+      return Optional.of(new Hold(core, core.take(want, 0, false, true)));
+    } catch (LockBrokerException error) {
+      if (error.code().equals("busy")) {
+        return Optional.empty();
+      }
+      throw error;
+    } catch (InterruptedException never) {
+      throw new IllegalStateException(never);
+    }
+  }
+
+  /** Waits in a thread of the client; to cancel the future ends the wait. */
+  public CompletableFuture<Hold> acquireAsync() {
+    return Hold.later(this::acquire);
+  }
+
+  @Override
+  public String toString() {
+    return "BrokerSemaphore[" + name + ", " + limit + "]";
+  }
+}

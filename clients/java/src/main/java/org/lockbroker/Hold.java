@@ -1,0 +1,152 @@
+package org.lockbroker;
+
+import java.lang.ref.PhantomReference;
+import java.lang.ref.ReferenceQueue;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * What a program has: until it gives it back, or loses it. Its methods may be called in any thread. One
+ * that is dropped without {@link #close()} is given back by the garbage collector, with a warning.
+ */
+public final class Hold implements AutoCloseable {
+  /** What asks for one, and sleeps meanwhile. */
+  interface Take {
+    Hold take() throws InterruptedException;
+  }
+
+  private final Core core;
+  private final Grant grant;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final Trace trace;
+
+  /** What is left of one that the program has dropped. */
+  static final class Trace extends PhantomReference<Hold> {
+    final Grant grant;
+
+    Trace(Hold hold, ReferenceQueue<Hold> queue) {
+      super(hold, queue);
+      grant = hold.grant;
+    }
+  }
+
+  Hold(Core core, Grant grant) {
+    this.core = core;
+    this.grant = grant;
+    trace = core.trace(this);
+  }
+
+  /** In a thread of its own, which ends if the future is cancelled. */
+  static CompletableFuture<Hold> later(Take take) {
+    CompletableFuture<Hold> future = new CompletableFuture<>();
+    Threads.wait(() -> {
+      Thread mine = Thread.currentThread();
+      AtomicBoolean waits = new AtomicBoolean(true);
+      future.whenComplete((hold, error) -> {
+        if (waits.getAndSet(false)) {
+          mine.interrupt();
+        }
+      });
+      try {
+        Hold hold = take.take();
+        waits.set(false);
+        if (!future.complete(hold)) {
+          hold.close();
+        }
+      } catch (InterruptedException | RuntimeException error) {
+        waits.set(false);
+        future.completeExceptionally(error);
+      }
+    });
+    return future;
+  }
+
+  public List<String> names() {
+    return grant.want.names;
+  }
+
+  /** Of the first name. It rises with each exclusive grant: pass it to what is protected. */
+  public long fence() {
+    if (grant.fences.length == 0) {
+      throw new UnsupportedOperationException("permits of a semaphore have no fence");
+    }
+    return grant.fences[0];
+  }
+
+  /** Of each name. */
+  public long[] fences() {
+    return grant.fences.clone();
+  }
+
+  /** For so long nobody else can have it; zero if it is lost, or given back. */
+  public Duration valid() {
+    return closed.get() ? Duration.ZERO : valid(core, grant);
+  }
+
+  static Duration valid(Core core, Grant grant) {
+    core.mutex.lock();
+    try {
+      return Duration.ofNanos((long) (grant.valid() * 1e6));
+    } finally {
+      core.mutex.unlock();
+    }
+  }
+
+  /** Is it lost, or no longer safe by this host's own clock? */
+  public boolean isLost() {
+    return isLost(core, grant);
+  }
+
+  static boolean isLost(Core core, Grant grant) {
+    core.mutex.lock();
+    try {
+      return !grant.given && grant.valid() == 0 || grant.error != null;
+    } finally {
+      core.mutex.unlock();
+    }
+  }
+
+  /** Throws if it is lost, or was given back. */
+  public void check() throws LostException {
+    if (closed.get()) {
+      throw LockBrokerException.of("not-held", String.join(", ", names()) + " was given back");
+    }
+    core.mutex.lock();
+    try {
+      if (grant.valid() == 0 && grant.error != null) {
+        throw grant.error.again();
+      }
+    } finally {
+      core.mutex.unlock();
+    }
+  }
+
+  /** Runs this once, in a thread of its own, when the lock is lost, or now if it is lost already. */
+  public void onLost(Runnable action) {
+    core.mutex.lock();
+    try {
+      grant.onLost(action);
+    } finally {
+      core.mutex.unlock();
+    }
+  }
+
+  /**
+   * Gives it back; a second time does nothing.
+   *
+   * @throws LostException if it was lost before
+   */
+  @Override
+  public void close() throws LostException {
+    if (!closed.getAndSet(true)) {
+      core.release(grant, trace);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Hold[" + String.join(", ", names()) + (closed.get() ? ", given back" : "") + "]";
+  }
+}

@@ -1,0 +1,420 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.lockbroker.Broker;
+import org.lockbroker.BrokerLock;
+import org.lockbroker.BrokerReadWriteLock;
+import org.lockbroker.DeadlockException;
+import org.lockbroker.Hold;
+import org.lockbroker.LockBrokerException;
+import org.lockbroker.LostException;
+
+/**
+ * Programs of test_client_java.py: {@code JavaStories NAME ADDRESS [ARGUMENT ...]}. Each says what it
+ * has seen, a line each, and goes on where it is told to by a line.
+ */
+final class JavaStories {
+  private static final BufferedReader INPUT =
+      new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+  private static String[] given;
+
+  private static synchronized void say(Object... words) {
+    System.out.println(Arrays.stream(words).map(String::valueOf).collect(Collectors.joining(" ")));
+    System.out.flush();
+  }
+
+  private static void hear() throws IOException {
+    INPUT.readLine();
+  }
+
+  private static final Duration SOON = Duration.ofSeconds(20);
+
+  private static Broker broker() {
+    return Broker.connect(given[0]);
+  }
+
+  /** What it ends with: a value, or the name or the code of an exception. */
+  private static Object end(Callable<?> what) {
+    try {
+      return what.call();
+    } catch (LockBrokerException error) {
+      return error.code();
+    } catch (ExecutionException error) {
+      Throwable cause = error.getCause();
+      return cause instanceof LockBrokerException ? ((LockBrokerException) cause).code() : cause;
+    } catch (Exception error) {
+      return error.getClass().getSimpleName();
+    }
+  }
+
+  private static Object end(Runnable what) {
+    return end(() -> {
+      what.run();
+      return "none";
+    });
+  }
+
+  /** The same in another thread. */
+  private static Object aside(Callable<?> what) throws InterruptedException {
+    Object[] got = new Object[1];
+    Thread thread = new Thread(() -> got[0] = end(what));
+    thread.start();
+    thread.join();
+    return got[0];
+  }
+
+  private static Thread start(Runnable work) {
+    Thread thread = new Thread(work);
+    thread.start();
+    return thread;
+  }
+
+  // The stories.
+
+  static void lock() throws Exception {
+    try (Broker broker = broker()) {
+      BrokerLock lock = broker.lock("a");
+      lock.lock();
+      say(lock.fence(), lock.isHeldByCurrentThread(), lock.isLost());
+      say(!lock.valid().isZero(), lock.valid().compareTo(Duration.ofSeconds(10)) <= 0);
+      say(broker.lock("a").tryLock(), broker.lock("a").fence());
+      say(aside(lock::tryLock), aside(() -> lock.tryLock(100, TimeUnit.MILLISECONDS)),
+          aside(() -> {
+            lock.unlock();
+            return "unlocked";
+          }));
+      say(end(lock::newCondition), aside(() -> lock.acquire(Duration.ZERO)),
+          aside(() -> lock.acquire(Duration.ofMillis(50))));
+      hear();
+      lock.unlock();
+      say(lock.isHeldByCurrentThread());
+      hear();
+      lock.unlock();
+      say(lock.isHeldByCurrentThread(), end(lock::unlock), end(lock::fence));
+      say(aside(() -> {
+        boolean got = lock.tryLock();
+        lock.unlock();
+        return got;
+      }));
+    }
+  }
+
+  static void interrupt() throws Exception {
+    try (Broker broker = broker()) {
+      BrokerLock lock = broker.lock("held");
+      CountDownLatch over = new CountDownLatch(1);
+      Thread one = start(() -> {
+        say(end(() -> {
+          lock.lockInterruptibly();
+          return "held";
+        }));
+        over.countDown();
+      });
+      hear();
+      one.interrupt();
+      over.await();
+      Thread two = start(() -> {
+        lock.lock();
+        say("held", Thread.currentThread().isInterrupted());
+        lock.unlock();
+        say(Thread.interrupted(), end(() -> lock.acquire(Duration.ZERO).names()));
+      });
+      say("waits");
+      hear();
+      two.interrupt();
+      say("interrupted");
+      hear();
+      two.join();
+      Thread.currentThread().interrupt();
+      say(end(() -> lock.acquire()), Thread.interrupted(), broker.lock("other").tryLock());
+    }
+  }
+
+  static void crowd() throws Exception {
+    try (Broker broker = broker()) {
+      AtomicInteger inside = new AtomicInteger();
+      AtomicInteger most = new AtomicInteger();
+      List<Long> fences = new ArrayList<>();
+      List<Thread> threads = new ArrayList<>();
+      for (int i = 0; i < 30; i++) {
+        threads.add(start(() -> {
+          BrokerLock lock = broker.lock("a");
+          for (int n = 0; n < 5; n++) {
+            lock.lock();
+            most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+            fences.add(lock.fence());
+            Thread.yield();
+            inside.decrementAndGet();
+            lock.unlock();
+          }
+        }));
+      }
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      say(most, fences.size(),
+          fences.stream().distinct().sorted().collect(Collectors.toList()).equals(fences));
+    }
+  }
+
+  static void options() throws Exception {
+    try (Broker broker = broker()) {
+      try (Hold both = broker.lock("a", "b").acquire()) {
+        say(both.names(), both.fences().length, end(() -> broker.lock("a").tryLock()),
+            aside(() -> broker.lock("b").tryLock()));
+      }
+      broker.lock("k").withKeep(Duration.ofSeconds(30)).acquire().close();
+      say(aside(() -> broker.lock("other").tryLock()));
+      Hold other = broker.lock("o").acquire();
+      Hold bound = broker.lock("h").withHold(Duration.ofMillis(200)).acquire();
+      CountDownLatch told = new CountDownLatch(1);
+      bound.onLost(told::countDown);
+      told.await();
+      say(bound.isLost(), end(bound::check), end(bound::close), end(bound::close));
+      other.check();
+      say(end(() -> broker.lock("x").withHold(Duration.ZERO)),
+          end(() -> broker.lock("x").withKeep(Duration.ofSeconds(-1))));
+      other.close();
+      say(end(other::check), other.valid(), other.isLost());
+    }
+  }
+
+  static void readWrite() throws Exception {
+    try (Broker broker = broker()) {
+      BrokerReadWriteLock lock = broker.readWriteLock("s");
+      lock.readLock().lock();
+      say(aside(() -> {
+        boolean got = lock.readLock().tryLock();
+        lock.readLock().unlock();
+        return got;
+      }), aside(() -> lock.writeLock().tryLock()));
+      try {
+        lock.writeLock().lock();
+      } catch (DeadlockException error) {
+        say(error.getMessage());
+      }
+      lock.readLock().unlock();
+      lock.writeLock().lock();
+      lock.readLock().lock();
+      lock.writeLock().unlock();
+      say(lock.readLock().isHeldByCurrentThread(), aside(() -> lock.writeLock().tryLock()));
+      lock.readLock().unlock();
+      say(lock.readLock().isHeldByCurrentThread(), lock.writeLock().tryLock());
+      lock.writeLock().unlock();
+    }
+  }
+
+  static void permits() throws Exception {
+    try (Broker broker = broker()) {
+      Hold one = broker.semaphore("s", 2).acquire();
+      Hold two = broker.semaphore("s", 2).acquireAsync().get();
+      say(broker.semaphore("s", 2).tryAcquire().isPresent(),
+          end(() -> broker.semaphore("s", 2).acquire(Duration.ofMillis(20))),
+          end(() -> broker.semaphore("s", 3).acquire(Duration.ofMillis(20))));
+      one.close();
+      two.close();
+      try (Hold all = broker.semaphore("s", 2).withPermits(2).acquire()) {
+        say(end(all::fence), end(() -> broker.semaphore("s", 2).withPermits(3)));
+      }
+      try (Hold leader = broker.elect("leader")) {
+        say(leader.fence() > 0);
+      }
+    }
+  }
+
+  static void async() throws Exception {
+    try (Broker broker = broker()) {
+      Hold held = broker.lock("a").lockAsync().get();
+      say(broker.lock("a").tryLock(), end(() -> broker.lock("a").lockAsync(Duration.ZERO).get()));
+      CompletableFuture<Hold> waits = broker.lock("a").lockAsync();
+      say("waits");
+      hear();
+      waits.cancel(true);
+      hear();
+      CompletableFuture<Long> fence = broker.lock("a").lockAsync().thenApply((hold) -> {
+        try (Hold mine = hold) {
+          return mine.fence();
+        }
+      });
+      held.close();
+      say(fence.get() > held.fence());
+    }
+  }
+
+  static void loss() throws Exception {
+    try (Broker broker = broker()) {
+      BrokerLock lock = broker.lock("a");
+      lock.lock();
+      lock.lock();
+      lock.onLost(() -> say("told"));
+      say("held");
+      hear();
+      say(lock.isLost(), lock.valid().isZero(), end(lock::lock), end(lock::unlock));
+      try {
+        lock.unlock();
+      } catch (LostException error) {
+        say(error.getMessage());
+      }
+      say(end(lock::unlock), lock.tryLock());
+    }
+  }
+
+  static void dropped() throws Exception {
+    try (Broker broker = broker()) {
+      broker.lock("hold").acquire();
+      Thread thread = start(() -> broker.lock("thread").lock());
+      thread.join();
+      thread = null;
+      say("dropped");
+      while (broker.lock("hold").lockAsync(Duration.ZERO).handle((hold, error) -> {
+        Optional.ofNullable(hold).ifPresent(Hold::close);
+        return error != null;
+      }).get()) {
+        System.gc();
+        Thread.sleep(20);
+      }
+      broker.lock("thread").acquire(SOON).close();
+      say("had");
+    }
+  }
+
+  static void errors() throws Exception {
+    try (Broker broker = broker()) {
+      for (int wait : new int[] {0, 100}) {
+        try {
+          broker.lock("b", "held").acquire(Duration.ofMillis(wait));
+        } catch (LockBrokerException error) {
+          say(error.code(), error.names().contains("held"), error.holder().isPresent(),
+              error.age().isPresent(), error.getMessage());
+        }
+      }
+      for (String name : new String[] {"a b", "", "a\r\nUNLOCK-FORCE held", "a=b", "\ud800"}) {
+        say(end(() -> broker.lock(name)));
+      }
+      say(end(() -> broker.lock()), end(() -> broker.lock("a", "a").tryLock()),
+          end(() -> broker.lock("é".repeat(200)).tryLock()));
+      for (String address : new String[] {"redis://a:1", "a:b", "a:99999"}) {
+        say(end(() -> Broker.connect(address)));
+      }
+    }
+    Broker nobody = Broker.connect("127.0.0.1:1");
+    say(end(() -> nobody.lock("a").tryLock()));
+    nobody.close();
+    nobody.close();
+    say(end(() -> nobody.lock("a").tryLock()));
+  }
+
+  static void names() throws Exception {
+    try (Broker broker = broker();
+        Hold hold = broker.lock("größe", "鍵", "𝄞").acquire()) {
+      CountDownLatch told = new CountDownLatch(1);
+      hold.onLost(told::countDown);
+      say("held");
+      told.await();
+      say(hold.isLost(), end(hold::check));
+    } catch (LostException error) {
+      say(error.getMessage());
+    }
+  }
+
+  static void user() throws Exception {
+    Broker.Builder builder = Broker.builder().addresses(given[0]);
+    if (given.length > 1) {
+      builder.ca(Path.of(given[1]));
+    }
+    if (given.length > 2) {
+      builder.certificate(Path.of(given[2]), Path.of(given[3]));
+    }
+    try (Broker broker = builder.build()) {
+      for (String name : new String[] {"a", "b"}) {
+        try (Hold hold = broker.lock(name).acquire(Duration.ofSeconds(5))) {
+          say("held");
+        } catch (LockBrokerException error) {
+          say(error.code(), error.getMessage());
+        }
+      }
+    }
+  }
+
+  /** With one carrier: who pins it stops all. */
+  static void virtual() throws Exception {
+    try (Broker broker = broker()) {
+      List<Thread> threads = new ArrayList<>();
+      AtomicInteger had = new AtomicInteger();
+      for (int i = 0; i < 20; i++) {
+        threads.add(virtual(() -> {
+          BrokerLock lock = broker.lock("held");
+          lock.lock();
+          had.incrementAndGet();
+          lock.unlock();
+        }));
+      }
+      hear();
+      virtual(() -> {
+        try (Hold hold = broker.lock("free").acquire()) {
+          say("held", had);
+        } catch (InterruptedException error) {
+          say(error);
+        }
+      }).join();
+      hear();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      say(had);
+    }
+  }
+
+  private static Thread virtual(Runnable work) throws ReflectiveOperationException {
+    return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
+        .invoke(null, work);
+  }
+
+  /** It ends, though nothing was closed. */
+  static void open() throws Exception {
+    Broker broker = broker();
+    broker.lock("a").lock();
+    broker.lock("b").lockAsync().get();
+    say("held");
+  }
+
+  /** After close(), nothing of the client is left. */
+  static void closed() throws Exception {
+    int before = Thread.activeCount();
+    Broker broker = broker();
+    Hold hold = broker.lock("a").acquire();
+    hold.onLost(() -> say("told"));
+    broker.lock("b").acquire().close();
+    broker.close();
+    say(hold.isLost(), end(hold::close), end(() -> broker.lock("c").tryLock()));
+    broker.close();
+    while (Thread.activeCount() > before) {
+      Thread.sleep(20);
+    }
+    say("nothing is left");
+  }
+
+  public static void main(String[] args) throws Exception {
+    given = Arrays.copyOfRange(args, 1, args.length);
+    var story = JavaStories.class.getDeclaredMethod(args[0]);
+    if (!Modifier.isStatic(story.getModifiers())) {
+      throw new IllegalArgumentException(args[0]);
+    }
+    story.invoke(null);
+  }
+}
