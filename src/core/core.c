@@ -18,6 +18,7 @@
 
 /* The order in which they begin, and are called. */
 static const struct core_part *const parts[] = {
+	&quorum_part,
 	&observe_part,
 	&replay_part,
 	&watch_part,

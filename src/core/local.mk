@@ -41,8 +41,11 @@ src_core_kernel_session_libsession_a_SOURCES = \
 
 noinst_LIBRARIES += src/core/kernel/guard/libguard.a
 src_core_kernel_guard_libguard_a_SOURCES = \
+	src/core/kernel/guard/alone.c \
 	src/core/kernel/guard/clock.c \
 	src/core/kernel/guard/clock.h \
+	src/core/kernel/guard/electorate.c \
+	src/core/kernel/guard/electorate.h \
 	src/core/kernel/guard/guard.c \
 	src/core/kernel/guard/guard.h \
 	src/core/kernel/guard/guard_heartbeat.c \
@@ -51,20 +54,9 @@ src_core_kernel_guard_libguard_a_SOURCES = \
 	src/core/kernel/guard/guard_wait.h \
 	src/core/kernel/guard/journal.c \
 	src/core/kernel/guard/parts.h \
-	src/core/kernel/guard/quorum.c \
-	src/core/kernel/guard/quorum.h \
-	src/core/kernel/guard/recovery.c \
 	src/core/kernel/guard/skew.h \
 	src/core/kernel/guard/sweep.c \
 	src/core/kernel/guard/sweep.h \
-	src/core/kernel/guard/voter_place.c \
-	src/core/kernel/guard/voter_place.h \
-	src/core/kernel/guard/voter_set.c \
-	src/core/kernel/guard/voter_set.h \
-	src/core/kernel/guard/voter_stage.c \
-	src/core/kernel/guard/voter_stage.h \
-	src/core/kernel/guard/voters.c \
-	src/core/kernel/guard/voters.h \
 	src/core/kernel/guard/why.c
 
 noinst_LIBRARIES += src/core/kernel/lease/liblease.a
@@ -81,9 +73,7 @@ src_core_kernel_lease_liblease_a_SOURCES = \
 	src/core/kernel/lease/tell.c \
 	src/core/kernel/lease/tell.h \
 	src/core/kernel/lease/term.c \
-	src/core/kernel/lease/term.h \
-	src/core/kernel/lease/votes.c \
-	src/core/kernel/lease/votes.h
+	src/core/kernel/lease/term.h
 
 noinst_LIBRARIES += src/core/kernel/lock/liblock.a
 src_core_kernel_lock_liblock_a_SOURCES = \
@@ -159,6 +149,19 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/observe/measured.h \
 	src/core/parts/observe/notify.c \
 	src/core/parts/observe/notify.h \
+	src/core/parts/quorum/quorum.c \
+	src/core/parts/quorum/quorum.h \
+	src/core/parts/quorum/recovery.c \
+	src/core/parts/quorum/voter_place.c \
+	src/core/parts/quorum/voter_place.h \
+	src/core/parts/quorum/voter_set.c \
+	src/core/parts/quorum/voter_set.h \
+	src/core/parts/quorum/voter_stage.c \
+	src/core/parts/quorum/voter_stage.h \
+	src/core/parts/quorum/voters.c \
+	src/core/parts/quorum/voters.h \
+	src/core/parts/quorum/votes.c \
+	src/core/parts/quorum/votes.h \
 	src/core/parts/replay/replay.c \
 	src/core/parts/replay/replay.h \
 	src/core/parts/sync/barrier.c \

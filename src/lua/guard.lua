@@ -28,7 +28,7 @@
 --   old   set while a broker without that is there: then no name is kept warm
 --   node, set, places, open  in a quorum: the random id of this server; who
 --         votes, as VERSION:ID,ID,...; where those servers were found
---         (core/kernel/guard/voters.c); and while the set is not settled, kN if this
+--         (core/parts/quorum/voters.c); and while the set is not settled, kN if this
 --         server voted in the one before, of N servers, n if it is new there;
 --         pN and o if it has also pledged to stay
 -- KEYS[2] is the highest fence given out or reserved.
@@ -125,7 +125,7 @@ end
 
 -- Who votes in a quorum.  A server does not vote for a broker that goes by
 -- another set or expects another server here; if it has lost its data, it has
--- lost its id, too.  `enlist` moves it to another set (core/kernel/guard/voters.c).
+-- lost its id, too.  `enlist` moves it to another set (core/parts/quorum/voters.c).
 local node, set, open, quiet
 if quorum then
 	local v = redis.call("HMGET", guard, "node", "set", "open")

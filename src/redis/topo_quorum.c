@@ -1,6 +1,6 @@
 /*
  * Several independent masters, each one shard: a majority of them decides
- * (core/kernel/lease/votes.h).  This file only keeps a pool for each.
+ * (core/parts/quorum/votes.h).  This file only keeps a pool for each.
  */
 #include "config.h"
 

@@ -373,7 +373,7 @@ enum guard_state {
  *   NODES    quorum: the server's id or set is not the one expected, or its set
  *            is not agreed on; `fresh`: it has no set yet; `quiet`: it is idle,
  *            or no broker of its set has called for a grace period; text says
- *            where the servers of the set were found (core/kernel/guard/voters.c)
+ *            where the servers of the set were found (core/parts/quorum/voters.c)
  *   CLOCK    the server's clock is beyond what a fence can hold
  *   REFUSED  no script said anything: Redis has refused the whole call, or the
  *            right to do what any other of its kind needs; text says why

@@ -28,6 +28,7 @@ UNIT_TESTS = \
 	tests/unit/test_measured \
 	tests/unit/test_nonsense \
 	tests/unit/test_pace \
+	tests/unit/test_quorum \
 	tests/unit/test_redis \
 	tests/unit/test_relay \
 	tests/unit/test_reload \
@@ -307,4 +308,10 @@ tests_unit_test_kernel_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/test_kernel.c
 tests_unit_test_kernel_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_kernel_LDADD = $(LIB_KERNEL) $(LIB_BASE) $(CHECK_LIBS)
+
+# The same with the one part by which several servers decide together.
+tests_unit_test_quorum_SOURCES = $(tests_unit_test_kernel_SOURCES)
+tests_unit_test_quorum_CPPFLAGS = $(UNIT_CPPFLAGS) -DWITH_QUORUM
+tests_unit_test_quorum_LDADD = src/core/parts/libparts.a $(LIB_KERNEL) \
+	$(LIB_BASE) $(CHECK_LIBS)
 endif

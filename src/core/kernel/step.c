@@ -23,12 +23,10 @@
 #include "base/xmalloc.h"
 #include "core/kernel/agenda.h"
 #include "core/kernel/guard/guard_wait.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/guard/sweep.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lease/pace.h"
 #include "core/kernel/lease/tell.h"
-#include "core/kernel/lease/votes.h"
 #include "core/kernel/leave.h"
 #include "core/kernel/life.h"
 #include "core/kernel/lock/broker_message.h"
@@ -55,7 +53,6 @@ static const struct part_timer timers[] = {
 	{ TIMER_LEASE, { AGENDA_URGENT, lease_timer } },
 	{ TIMER_HOLD, { AGENDA_URGENT, unlock_timer } },
 	{ TIMER_GUARD, { AGENDA_URGENT, guard_timer } },
-	{ TIMER_VOTE, { AGENDA_URGENT, votes_timer } },
 	{ TIMER_CLAIM, { AGENDA_PATIENT, claim_timer } },
 	{ TIMER_SESSION, { AGENDA_PATIENT, session_timer } },
 	{ TIMER_STOP, { AGENDA_PATIENT, stop_timer } },
@@ -96,7 +93,6 @@ lease_slot_again(struct core *core, const struct slot *slot, int64_t left_ms)
 static const struct part_slot slots[] = {
 	{ SLOT_LEASE,
 	    { .outcome = lease_slot_outcome, .again = lease_slot_again } },
-	{ SLOT_VOTE, { .outcome = votes_outcome } },
 	{ SLOT_GUARD, { .outcome = guard_outcome } },
 	{ 0 },
 };
@@ -176,7 +172,7 @@ guard_changed(struct core *core, uint32_t shard)
 {
 	unsigned what = (unsigned)PARTS_SUM(sweeps, core, shard);
 
-	if (core->guards[quorum_first(core, shard)].nblocked > 0)
+	if (core->guards[guard_first(core, shard)].nblocked > 0)
 		what |= SWEEP_UNBLOCK;
 	if (what != 0)
 		sweep_plan(core, shard, what);
@@ -243,12 +239,23 @@ set_times(struct core *core, int64_t lease_ms)
 	core->recovery_ms = times_recovery_ms(lease_ms);
 }
 
+/* The part by which several servers decide together. */
+static const struct core_part *
+find_quorum(const struct core_part *const *part)
+{
+	while (*part != NULL && (*part)->electorate == NULL)
+		part++;
+	assert(*part != NULL && (*part)->way != NULL);
+	return *part;
+}
+
 struct core *
 core_begin(
     const struct core_config *config, const struct core_assembly *assembly)
 {
+	static const struct core_part none;
 	struct core *core = xcalloc(1, sizeof(*core));
-	const struct core_part *const *part;
+	const struct core_part *const *part, *quorum = &none;
 
 	assert(strlen(config->broker) <= BROKER_MAX_BYTES);
 	assert(config->shards > 0 && config->shards <= UINT16_MAX);
@@ -263,22 +270,24 @@ core_begin(
 	set_times(core, config->lease_ms);
 	core->assembly = assembly;
 	core->parts = assembly->parts;
+	if (config->quorum)
+		quorum = find_quorum(core->parts);
 	core->rows = make_rows(core->parts);
 	turn_init(core, &core->rows->above);
 	session_init(core);
 	core->owners->above = &of_owners;
 	core->owners->classes = assembly->holdings;
-	guard_init(core, &of_guards);
+	guard_init(core, &of_guards, quorum->electorate);
 	sweep_init(core, assembly->swept);
-	core->config.nodes = NULL; /* copied */
 	names_init(core, &waiter_class);
 	terms_init(core, assembly->terms);
-	leases_init(core, &lock_lessee);
+	leases_init(core, &lock_lessee, quorum->way);
 	stop_init(core);
 	for (part = core->parts; *part != NULL; part++)
 		if ((*part)->init != NULL)
 			(*part)->init(core);
 	PARTS_CALL(configure, core, config->metrics);
+	core->config.nodes = NULL;		/* copied */
 	core->config.metrics = NULL;		/* copied */
 	core->config.locks.warm_names.v = NULL; /* copied */
 	return core;
@@ -634,7 +643,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	tally_run(core);
 	if (core->sessions->nkeepers > 0)
 		PARTS_CALL(told, core, core->fx_first);
-	votes_send(core);
+	leases_send(core);
 	/* By now there may be nothing left to give back. */
 	if (core->stopping)
 		guard_sign_off(core, core->sessions->left_ms > core->now_ms);

@@ -8,6 +8,7 @@
 #include "core/kernel/turn/part.h"
 
 enum part_id {
+	PART_QUORUM,  /* several servers that vote */
 	PART_OBSERVE, /* measurements, lines of the log */
 	PART_REPLAY,
 	PART_WATCH,
@@ -37,6 +38,7 @@ enum part_timer_kind {
 	TIMER_RECALL,
 	TIMER_ABOUT,
 	TIMER_FLEET,
+	TIMER_VOTE,
 	TIMERS
 };
 
@@ -52,6 +54,7 @@ enum part_slot_kind {
 	SLOT_FLEET,
 	SLOT_RECALL,
 	SLOT_ABOUT,
+	SLOT_VOTE,
 	SLOTS
 };
 
@@ -61,7 +64,7 @@ _Static_assert((unsigned)PARTS <= PART_MAX && (unsigned)TIMERS <= TIMER_MAX &&
 
 extern const struct core_part observe_part, replay_part, watch_part, force_part,
     recall_part, unowned_part, warm_part, about_part, views_part, fleet_part,
-    sync_part, token_part, tenant_part;
+    sync_part, token_part, tenant_part, quorum_part;
 
 static inline struct measure *
 measure_of(const struct core *core)

@@ -1,6 +1,6 @@
 /*
  * A core without parts, for the stories that the kernel plays alone: verbs of
- * locks, and nothing that hangs above.
+ * locks, and nothing that hangs above; with WITH_QUORUM, the servers of a quorum.
  */
 #include "config.h"
 
@@ -11,8 +11,14 @@
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/step.h"
+#include "core/parts/ids.h"
 
-static const struct core_part *const none[] = { NULL };
+static const struct core_part *const parts[] = {
+#ifdef WITH_QUORUM
+	&quorum_part,
+#endif
+	NULL,
+};
 
 static const struct core_verb verbs[VERB_MAX] = {
 	[VERB_LOCK] = { lock_request, 0 },
@@ -32,7 +38,7 @@ static const struct term_lessee *const terms[TERM_KINDS] = {
 };
 
 static const struct core_assembly assembly = {
-	.parts = none,
+	.parts = parts,
 	.verbs = verbs,
 	.swept = swept,
 	.holdings = holdings,

@@ -89,7 +89,7 @@ setup(struct rig *r)
 	core->address = core->broker;
 	turn_init(core, &above);
 	owners_init(core);
-	guard_init(core, &listener);
+	guard_init(core, &listener, NULL);
 	effects_init(&r->fx);
 	turn_begin(core, START_MS, &r->fx);
 }

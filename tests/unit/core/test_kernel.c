@@ -2,6 +2,9 @@
  * The kernel by itself, linked with base alone: it plays the stories of leases,
  * queues, times, groups, sharing, keep=, and deadlocks, word for word, but for
  * those that ask something of a part.
+ *
+ * With WITH_QUORUM it has the one part that says how several servers decide
+ * together, and plays the stories of that.
  */
 #include "config.h"
 
@@ -18,11 +21,14 @@ static const struct {
 	const char *subject;
 	unsigned least;
 } played[] = {
+#ifdef WITH_QUORUM
+	{ "quorum", 32 },
+	{ "voters", 13 },
+#else
 	{ "lease", 38 },
 	{ "unknown", 8 },
 	{ "time", 29 },
 	{ "queue", 42 },
-	{ "quorum", 32 },
 	{ "shared", 18 },
 	{ "groups", 29 },
 	{ "deadlock", 7 },
@@ -30,14 +36,18 @@ static const struct {
 	{ "keep", 27 },
 	{ "guard", 19 },
 	{ "turns", 6 },
-	{ "voters", 13 },
+#endif
 };
 
 /* Verbs, lines that drive, and events that are a part's. */
-static const char *const words_of_parts[] = { " PING", " ping", " STATUS",
-	" WATCH", " UNWATCH", " UNLOCK-FORCE", " ACQUIRE", " RELEASE", " LATCH",
-	" COUNTDOWN", " AWAIT", " BARRIER", " QUEUE", " BROKERS", " LIST",
-	" unowned", " log forced", " token" };
+static const char *const words_of_parts[] = {
+	" PING", " ping", " STATUS", " WATCH", " UNWATCH", " UNLOCK-FORCE",
+	" ACQUIRE", " RELEASE", " LATCH", " COUNTDOWN", " AWAIT", " BARRIER",
+	" QUEUE", " BROKERS", " LIST", " unowned", " log forced", " token",
+#ifndef WITH_QUORUM
+	" quorum="
+#endif
+};
 
 static bool
 needs_parts(const char *story, size_t len)

@@ -368,9 +368,9 @@ setup(struct rig *r)
 	core->address = core->broker;
 	turn_init(core, &above);
 	owners_init(core);
-	guard_init(core, &no_listener);
+	guard_init(core, &no_listener, NULL);
 	terms_init(core, term_lessees);
-	leases_init(core, &lessee);
+	leases_init(core, &lessee, NULL);
 	core->guards[0].up = core->guards[0].known = true;
 	core->guards[0].state = GUARD_BLESSED;
 	lease_init(core, &r->lessee.lease, 0);

@@ -10,7 +10,8 @@
 
 #include "base/times.h"
 #include "core/kernel/guard/clock.h"
-#include "core/kernel/guard/quorum.h"
+#include "core/kernel/guard/electorate.h"
+#include "core/kernel/guard/parts.h"
 #include "core/kernel/guard/skew.h"
 #include "core/kernel/session/owner.h"
 #include "core/kernel/turn/emit.h"
@@ -55,7 +56,7 @@ clock_earliest_ms(const struct core *core, uint32_t shard, const char *history,
 }
 
 /*
- * The history says which server of the quorum it is.  A message is not
+ * The history says which server it is.  A message is not
  * to be ignored because two clocks differ in speed by a hundredth.
  */
 int64_t
@@ -64,9 +65,9 @@ clock_latest_ms(const struct core *core, uint32_t shard, const char *history,
 {
 	const struct guard *g;
 	int64_t from_ms, to_ms;
-	uint32_t i, first = quorum_first(core, shard);
+	uint32_t i, first = guard_first(core, shard);
 
-	for (i = first; i < first + core->nvoters; i++) {
+	for (i = first; i < guard_end(core, first); i++) {
 		g = &core->guards[i];
 		if (when(core, g, history, server_ms,
 			(core->now_ms - g->clock_ms) / 100, &from_ms, &to_ms))
@@ -143,49 +144,19 @@ begin_ahead(const struct core *core, struct guard *g, int64_t ahead_ms)
 	g->ahead_ms = g->was_ahead_ms = ahead_ms;
 }
 
-static bool
-recent(const struct core *core, const struct skew *skew)
+bool
+skew_recent(const struct core *core, const struct skew *skew)
 {
 	return skew->by_ms > 0 &&
 	       core->now_ms - skew->at_ms < core->config.lease_ms;
 }
 
-static void
-add(const struct core *core, struct skew *skew, int64_t by_ms)
+void
+skew_add(const struct core *core, struct skew *skew, int64_t by_ms)
 {
 	assert(by_ms > 0);
-	skew->by_ms = by_ms + (recent(core, skew) ? skew->by_ms : 0);
+	skew->by_ms = by_ms + (skew_recent(core, skew) ? skew->by_ms : 0);
 	skew->at_ms = core->now_ms;
-}
-
-/*
- * A lease runs out when it has run out at so many servers of its quorum that
- * the others are no majority; clocks of fewer don't matter.  Returns by what
- * leases count.
- */
-static int64_t
-find_common(struct core *core, uint32_t shard)
-{
-	unsigned n, needed = core->nvoters + 1 - quorum_majority(core);
-	uint32_t i, k, first = quorum_first(core, shard);
-	struct skew *common = &core->guards[first].skew;
-	const struct guard *g;
-
-	for (i = first; i < first + core->nvoters; i++) {
-		g = &core->guards[i];
-		if (!recent(core, &g->own_skew))
-			continue;
-		for (n = 0, k = first; k < first + core->nvoters; k++)
-			n +=
-			    recent(core, &core->guards[k].own_skew) &&
-			    core->guards[k].own_skew.by_ms >= g->own_skew.by_ms;
-		if (n < needed || (common->at_ms == core->now_ms &&
-				      common->by_ms >= g->own_skew.by_ms))
-			continue;
-		*common = g->own_skew;
-		common->at_ms = core->now_ms;
-	}
-	return common->by_ms;
 }
 
 static void
@@ -222,9 +193,8 @@ skew_note(struct core *core, struct guard *g, int64_t sent_ms,
 	g->ahead_ms += by_ms;
 	g->was_ahead_ms += by_ms;
 	g->distrust_ms = core->now_ms + core->config.lease_ms;
-	g->epoch++;
-	add(core, &g->own_skew, by_ms);
-	core->owners->gained_ms += find_common(core, guard_index(core, g));
+	guard_next_epoch(core, g);
+	core->owners->gained_ms += core->electorate->gained(core, g, by_ms);
 	tell_gained(core, g, by_ms);
 	return true;
 }

@@ -19,12 +19,11 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/clock.h"
+#include "core/kernel/guard/electorate.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/guard/guard_wait.h"
 #include "core/kernel/guard/parts.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/guard/skew.h"
-#include "core/kernel/guard/voters.h"
 #include "core/kernel/turn/slot.h"
 #include "core/kernel/turn/work.h"
 
@@ -38,10 +37,9 @@ guard_at(const struct core *core, uint32_t shard)
 	return &core->guards[shard];
 }
 
-/* A quorum is one range of guards, of which each name needs a majority;
- * otherwise each guard decides alone (quorum.h). */
 void
-guard_init(struct core *core, const struct guard_listener *above)
+guard_init(struct core *core, const struct guard_listener *above,
+    const struct electorate *electorate)
 {
 	uint32_t i;
 
@@ -49,13 +47,12 @@ guard_init(struct core *core, const struct guard_listener *above)
 	core->guards = xcalloc(core->config.shards, sizeof(*core->guards));
 	core->guard_notes = xcalloc(1, sizeof(*core->guard_notes));
 	core->guard_above = above;
+	core->electorate = electorate != NULL ? electorate : &electorate_alone;
 	guard_waits_init(core);
-	core->nvoters = core->config.quorum ? core->config.shards : 1;
 	for (i = 0; i < core->config.shards; i++) {
 		core->guards[i].timer.kind = TIMER_GUARD;
 		core->guards[i].epoch = 1;
 	}
-	voters_init(core);
 }
 
 void
@@ -63,10 +60,8 @@ guard_fini(struct core *core)
 {
 	uint32_t i;
 
-	assert(core->nvoters > 0);
 	for (i = 0; i < core->config.shards; i++)
 		core_disarm(core, &core->guards[i].timer);
-	voters_fini(core);
 	guard_waits_fini(core);
 	free(core->guard_notes);
 	free(core->guards);
@@ -79,28 +74,22 @@ guard_all_over(const struct core *core)
 }
 
 /*
- * One server is one shard; a cluster has a fixed number of buckets; in a quorum
- * any server that can be reached will do.
+ * One server is one shard; a cluster has a fixed number of buckets; of those that
+ * decide together any that can be reached will do.
  */
 uint32_t
 guard_shard(const struct core *core, const char *name, size_t len)
 {
-	uint32_t i, first = 0;
+	uint32_t i;
 
-	if (core->config.shards > core->nvoters)
-		first = crc16(name, len) % core->config.shards;
-	for (i = first; i < first + core->nvoters; i++)
+	if (core->config.shards == 1)
+		return 0;
+	if (!core->config.quorum)
+		return crc16(name, len) % core->config.shards;
+	for (i = 0; i < core->config.shards; i++)
 		if (core->guards[i].up)
 			return i;
-	return first;
-}
-
-/* A majority must be reached to keep something, and must grant besides to take
- * something new. */
-bool
-guard_up(const struct core *core, uint32_t shard)
-{
-	return quorum_count(core, shard, false) >= quorum_majority(core);
+	return 0;
 }
 
 bool
@@ -109,37 +98,15 @@ guard_reached(const struct core *core, uint32_t shard)
 	return guard_at(core, shard)->up;
 }
 
-bool
-guard_ready(const struct core *core, uint32_t shard)
-{
-	return quorum_count(core, shard, true) >= quorum_majority(core);
-}
-
-bool
-guard_grants(const struct core *core, uint32_t shard)
-{
-	return quorum_said(core, shard) >= quorum_majority(core);
-}
-
-int64_t
-guard_granted_ms(const struct core *core, uint32_t shard)
-{
-	return quorum_good_ms(core, shard);
-}
-
 /*
- * Over a quorum a new history on any of its servers changes the sum: what is
- * held is then written again everywhere, so that this server has it when it may
- * vote again.
+ * A new history on any of the servers that decide together counts for all: what
+ * is held is then written again everywhere, so that this server has it when it
+ * may decide again.
  */
 uint32_t
 guard_epoch(const struct core *core, uint32_t shard)
 {
-	uint32_t i, first = quorum_first(core, shard), sum = 0;
-
-	for (i = first; i < first + core->nvoters; i++)
-		sum += guard_at(core, i)->epoch;
-	return sum;
+	return guard_at(core, guard_first(core, shard))->epoch;
 }
 
 const char *
@@ -188,8 +155,8 @@ submit_guard(struct core *core, struct guard *g, enum op_kind kind)
 		refused_try(core, g, op);
 	if (kind == OP_BLESS)
 		memcpy(op->pend, g->pend, sizeof(op->pend));
-	if (kind == OP_BLESS)
-		recovery_note(core, g);
+	if (kind == OP_BLESS && core->electorate->blesses != NULL)
+		core->electorate->blesses(core, g);
 	g->busy = true;
 }
 
@@ -250,16 +217,17 @@ guard_knows_warm(const struct core *core, uint32_t shard)
 }
 
 /*
- * Other guards of its quorum may have waited for what this one has told: a
- * bless waits for the fences of the others (recovery.c).  And if this one may
- * not grant any more, no broker stays away from the others (guard_heartbeat.c).
+ * Others that decide together with this one may have waited for what it has
+ * told: one that may have forgotten something waits for what the others know
+ * (electorate.h).  And if this one may not grant any more, no broker stays away
+ * from the others (guard_heartbeat.c).
  */
 static void
 plan_others(struct core *core, const struct guard *g)
 {
-	uint32_t i, first = quorum_first(core, guard_index(core, g));
+	uint32_t i, first = guard_first(core, guard_index(core, g));
 
-	for (i = first; i < first + core->nvoters; i++)
+	for (i = first; i < guard_end(core, first); i++)
 		if (&core->guards[i] != g &&
 		    (core->guards[i].state == GUARD_PENDING ||
 			core->guards[i].away_ms > 0))
@@ -291,6 +259,13 @@ guard_timer(struct core *core, struct timer *t)
 	plan_call(core, g);
 }
 
+static void
+tell_electorate(struct core *core)
+{
+	if (core->electorate->changed != NULL)
+		core->electorate->changed(core);
+}
+
 /* A server that can be reached again is asked how it is at once, and not at the
  * next heartbeat: waiting requests depend on the answer. */
 void
@@ -307,7 +282,7 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 		g->up_ms = core->now_ms;
 	else
 		g->was_down = true;
-	quorum_tell(core);
+	tell_electorate(core);
 	if (up && !g->busy && !g->idled)
 		submit_guard(core, g, OP_HEARTBEAT);
 	plan_call(core, g);
@@ -345,19 +320,6 @@ cause_of(const struct core *core, const struct guard *g,
 	return core->config.failover ? CAUSE_MASTER : CAUSE_RESTARTED;
 }
 
-/* Has this broker used the server, or a majority without it?  Then it may hold
- * something of which the server must know. */
-static bool
-is_known(const struct core *core, const struct guard *g)
-{
-	uint32_t i, first = quorum_first(core, guard_index(core, g));
-	unsigned n = 0;
-
-	for (i = first; i < first + core->nvoters; i++)
-		n += core->guards[i].known;
-	return g->known || n >= quorum_majority(core);
-}
-
 /*
  * From now on all that was confirmed before is in doubt.  The epoch is counted
  * before the modules above hear of it, because they compare what they have with
@@ -374,9 +336,9 @@ begin_epoch(
 	n = n < sizeof(g->pend) ? n : sizeof(g->pend) - 1;
 	memcpy(g->pend, report->text, n);
 	g->pend[n] = '\0';
-	g->fresh = report->fresh && !is_known(core, g);
+	g->fresh = report->fresh && !guard_was_used(core, g);
 	g->cause = cause_of(core, g, report);
-	g->epoch++;
+	guard_next_epoch(core, g);
 	g->epoch_ms = core->now_ms;
 	g->said_ms = g->warm_ms = 0;
 	core->stats.spells++;
@@ -402,7 +364,7 @@ note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 		g->unready_ms = g->good_ms > 0 ? g->good_ms : core->now_ms;
 	g->state = state;
 	if (state == GUARD_NODES)
-		return; /* voters.c says why, if it lasts */
+		return; /* the electorate says why, if it lasts */
 	if (!changed &&
 	    (state == GUARD_BLESSED || core->now_ms - g->noted_ms < REMIND_MS))
 		return;
@@ -428,7 +390,7 @@ on_refused(
 
 	refused_note(core, g, report);
 	note_state(core, g, refused_state(g, g->state), false);
-	quorum_tell(core);
+	tell_electorate(core);
 	plan_call(core, g);
 	plan_others(core, g);
 	tell_changed(core, g, was_ready);
@@ -491,8 +453,8 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 	note_state(core, g, refused_state(g, report->state), new);
 	if (g->state == GUARD_BLESSED && sent_ms > g->good_ms)
 		g->good_ms = sent_ms;
-	voters_report(core, g, sent_ms, report);
-	quorum_tell(core);
+	if (core->electorate->told != NULL)
+		core->electorate->told(core, g, sent_ms, report);
 	plan_call(core, g);
 	plan_others(core, g);
 	tell_changed(core, g, was_ready);
@@ -523,18 +485,14 @@ guard_outcome(
 	}
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->adopts > 0)
 		core->guard_above->broker_gone(core, slot->shard);
-	voters_decide(core);
 	if (o->status != OUTCOME_DONE && op != OP_ACQUIRE) {
 		g->pause_ms = core->now_ms + RETRY_MS;
-		/* Not for a heartbeat: the move may be what it lacks.  Nor if
-		 * it has moved: whoever has no say yet refuses all the same. */
-		if (op == OP_ENLIST && !g->moved)
-			g->enlist_ms = g->pause_ms;
 		if (g->seen_ms < core->now_ms)
 			g->seen_ms = core->now_ms;
 	}
-	g->moved = false;
-	quorum_tell(core);
+	if (core->electorate->answered != NULL)
+		core->electorate->answered(
+		    core, g, op, o->status == OUTCOME_DONE);
 	plan_call(core, g);
 	tell_changed(core, g, was_ready);
 }
@@ -589,7 +547,7 @@ guard_check(const struct core *core)
 
 	for (i = 0; i < core->config.shards; i++) {
 		g = &core->guards[i];
-		assert(g->state < GUARD_MAX && g->epoch > 0);
+		assert(g->state < GUARD_MAX);
 		assert(!timer_armed(&g->timer) || (g->up && !g->idled));
 		assert(g->state != GUARD_PENDING || g->pend[0] != '\0');
 		assert(g->state != GUARD_BLESSED || g->known);

@@ -66,7 +66,8 @@ struct guard {
 	int64_t warm_ms;	/* what it knows of that; 0: nothing */
 	bool old;		/* a broker is there that knows no warm names */
 	enum guard_cause cause; /* PENDING */
-	uint32_t epoch;		/* counts changes of history seen */
+	uint32_t epoch;		/* counts changes of history seen, of all that
+				   decide together: the first has it */
 	int64_t epoch_ms;	/* when the present pend value arrived */
 	int64_t seen_ms;	/* when the latest call was sent, or failed */
 	int64_t told_ms;	/* when the latest to tell the state was sent */
@@ -81,25 +82,13 @@ struct guard {
 	/* How far that clock is ahead of ours (skew.h): */
 	int64_t ahead_since_ms; /* when a period of a lease began; 0: none */
 	int64_t ahead_ms, was_ahead_ms; /* the least in it, and before it */
-	struct skew own_skew;
-	struct skew skew; /* counts for leases; the first of a quorum has it */
+	struct skew skew; /* counts for leases; the same */
 	int64_t pause_ms; /* no heartbeat or bless before then */
 	int64_t away_ms;  /* time between heartbeats; 0: as usual */
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */
 	char text[128];		     /* CONFIG: what the other brokers use */
-	/* Quorum (voters.c): */
-	char node[NODE_BYTES + 1];   /* its id */
-	char set[SET_MAX_BYTES + 1]; /* whom it votes with; "": none yet */
-	char sent[NODE_BYTES + 1 + SET_MAX_BYTES + 1]; /* what calls tell it */
-	char open;	 /* the set is not settled: k, n, p, o (lua/guard.lua) */
-	unsigned before; /* with k and p: how many voted in the one before */
-	bool quiet;	 /* nobody has asked for its vote for long */
-	int64_t node_ms; /* when it told all that ... */
-	int64_t node_asked_ms; /* ... and when it was asked */
-	int64_t enlist_ms;     /* it is moved to no set before then */
-	bool moved; /* by the call that was answered last */
-	char down[192];	       /* why it can not be reached; "": unknown */
+	char down[192]; /* why it can not be reached; "": unknown */
 };
 
 /* What became of several guards, for one line in the log. */
@@ -113,11 +102,9 @@ struct guard_note {
 	char text[320];
 };
 
-/* Lines about guards to be logged (journal.c), and the quorum (quorum.c). */
+/* Lines about guards to be logged (journal.c). */
 struct guard_notes {
 	struct guard_note v[GUARD_MAX];
-	bool quorum;	  /* a majority has told that it may grant */
-	bool quorum_lost; /* the log says that there is none any more */
 };
 
 /*
@@ -141,12 +128,29 @@ struct guard_listener {
 	void (*broker_gone)(struct core *core, uint32_t shard);
 };
 
-/* Requires a static table. */
-void guard_init(struct core *core, const struct guard_listener *above);
+struct electorate;
+
+/* Requires static tables; without an electorate each server decides alone. */
+void guard_init(struct core *core, const struct guard_listener *above,
+    const struct electorate *electorate);
 void guard_fini(struct core *core);
 
-/* Can operations be sent?  Can something new be granted?  Over a quorum that
- * takes a majority of its servers, whichever of them `shard` is. */
+/* The guards that decide together with that one (electorate.h): it alone, or all
+ * of them; the first, and the one behind the last. */
+static inline uint32_t
+guard_first(const struct core *core, uint32_t shard)
+{
+	return core->config.quorum ? 0 : shard;
+}
+
+static inline uint32_t
+guard_end(const struct core *core, uint32_t shard)
+{
+	return core->config.quorum ? core->config.shards : shard + 1;
+}
+
+/* Can operations be sent?  Can something new be granted?  Whichever `shard` is of
+ * those that decide together. */
 bool guard_up(const struct core *core, uint32_t shard);
 bool guard_ready(const struct core *core, uint32_t shard);
 
@@ -159,7 +163,7 @@ bool guard_grants(const struct core *core, uint32_t shard);
  * grace period. */
 int64_t guard_granted_ms(const struct core *core, uint32_t shard);
 
-/* Can this one server be reached, even if it is one of a quorum? */
+/* Can this one server be reached, even if others decide with it? */
 bool guard_reached(const struct core *core, uint32_t shard);
 
 /*
@@ -179,7 +183,7 @@ const char *guard_history(const struct core *core, uint32_t shard);
 /* May a number be a fence of that server?  See fence_believed(). */
 bool guard_believes(const struct core *core, uint32_t shard, uint64_t fence);
 
-/* The guard of a name; over a quorum, of a server that can be reached. */
+/* The guard of a name; of several, one of a server that can be reached. */
 uint32_t guard_shard(const struct core *core, const char *name, size_t len);
 
 #define GUARD_WHY_SIZE 256 /* of the texts for clients */

@@ -16,7 +16,6 @@
 
 #include "base/times.h"
 #include "core/kernel/guard/parts.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/turn/emit.h"
 
 #define MANY_GUARDS 16	   /* their heartbeats are spread, ... */
@@ -25,13 +24,6 @@
 #define LOOK_LEASES 2	   /* how often it looks whether others have gone */
 #define AWAY_MAX_MS (INT64_C(60) * 1000)
 #define AWAY_LEASES 4 /* marks are swept after ten */
-
-/* Nobody stays away from any server of a quorum until all of them may grant. */
-static bool
-is_calm(const struct core *core, const struct guard *g)
-{
-	return quorum_count(core, guard_index(core, g), true) == core->nvoters;
-}
 
 /*
  * Heartbeats of many guards come in a few groups: neither all at once nor each
@@ -43,7 +35,7 @@ heartbeat_due_ms(const struct core *core, const struct guard *g)
 {
 	int64_t every_ms = core->stall_ms / 3, at_ms, phase_ms = 0;
 
-	if (g->away_ms > 0 && is_calm(core, g)) {
+	if (g->away_ms > 0 && guard_is_calm(core, g)) {
 		every_ms = g->away_ms;
 		phase_ms =
 		    (int64_t)(core->config.instance % (uint64_t)every_ms);
@@ -71,14 +63,14 @@ heartbeat_must_say(const struct core *core, const struct guard *g)
 	if (said_ms == 0 ||
 	    core->now_ms - said_ms > SAY_LEASES * (lease_ms + core->pad_ms))
 		return true;
-	return g->away_ms == 0 && core->nvoters == 1 &&
+	return g->away_ms == 0 && !core->config.quorum &&
 	       core->now_ms - said_ms > LOOK_LEASES * lease_ms;
 }
 
 int64_t
 heartbeat_most_ms(const struct core *core, const struct guard *g)
 {
-	if (core->stopping || !is_calm(core, g) ||
+	if (core->stopping || !guard_is_calm(core, g) ||
 	    !core->guard_above->has_nothing(core, guard_index(core, g)))
 		return 0;
 	return min_ms(

@@ -12,7 +12,6 @@
 
 #include "base/human.h"
 #include "core/kernel/guard/parts.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/turn/emit.h"
 
 #define NOTE_MS 250 /* many guards: a line waits so long for others */
@@ -98,8 +97,8 @@ describe(
 		else
 			snprintf(note->text, sizeof(note->text),
 			    "%s for %s: %s; locks that are held are kept",
-			    quorum_used(core) ? "no vote for new locks"
-					      : "no new locks",
+			    core->config.quorum ? "no vote for new locks"
+						: "no new locks",
 			    human_ms(left, note->wait_ms),
 			    guard_cause_text(g->cause));
 		return;

@@ -47,20 +47,28 @@ int64_t refused_try_ms(const struct guard *g);
 /* Writes the operation that does so. */
 void refused_try(struct core *core, struct guard *g, struct op *op);
 
-/* recovery.c: when a server that may have forgotten something grants again. */
+/* electorate.c */
 
 /* When this broker may bless a pending guard. */
 int64_t guard_bless_ms(const struct core *core, const struct guard *g);
 
-/*
- * A server of a quorum is about to be blessed: logs it if only the clocks of
- * the brokers ensure now that fences rise.
- */
-void recovery_note(struct core *core, const struct guard *g);
+/* What was confirmed there is in doubt. */
+static inline void
+guard_next_epoch(struct core *core, const struct guard *g)
+{
+	core->guards[guard_first(core, guard_index(core, g))].epoch++;
+}
+
+/* Has this broker used that server, or enough of those that decide together with
+ * it?  Then it may hold something of which the server must know. */
+bool guard_was_used(const struct core *core, const struct guard *g);
+
+/* May that server grant, and all that decide together with it? */
+bool guard_is_calm(const struct core *core, const struct guard *g);
 
 /* why.c: words about guards; guard_why() is in guard.h. */
 
-/* As guard_why(), but about one server, even if it is one of a quorum. */
+/* As guard_why(), but about one server, even if others decide with it. */
 int64_t guard_why_one(
     const struct core *core, uint32_t shard, char *why, size_t size);
 

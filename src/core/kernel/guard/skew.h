@@ -5,7 +5,6 @@
 #define LOCKBROKER_CORE_GUARD_SKEW_H
 
 #include "core/kernel/guard/guard.h"
-#include "core/kernel/guard/quorum.h"
 
 /*
  * Compares the clocks by a reply; must be called before clock_note().  Returns
@@ -14,11 +13,15 @@
 bool skew_note(struct core *core, struct guard *g, int64_t sent_ms,
     const struct guard_report *report);
 
+/* Counts one more gain of now; is what was counted not over yet? */
+void skew_add(const struct core *core, struct skew *skew, int64_t by_ms);
+bool skew_recent(const struct core *core, const struct skew *skew);
+
 /* How much sooner a lease that was confirmed then runs out there. */
 static inline int64_t
 skew_since(const struct core *core, uint32_t shard, int64_t confirmed_ms)
 {
-	const struct skew *skew = &core->guards[quorum_first(core, shard)].skew;
+	const struct skew *skew = &core->guards[guard_first(core, shard)].skew;
 
 	return confirmed_ms < skew->at_ms ? skew->by_ms : 0;
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/guard/sweep.h"
 #include "core/kernel/turn/job.h"
 #include "core/kernel/turn/work.h"
@@ -41,13 +40,13 @@ sweep_fini(struct core *core)
 unsigned
 sweep_of(const struct core *core, uint32_t shard)
 {
-	return core->guards[quorum_first(core, shard)].sweep;
+	return core->guards[guard_first(core, shard)].sweep;
 }
 
 void
 sweep_plan(struct core *core, uint32_t shard, unsigned what)
 {
-	core->guards[quorum_first(core, shard)].wished |= (uint8_t)what;
+	core->guards[guard_first(core, shard)].wished |= (uint8_t)what;
 	core->sweeps->wished = true;
 	job_set(core, JOB_SWEEP, true);
 }
@@ -138,7 +137,7 @@ sweep_run(struct core *core)
 bool
 sweep_block(struct core *core, uint32_t shard, bool was, bool blocked)
 {
-	struct guard *g = &core->guards[quorum_first(core, shard)];
+	struct guard *g = &core->guards[guard_first(core, shard)];
 
 	assert(g->nblocked >= was);
 	g->nblocked += blocked;

@@ -13,56 +13,11 @@
 
 #include "base/human.h"
 #include "base/parse.h"
+#include "core/kernel/guard/electorate.h"
 #include "core/kernel/guard/parts.h"
-#include "core/kernel/guard/quorum.h"
-#include "core/kernel/guard/voters.h"
 
 /* Room for the settings that all brokers must share, in words. */
 #define SETTINGS_SIZE 96
-
-/* Says how many are there and may vote; returns in how long all may. */
-static int64_t
-why_no_quorum(const struct core *core, char *why, size_t size)
-{
-	unsigned ready = quorum_said(core, 0), pending = 0;
-	int64_t left_ms = 0, most_ms = 0;
-	char left[HUMAN_SIZE];
-	int n;
-	uint32_t i;
-	const char *refusal = NULL;
-
-	why[0] = '\0';
-	if (ready >= quorum_majority(core))
-		return 0;
-	/* There is no set of voters to go by, and mostly people must do
-	 * something about that. */
-	if (core->voters->why[0] != '\0') {
-		snprintf(why, size, "%s", core->voters->why);
-		return GUARD_FOR_GOOD;
-	}
-	for (i = 0; i < core->config.shards; i++) {
-		if (core->guards[i].up && refused_counts(&core->guards[i]))
-			refusal = core->guards[i].refusal;
-		if (core->guards[i].state != GUARD_PENDING)
-			continue;
-		pending += core->guards[i].up;
-		left_ms = guard_bless_ms(core, &core->guards[i]) - core->now_ms;
-		most_ms = left_ms > most_ms ? left_ms : most_ms;
-	}
-	n = snprintf(why, size,
-	    "%u of %u Redis servers can be reached and %u may vote; %u must",
-	    quorum_count(core, 0, false), core->config.shards, ready,
-	    quorum_majority(core));
-	/* If more servers are away than that, time alone is no help. */
-	if (ready + pending >= quorum_majority(core) && (size_t)n < size)
-		snprintf(why + n, size - (size_t)n,
-		    "; no new locks for %s at most: some are new, or have lost"
-		    " data",
-		    human_ms(left, most_ms));
-	else if (refusal != NULL && (size_t)n < size)
-		snprintf(why + n, size - (size_t)n, ": %s", refusal);
-	return most_ms;
-}
 
 static const struct {
 	const char *word;
@@ -167,9 +122,7 @@ guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 int64_t
 guard_why(const struct core *core, uint32_t shard, char *why, size_t size)
 {
-	if (quorum_used(core))
-		return why_no_quorum(core, why, size);
-	return guard_why_one(core, shard, why, size);
+	return core->electorate->why(core, shard, why, size);
 }
 
 const char *

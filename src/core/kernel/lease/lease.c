@@ -21,26 +21,24 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/guard/sweep.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lease/pace.h"
 #include "core/kernel/lease/parts.h"
-#include "core/kernel/lease/votes.h"
 
 #define FENCES_LOW 8	 /* if many wait, draw more when so few are left */
 #define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
 #define WALLED_MS 250	 /* between tries for blocked requests */
 
 void
-leases_init(struct core *core, const struct lease_lessee *lessee)
+leases_init(struct core *core, const struct lease_lessee *lessee,
+    const struct lease_way *way)
 {
 	struct leases *leases = xcalloc(1, sizeof(*leases));
 
 	core->leases = leases;
 	leases->lessee = lessee;
-	leases->way = quorum_used(core) ? &way_votes : &way_direct;
-	TAILQ_INIT(&leases->votes);
+	leases->way = way != NULL ? way : &way_direct;
 	freelist_init(&leases->pending, sizeof(struct pending_op));
 }
 
@@ -50,7 +48,6 @@ leases_fini(struct core *core)
 	struct leases *leases = core->leases;
 
 	assert(leases->n == 0 && leases->nlingering == 0);
-	votes_fini(core);
 	freelist_fini(&leases->pending);
 	free(leases);
 }
@@ -194,7 +191,8 @@ next_none(struct core *core, struct lease *l)
 	    !may_ask(core, l, guard_ready(core, l->term.shard)))
 		return false;
 	lease_set_why(l, NULL);
-	backoff_over(l);
+	if (l->rare != NULL)
+		l->rare->rival = 0;
 	l->seq = ++core->last_seq;
 	lease_no_news(l);
 	l->foreign = l->contended_early = false;

@@ -31,7 +31,7 @@
  * (5) A server that may have forgotten keys grants nothing new until all older
  *     terms have run out or been written again (guard/guard.h).
  * (6) Over a quorum, (2) to (5) hold on each server of a majority, and any two
- *     majorities share a server (votes.h; guard/voters.h for who votes).
+ *     majorities share a server (parts/quorum/DESIGN).
  *
  * None of this asks whether anybody holds the name.  So it is as true of a lease
  * without a holder: one that is kept for a group, or warm (warm/warm.h).
@@ -112,7 +112,7 @@ struct lease_rare {
 	int64_t idle_ms;  /* since when it is here for groups only; 0: not */
 	int64_t warm_ms;  /* kept for nobody until then; 0: not */
 	struct contention contention;
-	/* Quorum: tokens, each as its number by backoff_token(). */
+	/* Of a way without a queue.  Tokens, each as a number: */
 	uint32_t rival;	 /* NONE: of the broker with the name; 0: unknown */
 	uint32_t freed;	 /* the last that a message called over; 0: none */
 	uint32_t failed; /* attempts in a row that nobody has won */
@@ -142,8 +142,6 @@ struct lease {
 	uint64_t fence_next;	    /* of the reserve */
 	int64_t key_end_ms;	    /* the key in the store lives no longer */
 };
-
-TAILQ_HEAD(vote_list, vote);
 
 /* How much somebody wants the name. */
 enum lease_demand {
@@ -220,7 +218,11 @@ struct lease_lessee {
 	void (*next)(struct core *core, struct lease *l);
 };
 
-/* How leases reach the store: one server, or the votes of several. */
+/*
+ * How leases reach the store.  Mostly an operation is one call to one server,
+ * which is the row of lease_ask.c; over several independent ones each has to say
+ * yes or no, and a part asks them (parts/quorum).  Static.
+ */
 struct lease_way {
 	/* Servers put brokers in a queue, and hand names over. */
 	bool queues;
@@ -235,6 +237,11 @@ struct lease_way {
 	 * plans the next look at it, or the next attempt. */
 	void (*plan)(struct core *core, struct lease *l,
 	    const struct pending_op *asked, const struct outcome *o);
+	/* Or NULL.  A message says that a token has ended; returns whether
+	 * wake_ms changed.  The step ends: sends what was asked for in it. */
+	bool (*freed)(
+	    struct core *core, struct lease *l, const char *text, size_t len);
+	void (*send)(struct core *core);
 };
 
 /* All leases of this broker. */
@@ -243,7 +250,6 @@ struct leases {
 	const struct lease_lessee *lessee; /* static */
 	size_t n;
 	size_t nlingering;	    /* tombstones */
-	struct vote_list votes;	    /* to be sent before the step ends */
 	char asker[PEND_MAX_BYTES]; /* whom the last "force-by" has named */
 	uint64_t asker_seq;	    /* of that message */
 	struct freelist pending;    /* of struct pending_op */
@@ -251,8 +257,18 @@ struct leases {
 	uint32_t piggyback_shard, piggyback_lane; /* ... of these */
 };
 
-void leases_init(struct core *core, const struct lease_lessee *lessee);
+/* Without a way each operation goes to one server. */
+void leases_init(struct core *core, const struct lease_lessee *lessee,
+    const struct lease_way *way);
 void leases_fini(struct core *core);
+
+/* The end of a step. */
+static inline void
+leases_send(struct core *core)
+{
+	if (core->leases->way->send != NULL)
+		core->leases->way->send(core);
+}
 
 void lease_init(struct core *core, struct lease *l, uint32_t shard);
 void lease_fini(struct core *core, struct lease *l);
@@ -267,6 +283,14 @@ lease_rare(const struct lease *l)
 }
 
 struct lease_rare *lease_need_rare(struct lease *l);
+
+/* Is another broker known to have the name, so that this one does not try yet,
+ * as there is no queue to wait in? */
+static inline bool
+lease_backs_off(const struct lease *l)
+{
+	return l->state == LEASE_NONE && lease_rare(l)->rival != 0;
+}
 
 void lease_linger_over(struct lease *l);
 void lease_not_idle(struct lease *l);

@@ -39,8 +39,8 @@ bool lease_take_handover(struct core *core, struct lease *l);
 /* If the end also asked for a place in the queue: QUEUED, and true. */
 bool lease_queued_again(struct core *core, struct lease *l);
 
-/* The two ways to reach the store: lease_ask.c, votes.c. */
-extern const struct lease_way way_direct, way_votes;
+/* lease_ask.c: one server. */
+extern const struct lease_way way_direct;
 
 /* Plans the next look at another's key: when it ends, or after a lease. */
 void lease_plan_look(

@@ -20,10 +20,8 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "core/kernel/guard/guard.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lease/parts.h"
-#include "core/kernel/lease/votes.h"
 #include "core/kernel/lock/broker_message.h"
 #include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/lock.h"
@@ -139,11 +137,15 @@ on_ends_message(struct core *core, struct lock *l, const struct message *m)
 	lock_next(core, l);
 }
 
-/* Quorum: the token that the message names has let the name go. */
+/* The token that the message names has let the name go: where there is no queue,
+ * whoever waits tries again. */
 static void
 on_free_message(struct core *core, struct lock *l, const struct message *m)
 {
-	if (backoff_freed(core, &l->lease, m->more[0].p, m->more[0].n))
+	const struct lease_way *way = core->leases->way;
+
+	if (way->freed != NULL &&
+	    way->freed(core, &l->lease, m->more[0].p, m->more[0].n))
 		lock_next(core, l);
 }
 
@@ -308,7 +310,7 @@ broker_message_take(
 bool
 broker_message_missed(struct core *core, struct lock *l)
 {
-	if (l->lease.state != LEASE_QUEUED && !backoff_goes_on(&l->lease))
+	if (l->lease.state != LEASE_QUEUED && !lease_backs_off(&l->lease))
 		return false;
 	l->lease.term.wake_ms = min_ms(l->lease.term.wake_ms,
 	    core->now_ms + core_jitter(core, core->pad_ms / 2));

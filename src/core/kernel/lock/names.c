@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/turn/job.h"
@@ -77,7 +76,7 @@ static struct table *
 table_of(const struct core *core, uint32_t shard)
 {
 	assert(shard < core->config.shards);
-	return &core->locks->names[quorum_first(core, shard)];
+	return &core->locks->names[guard_first(core, shard)];
 }
 
 struct lock *
@@ -142,7 +141,7 @@ names_first(const struct core *core, struct lock_walk *walk)
 	struct lock *l;
 
 	walk->core = core;
-	walk->shard = quorum_first(core, 0);
+	walk->shard = guard_first(core, 0);
 	l = lock_of(table_first(table_of(core, 0), &walk->in));
 	return l != NULL ? l : names_next(walk);
 }
@@ -152,7 +151,7 @@ struct lock *
 names_next(struct lock_walk *walk)
 {
 	const struct core *core = walk->core;
-	uint32_t last = quorum_first(core, core->config.shards - 1);
+	uint32_t last = guard_first(core, core->config.shards - 1);
 	struct table_link *link = table_next(&walk->in);
 
 	while (link == NULL && walk->shard < last)

@@ -20,7 +20,6 @@
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/lease/lease.h"
-#include "core/kernel/lease/votes.h"
 #include "core/kernel/lock/fit.h"
 #include "core/kernel/lock/group.h"
 #include "core/kernel/lock/hold.h"
@@ -616,7 +615,7 @@ queue_settle(struct core *core, struct lock *l, bool taken)
 	struct place place;
 
 	if (!TAILQ_EMPTY(&l->holders) || l->lease.state == LEASE_QUEUED ||
-	    backoff_goes_on(&l->lease))
+	    lease_backs_off(&l->lease))
 		taken = true;
 	TAILQ_FOREACH_SAFE (w, &queue_of(l)->impatient, in_impatient, next) {
 		if (looked++ == SETTLE_MAX)

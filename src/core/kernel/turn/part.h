@@ -17,6 +17,8 @@
 #include "core/kernel/turn/slot.h"
 #include "core/kernel/turn/turn.h"
 
+struct electorate;
+struct lease_way;
 struct lock_hooks;
 struct owner;
 struct session;
@@ -52,6 +54,11 @@ struct core_part {
 
 	/* What it is told and asked about names: lock/hooks.h. */
 	const struct lock_hooks *lock;
+
+	/* Over a quorum: which servers decide (guard/electorate.h), and how leases
+	 * reach them (lease/lease.h).  One part has both. */
+	const struct electorate *electorate;
+	const struct lease_way *way;
 
 	/* Events.  A message of another broker, or an outcome, that is for this
 	 * part; it takes over the name of the slot.  True: nobody else sees

@@ -15,7 +15,6 @@ enum slot_kind {
 	SLOT_FREE,
 	SLOT_LEASE,
 	SLOT_GUARD,
-	SLOT_VOTE,
 	SLOT_STRAY, /* nobody waits for it */
 	SLOT_OF_PARTS,
 	SLOT_MAX = 32

@@ -29,7 +29,6 @@ enum timer_kind {
 	TIMER_HOLD,
 	TIMER_SESSION,
 	TIMER_GUARD,
-	TIMER_VOTE,
 	TIMER_STOP,
 	TIMER_VALID,
 	TIMER_OF_PARTS,
@@ -67,7 +66,6 @@ struct core {
 	char broker[BROKER_MAX_BYTES + 1];
 	char *address;			       /* owned; "": none */
 	int64_t pad_ms, stall_ms, recovery_ms; /* from the lease: times.h */
-	uint32_t nvoters; /* how many guards decide about a name: quorum.h */
 	/* Of the present step. */
 	int64_t now_ms;
 	struct effects *fx;
@@ -96,14 +94,14 @@ struct core {
 	struct sessions *sessions; /* session/record.h */
 	struct guard *guards;	   /* guard/guard.h; one a shard */
 	const struct guard_listener *guard_above;
-	struct guard_notes *guard_notes; /* guard/guard.h */
-	struct sweeps *sweeps;		 /* guard/sweep.h */
-	struct voters *voters;		 /* guard/voters.h */
-	struct terms *terms;		 /* lease/term.h */
-	struct leases *leases;		 /* lease/lease.h */
-	struct locks *locks;		 /* lock/state.h */
-	struct guard_waits *guard_waits; /* guard/guard_wait.c */
-	struct stop *stop;		 /* stop.c */
+	struct guard_notes *guard_notes;     /* guard/guard.h */
+	struct sweeps *sweeps;		     /* guard/sweep.h */
+	const struct electorate *electorate; /* guard/electorate.h */
+	struct terms *terms;		     /* lease/term.h */
+	struct leases *leases;		     /* lease/lease.h */
+	struct locks *locks;		     /* lock/state.h */
+	struct guard_waits *guard_waits;     /* guard/guard_wait.c */
+	struct stop *stop;		     /* stop.c */
 	/* part.h: all of them, with NULL at the end; and their own. */
 	const struct core_part *const *parts;
 	const struct core_assembly *assembly; /* step.h */

@@ -23,7 +23,6 @@
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/session/owner.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/slot.h"
@@ -326,7 +325,7 @@ fleet_look(struct core *core)
 	uint32_t i;
 
 	for (i = 0; idle && i < core->config.shards; i++)
-		if (fleet_ask(core, i) && !quorum_used(core))
+		if (fleet_ask(core, i) && !core->config.quorum)
 			break;
 	return f->under_way > 0;
 }

@@ -18,7 +18,6 @@
 
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/session/quota.h"
@@ -605,7 +604,7 @@ allowed(struct core *core, struct owner *asker, const struct token_request *rq)
 {
 	if (!quota_open(core, asker, rq->ref))
 		return false;
-	if (quorum_used(core)) {
+	if (core->config.quorum) {
 		emit_error(core, asker->id, rq->ref, ERR_UNSUPPORTED,
 		    "there are no token holds over a quorum; use LOCK");
 		return false;

@@ -17,7 +17,6 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/lock/broker_message.h"
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/hooks.h"
@@ -174,7 +173,7 @@ about_ask(struct core *core, const struct slot *slot, const struct outcome *o)
 	char token[ABOUT_TOKEN_BYTES], text[ABOUT_TOKEN_BYTES + 16];
 	struct inquiry *q;
 
-	if (!is_token(to) || quorum_used(core) || core->stopping ||
+	if (!is_token(to) || core->config.quorum || core->stopping ||
 	    !may_ask(core, to.p, stored_broker(to.p, to.n)))
 		return false;
 	q = inquiry_new(core, slot, o);

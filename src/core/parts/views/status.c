@@ -22,7 +22,6 @@
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/guard/guard_wait.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/hooks.h"
@@ -315,7 +314,7 @@ known_here(const struct core *core, const struct lock *l,
 		return told_here(l) || !guard_up(core, shard);
 	if (rq->kind > KIND_LOCK || !told_here(l))
 		return false;
-	return rq->kind == KIND_LOCK || quorum_used(core) || core->stopping ||
+	return rq->kind == KIND_LOCK || core->config.quorum || core->stopping ||
 	       l->lease.term.state == TERM_ATRISK || !guard_up(core, shard);
 }
 

@@ -28,7 +28,6 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/guard/sweep.h"
 #include "core/kernel/lease/pace.h"
 #include "core/kernel/lock/hooks.h"
@@ -122,7 +121,7 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 				      : min_ms(limits->warm_ms,
 					    core->config.lease_ms / LEASE_PART);
 	/* Over a quorum a lease costs more than a trip, and nobody recalls. */
-	if (quorum_used(core))
+	if (core->config.quorum)
 		warm->most_ms = 0;
 	core->warm_ms = warm->most_ms;
 	if (warm->most_ms == 0)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/kernel/guard/voter_set.h"
+#include "core/parts/quorum/voter_set.h"
 
 void
 voter_copy(char *to, size_t size, const char *from, size_t n)

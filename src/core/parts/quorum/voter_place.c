@@ -7,16 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/kernel/guard/voter_place.h"
-#include "core/kernel/guard/voter_set.h"
-#include "core/kernel/guard/voters.h"
+#include "core/parts/quorum/voter_place.h"
+#include "core/parts/quorum/voter_set.h"
 
 /* An address in few bytes: its FNV-1a. */
 static void
 place_write(const struct core *core, uint32_t shard, char *out)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
-	const char *p = core->voters->nodes[shard];
+	const char *p = quorum_of(core)->nodes[shard];
 
 	for (; *p != '\0'; p++)
 		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
@@ -28,13 +27,13 @@ find(const struct core *core, const char *id, int64_t *since_ms)
 {
 	unsigned i;
 
-	for (i = 0;
-	     i < sizeof(core->voters->places) / sizeof(core->voters->places[0]);
+	for (i = 0; i < sizeof(quorum_of(core)->places) /
+			    sizeof(quorum_of(core)->places[0]);
 	     i++) {
-		if (strncmp(core->voters->places[i], id, NODE_BYTES) != 0)
+		if (strncmp(quorum_of(core)->places[i], id, NODE_BYTES) != 0)
 			continue;
-		*since_ms = core->voters->places_ms[i];
-		return core->voters->places[i] + NODE_BYTES;
+		*since_ms = quorum_of(core)->places_ms[i];
+		return quorum_of(core)->places[i] + NODE_BYTES;
 	}
 	return "";
 }
@@ -50,37 +49,37 @@ place_of(const struct core *core, const char *id)
 /* That one must have been asked since we know the place: else the id may be the
  * newer of the two. */
 bool
-place_was_at(const struct core *core, const char *id, const struct guard *g)
+place_was_at(const struct core *core, const char *id, const struct voter *v)
 {
 	char place[NODE_BYTES + 1];
 	int64_t since_ms = INT64_MAX;
 
-	place_write(core, guard_index(core, g), place);
+	place_write(core, guard_index(core, v->guard), place);
 	return strcmp(find(core, id, &since_ms), place) == 0 &&
-	       g->node_asked_ms > since_ms;
+	       v->node_asked_ms > since_ms;
 }
 
 static void
 note(struct core *core, const char *id, const char *place)
 {
-	unsigned n =
-	    sizeof(core->voters->places) / sizeof(core->voters->places[0]);
+	unsigned n = sizeof(quorum_of(core)->places) /
+		     sizeof(quorum_of(core)->places[0]);
 
 	if (place_of(core, id)[0] != '\0')
 		return;
-	core->voters->places_ms[core->voters->next_place] = core->now_ms;
-	snprintf(core->voters->places[core->voters->next_place],
-	    sizeof(core->voters->places[0]), "%s%s", id, place);
-	core->voters->next_place = (core->voters->next_place + 1) % n;
+	quorum_of(core)->places_ms[quorum_of(core)->next_place] = core->now_ms;
+	snprintf(quorum_of(core)->places[quorum_of(core)->next_place],
+	    sizeof(quorum_of(core)->places[0]), "%s%s", id, place);
+	quorum_of(core)->next_place = (quorum_of(core)->next_place + 1) % n;
 }
 
 void
-place_note(struct core *core, const struct guard *g)
+place_note(struct core *core, const struct voter *v)
 {
 	char place[NODE_BYTES + 1];
 
-	place_write(core, guard_index(core, g), place);
-	note(core, g->node, place);
+	place_write(core, guard_index(core, v->guard), place);
+	note(core, v->node, place);
 }
 
 void

@@ -1,24 +1,24 @@
 /*
- * How far the servers of a quorum are on their way to a set (core/kernel/guard/DESIGN).
+ * How far the servers of a quorum are on their way to a set (parts/quorum/DESIGN).
  */
-#ifndef LOCKBROKER_CORE_GUARD_VOTER_STAGE_H
-#define LOCKBROKER_CORE_GUARD_VOTER_STAGE_H
+#ifndef LOCKBROKER_CORE_QUORUM_VOTER_STAGE_H
+#define LOCKBROKER_CORE_QUORUM_VOTER_STAGE_H
 
-#include "core/kernel/guard/guard.h"
+#include "core/parts/quorum/quorum.h"
 
 /* Has it told who it is since it could be reached again?  Another server may
  * have taken its address meanwhile. */
-bool voter_is_known(const struct guard *g);
+bool voter_is_known(const struct voter *v);
 
 /* Has it no say in any set, and had it none before? */
-bool voter_is_new(const struct guard *g);
+bool voter_is_new(const struct voter *v);
 
 /*
  * Is the set that a tells higher than that of b?  Of two sets of one version the
  * one that is settled, or else has a pledge, goes before the other: it may be
  * the only one that can become settled.
  */
-bool voter_is_higher(const struct guard *a, const struct guard *b);
+bool voter_is_higher(const struct voter *a, const struct voter *b);
 
 /* Only known servers count. */
 struct stage {
@@ -38,10 +38,10 @@ struct stage stage_of(const struct core *core, const char *set, unsigned n);
  * lua/guard.lua); 0: nothing.  If so many servers are new, or have lost their
  * data, that no majority can pledge, all must have moved, and pledge.
  */
-char stage_step(const struct guard *g, const struct stage *stage, unsigned n);
+char stage_step(const struct voter *v, const struct stage *stage, unsigned n);
 
 /* Must it stay where it is, rather than move to that set? */
 bool stage_ties(
-    const struct guard *g, const char *set, const struct stage *stage);
+    const struct voter *v, const char *set, const struct stage *stage);
 
 #endif

@@ -4,9 +4,8 @@
  */
 #include "config.h"
 
-#include "core/kernel/guard/parts.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/turn/emit.h"
+#include "core/parts/quorum/quorum.h"
 
 /*
  * Counts the other servers of the quorum that can tell all fences granted
@@ -16,12 +15,12 @@
 static unsigned
 whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 {
-	uint32_t i, first = quorum_first(core, guard_index(core, g));
 	const struct guard *other;
 	unsigned whole = 0;
+	uint32_t i;
 
 	*unknown = 0;
-	for (i = first; i < first + core->nvoters; i++) {
+	for (i = 0; i < core->config.shards; i++) {
 		other = &core->guards[i];
 		if (other == g)
 			continue;
@@ -32,7 +31,7 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 			 other->pended_ms < g->epoch_ms)
 			whole++;
 	}
-	assert(whole + *unknown < core->nvoters);
+	assert(whole + *unknown < core->config.shards);
 	return whole;
 }
 
@@ -42,8 +41,7 @@ recovers(const struct core *core, const struct guard *g)
 {
 	unsigned unknown;
 
-	return core->nvoters == 1 ||
-	       whole_others(core, g, &unknown) >= quorum_majority(core);
+	return whole_others(core, g, &unknown) >= quorum_majority(core);
 }
 
 /* Was anything ever granted, as far as the servers know? */
@@ -71,20 +69,13 @@ others_first(const struct core *core, const struct guard *g)
 	       whole + unknown >= quorum_majority(core);
 }
 
-/*
- * The grace period counts from when this broker heard of the epoch, so it waits
- * for no less than G, whoever has heard of it earlier.  A server that no broker
- * has used has nothing to forget, if people say that they trust it to be new.
- */
 int64_t
-guard_bless_ms(const struct core *core, const struct guard *g)
+recovery_grace_ms(const struct core *core, const struct guard *g)
 {
-	if (g->fresh && core->config.trust_new)
-		return g->epoch_ms;
-	return g->epoch_ms +
-	       core->recovery_ms * (others_first(core, g) ? 2 : 1);
+	return core->recovery_ms * (others_first(core, g) ? 2 : 1);
 }
 
+/* Logs it if only the clocks of the brokers ensure now that fences rise. */
 void
 recovery_note(struct core *core, const struct guard *g)
 {

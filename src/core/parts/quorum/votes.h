@@ -11,38 +11,23 @@
  * A failed acquire is ended on all servers that may have its token, also on
  * those that did not answer.
  */
-#ifndef LOCKBROKER_CORE_LEASE_VOTES_H
-#define LOCKBROKER_CORE_LEASE_VOTES_H
+#ifndef LOCKBROKER_CORE_QUORUM_VOTES_H
+#define LOCKBROKER_CORE_QUORUM_VOTES_H
 
 #include "core/kernel/lease/lease.h"
 
 #define QUORUM_MAX 9
 
-/* Sends what was asked for in this step to all servers. */
-void votes_send(struct core *core);
-
 /* One server has answered. */
 void votes_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
+
+extern const struct lease_way way_votes;
 
 /* Asks servers again that have said no to a renewal; or ends an attempt that
  * has found a rival, rather than wait for silent servers. */
 void votes_timer(struct core *core, struct timer *t);
 
 void votes_fini(struct core *core);
-
-/*
- * Waiting for a name over a quorum, where there is no queue to wait in.
- */
-
-/* The next attempt begins. */
-void backoff_over(struct lease *l);
-
-/* Is another broker known to have the name, so that we do not try yet? */
-bool backoff_goes_on(const struct lease *l);
-
-/* A message says that a token has ended.  Returns whether wake_ms changed. */
-bool backoff_freed(
-    struct core *core, struct lease *l, const char *text, size_t len);
 
 #endif

@@ -10,10 +10,10 @@
 
 #include "base/hash.h"
 #include "base/xmalloc.h"
-#include "core/kernel/guard/quorum.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lease/parts.h"
-#include "core/kernel/lease/votes.h"
+#include "core/parts/quorum/quorum.h"
+#include "core/parts/quorum/votes.h"
 
 #define RETRY_VOTE_MS 50 /* a server that a renewal needs */
 #define YIELD_MS 50	 /* for others to come first, after a turn */
@@ -89,39 +89,26 @@ backoff_known(
 	};
 
 	if (l->state != LEASE_NONE || l->pending != NULL ||
-	    backoff_goes_on(l) || rival == lease_rare(l)->freed)
+	    lease_backs_off(l) || rival == lease_rare(l)->freed)
 		return;
 	backoff_plan(core, l, 0, &o);
-}
-
-void
-backoff_over(struct lease *l)
-{
-	if (l->rare != NULL)
-		l->rare->rival = 0;
-}
-
-bool
-backoff_goes_on(const struct lease *l)
-{
-	return l->state == LEASE_NONE && lease_rare(l)->rival != 0;
 }
 
 /*
  * Each server sends the message.  If it comes while an attempt is under way, it
  * is noted, because that attempt may still see the token.
  */
-bool
-backoff_freed(struct core *core, struct lease *l, const char *text, size_t len)
+static bool
+freed(struct core *core, struct lease *l, const char *text, size_t len)
 {
-	uint32_t freed = backoff_token(text, len);
+	uint32_t token = backoff_token(text, len);
 
 	if ((l->state != LEASE_NONE && l->state != LEASE_ACQUIRING) ||
-	    lease_rare(l)->freed == freed)
+	    lease_rare(l)->freed == token)
 		return false;
-	lease_need_rare(l)->freed = freed;
+	lease_need_rare(l)->freed = token;
 	if (l->state != LEASE_NONE ||
-	    (l->rare->rival != 0 && l->rare->rival != freed))
+	    (l->rare->rival != 0 && l->rare->rival != token))
 		return false;
 	l->rare->rival = 0;
 	l->rare->failed = 0;
@@ -135,7 +122,7 @@ backoff_freed(struct core *core, struct lease *l, const char *text, size_t len)
  * is NULL if no lease waits for the verdict (any more).
  */
 struct vote {
-	TAILQ_ENTRY(vote) link; /* in leases.votes until it is sent */
+	TAILQ_ENTRY(vote) link; /* in quorum.votes until it is sent */
 	struct lease *lease;
 	enum op_kind asked; /* what the lease asked for */
 	struct op op;	    /* what is sent; `name` unused */
@@ -205,11 +192,11 @@ vote_new(struct core *core, const char *name, size_t len, enum op_kind kind)
 	v->timer.kind = TIMER_VOTE;
 	v->name_len = len;
 	memcpy(v->name, name, len);
-	TAILQ_INSERT_TAIL(&core->leases->votes, v, link);
+	TAILQ_INSERT_TAIL(&quorum_of(core)->votes, v, link);
 	return v;
 }
 
-/* The vote is sent at the end of the step (votes_send()), when the lease has
+/* The vote is sent at the end of the step (send_votes()), when the lease has
  * filled in what it asks for. */
 static struct op *
 submit_vote(struct core *core, struct lease *l, enum op_kind kind)
@@ -230,13 +217,6 @@ plan_attempt(struct core *core, struct lease *l, const struct pending_op *asked,
 {
 	backoff_plan(core, l, core->now_ms - asked->since_ms, o);
 }
-
-const struct lease_way way_votes = {
-	.draws = 1,
-	.yield_ms = YIELD_MS,
-	.submit = submit_vote,
-	.plan = plan_attempt,
-};
 
 /* The operation is the same for all servers but for its id and its shard. */
 static void
@@ -266,17 +246,26 @@ send_all(struct core *core, struct vote *v)
 			send_one(core, v, i);
 }
 
-void
-votes_send(struct core *core)
+static void
+send_votes(struct core *core)
 {
+	struct vote_list *votes = &quorum_of(core)->votes;
 	struct vote *v;
 
-	while (!TAILQ_EMPTY(&core->leases->votes)) {
-		v = TAILQ_FIRST(&core->leases->votes);
-		TAILQ_REMOVE(&core->leases->votes, v, link);
+	while ((v = TAILQ_FIRST(votes)) != NULL) {
+		TAILQ_REMOVE(votes, v, link);
 		send_all(core, v);
 	}
 }
+
+const struct lease_way way_votes = {
+	.draws = 1,
+	.yield_ms = YIELD_MS,
+	.submit = submit_vote,
+	.plan = plan_attempt,
+	.freed = freed,
+	.send = send_votes,
+};
 
 /* How many servers are in a set of bits. */
 static unsigned
@@ -330,7 +319,7 @@ deliver(struct core *core, struct vote *v, const struct outcome *o)
 /* The highest fence, and how many answered with just that.  Servers that were
  * given one hint agree, unless the counter of one is ahead. */
 static uint64_t
-highest(const struct vote *v, unsigned *same)
+highest_fence(const struct vote *v, unsigned *same)
 {
 	uint64_t top = 0;
 	unsigned i;
@@ -381,7 +370,7 @@ succeed(struct core *core, struct vote *v)
 	if (v->op.kind == OP_RAISE) {
 		o.fence = v->op.fence;
 	} else if (v->op.reserve > 0) {
-		top = highest(v, &same);
+		top = highest_fence(v, &same);
 		if (same < quorum_majority(core)) {
 			write_back(core, v, top);
 			return;
@@ -614,7 +603,7 @@ votes_fini(struct core *core)
 	struct vote *v, *next;
 	uint32_t i;
 
-	TAILQ_FOREACH_SAFE (v, &core->leases->votes, link, next)
+	TAILQ_FOREACH_SAFE (v, &quorum_of(core)->votes, link, next)
 		free(v);
 	for (i = 0; i < core->slots->n; i++) {
 		if (core->slots->v[i].kind != SLOT_VOTE)

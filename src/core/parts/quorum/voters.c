@@ -34,45 +34,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/xmalloc.h"
-#include "core/kernel/guard/quorum.h"
-#include "core/kernel/guard/voter_place.h"
-#include "core/kernel/guard/voter_set.h"
-#include "core/kernel/guard/voter_stage.h"
-#include "core/kernel/guard/voters.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/slot.h"
-
-void
-voters_init(struct core *core)
-{
-	const struct core_config *config = &core->config;
-	char number[24];
-	struct voters *v = xcalloc(1, sizeof(*v));
-	unsigned i;
-
-	core->voters = v;
-	if (!config->quorum)
-		return;
-	v->nodes = xcalloc(config->shards, sizeof(*v->nodes));
-	for (i = 0; i < config->shards; i++) {
-		snprintf(number, sizeof(number), "server %u", i + 1);
-		v->nodes[i] =
-		    xstrdup(config->nodes != NULL ? config->nodes[i] : number);
-	}
-}
-
-void
-voters_fini(struct core *core)
-{
-	struct voters *v = core->voters;
-	unsigned i;
-
-	for (i = 0; v->nodes != NULL && i < core->config.shards; i++)
-		free(v->nodes[i]);
-	free(v->nodes);
-	free(v);
-}
+#include "core/parts/quorum/quorum.h"
+#include "core/parts/quorum/voter_place.h"
+#include "core/parts/quorum/voter_set.h"
+#include "core/parts/quorum/voter_stage.h"
+#include "core/parts/quorum/voters.h"
 
 static unsigned
 count_known(const struct core *core)
@@ -80,7 +48,7 @@ count_known(const struct core *core)
 	unsigned i, n = 0;
 
 	for (i = 0; i < core->config.shards; i++)
-		n += voter_is_known(&core->guards[i]);
+		n += voter_is_known(voter_at(core, i));
 	return n;
 }
 
@@ -88,14 +56,14 @@ count_known(const struct core *core)
 static const char *
 highest(const struct core *core)
 {
-	const struct guard *g, *best = NULL;
+	const struct voter *v, *best = NULL;
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (voter_is_known(g) &&
-		    (best == NULL || voter_is_higher(g, best)))
-			best = g;
+		v = voter_at(core, i);
+		if (voter_is_known(v) &&
+		    (best == NULL || voter_is_higher(v, best)))
+			best = v;
 	}
 	return best != NULL ? best->set : "";
 }
@@ -103,14 +71,14 @@ highest(const struct core *core)
 static const char *
 address(const struct core *core, uint32_t shard)
 {
-	return core->voters->nodes[shard];
+	return quorum_of(core)->nodes[shard];
 }
 
 /* The set that our calls to it tell; "": none. */
 static const char *
-sent_set(const struct guard *g)
+sent_set(const struct voter *v)
 {
-	const char *space = strchr(g->sent, ' ');
+	const char *space = strchr(v->sent, ' ');
 
 	return space != NULL ? space + 1 : "";
 }
@@ -121,17 +89,17 @@ sent_set(const struct guard *g)
  * no server has the id 0.
  */
 static void
-withdraw(struct core *core, struct guard *g)
+withdraw(struct core *core, struct voter *v)
 {
 	static const char text[] = "0 - - m ";
 	struct slot *slot;
 
-	if (g->sent[0] == '\0')
+	if (v->sent[0] == '\0')
 		return;
-	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
-	    text, sizeof(text) - 1);
-	g->sent[0] = '\0';
-	g->busy = true;
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD,
+	    guard_index(core, v->guard), text, sizeof(text) - 1);
+	v->sent[0] = '\0';
+	v->guard->busy = true;
 }
 
 static void
@@ -140,7 +108,7 @@ withdraw_all(struct core *core)
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++)
-		withdraw(core, &core->guards[i]);
+		withdraw(core, voter_at(core, i));
 }
 
 static void disagree(struct core *core, const char *fmt, ...)
@@ -150,35 +118,35 @@ static void disagree(struct core *core, const char *fmt, ...)
 static void
 disagree(struct core *core, const char *fmt, ...)
 {
-	char why[sizeof(core->voters->why)];
+	char why[sizeof(quorum_of(core)->why)];
 	va_list ap;
 
 	/* Servers are reached, and tell of a change, one after the other. */
-	if (core->voters->since_ms == 0)
-		core->voters->since_ms = core->now_ms;
-	if (core->now_ms < core->voters->since_ms + core->stall_ms)
+	if (quorum_of(core)->since_ms == 0)
+		quorum_of(core)->since_ms = core->now_ms;
+	if (core->now_ms < quorum_of(core)->since_ms + core->stall_ms)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	if (strcmp(why, core->voters->why) == 0)
+	if (strcmp(why, quorum_of(core)->why) == 0)
 		return;
-	strcpy(core->voters->why, why);
+	strcpy(quorum_of(core)->why, why);
 	emit_notice(core, NOTICE_QUORUM_SERVERS);
-	emit_str(core, FIELD_TEXT, core->voters->why, strlen(why));
+	emit_str(core, FIELD_TEXT, quorum_of(core)->why, strlen(why));
 }
 
 /* Are two of them one server under two names? */
 static bool
 is_twice(struct core *core)
 {
-	const struct guard *g = core->guards;
+	const struct voter *v = quorum_of(core)->v;
 	uint32_t i, j;
 
 	for (i = 0; i < core->config.shards; i++)
 		for (j = 0; j < i; j++) {
-			if (!voter_is_known(&g[i]) || !voter_is_known(&g[j]) ||
-			    strcmp(g[i].node, g[j].node) != 0)
+			if (!voter_is_known(&v[i]) || !voter_is_known(&v[j]) ||
+			    strcmp(v[i].node, v[j].node) != 0)
 				continue;
 			withdraw_all(core);
 			disagree(core,
@@ -198,7 +166,7 @@ own_set(const struct core *core, uint64_t version, char *text)
 	uint32_t i;
 
 	for (i = 0; i < s.n; i++)
-		strcpy(s.ids[i], core->guards[i].node);
+		strcpy(s.ids[i], voter_at(core, i)->node);
 	set_write(&s, text, SET_MAX_BYTES + 1);
 }
 
@@ -213,7 +181,7 @@ found(struct core *core, char *text)
 		own_set(core, 1, text);
 		return true;
 	}
-	for (i = 0; voter_is_known(&core->guards[i]); i++)
+	for (i = 0; voter_is_known(voter_at(core, i)); i++)
 		;
 	disagree(core,
 	    "a new quorum begins when all of its servers can be"
@@ -227,19 +195,19 @@ found(struct core *core, char *text)
 static bool
 mend(const struct core *core, struct set *s)
 {
-	const struct guard *g;
+	const struct voter *v;
 	uint32_t i;
 	unsigned k;
 
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (!voter_is_known(g) || set_has(s, g->node))
+		v = voter_at(core, i);
+		if (!voter_is_known(v) || set_has(s, v->node))
 			continue;
-		for (k = 0; k < s->n && !place_was_at(core, s->ids[k], g); k++)
+		for (k = 0; k < s->n && !place_was_at(core, s->ids[k], v); k++)
 			;
-		if (!voter_is_new(g) || k == s->n)
+		if (!voter_is_new(v) || k == s->n)
 			return false;
-		strcpy(s->ids[k], g->node);
+		strcpy(s->ids[k], v->node);
 	}
 	s->version++;
 	return true;
@@ -247,12 +215,12 @@ mend(const struct core *core, struct set *s)
 
 /* Has one of those that vote stood where that server is now? */
 static bool
-is_replaced(const struct core *core, const struct set *s, const struct guard *g)
+is_replaced(const struct core *core, const struct set *s, const struct voter *v)
 {
 	unsigned k;
 
 	for (k = 0; k < s->n; k++)
-		if (place_was_at(core, s->ids[k], g))
+		if (place_was_at(core, s->ids[k], v))
 			return true;
 	return false;
 }
@@ -262,7 +230,7 @@ is_replaced(const struct core *core, const struct set *s, const struct guard *g)
 static bool
 is_over(const struct core *core, const char *set, const char *best)
 {
-	const struct guard *g;
+	const struct voter *v;
 	unsigned gone = 0;
 	struct set s;
 	uint32_t i;
@@ -271,9 +239,9 @@ is_over(const struct core *core, const char *set, const char *best)
 	if (!stage_of(core, best, s.n).settled)
 		return false;
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		gone += voter_is_known(g) && strcmp(g->set, best) == 0 &&
-			set_has(&s, g->node);
+		v = voter_at(core, i);
+		gone += voter_is_known(v) && strcmp(v->set, best) == 0 &&
+			set_has(&s, v->node);
 	}
 	return s.n > 0 && gone >= set_blocking(s.n);
 }
@@ -289,23 +257,23 @@ forget(struct core *core, const struct set *s, const char *best)
 {
 	char text[NODE_BYTES + SET_MAX_BYTES + 8];
 	struct slot *slot;
-	struct guard *g;
+	struct voter *v;
 	uint32_t i;
 	unsigned k;
 
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (!voter_is_known(g) || voter_is_new(g) || g->busy ||
-		    core->now_ms < g->enlist_ms || set_has(s, g->node) ||
-		    strcmp(g->set, best) == 0)
+		v = voter_at(core, i);
+		if (!voter_is_known(v) || voter_is_new(v) || v->guard->busy ||
+		    core->now_ms < v->enlist_ms || set_has(s, v->node) ||
+		    strcmp(v->set, best) == 0)
 			continue;
-		if (!is_replaced(core, s, g) && !is_over(core, g->set, best))
+		if (!is_replaced(core, s, v) && !is_over(core, v->set, best))
 			continue;
 		k = (unsigned)snprintf(
-		    text, sizeof(text), "%s - %s f ", g->node, g->set);
+		    text, sizeof(text), "%s - %s f ", v->node, v->set);
 		slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, i, text, k);
-		g->sent[0] = '\0';
-		g->busy = true;
+		v->sent[0] = '\0';
+		v->guard->busy = true;
 	}
 }
 
@@ -316,7 +284,7 @@ forget(struct core *core, const struct set *s, const char *best)
  * call also says to which id and set our calls there belong from then on.
  */
 static void
-enlist(struct core *core, struct guard *g, const char *set, char how)
+enlist(struct core *core, struct voter *v, const char *set, char how)
 {
 	char text[NODE_BYTES + 2 * SET_MAX_BYTES + 8 +
 		  QUORUM_SERVERS_MAX * 2 * NODE_BYTES];
@@ -324,43 +292,43 @@ enlist(struct core *core, struct guard *g, const char *set, char how)
 	struct set s;
 	unsigned i;
 	int n = snprintf(
-	    text, sizeof(text), "%s %s %s %c ", g->node, set, g->set, how);
+	    text, sizeof(text), "%s %s %s %c ", v->node, set, v->set, how);
 
 	/* The script only checks what is equal, and leaves the order to us. */
-	assert(set_version(g->set) <= set_version(set));
+	assert(set_version(v->set) <= set_version(set));
 	/* One server has one vote, whichever way it is reached. */
 	for (i = 0; i < core->config.shards; i++)
-		if (&core->guards[i] != g &&
-		    strncmp(core->guards[i].sent, g->node, NODE_BYTES) == 0)
-			withdraw(core, &core->guards[i]);
+		if (voter_at(core, i) != v &&
+		    strncmp(voter_at(core, i)->sent, v->node, NODE_BYTES) == 0)
+			withdraw(core, voter_at(core, i));
 
 	set_parse(&s, set);
 	for (i = 0; i < s.n; i++)
 		if (place_of(core, s.ids[i])[0] != '\0')
 			n += snprintf(text + n, sizeof(text) - (size_t)n,
 			    "%s%s", s.ids[i], place_of(core, s.ids[i]));
-	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD, guard_index(core, g),
-	    text, (size_t)n);
-	snprintf(g->sent, sizeof(g->sent), "%s %s", g->node, set);
-	g->busy = true;
+	slot_submit(core, &slot, OP_ENLIST, SLOT_GUARD,
+	    guard_index(core, v->guard), text, (size_t)n);
+	snprintf(v->sent, sizeof(v->sent), "%s %s", v->node, set);
+	v->guard->busy = true;
 }
 
 /* Asks a server for its next step on the way to a set; false: there is none. */
 static bool
-advance(struct core *core, struct guard *g, const char *set, unsigned n)
+advance(struct core *core, struct voter *v, const char *set, unsigned n)
 {
 	struct stage stage = stage_of(core, set, n);
 	char how = 0;
 
-	if (strcmp(g->set, set) == 0)
-		how = stage_step(g, &stage, n);
-	else if (!stage_ties(g, set, &stage))
-		how = stage.settled || set_version(g->set) < set_version(set)
+	if (strcmp(v->set, set) == 0)
+		how = stage_step(v, &stage, n);
+	else if (!stage_ties(v, set, &stage))
+		how = stage.settled || set_version(v->set) < set_version(set)
 			  ? 'm'
 			  : 'u';
 	if (how == 0)
 		return false;
-	enlist(core, g, set, how);
+	enlist(core, v, set, how);
 	return true;
 }
 
@@ -372,16 +340,16 @@ advance(struct core *core, struct guard *g, const char *set, unsigned n)
 static void
 help(struct core *core, const struct set *s, const char *best)
 {
-	struct guard *g;
+	struct voter *v;
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (!voter_is_known(g) || g->busy ||
-		    core->now_ms < g->enlist_ms || !set_has(s, g->node))
+		v = voter_at(core, i);
+		if (!voter_is_known(v) || v->guard->busy ||
+		    core->now_ms < v->enlist_ms || !set_has(s, v->node))
 			continue;
-		if (advance(core, g, best, s->n))
-			withdraw(core, g);
+		if (advance(core, v, best, s->n))
+			withdraw(core, v);
 	}
 }
 
@@ -396,19 +364,19 @@ may_mend(const struct core *core, const struct set *s, const char *text)
 {
 	struct stage stage = stage_of(core, text, s->n);
 	unsigned settled = 0, say = 0;
-	const struct guard *g;
+	const struct voter *v;
 	bool here, lags = false;
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (!voter_is_known(g) || !set_has(s, g->node))
+		v = voter_at(core, i);
+		if (!voter_is_known(v) || !set_has(s, v->node))
 			continue;
-		here = strcmp(g->set, text) == 0;
-		settled += here && g->open == '\0';
-		lags = lags || !here || g->open != '\0';
+		here = strcmp(v->set, text) == 0;
+		settled += here && v->open == '\0';
+		lags = lags || !here || v->open != '\0';
 		say +=
-		    !voter_is_new(g) && (here || !stage_ties(g, text, &stage));
+		    !voter_is_new(v) && (here || !stage_ties(v, text, &stage));
 	}
 	if (stage.settled && lags)
 		return false;
@@ -425,20 +393,20 @@ may_mend(const struct core *core, const struct set *s, const char *text)
 static bool
 may_change(const struct core *core, const struct set *s, const char *text)
 {
-	const struct guard *g;
+	const struct voter *v;
 	unsigned old = 0;
 	uint32_t i;
 
 	if (count_known(core) < core->config.shards)
 		return false;
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (!set_has(s, g->node)) {
-			if (!voter_is_new(g))
+		v = voter_at(core, i);
+		if (!set_has(s, v->node)) {
+			if (!voter_is_new(v))
 				return false;
 			continue;
 		}
-		if (strcmp(g->set, text) != 0 || g->open != '\0' || !g->quiet)
+		if (strcmp(v->set, text) != 0 || v->open != '\0' || !v->quiet)
 			return false;
 		old++;
 	}
@@ -453,11 +421,11 @@ may_change(const struct core *core, const struct set *s, const char *text)
 static bool
 all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 {
-	const struct guard *g;
+	const struct voter *v;
 
 	for (*stranger = 0; *stranger < core->config.shards; ++*stranger) {
-		g = &core->guards[*stranger];
-		if (voter_is_known(g) && !set_has(s, g->node))
+		v = voter_at(core, *stranger);
+		if (voter_is_known(v) && !set_has(s, v->node))
 			return false;
 	}
 	return s->n == core->config.shards;
@@ -472,14 +440,14 @@ all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 static void
 withdraw_stale(struct core *core, const char *best)
 {
-	bool joined = strcmp(best, core->voters->set) == 0;
-	struct guard *g;
+	bool joined = strcmp(best, quorum_of(core)->set) == 0;
+	struct voter *v;
 	uint32_t i;
 
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (joined || strcmp(sent_set(g), core->voters->set) != 0)
-			withdraw(core, g);
+		v = voter_at(core, i);
+		if (joined || strcmp(sent_set(v), quorum_of(core)->set) != 0)
+			withdraw(core, v);
 	}
 }
 
@@ -532,13 +500,13 @@ choose(struct core *core, char *text)
 
 /* Does it go by the set, and do our calls to it say so? */
 static bool
-in_line(const struct core *core, const struct guard *g)
+in_line(const struct core *core, const struct voter *v)
 {
-	size_t n = strlen(g->node);
+	size_t n = strlen(v->node);
 
-	return strcmp(g->set, core->voters->set) == 0 &&
-	       strncmp(g->sent, g->node, n) == 0 && g->sent[n] == ' ' &&
-	       strcmp(g->sent + n + 1, core->voters->set) == 0;
+	return strcmp(v->set, quorum_of(core)->set) == 0 &&
+	       strncmp(v->sent, v->node, n) == 0 && v->sent[n] == ' ' &&
+	       strcmp(v->sent + n + 1, quorum_of(core)->set) == 0;
 }
 
 /*
@@ -550,36 +518,36 @@ void
 voters_decide(struct core *core)
 {
 	char text[SET_MAX_BYTES + 1];
-	struct guard *g;
+	struct voter *v;
 	struct set s;
 	uint32_t i;
 
-	if (!quorum_used(core) || core->stopping || !choose(core, text))
+	if (core->stopping || !choose(core, text))
 		return;
-	core->voters->why[0] = '\0';
-	core->voters->since_ms = 0;
-	strcpy(core->voters->set, text);
+	quorum_of(core)->why[0] = '\0';
+	quorum_of(core)->since_ms = 0;
+	strcpy(quorum_of(core)->set, text);
 	set_parse(&s, text);
 	for (i = 0; i < core->config.shards; i++) {
-		g = &core->guards[i];
-		if (!voter_is_known(g) || g->busy ||
-		    core->now_ms < g->enlist_ms || !set_has(&s, g->node))
+		v = voter_at(core, i);
+		if (!voter_is_known(v) || v->guard->busy ||
+		    core->now_ms < v->enlist_ms || !set_has(&s, v->node))
 			continue;
-		if (strcmp(g->set, text) == 0 && !in_line(core, g))
-			enlist(core, g, text, 'm');
+		if (strcmp(v->set, text) == 0 && !in_line(core, v))
+			enlist(core, v, text, 'm');
 		else
-			(void)advance(core, g, text, s.n);
+			(void)advance(core, v, text, s.n);
 	}
 }
 
 /* Has its set, or how it is there, changed? */
 static bool
-is_news(const struct guard *g, const struct guard_report *report)
+is_news(const struct voter *v, const struct guard_report *report)
 {
 	char open = report->open_len > 0 ? report->open[0] : '\0';
 
-	return open != g->open || report->set_len != strlen(g->set) ||
-	       memcmp(report->set, g->set, report->set_len) != 0;
+	return open != v->open || report->set_len != strlen(v->set) ||
+	       memcmp(report->set, v->set, report->set_len) != 0;
 }
 
 /* Is the set one that a broker has written?  If not, the server counts as one
@@ -606,24 +574,24 @@ is_set(const struct guard_report *report)
  * next.
  */
 void
-voters_report(struct core *core, struct guard *g, int64_t sent_ms,
+voters_report(struct core *core, struct voter *v, int64_t sent_ms,
     const struct guard_report *report)
 {
 	char before[8];
 
-	if (!quorum_used(core) || report->node_len == 0 || !is_set(report))
+	if (report->node_len == 0 || !is_set(report))
 		return;
-	voter_copy(g->node, sizeof(g->node), report->node, report->node_len);
-	g->moved = is_news(g, report);
-	voter_copy(g->set, sizeof(g->set), report->set, report->set_len);
-	g->open = report->open_len > 0 ? report->open[0] : '\0';
+	voter_copy(v->node, sizeof(v->node), report->node, report->node_len);
+	v->moved = is_news(v, report);
+	voter_copy(v->set, sizeof(v->set), report->set, report->set_len);
+	v->open = report->open_len > 0 ? report->open[0] : '\0';
 	voter_copy(before, sizeof(before), report->open, report->open_len);
-	g->before =
-	    g->open != '\0' ? (unsigned)strtoul(before + 1, NULL, 10) : 0;
-	g->quiet = report->quiet;
-	g->node_ms = core->now_ms;
-	g->node_asked_ms = sent_ms;
-	place_note(core, g);
+	v->before =
+	    v->open != '\0' ? (unsigned)strtoul(before + 1, NULL, 10) : 0;
+	v->quiet = report->quiet;
+	v->node_ms = core->now_ms;
+	v->node_asked_ms = sent_ms;
+	place_note(core, v);
 	if (report->state == GUARD_NODES)
 		places_learn(core, report->text, report->text_len);
 	voters_decide(core);

@@ -3,13 +3,13 @@
  * those that vote was, replaces it.  The guards note a hash of the address by
  * each id, so that brokers that start later know it, too.
  */
-#ifndef LOCKBROKER_CORE_GUARD_VOTER_PLACE_H
-#define LOCKBROKER_CORE_GUARD_VOTER_PLACE_H
+#ifndef LOCKBROKER_CORE_QUORUM_VOTER_PLACE_H
+#define LOCKBROKER_CORE_QUORUM_VOTER_PLACE_H
 
-#include "core/kernel/guard/guard.h"
+#include "core/parts/quorum/quorum.h"
 
 /* The server has told its id: it is there. */
-void place_note(struct core *core, const struct guard *g);
+void place_note(struct core *core, const struct voter *v);
 
 /* Notes what another broker knew of places: `text` has ids and hashes, one pair
  * after the other, and may be of any length. */
@@ -20,6 +20,6 @@ const char *place_of(const struct core *core, const char *id);
 
 /* Did the server with this id stand where that one is now? */
 bool place_was_at(
-    const struct core *core, const char *id, const struct guard *g);
+    const struct core *core, const char *id, const struct voter *v);
 
 #endif
