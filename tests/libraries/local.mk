@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	tests/libraries/programs/LettuceLocks.java \
 	tests/libraries/programs/RedissonBoot.java \
 	tests/libraries/programs/RedissonLocks.java \
+	tests/libraries/programs/RedissonStory.java \
 	tests/libraries/programs/ShedJedis.java \
 	tests/libraries/programs/ShedLocks.java \
 	tests/libraries/programs/ShedSpring.java \
@@ -44,5 +45,6 @@ EXTRA_DIST += \
 	tests/libraries/programs/rueidislock.go \
 	tests/libraries/programs/sesamecare_redlock.js \
 	tests/libraries/ran \
+	tests/libraries/record \
 	tests/libraries/run \
 	tests/libraries/table.py

@@ -119,6 +119,7 @@ EXTRA_DIST += \
 	tests/system/test_replace_load.py \
 	tests/system/test_replace_systemd.py \
 	tests/system/releases.json \
+	tests/system/replays \
 	tests/system/test_resp.py \
 	tests/system/test_resp_failover.py \
 	tests/system/test_resp_fair.py \
