@@ -133,4 +133,5 @@ DISTRIBUTION = [
 PORCUPINE = Row("go", "porcupine", "1.3", ["github.com/anishathalye/porcupine@v1.3.1"],
                 "porcupine.go", hunted=False)
 
-ROWS = [*PYTHON, *NODE, *JAVA, *GO, *RUST, *DISTRIBUTION, PORCUPINE]
+# It takes longest, so it begins first.
+ROWS = [PORCUPINE, *PYTHON, *NODE, *JAVA, *GO, *RUST, *DISTRIBUTION]
