@@ -1,6 +1,7 @@
 # tests/bench: the load driver and the table of ratios. `make bench` makes the
 # table (tests/bench/README.md); `make check` only sees that the driver works.
-check_PROGRAMS += tests/bench/loadgen
+check_PROGRAMS += tests/bench/loadgen tests/bench/hop
+tests_bench_hop_SOURCES = tests/bench/hop.c
 tests_bench_loadgen_SOURCES = \
 	tests/bench/line.c \
 	tests/bench/line.h \
@@ -33,12 +34,12 @@ EXTRA_DIST += \
 	tests/bench/more.py \
 	tests/bench/pair.js \
 	tests/bench/pair.py \
+	tests/bench/pairs.py \
 	tests/bench/peerlocks.py \
 	tests/bench/peers.py \
 	tests/bench/redispy.py \
 	tests/bench/redlock.js \
 	tests/bench/run \
-	tests/bench/Jvm.java \
 	tests/bench/redisson.py \
 	tests/bench/sizing.py \
 	tests/bench/replace.py \

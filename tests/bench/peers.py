@@ -13,12 +13,13 @@ import shutil
 import signal
 import statistics
 import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
 
 import libraries
+import redisson
+from install import Absent
 
 CLIENTS = 50
 PATIENCE = 60  # seconds for a run, beyond what it measures
@@ -57,6 +58,14 @@ def jain(turns):
     return sum(counts) ** 2 / CLIENTS / sum(n * n for n in counts)
 
 
+def figures(turns, seconds, names, before):
+    took = [turn[2 if names else 3] for turn in turns]
+    return {"pairs_per_s": len(turns) / seconds,
+            "p50": libraries.percentile(took, 0.5),
+            "p99": libraries.percentile(took, 0.99), "jain": jain(turns),
+            "before": before}
+
+
 def by_loadgen(own, hot, index=0):
     """A peer that the driver in C speaks to: its mode for each of the two."""
     def run(bench, servers, names):
@@ -92,12 +101,28 @@ def by_driver(find, index=0):
         if child.returncode != 0:
             return None
         turns = [turn for turn in json.loads(text) if turn[0] < seconds]
-        took = [turn[2 if names else 3] for turn in turns]
-        return {"pairs_per_s": len(turns) / seconds,
-                "p50": libraries.percentile(took, 0.5),
-                "p99": libraries.percentile(took, 0.99), "jain": jain(turns),
-                "before": before}
+        return figures(turns, seconds, names, before)
     return run
+
+
+@functools.lru_cache(maxsize=None)
+def jvms(_bench):
+    try:
+        return redisson.program("Redisson", "", "RedissonBench.java")
+    except Absent:
+        return None
+
+
+def by_jvms(bench, servers, names):
+    """Redisson's: five processes with ten threads each."""
+    threads = CLIENTS // redisson.JVMS
+    running = redisson.run_jvms(*jvms(bench), servers[0].address.rsplit(":", 1)[1],
+                                threads, bench.options.seconds, 0, "one" if names else "own")
+    next(running)
+    before = sum(server.cpu_seconds() for server in servers)
+    turns = [(begin, i * threads + thread, (begin - start) * 1e3, (end - start) * 1e3)
+             for i, thread, start, begin, end in running]
+    return figures(turns, bench.options.seconds, names, before)
 
 
 @contextlib.contextmanager
@@ -165,6 +190,10 @@ PEERS = (
      (("python3-redis", redis_py),)),
     ("node-redlock", redis_alone, by_driver(redlock),
      (("nodejs and npm, which fetches redlock and ioredis", redlock),)),
+    ("Redisson at lockbroker", brokers(), by_jvms,
+     (("a JDK and Maven, which fetches Redisson", jvms),)),
+    ("Redisson", redis_alone, by_jvms,
+     (("a JDK and Maven, which fetches Redisson", jvms),)),
     ("etcd's lock, in Python", etcd_alone,
      by_driver(lambda _: driver("etcd")),
      (("etcd-server", lambda _: shutil.which("etcd")),

@@ -10,7 +10,9 @@ EXTRA_DIST += \
 	tests/libraries/programs/Common.java \
 	tests/libraries/programs/JedisLocks.java \
 	tests/libraries/programs/JedisOld.java \
+	tests/libraries/programs/JedisPairs.java \
 	tests/libraries/programs/LettuceLocks.java \
+	tests/libraries/programs/RedissonBench.java \
 	tests/libraries/programs/RedissonBoot.java \
 	tests/libraries/programs/RedissonLocks.java \
 	tests/libraries/programs/RedissonStory.java \
@@ -26,6 +28,7 @@ EXTRA_DIST += \
 	tests/libraries/programs/common.rs \
 	tests/libraries/programs/django_redis_py.py \
 	tests/libraries/programs/gozero.go \
+	tests/libraries/programs/pairs.go \
 	tests/libraries/programs/phpredis.php \
 	tests/libraries/programs/pottery_redlock.py \
 	tests/libraries/programs/python_redis_lock.py \
