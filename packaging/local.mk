@@ -15,6 +15,7 @@ EXTRA_DIST += packaging/deb \
 	packaging/kubernetes \
 	packaging/release \
 	packaging/sbom \
+	packaging/tar \
 	packaging/debian/changelog \
 	packaging/debian/control \
 	packaging/debian/copyright \
