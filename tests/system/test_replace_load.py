@@ -14,6 +14,7 @@ from lib.client import Client
 from lib.resp import REDIS_PY_RELEASE, Resp
 from lib.tls_client import context
 from lib.wait import eventually, hang, now, patience
+from test_replace_asked import leavers
 from test_tls_clients import ClientsTest
 
 try:
@@ -207,6 +208,25 @@ class UnderLoad(ClientsTest):
                 resp("UNLOCK", "x")
         resp.close()
 
+    def asks_the_first(self, who, connect):
+        """It leaves, and alone knows who holds and waits: four."""
+        while not self.over.is_set():
+            with self.turn(who):
+                client = connect()
+                if isinstance(client, Resp):
+                    assert client("LEAVING", self.first) == "OK"
+                    rows = client("QUEUE", "held")
+                else:
+                    client.ok(f"LEAVING {self.first}")
+                    rows = client.ok("QUEUE held").body
+                assert len(rows) == 4, rows
+                client.close()
+
+    def resp_over_tls(self):
+        resp, client = Resp.__new__(Resp), self.tls()
+        resp.sock, resp.file, resp.pushes = client.sock, client.sock.makefile("rb"), []
+        return resp
+
     def runs(self, who, path):
         """`lockbroker run` with a command that fails if another runs."""
         inside = os.path.join(self.directory, "inside")
@@ -238,6 +258,8 @@ class UnderLoad(ClientsTest):
         if redis:
             self.begin(self.uses_redis_py, path)
         self.begin(self.locks_by_resp, path)
+        for place in (*places, lambda: Resp(f"unix:{path}"), self.resp_over_tls):
+            self.begin(self.asks_the_first, place)
         self.begin(self.looks, http.of(b))
         self.begin(self.connects, tcp)
         self.begin(self.connects, path)
@@ -299,6 +321,9 @@ class UnderLoad(ClientsTest):
     def replace_often(self, times, b):
         self.begin_holders(b)
         b.replace()
+        asks = self.client(b)
+        self.first = leavers(asks)[0]["instance"]
+        asks.close()
         fds = b.process.open_fds()
         self.begin_all(b)
         rss = None

@@ -16,8 +16,8 @@ from lib.clock import Clock
 from lib.ports import free_port
 from lib.proc import Process
 from lib.wait import eventually
-from test_replace_asked import at_leaver
-from test_replace_load import UnderLoad as ReplacedUnderLoad
+from test_replace_asked import at_leaver, leavers
+import test_replace_load
 from test_replace_users import HASH, ME
 
 OVER = "takes-over from="
@@ -152,6 +152,36 @@ class Plain(TakesOver):
         eventually(lambda: self.port not in old.listening_ports(), 30, "it accepts no more")
         self.assertEqual(old.wait(), 0)
         self.over_tcp(other).ok("READY")
+
+
+    def test_the_file_of_the_old_one_has_a_fault(self):
+        """Where each has a file of its own: the old one goes on with the users that it knows."""
+        users = [{"name": "me", "unix": [ME], "admin": True, "lock": ["*"]},
+                 {"name": "dev", "hash": HASH, "lock": ["a"]}]
+        b = self.prepare(auth={"users": users})
+        holder, gone = self.clients(2, b)
+        holder.lock("a")
+        key = gone.ok("SESSION grace=1m")["key"]
+        gone.lock("away")
+        gone.reset()
+        b.write_config({"auth": {"users": [*users, {"name": "new", "hash": HASH, "lock": ["*"]}]}})
+        theirs = shutil.copy(b.config_path, os.path.join(self.directory, "theirs.yaml"))
+        with open(b.config_path, "w", encoding="ascii") as file:
+            file.write("auth: [\n")
+        old = take_over(b, "-c", theirs)
+        dev, new, back = self.over_tcp(), self.over_tcp(), self.client(b)
+        instance = leavers(back)[0]["instance"]
+        dev.ok("AUTH dev secret")
+        dev.ok(f"LEAVING {instance}")
+        self.assertEqual(dev.ok("STATUS a")["state"], "held")
+        new.ok("AUTH new secret")
+        new.send(f"LEAVING {instance}")
+        new.expect_eof()  # it does not know who that is
+        self.assertEqual(back.ok(f"RESUME key={key}")["locks"], "1")
+        self.assertTrue(b.log_lines("reload-failed"))
+        for client in holder, dev, back:
+            client.ok("QUIT")
+        self.assertEqual(old.wait(), 0)
 
 
 class Refused(TakesOver):
@@ -398,7 +428,7 @@ class FoundAgain(TakesOver):
         self.found(lambda b: b.replace())
 
 
-class UnderLoad(ReplacedUnderLoad):
+class UnderLoad(test_replace_load.UnderLoad):
     """As one that is replaced under load: only who starts the new process differs."""
 
     def replaceable(self, *server, **settings):
