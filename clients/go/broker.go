@@ -98,6 +98,9 @@ func (c Config) Open(addresses ...string) (*Broker, error) {
 		poke: make(chan struct{}, 1)}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.wg.Add(1)
+	// The first timer of a program opens descriptors, without which it dies: so
+	// that is here, and not whenever keep() begins.
+	time.AfterFunc(time.Hour, func() {}).Stop()
 	go b.keep()
 	return b, nil
 }
@@ -434,10 +437,10 @@ func (b *Broker) look(c *call) {
 		return
 	}
 	s, l := c.asks, c.limit
-	if s.heard > c.begun {
+	if s.heard > c.begun && s.state != isNew { // a broker, and no stranger
 		l.quiet = max(l.quiet, s.heard)
 	}
-	quiet := b.ran() - max(c.begun, s.heard)
+	quiet := b.ran() - max(c.begun, s.since)
 	if quiet <= c.allowed && l.left(b) > 0 {
 		return
 	}

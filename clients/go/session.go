@@ -187,6 +187,7 @@ type session struct {
 	writes bool          // somebody writes
 	pings  bool          // a PING is under way
 	heard  time.Duration // by ran()
+	since  time.Duration // its silence counts from then on, by ran()
 	asked  time.Duration // when the last PING was sent, by now()
 	rows   *reply        // whose lines are being read
 	left   int           // so many of them
@@ -195,7 +196,7 @@ type session struct {
 
 func newSession(b *Broker) *session {
 	return &session{b: b, busy: map[string]struct{}{}, holds: map[*hold]struct{}{},
-		calls: map[int]*call{}, heard: b.ran()}
+		calls: map[int]*call{}, heard: never, since: b.ran()}
 }
 
 // The connection.
@@ -399,7 +400,8 @@ func (s *session) read(conn, raw net.Conn) {
 }
 
 func (s *session) hears() {
-	s.heard, s.silent = s.b.ran(), false
+	s.heard = s.b.ran()
+	s.since, s.silent = s.heard, false
 }
 
 // cut: the connection has ended.
@@ -701,7 +703,7 @@ func (s *session) tick() {
 		return
 	}
 	at := now()
-	isFrozen := s.isAsked() && s.b.ran()-s.heard > frozen
+	isFrozen := s.isAsked() && s.b.ran()-s.since > frozen
 	if s.safe() <= at || (isFrozen && len(s.holds) == 0 && s.state != isNew) {
 		reason := "unreachable"
 		for h := range s.holds {
@@ -898,7 +900,7 @@ func (s *session) say(line string, at func(*reply)) *call {
 // hush: from now on the broker's silence counts, unless it does already.
 func (s *session) hush() {
 	if !s.isAsked() {
-		s.heard = s.b.ran()
+		s.since = s.b.ran()
 	}
 }
 

@@ -2,8 +2,10 @@
 language at Redis: what one pair costs a program that does nothing else.  `run`
 takes case_clients as one of its own."""
 
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -29,6 +31,46 @@ def node(bench):
             dict(found[1], LOCKBROKER_CLIENT=str(CLIENTS / "node")))
 
 
+def go(bench):
+    """Made once: go-redis is fetched."""
+    source = bench.directory / "pair.d"
+    if shutil.which("go") and not source.exists():
+        source.mkdir()
+        shutil.copy(libraries.HERE / "pair.go", source / "main.go")
+        module = "github.com/lockbroker/lockbroker/clients/go"
+        for words in (["mod", "init", "example.net/pair"],
+                      ["mod", "edit", f"-replace={module}={CLIENTS / 'go'}"],
+                      ["get", f"{module}@v1.0.0", "github.com/redis/go-redis/v9"],
+                      ["build", "-o", "pair", "."]):
+            if subprocess.run(["go", *words], cwd=source, stdout=bench.log,
+                              stderr=bench.log, check=False).returncode != 0:
+                break
+    program = source / "pair"
+    return ([str(program)], dict(os.environ)) if program.exists() else None
+
+
+@contextlib.contextmanager
+def relay(bench, driver, server):
+    """What copies bytes between a client and a server, as a server."""
+    argv, env = driver
+    port = str(bench.port())
+    with subprocess.Popen([*argv, "relay", port, server.address.rsplit(":", 1)[1]],
+                          env=env, text=True, stdout=subprocess.PIPE) as process:
+        try:
+            if process.stdout.readline() != "ready\n":
+                sys.exit("bench: the relay failed")
+            yield Relayed(f"127.0.0.1:{port}")
+        finally:
+            process.kill()
+
+
+class Relayed:
+    """The address of a server, as seen by its clients."""
+
+    def __init__(self, address):
+        self.address = address
+
+
 def drive(bench, driver, kind, server):
     """One run of a driver."""
     argv, env = driver
@@ -46,12 +88,13 @@ def drive(bench, driver, kind, server):
 
 
 def case_clients(bench):
-    """the clients for Python and Node, against redis-py and ioredis"""
+    """the clients for Python, Node and Go, against redis-py, ioredis and go-redis"""
     if bench.options.unix:
         print("clients: skipped, the drivers speak TCP")
         return
     for name, find in (("Python, against redis-py", python),
-                       ("Node, against ioredis", node)):
+                       ("Node, against ioredis", node),
+                       ("Go, against go-redis", go)):
         driver = find(bench)
         if driver is None:
             print(f"clients: {name}: not installed; skipped")
@@ -63,3 +106,13 @@ def case_clients(bench):
                     lambda: drive(bench, driver, "redis", redis))
             libraries.rows(bench, name + what, turns, (
                 ("p50", "pair p50", " us", 1.2), ("p99", "pair p99", " us", None)))
+    driver = go(bench)
+    if driver is None:
+        return
+    # Two hops more than SET NX: as a relay, which does nothing else, costs.
+    with bench.redis() as redis, bench.broker(redis) as broker, \
+            relay(bench, driver, redis) as far:
+        turns = bench.turns(lambda: drive(bench, driver, "broker", broker),
+                            lambda: drive(bench, driver, "redis", far))
+    libraries.rows(bench, "Go, against go-redis by a relay", turns,
+                   (("p50", "pair p50", " us", 1.2),))

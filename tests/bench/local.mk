@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	tests/bench/clients.py \
 	tests/bench/libraries.py \
 	tests/bench/more.py \
+	tests/bench/pair.go \
 	tests/bench/pair.js \
 	tests/bench/pair.py \
 	tests/bench/pairs.py \

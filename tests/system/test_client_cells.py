@@ -51,10 +51,11 @@ WAITS = (0, 500, 3000, None)  # ms; None: for ever
 
 class Kind:
     """A client. `processes`: it is a command, each lock a process; `loop`: its connections are
-    served by a loop of the program; `one`: it makes one request at a time, of one session."""
+    served by a loop of the program; `one`: it makes one request at a time, of one session.
+    `hosts_s`: it remembers /etc/hosts, which has its names here, for so long."""
 
-    def __init__(self, *argv, processes=False, loop=False, one=False, options=()):
-        self.argv, self.options = argv, options
+    def __init__(self, *argv, processes=False, loop=False, one=False, options=(), hosts_s=0):
+        self.argv, self.options, self.hosts_s = argv, options, hosts_s
         self.processes, self.loop, self.one = processes, loop, one
 
 
@@ -275,8 +276,9 @@ class Cell:
             self.harm.mend(self)
         if self.waits and self.wait is not None:
             self.hand_over()
-        self.driver.tell(f"lock 3 5000 {self.first}")
-        words, _ = self.driver.hear("3", self.soon(5 + PATIENCE_S))
+        wait = 5 + (self.kind.hosts_s if self.fault == "names" else 0)
+        self.driver.tell(f"lock 3 {wait * 1000} {self.first}")
+        words, _ = self.driver.hear("3", self.soon(wait + PATIENCE_S))
         self.test.assertEqual(words[0], "held", words)
         self.driver.tell("unlock 3")
         words, _ = self.driver.hear("3", self.soon(PATIENCE_S))
@@ -431,7 +433,7 @@ class Cells(SystemTest):
         self.run_cells(Kind("node", os.path.join(HERE, "driver.js"), loop=True))
 
     def test_go(self):
-        self.run_cells(Kind(golang.driver(self.directory)))
+        self.run_cells(Kind(golang.driver(self.directory), hosts_s=5))
 
     def test_java(self):
         self.run_cells(Kind(*jdk.driver()))

@@ -218,6 +218,7 @@ class Documents(Go):
         version = re.search(r"AC_INIT\(\[lockbroker\], \[([^]]*)\]\)",
                             read_source("configure.ac"))[1]
         self.assertIn(f"\n## {version}\n", read_source("clients/go/CHANGELOG.md"))
+        self.assertIn(f"{golang.MODULE}@v{version}\n", README)
         self.assertIn("\ngo 1.21\n", read_source("clients/go/go.mod"))
 
 

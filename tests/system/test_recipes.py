@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from lib import jdk
+from lib import golang, jdk
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.liblockbroker import link
@@ -281,7 +281,7 @@ class Readme(ShellTest):
 
 
 class Programs(ShellTest):
-    """The recipes in Python, Node, Java and C: they report, or say that another host does."""
+    """The recipes in Python, Node, Go, Java and C: they report, or say that another host does."""
 
     def run_them(self, *argv, **env):
         for held in (False, True):
@@ -321,6 +321,25 @@ def report(part, fence):
 const report = ({ fence }) => require('fs').appendFileSync('did', fence + '\\n');
 """ + self.recipes["node"])
         self.assertEqual(list(self.run_them("node", path)),
+                         [(0, ""), (0, "another host reports\n")])
+
+    def test_go(self):
+        program = golang.with_client(
+            self.directory, "nightly-go",
+            self.recipes["go"].replace("10*time.Second", "100*time.Millisecond"), """
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+func report(_ context.Context, fence uint64) error {
+	return os.WriteFile("did", []byte(fmt.Sprintln(fence)), 0o644)
+}
+""")
+        self.assertEqual(list(self.run_them(program)),
                          [(0, ""), (0, "another host reports\n")])
 
     def test_java(self):

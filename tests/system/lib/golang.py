@@ -62,16 +62,17 @@ def run(folder, *argv, **env):
     return done.stdout
 
 
-def with_client(folder, name, text):
+def with_client(folder, name, *texts):
     """The path of a program with the client, which is had as its README says."""
     needs_client()
     source = os.path.join(folder, name + ".d")
     os.mkdir(source)
-    with open(os.path.join(source, "main.go"), "w", encoding="utf-8") as file:
-        file.write(text)
+    for i, text in enumerate(texts):
+        with open(os.path.join(source, f"main{i}.go"), "w", encoding="utf-8") as file:
+            file.write(text)
     run(source, "mod", "init", "example.net/" + name)
     run(source, "mod", "edit", f"-replace={MODULE}={CLIENT}")
-    run(source, "get", MODULE)
+    run(source, "get", MODULE + "@v1.0.0")
     run(source, "build", "-o", os.path.join(folder, name), ".")
     return os.path.join(folder, name)
 
