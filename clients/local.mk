@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	clients/go/README.md \
 	clients/go/broker.go \
 	clients/go/client_test.go \
+	clients/go/clock.go \
 	clients/go/clock_linux.go \
 	clients/go/clock_other.go \
 	clients/go/doc.go \

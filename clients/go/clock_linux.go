@@ -8,20 +8,8 @@ import (
 
 const clockBoottime = 7
 
-var started = time.Now()
-
-var hasBoottime = boottime() != 0
-
-// now is a clock that nobody sets, and that does not stand still while the host
-// is suspended, as the one of package time does.
-func now() time.Duration {
-	if !hasBoottime {
-		return time.Since(started)
-	}
-	return boottime()
-}
-
-func boottime() time.Duration {
+// sinceBoot is 0 where it can't be had.
+func sinceBoot() time.Duration {
 	var ts syscall.Timespec
 	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime,
 		uintptr(unsafe.Pointer(&ts)), 0)

@@ -4,9 +4,6 @@ package lockbroker
 
 import "time"
 
-var started = time.Now()
-
-// now is a clock that nobody sets.
-func now() time.Duration {
-	return time.Since(started)
+func sinceBoot() time.Duration {
+	return 0
 }
