@@ -9,6 +9,7 @@ src_core_kernel_turn_libturn_a_SOURCES = \
 	src/core/kernel/turn/job.c \
 	src/core/kernel/turn/job.h \
 	src/core/kernel/turn/marks.h \
+	src/core/kernel/turn/part.c \
 	src/core/kernel/turn/part.h \
 	src/core/kernel/turn/slot.c \
 	src/core/kernel/turn/slot.h \

@@ -270,6 +270,7 @@ core_begin(
 	set_times(core, config->lease_ms);
 	core->assembly = assembly;
 	core->parts = assembly->parts;
+	parts_init(core);
 	if (config->quorum)
 		quorum = find_quorum(core->parts);
 	core->rows = make_rows(core->parts);
@@ -319,6 +320,7 @@ core_free(struct core *core)
 	guard_fini(core);
 	session_fini(core);
 	turn_fini(core);
+	parts_fini(core);
 	free(core->rows);
 	free(core->address);
 	free(core);

@@ -127,52 +127,57 @@ struct core_part {
 	size_t (*check)(const struct core *core);
 };
 
-/* The core is the first argument of each function. */
+/* Lists the parts by function; the core has its parts by then. */
+void parts_init(struct core *core);
+void parts_fini(struct core *core);
+
+/* Has a table that is nothing but pointers one in that row? */
+bool part_has(const void *table, size_t row);
+
+/* The parts that have this function.  The core is its first argument. */
+#define PARTS_WITH(function, ...) \
+	(PARTS_OF(__VA_ARGS__, 0) \
+		->with[offsetof(struct core_part, function) / sizeof(void *)])
 #define PARTS_OF(core, ...) (core)
 
-/* Calls a function of each part that has it. */
-#define PARTS_CALL(function, ...)                                             \
-	do {                                                                  \
-		const struct core_part *const *part_;                         \
-		for (part_ = PARTS_OF(__VA_ARGS__, 0)->parts; *part_ != NULL; \
-		     part_++)                                                 \
-			if ((*part_)->function != NULL)                       \
-				(*part_)->function(__VA_ARGS__);              \
+/* Calls it of each part that has it. */
+#define PARTS_CALL(function, ...)                        \
+	do {                                             \
+		const struct core_part *const *part_ =   \
+		    PARTS_WITH(function, __VA_ARGS__);   \
+		for (; *part_ != NULL; part_++)          \
+			(*part_)->function(__VA_ARGS__); \
 	} while (0)
 
 /* Calls them until one returns true; is true then. */
-#define PARTS_ANY(function, ...)                                             \
-	__extension__({                                                      \
-		const struct core_part *const *part_ =                       \
-		    PARTS_OF(__VA_ARGS__, 0)->parts;                         \
-		while (                                                      \
-		    *part_ != NULL && ((*part_)->function == NULL ||         \
-					  !(*part_)->function(__VA_ARGS__))) \
-			part_++;                                             \
-		*part_ != NULL;                                              \
+#define PARTS_ANY(function, ...)                                           \
+	__extension__({                                                    \
+		const struct core_part *const *part_ =                     \
+		    PARTS_WITH(function, __VA_ARGS__);                     \
+		while (*part_ != NULL && !(*part_)->function(__VA_ARGS__)) \
+			part_++;                                           \
+		*part_ != NULL;                                            \
 	})
 
 /* Does none of them return false? */
-#define PARTS_ALL(function, ...)                                               \
-	__extension__({                                                        \
-		const struct core_part *const *part_ =                         \
-		    PARTS_OF(__VA_ARGS__, 0)->parts;                           \
-		while (*part_ != NULL && ((*part_)->function == NULL ||        \
-					     (*part_)->function(__VA_ARGS__))) \
-			part_++;                                               \
-		*part_ == NULL;                                                \
+#define PARTS_ALL(function, ...)                                          \
+	__extension__({                                                   \
+		const struct core_part *const *part_ =                    \
+		    PARTS_WITH(function, __VA_ARGS__);                    \
+		while (*part_ != NULL && (*part_)->function(__VA_ARGS__)) \
+			part_++;                                          \
+		*part_ == NULL;                                           \
 	})
 
 /* The sum of what they return. */
-#define PARTS_SUM(function, ...)                                              \
-	__extension__({                                                       \
-		const struct core_part *const *part_;                         \
-		uint64_t sum_ = 0;                                            \
-		for (part_ = PARTS_OF(__VA_ARGS__, 0)->parts; *part_ != NULL; \
-		     part_++)                                                 \
-			if ((*part_)->function != NULL)                       \
-				sum_ += (*part_)->function(__VA_ARGS__);      \
-		sum_;                                                         \
+#define PARTS_SUM(function, ...)                                 \
+	__extension__({                                          \
+		const struct core_part *const *part_ =           \
+		    PARTS_WITH(function, __VA_ARGS__);           \
+		uint64_t sum_ = 0;                               \
+		for (; *part_ != NULL; part_++)                  \
+			sum_ += (*part_)->function(__VA_ARGS__); \
+		sum_;                                            \
 	})
 
 #endif

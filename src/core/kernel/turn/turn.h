@@ -19,7 +19,8 @@
 
 #define BROKER_MAX_BYTES 64
 
-#define PART_MAX 16 /* parts of the core: part.h */
+#define PART_MAX 16	 /* parts of the core: part.h */
+#define PART_ROWS_MAX 64 /* of the table that each has */
 
 /* What kind of thing a struct timer is embedded in.  The parts number theirs
  * from TIMER_OF_PARTS on (core/parts/ids.h); a timer has 5 bits for that. */
@@ -107,6 +108,9 @@ struct core {
 	const struct core_assembly *assembly; /* step.h */
 	struct rows *rows;		      /* owned; step.c */
 	void *part[PART_MAX];
+	/* For each function the parts that have it: part.c. */
+	const struct core_part *const *with[PART_ROWS_MAX];
+	const struct core_part **with_all; /* owned; all these lists */
 };
 
 void turn_init(struct core *core, const struct turn_listener *above);
