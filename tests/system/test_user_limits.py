@@ -122,6 +122,17 @@ class Holds(Limits):
         self.reload(user("etl"))
         client.ok("LOCK e")
 
+    def test_what_a_session_has_counts_for_its_user_of_now(self):
+        me = pwd.getpwuid(os.getuid()).pw_name
+        self.prepare(anonymous={"lock": ["*"]})
+        client = self.client()
+        client.ok("LOCK a")
+        self.reload({"name": "me", "unix": [me], "lock": ["*"], "limits": {"holds": 1}})
+        self.assertEqual(client.ask("WHOAMI").text, "OK user=me via=unix")
+        self.refused(client, "LOCK b", "holds")
+        client.ok("UNLOCK a")
+        client.ok("LOCK b")
+
 
 class Waiters(Limits):
     def test_so_many_wait(self):
