@@ -50,4 +50,7 @@ EXTRA_DIST += \
 	tests/libraries/ran \
 	tests/libraries/record \
 	tests/libraries/run \
-	tests/libraries/table.py
+	tests/libraries/table.py \
+	tests/libraries/texts.py \
+	tests/libraries/walk \
+	tests/libraries/walked

@@ -1,14 +1,11 @@
 """Each text that a release of a lock library has sent (releases.json) does at the broker what it does
 on a bare redis-server, in each state of the lock and for each number.
 
-Walked, each release: by the tags of their repositories bsm/redislock, redlock (Node), redis-py,
-python-redis-lock, spring-integration, Symfony Lock, redsync, redlock-rb, pottery, aioredlock,
-RedLock.net, distributed-lock-redis, distributed-redis-lock, go-zero, ShedLock, Laravel; by the
-packages of npm redis-semaphore, simple-redis-mutex, @microfleet/ioredis-lock, node-redis-warlock,
-redlock-universal, @sesamecare-oss/redlock. Those of Redisson are in lib/redisson_scripts.py, those
-that use sorted sets (Symfony 5.2 and later) in test_resp_script_numbers.py; texts of what the broker
-has not are in src/resp/refused.def. Not walked: Dapr, StackExchange.Redis, celery-singleton,
-django-redis, node-redis-lock, redis-lock, rueidislock, rslock, releases of ioredis-lock before 5.
+tests/libraries/walked says which histories were walked by tests/libraries/walk. By hand, tag by
+tag: Symfony Lock, redlock-rb, RedLock.net, distributed-lock-redis, Laravel. Those of Redisson are in
+lib/redisson_scripts.py, those that use sorted sets (Symfony 5.2 and later) in
+test_resp_script_numbers.py; texts of what the broker has not are in src/resp/refused.def. Not walked:
+Dapr, StackExchange.Redis, celery-singleton, releases of ioredis-lock before 5.
 """
 
 import hashlib
