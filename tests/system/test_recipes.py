@@ -312,6 +312,16 @@ def report(part, fence):
                              PYTHONPATH=os.path.join(SOURCE, "clients", "python"))
         self.assertEqual(list(ends), [(0, ""), (0, "another host reports\n")])
 
+    def test_once(self):
+        path = self.write("once.py", """
+def report(day):
+    with open("did", "a") as file:
+        print(day, file=file)
+""" + self.recipes["once"])
+        ends = self.run_them(sys.executable, path,
+                             PYTHONPATH=os.path.join(SOURCE, "clients", "python"))
+        self.assertEqual(list(ends), 2 * [(0, "")])
+
     @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
     def test_node(self):
         os.makedirs(os.path.join(self.directory, "node_modules"))

@@ -30,6 +30,8 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import functools
+import inspect
 import os
 import sys
 import threading
@@ -37,11 +39,13 @@ import time
 import warnings
 import weakref
 from typing import Any, Callable, Coroutine, Deque, Dict, List, Optional, Set
-from typing import Tuple
+from typing import Tuple, TypeVar
 
 from . import aio
 from .aio import (Busy, Deadlock, Denied, Error, Grant, Limit, Lost, TimedOut,
                   Unavailable)
+
+T = TypeVar("T")
 
 __all__ = ["Broker", "Lock", "Hold", "Latch", "Barrier", "Error", "Busy",
            "TimedOut", "Lost", "Unavailable", "Denied", "Deadlock"]
@@ -662,6 +666,41 @@ class Broker:
     def elect(self, name: str) -> "Lock":
         """A lock that is waited for: who has it leads."""
         return self.lock(name)
+
+    def once(self, name: str, *, keep: Optional[float] = None,
+             busy: str = "skip", wait: Optional[float] = 0,
+             hold: Optional[float] = None, delay: Optional[float] = None
+             ) -> Callable[[Callable[..., T]], Callable[..., Optional[T]]]:
+        """Decorates a function, which is run under a lock.  In the name,
+        "{day}" is its argument `day`.  With `keep`, nobody runs it again for so
+        long, however early it ends.  Where somebody else has the name, the call
+        returns None; with busy="raise" it raises Busy or TimedOut."""
+        aio.check_once(self, name, busy, wait, keep, hold, delay)
+
+        def decorate(call: Callable[..., T]) -> Callable[..., Optional[T]]:
+            if inspect.iscoroutinefunction(call):
+                raise TypeError("%r is a coroutine function; lockbroker.aio."
+                                "Broker has once() for these" % (call,))
+            name_of = aio.once_name(name, call)
+
+            @functools.wraps(call)
+            def run(*args: Any, **kwargs: Any) -> Optional[T]:
+                is_entered, own = False, name_of(args, kwargs)
+                try:
+                    rest = self._core.kept.rest(own, wait)
+                    if rest:
+                        time.sleep(rest)
+                    with self.lock(own, wait=wait and wait - rest, keep=keep,
+                                   hold=hold, delay=delay):
+                        is_entered = True
+                        self._core.kept.enter(own, keep)
+                        return call(*args, **kwargs)
+                except (Busy, TimedOut):
+                    if is_entered or busy == "raise":
+                        raise
+                    return None
+            return run
+        return decorate
 
     def latch(self, name: str) -> "Latch":
         """It has create(), count_down() and wait()."""

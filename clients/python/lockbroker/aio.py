@@ -23,19 +23,22 @@ there is time, and undone if it is granted after all.
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import itertools
 import math
 import os
 import re
 import socket
 import ssl
+import string
 import struct
 import threading
 import time
 import warnings
 import weakref
-from typing import Any, Awaitable, Callable, Dict, Iterable, List, Optional
-from typing import Sequence, Set, Tuple, TypeVar
+from typing import Any, Awaitable, Callable, Coroutine, Dict, Iterable, List
+from typing import Optional, Sequence, Set, Tuple, TypeVar
 
 T = TypeVar("T")
 
@@ -1078,6 +1081,7 @@ class Broker:
         self.grace, self.label, self.patience = grace, label, patience
         self.why = "why=yes"
         self.sessions: List[Session] = []
+        self.kept = Kept()
         self.closed = False
         self._context: Optional[ssl.SSLContext] = None
         self._still = 0.0  # seconds in which this process did not run
@@ -1389,6 +1393,41 @@ class Broker:
         """A lock that is waited for: who has it leads."""
         return self.lock(name)
 
+    def once(self, name: str, *, keep: Optional[float] = None,
+             busy: str = "skip", wait: Optional[float] = 0,
+             hold: Optional[float] = None, delay: Optional[float] = None
+             ) -> "Callable[[Coro[T]], Coro[Optional[T]]]":
+        """Decorates a coroutine function, which is run under a lock.  In the
+        name, "{day}" is its argument `day`.  With `keep`, nobody runs it again
+        for so long, however early it ends.  Where somebody else has the name,
+        the call returns None; with busy="raise" it raises Busy or TimedOut."""
+        check_once(self, name, busy, wait, keep, hold, delay)
+
+        def decorate(call: "Coro[T]") -> "Coro[Optional[T]]":
+            if not inspect.iscoroutinefunction(call):
+                raise TypeError("%r is no coroutine function; lockbroker.Broker "
+                                "has once() for others" % (call,))
+            name_of = once_name(name, call)
+
+            @functools.wraps(call)
+            async def run(*args: Any, **kwargs: Any) -> Optional[T]:
+                is_entered, own = False, name_of(args, kwargs)
+                try:
+                    rest = self.kept.rest(own, wait)
+                    if rest:
+                        await asyncio.sleep(rest)
+                    async with self.lock(own, wait=wait and wait - rest,
+                                         keep=keep, hold=hold, delay=delay):
+                        is_entered = True
+                        self.kept.enter(own, keep)
+                        return await call(*args, **kwargs)
+                except (Busy, TimedOut):
+                    if is_entered or busy == "raise":
+                        raise
+                    return None
+            return run
+        return decorate
+
     def latch(self, name: str) -> "Latch":
         """It has create(), count_down() and wait()."""
         return Latch(self, name)
@@ -1423,6 +1462,7 @@ class Broker:
 
 
 Words = Tuple[str, Tuple[str, ...], str, str]  # kind, names, request, release
+Coro = Callable[..., Coroutine[Any, Any, T]]
 
 
 # What ends by `hold=` bounds the `valid=` of all that its session has, so that it
@@ -1499,6 +1539,77 @@ def refuse_twice(words: Words, mine: Iterable[Any]) -> None:
                 if name in grant.names:
                     raise Deadlock("it is held by this very block").about(
                         (name,))
+
+
+def check_once(broker: Any, name: Any, busy: Any, wait: Optional[float],
+               *times: Optional[float]) -> None:
+    """What is wrong is told where once() is written, and not when it is
+    called."""
+    if not isinstance(name, str):
+        raise TypeError("once() needs a name: @broker.once(\"report:{day}\")")
+    if busy not in ("skip", "raise"):
+        raise Error("busy=%r is neither \"skip\" nor \"raise\"" % (busy,),
+                    "bad-option")
+    end_of(wait)
+    keep, hold, delay = times
+    broker.lock("name", keep=keep, hold=hold, delay=delay)
+
+
+class Kept:
+    """Names that once() keeps from everybody: a broker keeps them from others
+    only, and grants them again to the session that had them."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._until: Dict[str, float] = {}
+        self._most = 64  # before those that are over are looked for
+
+    def enter(self, name: str, keep: Optional[float]) -> None:
+        if not keep:
+            return
+        with self._mutex:
+            self._until[name] = now() + keep
+            if len(self._until) > self._most:
+                self._until = {name: until for name, until in
+                               self._until.items() if until > now()}
+                self._most = 64 + 2 * len(self._until)
+
+    def rest(self, name: str, wait: Optional[float]) -> float:
+        """So long it is kept; raises Busy or TimedOut if that is longer than
+        the wait."""
+        with self._mutex:
+            rest = max(0.0, self._until.get(name, 0.0) - now())
+        if wait is not None and rest > max(0.0, wait):
+            raise (TimedOut if wait > 0 else Busy)(
+                "kept after its last holder for another %s" % span(rest)
+            ).about((name,))
+        return rest
+
+
+def once_name(template: str, call: Callable[..., Any]
+              ) -> Callable[[Tuple[Any, ...], Dict[str, Any]], str]:
+    """The name of the lock, by the arguments of a call."""
+    if inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call):
+        raise TypeError("%r is a generator: it runs when its call is over" %
+                        (call,))
+    signature = inspect.signature(call)
+    others = [one.name for one in signature.parameters.values()
+              if one.kind is one.VAR_KEYWORD]
+    for _, field, _, _ in string.Formatter().parse(template):
+        argument = re.split(r"[.[]", field or "", maxsplit=1)[0]
+        if field is not None and argument not in signature.parameters and (
+                not others or not argument.isidentifier()):
+            raise Error("once(%r): %r has no argument %r" % (
+                template, call, argument), "bad-option")
+
+    def name_of(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> str:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        for other in others:
+            given.update(given.pop(other))
+        return template.format(**given)
+    return name_of
 
 
 class Hold:

@@ -1,0 +1,119 @@
+"""once() of the Python client (clients/python): functions that are run at one host."""
+
+import asyncio
+import inspect
+import time
+
+from lib.wait import hang
+import test_client_python as python
+
+import lockbroker.aio  # pylint: disable=import-error,wrong-import-order
+
+
+class Once(python.Client):
+    def test_functions(self):
+        self.prepare()
+        broker, other = self.open(), self.open()
+        ran = []
+
+        @broker.once("report:{day}", keep=60)
+        def report(day, *, lines=3):
+            """Of a day."""
+            ran.append(day)
+            self.assertEqual(self.control.ok(f"STATUS report:{day}")["state"], "held")
+            return lines
+
+        self.assertEqual(report("mon", lines=4), 4)
+        self.assertIsNone(report("mon"), "it is kept, and so skipped")
+        self.assertEqual(report(day="tue"), 3)
+        self.assertEqual(ran, ["mon", "tue"])
+        # A later wait outlasts what is kept.
+        for who, took in ((broker, 0.3), (other, 0.3)):
+            brief = who.once(f"brief-{took}", keep=took, wait=10)(lambda: True)
+            begun = time.monotonic()
+            self.assertTrue(brief() and brief())
+            self.assertGreaterEqual(time.monotonic(), begun + took)
+        with self.assertRaisesRegex(lockbroker.Busy, "report:mon: kept after its last holder"):
+            broker.once("report:mon", busy="raise")(report)("mon")
+        self.assertEqual((report.__name__, report.__doc__), ("report", "Of a day."))
+
+        @other.once("one/{self.name}/{part}", busy="raise", wait=0.01)
+        def first(self, part="x", **_):
+            raise lockbroker.Busy("its own")
+
+        self.name = "me"
+        with self.assertRaisesRegex(lockbroker.Busy, "^its own$"):
+            first(self)
+        with broker.lock("one/me/y"):
+            with self.assertRaises(lockbroker.TimedOut):
+                first(self, part="y")
+        self.assertEqual(self.control.ok("STATUS one/me/y")["state"], "free")
+
+        # What its function raises is never taken for a refusal of the name.
+        @broker.once("deep")
+        def deep():
+            raise lockbroker.Busy("within")
+        with self.assertRaisesRegex(lockbroker.Busy, "within"):
+            deep()
+
+        # Errors are not skipped.
+        @broker.once("again")
+        def again(depth):
+            return again(depth - 1) if depth else None
+        with self.assertRaises(lockbroker.Deadlock):
+            again(1)
+        with self.assertRaises(TypeError):
+            report()
+        with self.assertRaisesRegex(lockbroker.Error, "a space"):
+            report("a b")
+
+    def test_what_is_wrong_is_told_where_it_is_written(self):
+        broker = lockbroker.Broker("127.0.0.1:1")
+
+        async def coroutine():
+            pass
+
+        def generator():
+            yield
+
+        for name, options, call in (
+                ("a", {"busy": "wait"}, None), ("a", {"hold": 0}, None),
+                ("{day}", {}, lambda: 1), ("{}", {}, lambda: 1), ("{0}", {}, lambda **all_: 1),
+                ("a", {"keep": "1h"}, None), ("a", {}, coroutine), ("a", {}, generator)):
+            with self.subTest(name, **options), self.assertRaises((lockbroker.Error, TypeError)):
+                broker.once(name, **options)(call or (lambda: 1))
+        with self.assertRaisesRegex(TypeError, "once.. needs a name"):
+            broker.once(lambda: 1)
+
+    def test_coroutines(self):
+        self.prepare()
+
+        async def main():
+            async with lockbroker.aio.Broker(f"127.0.0.1:{self.main.port}") as broker:
+                ran = []
+
+                @broker.once("report:{day}", keep=60)
+                async def report(day):
+                    ran.append(day)
+                    await asyncio.sleep(0)
+                    return day
+
+                self.assertTrue(inspect.iscoroutinefunction(report))
+                got = await asyncio.gather(*(report("mon") for _ in range(5)), report("tue"))
+                self.assertEqual((sorted(map(str, got)), sorted(ran)),
+                                 (4 * ["None"] + ["mon", "tue"], ["mon", "tue"]))
+
+                self.assertIsNone(await report("mon"))
+
+                @broker.once("short", hold=0.2, busy="raise")
+                async def short():
+                    await asyncio.sleep(hang(30))
+                with self.assertRaises(lockbroker.Lost):
+                    await short()
+                async with broker.lock("short", wait=5):
+                    with self.assertRaises(lockbroker.Deadlock):
+                        await short()
+                with self.assertRaises(TypeError):
+                    broker.once("a")(lambda: None)
+
+        asyncio.run(main())
