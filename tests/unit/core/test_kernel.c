@@ -23,7 +23,7 @@ static const struct {
 } played[] = {
 #ifdef WITH_QUORUM
 	{ "quorum", 32 },
-	{ "voters", 13 },
+	{ "voters", 14 },
 #else
 	{ "lease", 38 },
 	{ "unknown", 8 },
