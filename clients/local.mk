@@ -80,6 +80,8 @@ EXTRA_DIST += \
 	clients/java/CHANGELOG.md \
 	clients/java/README.md \
 	clients/java/pom.xml \
+	clients/java/shedlock/pom.xml \
+	clients/java/shedlock/src/main/java/org/lockbroker/shedlock/LockBrokerLockProvider.java \
 	clients/java/src/main/java/org/lockbroker/Address.java \
 	clients/java/src/main/java/org/lockbroker/Broker.java \
 	clients/java/src/main/java/org/lockbroker/BrokerLock.java \

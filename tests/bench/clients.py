@@ -12,6 +12,8 @@ import sys
 import libraries
 
 CLIENTS = libraries.HERE.parent.parent / "clients"
+JEDIS = libraries.HERE.parent / "libraries" / "pinned" / "java-jedis-8.0.2" / "pom.xml"
+DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 
 
 def python(bench):
@@ -71,6 +73,22 @@ class Relayed:
         self.address = address
 
 
+def java(bench):
+    folder = bench.directory / "java"
+    if not all(map(shutil.which, ("java", "javac", "mvn"))):
+        return None
+    shutil.copytree(JEDIS.parent, folder, dirs_exist_ok=True)
+    sources = [libraries.HERE / "Pair.java", *(CLIENTS / "java" / "src").rglob("*.java")]
+    for argv in (["mvn", "-q", "-B", "-DoutputDirectory=jars", DEPENDENCIES],
+                 ["javac", "-d", "classes", "-cp", "jars/*", *map(str, sources)]):
+        done = subprocess.run(argv, cwd=folder, stdout=bench.log, stderr=bench.log, check=False)
+        if done.returncode != 0:
+            return None
+    # A server's compiler takes more of two processors than all the rest.
+    return (["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+             f"{folder}/classes:{folder}/jars/*", "Pair"], None)
+
+
 def drive(bench, driver, kind, server):
     """One run of a driver."""
     argv, env = driver
@@ -88,13 +106,14 @@ def drive(bench, driver, kind, server):
 
 
 def case_clients(bench):
-    """the clients for Python, Node and Go, against redis-py, ioredis and go-redis"""
+    """the clients for Python, Node, Go and Java, against the usual libraries for Redis"""
     if bench.options.unix:
         print("clients: skipped, the drivers speak TCP")
         return
     for name, find in (("Python, against redis-py", python),
                        ("Node, against ioredis", node),
-                       ("Go, against go-redis", go)):
+                       ("Go, against go-redis", go),
+                       ("Java, against Jedis", java)):
         driver = find(bench)
         if driver is None:
             print(f"clients: {name}: not installed; skipped")
@@ -106,13 +125,18 @@ def case_clients(bench):
                     lambda: drive(bench, driver, "redis", redis))
             libraries.rows(bench, name + what, turns, (
                 ("p50", "pair p50", " us", 1.2), ("p99", "pair p99", " us", None)))
-    driver = go(bench)
-    if driver is None:
-        return
-    # Two hops more than SET NX: as a relay, which does nothing else, costs.
-    with bench.redis() as redis, bench.broker(redis) as broker, \
-            relay(bench, driver, redis) as far:
-        turns = bench.turns(lambda: drive(bench, driver, "broker", broker),
-                            lambda: drive(bench, driver, "redis", far))
-    libraries.rows(bench, "Go, against go-redis by a relay", turns,
-                   (("p50", "pair p50", " us", 1.2),))
+    by_relay(bench)
+
+
+def by_relay(bench):
+    """Two hops more than SET NX: as a relay, which does nothing else, costs."""
+    copies = go(bench)
+    for name, find in (("Go, against go-redis", go), ("Java, against Jedis", java)):
+        driver = copies and find(bench)
+        if driver is None:
+            continue
+        with bench.redis() as redis, bench.broker(redis) as broker, \
+                relay(bench, copies, redis) as far:
+            turns = bench.turns(lambda: drive(bench, driver, "broker", broker),
+                                lambda: drive(bench, driver, "redis", far))
+        libraries.rows(bench, f"{name} by a relay", turns, (("p50", "pair p50", " us", 1.2),))

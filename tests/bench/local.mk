@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	tests/bench/redispy.py \
 	tests/bench/redlock.js \
 	tests/bench/run \
+	tests/bench/Pair.java \
 	tests/bench/redisson.py \
 	tests/bench/sizing.py \
 	tests/bench/replace.py \

@@ -16,6 +16,8 @@ tests_system_sendshim_so_LDFLAGS = -shared
 EXTRA_DIST += \
 	tests/system/draw_top \
 	tests/system/JavaStories.java \
+	tests/system/LockBrokerLockProviderTest.java \
+	tests/system/ShedLockStory.java \
 	tests/system/README.md \
 	tests/system/alerts_test.yaml \
 	tests/system/lib/__init__.py \
@@ -68,6 +70,7 @@ EXTRA_DIST += \
 	tests/system/test_client_c.py \
 	tests/system/test_client_go.py \
 	tests/system/test_client_java.py \
+	tests/system/test_client_shedlock.py \
 	tests/system/test_client_node.py \
 	tests/system/test_client_node_faults.py \
 	tests/system/test_client_python.py \

@@ -445,6 +445,7 @@ class Version(unittest.TestCase):
                 ("packaging/helm/Chart.yaml", r"\nappVersion: (.*)"),
                 ("clients/python/lockbroker/__init__.py", r'__version__ = "(.*)"'),
                 ("clients/java/pom.xml", r"\n  <version>(.*)</version>"),
+                ("clients/java/shedlock/pom.xml", r"\n  <version>(.*)</version>"),
                 ("clients/java/README.md", r"\n  <version>(.*)</version>"),
                 ("clients/java/CHANGELOG.md", r"\n## (\S+)"),
                 ("packaging/debian/changelog", r"lockbroker \((.*)-[^-]*\)")):

@@ -1,6 +1,7 @@
 package org.lockbroker;
 
 import java.lang.ref.ReferenceQueue;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -263,7 +264,7 @@ final class Core {
       ok = !hold.over && hold.until > Clock.now();
       if (!ok) {
         hold.lose("unreachable");
-        hold.error.again = !"hold".equals(hold.reason);
+        hold.error.again = !hold.isBoundOver();
         throw hold.error;
       }
       return hold;
@@ -485,6 +486,54 @@ final class Core {
       }
     } finally {
       mutex.unlock();
+    }
+  }
+
+  /** From now on it is bounded so, or, with null, only kept so. */
+  void extend(Grant hold, Duration most, Duration keep) {
+    Limit limit = new Limit(patience, 0, false);
+    double ms = Words.millis(most == null ? keep : most, most == null ? "keep" : "hold");
+    mutex.lock();
+    try {
+      if (hold.given) {
+        throw LockBrokerException.of("not-held", "it was given back");
+      }
+      if (most != null && (ms == 0 || hold.want.hold == Double.POSITIVE_INFINITY)) {
+        throw LockBrokerException.of("bad-option",
+            "only what was taken withHold() can be extended, and not without end");
+      }
+      if (hold.valid() == 0) {
+        throw hold.error.again();
+      }
+      for (String name : hold.want.names) {
+        if (most == null) {
+          // A re-entry, which lengthens it.
+          request(hold, "LOCK " + name + Words.optional("keep", ms) + " wait=0", limit);
+          request(hold, "UNLOCK " + name, limit);
+        } else {
+          request(hold, "EXTEND " + name + Words.optional("hold", ms), limit);
+        }
+      }
+      hold.bounded(most == null ? hold.endsAt() : Clock.now() + ms);
+      hold.session.answer(hold.session.ping(hold), limit);
+      if (hold.valid() == 0) {
+        throw hold.error.again();
+      }
+    } catch (LockBrokerException error) {
+      throw error.about(hold.want.names);
+    } catch (InterruptedException never) {
+      Thread.currentThread().interrupt();
+    } finally {
+      mutex.unlock();
+      limit.restore();
+    }
+  }
+
+  private static void request(Grant hold, String line, Limit limit) throws InterruptedException {
+    LockBrokerException error = hold.session.answer(hold.session.send(line), limit).error();
+    if (error != null) {
+      throw error.code().equals("not-held") ? LockBrokerException.of("lost", error.getMessage())
+          : error;
     }
   }
 

@@ -23,7 +23,7 @@ final class Grant {
   final Session session;
   final Want want;
   final long[] fences;
-  private final double ends;
+  private double ends;
   private List<Runnable> told;
   /** Safe until then, by Clock.now(); 0: no PING has covered it yet. */
   volatile double until;
@@ -31,7 +31,6 @@ final class Grant {
   volatile boolean over;
   /** It was given back. */
   boolean given;
-  String reason;
   LockBrokerException error;
   /** Whose it is, and how often; null: of no thread. */
   Thread owner;
@@ -51,14 +50,14 @@ final class Grant {
     }
   }
 
-  void lose(String why) {
+  void lose(String given) {
     if (over) {
       return;
     }
+    String why = given == null ? "unreachable" : given;
     leave();
-    reason = why;
-    error = LockBrokerException.of("lost", String.join(", ", want.names) + " was lost (" + why + ")"
-        + REASONS.getOrDefault(why, "")).about(want.names);
+    error = new LostException("lost", String.join(", ", want.names) + " was lost (" + why + ")"
+        + REASONS.getOrDefault(why, "")).because(why).about(want.names);
     List<Runnable> all = told;
     told = null;
     if (all != null) {
@@ -92,6 +91,21 @@ final class Grant {
     }
     session.drop(why());
     return 0;
+  }
+
+  double endsAt() {
+    return ends;
+  }
+
+  /** It ends then, or earlier. */
+  void bounded(double at) {
+    ends = at;
+    until = Math.min(until, at);
+  }
+
+  /** Was it lost because of hold=? */
+  boolean isBoundOver() {
+    return error instanceof LostException && ((LostException) error).reason().equals("hold");
   }
 
   /** Why the last valid= is over: hold= bounded it, or no other came. */

@@ -4,6 +4,7 @@ import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -131,6 +132,16 @@ public final class Hold implements AutoCloseable {
     } finally {
       core.mutex.unlock();
     }
+  }
+
+  /** From now on it is lost so long after this, where it was taken withHold(). */
+  public void extend(Duration hold) throws LostException {
+    core.extend(grant, Objects.requireNonNull(hold, "hold"), null);
+  }
+
+  /** Nobody else has it for so long after this, however early it is given back. */
+  public void keep(Duration time) throws LostException {
+    core.extend(grant, null, Objects.requireNonNull(time, "keep"));
   }
 
   /**

@@ -80,6 +80,9 @@ public class LockBrokerException extends RuntimeException {
   /** The same for another thread, whose stack it has. */
   LockBrokerException again() {
     LockBrokerException error = of(code, text);
+    if (this instanceof LostException && error instanceof LostException) {
+      ((LostException) error).because(((LostException) this).reason());
+    }
     error.text = text;
     error.names = names;
     error.again = again;

@@ -4,7 +4,22 @@ package org.lockbroker;
 public class LostException extends LockBrokerException {
   private static final long serialVersionUID = 1L;
 
+  private String reason = "";
+
   LostException(String code, String text) {
     super(code, text);
+  }
+
+  LostException because(String why) {
+    reason = why;
+    return this;
+  }
+
+  /**
+   * Why: {@code hold} (its bound is over), {@code unreachable}, {@code taken}, {@code forced} and others of
+   * lockbroker-protocol(7); empty where that is not known.
+   */
+  public String reason() {
+    return reason;
   }
 }
