@@ -17,6 +17,7 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
+#include "core/dump.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/leave.h"
 #include "core/kernel/life.h"
@@ -26,6 +27,7 @@
 #include "core/kernel/session/holding.h"
 #include "core/kernel/session/notify.h"
 #include "core/kernel/session/place.h"
+#include "core/kernel/session/valid.h"
 #include "core/kernel/stop.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/job.h"
@@ -420,4 +422,34 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 		emit_num(core, FIELD_PERMITS, permits_sum(core, &s->owner));
 	core->fx_first = core->fx->n;
 	PARTS_CALL(resumed, core, s);
+}
+
+/*
+ * The client counts what it is told from the moment at which it sent the PING,
+ * and goes by that even if its connection is cut.  So what is told binds the
+ * broker: valid_ms keeps the session's holds from others until then, should its
+ * connection break.  This is no step, so it counts its own work.
+ */
+int64_t
+core_ping(struct core *core, int64_t now_ms, uint64_t session)
+{
+	struct session *s = session_find(core, session);
+	int64_t least_ms;
+
+	assert(s != NULL);
+	work_begin(core);
+	/* A PING is a word of the client, as a request is. */
+	PARTS_CALL(heard, core, s);
+	least_ms = valid_until_ms(core, &s->owner);
+	work_end(core);
+	if (least_ms == INT64_MAX)
+		return -1;
+	/* A broker that stops promises no more than it has already. */
+	if (core->stopping && least_ms > s->valid_ms)
+		least_ms = s->valid_ms;
+	if (least_ms < now_ms)
+		least_ms = now_ms;
+	s->valid_ms = least_ms;
+	/* Round down: part of the present millisecond has passed. */
+	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
 }

@@ -97,12 +97,39 @@ static const struct part_slot slots[] = {
 	{ 0 },
 };
 
+/* Flags are those of all verbs; parts answer more of them. */
+struct core_verb {
+	core_answer_fn answer; /* NULL: the core does not */
+	unsigned flags;	       /* enum verb_flag */
+};
+
+static const struct core_verb verbs[VERB_MAX] = {
+#define CORE(function) function
+#define PART(function) NULL
+#define BROKER(function) NULL
+#define F(x) VERB_FLAG_##x
+#define VERB(id, word, min, max, kind, options, required, answer, wait_ms, \
+    right, flags, ...)                                                     \
+	[VERB_##id] = { answer, flags },
+#include "base/verbs.def"
+#undef VERB
+#undef F
+#undef BROKER
+#undef PART
+#undef CORE
+};
+
 /* All rows, by kind. */
 struct rows {
 	struct turn_listener above;
 	struct timer_row timers[TIMER_MAX];
 	struct slot_row slots[SLOT_MAX];
 	bool (*jobs[JOB_MAX])(struct core *core);
+	struct core_verb verbs[VERB_MAX];
+	const struct holding_class *holdings[HOLDING_KINDS];
+	const struct term_lessee *terms[TERM_KINDS];
+	/* In the order in which a walk comes by; NULL at the end. */
+	const struct swept *swept[2 * PART_MAX + 2];
 };
 
 static void
@@ -123,8 +150,48 @@ add_rows(struct rows *rows, const struct part_timer *t,
 	}
 }
 
+static void
+add_classes(struct rows *rows, const struct holding_class *holding,
+    const struct term_lessee *term)
+{
+	if (holding != NULL) {
+		assert(rows->holdings[holding->kind] == NULL);
+		rows->holdings[holding->kind] = holding;
+	}
+	if (term != NULL) {
+		assert(rows->terms[term->kind] == NULL);
+		rows->terms[term->kind] = term;
+	}
+}
+
+static void
+add_swept(struct rows *rows, const struct core_part *const *parts)
+{
+	const struct core_part *const *part;
+	const struct swept **at = rows->swept;
+
+	for (part = parts; *part != NULL; part++)
+		if ((*part)->swept_first != NULL)
+			*at++ = (*part)->swept_first;
+	*at++ = &names_swept;
+	for (part = parts; *part != NULL; part++)
+		if ((*part)->swept_last != NULL)
+			*at++ = (*part)->swept_last;
+}
+
+static void
+add_verbs(struct rows *rows, const core_answer_fn *answers)
+{
+	enum verb_id id;
+
+	memcpy(rows->verbs, verbs, sizeof(verbs));
+	for (id = 0; answers != NULL && id < VERB_MAX; id++)
+		if (answers[id] != NULL)
+			rows->verbs[id].answer = answers[id];
+}
+
 static struct rows *
-make_rows(const struct core_part *const *parts)
+make_rows(const struct core_part *const *parts, const core_answer_fn *answers)
 {
 	struct rows *rows = xcalloc(1, sizeof(*rows));
 
@@ -133,9 +200,14 @@ make_rows(const struct core_part *const *parts)
 		.slots = rows->slots,
 		.jobs = rows->jobs };
 	add_rows(rows, timers, slots, jobs);
-	for (; *parts != NULL; parts++)
+	add_classes(rows, &hold_class, &lock_of_term);
+	add_swept(rows, parts);
+	add_verbs(rows, answers);
+	for (; *parts != NULL; parts++) {
 		add_rows(
 		    rows, (*parts)->timers, (*parts)->slots, (*parts)->jobs);
+		add_classes(rows, (*parts)->holding, (*parts)->term);
+	}
 	return rows;
 }
 
@@ -250,8 +322,8 @@ find_quorum(const struct core_part *const *part)
 }
 
 struct core *
-core_begin(
-    const struct core_config *config, const struct core_assembly *assembly)
+core_begin(const struct core_config *config,
+    const struct core_part *const *parts, const core_answer_fn *answers)
 {
 	static const struct core_part none;
 	struct core *core = xcalloc(1, sizeof(*core));
@@ -268,20 +340,19 @@ core_begin(
 	core->address = xstrdup(config->address != NULL ? config->address : "");
 	core->config.address = core->address;
 	set_times(core, config->lease_ms);
-	core->assembly = assembly;
-	core->parts = assembly->parts;
+	core->parts = parts;
 	parts_init(core);
 	if (config->quorum)
 		quorum = find_quorum(core->parts);
-	core->rows = make_rows(core->parts);
+	core->rows = make_rows(parts, answers);
 	turn_init(core, &core->rows->above);
 	session_init(core);
 	core->owners->above = &of_owners;
-	core->owners->classes = assembly->holdings;
+	core->owners->classes = core->rows->holdings;
 	guard_init(core, &of_guards, quorum->electorate);
-	sweep_init(core, assembly->swept);
+	sweep_init(core, core->rows->swept);
 	names_init(core, &waiter_class);
-	terms_init(core, assembly->terms);
+	terms_init(core, core->rows->terms);
 	leases_init(core, &lock_lessee, quorum->way);
 	stop_init(core);
 	for (part = core->parts; *part != NULL; part++)
@@ -380,7 +451,7 @@ on_request(struct core *core, const struct core_event *ev)
 {
 	struct session *s = session_find(core, ev->u.request.session);
 	const struct core_request *rq = ev->u.request.request;
-	const struct core_verb *verb = &core->assembly->verbs[rq->verb];
+	const struct core_verb *verb = &core->rows->verbs[rq->verb];
 
 	assert(s != NULL && !s->detached);
 	assert(rq->verb < VERB_MAX && verb->answer != NULL);

@@ -301,12 +301,14 @@ typedef void (*handler)(
 
 static const handler handlers[VERB_MAX] = {
 #define CORE(function) ask_core
+#define PART(function) ask_core
 #define BROKER(function) function
 #define VERB(id, word, min, max, kind, options, required, answer, ...) \
 	[VERB_##id] = answer,
 #include "base/verbs.def"
 #undef VERB
 #undef BROKER
+#undef PART
 #undef CORE
 };
 

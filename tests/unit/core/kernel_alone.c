@@ -1,15 +1,12 @@
 /*
- * A core without parts, for the stories that the kernel plays alone: verbs of
- * locks, and nothing that hangs above; with WITH_QUORUM, the servers of a quorum.
+ * A core without parts, for the stories that the kernel plays alone; with
+ * WITH_QUORUM, the servers of a quorum.
  */
 #include "config.h"
 
 #include <check.h>
 
 #include "core/dump.h"
-#include "core/kernel/guard/sweep.h"
-#include "core/kernel/lock/hold.h"
-#include "core/kernel/lock/lock.h"
 #include "core/kernel/step.h"
 #include "core/parts/ids.h"
 
@@ -20,35 +17,10 @@ static const struct core_part *const parts[] = {
 	NULL,
 };
 
-static const struct core_verb verbs[VERB_MAX] = {
-	[VERB_LOCK] = { lock_request, 0 },
-	[VERB_TRYLOCK] = { lock_request, 0 },
-	[VERB_UNLOCK] = { unlock_request, VERB_FLAG_GIVES_BACK },
-	[VERB_EXTEND] = { extend_request, 0 },
-};
-
-static const struct swept *const swept[] = { &names_swept, NULL };
-
-static const struct holding_class *const holdings[HOLDING_KINDS] = {
-	[HOLDING_NAME] = &hold_class,
-};
-
-static const struct term_lessee *const terms[TERM_KINDS] = {
-	[TERM_LEASE] = &lock_of_term,
-};
-
-static const struct core_assembly assembly = {
-	.parts = parts,
-	.verbs = verbs,
-	.swept = swept,
-	.holdings = holdings,
-	.terms = terms,
-};
-
 struct core *
 core_new(const struct core_config *config)
 {
-	return core_begin(config, &assembly);
+	return core_begin(config, parts, NULL);
 }
 
 /* What a story asks of parts, which are not there: no story here may. */
@@ -88,15 +60,6 @@ void
 core_listing_end(struct listing *g __attribute__((unused)))
 {
 	no_parts("a list");
-}
-
-int64_t
-core_ping(struct core *core __attribute__((unused)),
-    int64_t now_ms __attribute__((unused)),
-    uint64_t session __attribute__((unused)))
-{
-	no_parts("PING");
-	return 0;
 }
 
 bool

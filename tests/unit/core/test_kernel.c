@@ -22,12 +22,12 @@ static const struct {
 	unsigned least;
 } played[] = {
 #ifdef WITH_QUORUM
-	{ "quorum", 32 },
+	{ "quorum", 34 },
 	{ "voters", 14 },
 #else
 	{ "lease", 38 },
 	{ "unknown", 8 },
-	{ "time", 29 },
+	{ "time", 33 },
 	{ "queue", 42 },
 	{ "shared", 18 },
 	{ "groups", 29 },
@@ -36,14 +36,16 @@ static const struct {
 	{ "keep", 27 },
 	{ "guard", 19 },
 	{ "turns", 6 },
+	{ "leave", 13 },
+	{ "stop", 11 },
 #endif
 };
 
 /* Verbs, lines that drive, and events that are a part's. */
 static const char *const words_of_parts[] = {
-	" PING", " ping", " STATUS", " WATCH", " UNWATCH", " UNLOCK-FORCE",
-	" ACQUIRE", " RELEASE", " LATCH", " COUNTDOWN", " AWAIT", " BARRIER",
-	" QUEUE", " BROKERS", " LIST", " unowned", " log forced", " token",
+	" STATUS", " WATCH", " UNWATCH", " UNLOCK-FORCE", " ACQUIRE",
+	" RELEASE", " LATCH", " COUNTDOWN", " AWAIT", " BARRIER", " QUEUE",
+	" BROKERS", " LIST", " unowned", " log forced", " token",
 #ifndef WITH_QUORUM
 	" quorum="
 #endif

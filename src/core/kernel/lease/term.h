@@ -59,6 +59,7 @@ struct contention {
 
 /* What a term asks of its lessee, and tells it.  Static. */
 struct term_lessee {
+	enum term_kind kind;
 	const char *(*name)(const struct term *t, size_t *len);
 	/* Is there anybody who must hear of a risk? */
 	bool (*in_use)(const struct term *t);

@@ -92,6 +92,7 @@ telling(struct term *t)
 }
 
 const struct term_lessee lock_of_term = {
+	.kind = TERM_LEASE,
 	.name = name_of,
 	.in_use = always,
 	.users = users,
@@ -167,6 +168,7 @@ warn(struct core *core, const struct holding *holding, enum event_id event,
 }
 
 const struct holding_class hold_class = {
+	.kind = HOLDING_NAME,
 	.valid_ms = hold_valid_ms,
 	.outlive = outlive,
 	.let_go = let_go,

@@ -14,8 +14,9 @@
 
 struct loss;
 
-/* Static; core.c has the rows. */
+/* Static. */
 struct holding_class {
+	enum holding_kind kind;
 	/* Until when is it vouched for: the end of its term, or the bound. */
 	int64_t (*valid_ms)(const struct core *core, const struct holding *h);
 	/* How many they are, of what was told; NULL: it is one. */

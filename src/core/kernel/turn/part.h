@@ -18,10 +18,13 @@
 #include "core/kernel/turn/turn.h"
 
 struct electorate;
+struct holding_class;
 struct lease_way;
 struct lock_hooks;
 struct owner;
 struct session;
+struct swept;
+struct term_lessee;
 
 /* Its rows of the tables of kinds; a row without a function ends a list. */
 struct part_timer {
@@ -48,6 +51,13 @@ struct core_part {
 	const struct part_timer *timers;
 	const struct part_slot *slots;
 	const struct part_job *jobs;
+	/* What owners have of it (session/holding.h), and the terms that this
+	 * rests on (lease/term.h). */
+	const struct holding_class *holding;
+	const struct term_lessee *term;
+	/* What walks over all things of a guard come by before names, and behind
+	 * them (guard/sweep.h). */
+	const struct swept *swept_first, *swept_last;
 	/* Settings are new (core->config); `metrics` may be NULL: as before. */
 	void (*configure)(
 	    struct core *core, const struct metrics_settings *metrics);

@@ -105,8 +105,7 @@ struct core {
 	struct stop *stop;		     /* stop.c */
 	/* part.h: all of them, with NULL at the end; and their own. */
 	const struct core_part *const *parts;
-	const struct core_assembly *assembly; /* step.h */
-	struct rows *rows;		      /* owned; step.c */
+	struct rows *rows; /* owned; step.c */
 	void *part[PART_MAX];
 	/* For each function the parts that have it: part.c. */
 	const struct core_part *const *with[PART_ROWS_MAX];

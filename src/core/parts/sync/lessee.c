@@ -123,6 +123,7 @@ telling(struct term *t)
 }
 
 const struct term_lessee semaphore_of_term = {
+	.kind = TERM_PERMITS,
 	.name = name_of,
 	.in_use = in_use,
 	.users = users,

@@ -383,6 +383,7 @@ count(const struct holding *h)
 }
 
 const struct holding_class permits_class = {
+	.kind = HOLDING_PERMITS,
 	.count = count,
 	.valid_ms = valid_ms,
 	.outlive = outlive,

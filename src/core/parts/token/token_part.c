@@ -74,6 +74,7 @@ const struct core_part token_part = {
 	.timers = timers,
 	.slots = slots,
 	.jobs = jobs,
+	.swept_last = &token_records_swept,
 	.message = message,
 	.event = event,
 	.stopped = token_stop,

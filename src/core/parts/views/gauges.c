@@ -1,6 +1,5 @@
 /*
- * PING, which counts as a word of the client and whose answer binds, and looks
- * at the core that change nothing: counters, gauges, guards.  Lists are in
+ * Looks at the core that change nothing: counters, gauges, guards.  Lists are in
  * listing.c.
  */
 #include "config.h"
@@ -18,10 +17,8 @@
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/session/place.h"
 #include "core/kernel/session/quota.h"
-#include "core/kernel/session/valid.h"
 #include "core/kernel/turn/work.h"
 #include "core/parts/ids.h"
-#include "core/parts/replay/replay.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/token/token_record.h"
 
@@ -32,36 +29,6 @@ core_history(
 	assert(CORE_HISTORY_SIZE == HISTORY_BYTES + 1);
 	memcpy(out, guard_history(core, shard), HISTORY_BYTES);
 	out[HISTORY_BYTES] = '\0';
-}
-
-/*
- * The client counts what it is told from the moment at which it sent the PING,
- * and goes by that even if its connection is cut.  So what is told binds the
- * broker: valid_ms keeps the session's holds from others until then, should its
- * connection break.  This is no step, so it counts its own work.
- */
-int64_t
-core_ping(struct core *core, int64_t now_ms, uint64_t session)
-{
-	struct session *s = session_find(core, session);
-	int64_t least_ms;
-
-	assert(s != NULL);
-	work_begin(core);
-	/* A PING is a word of the client, as a request is. */
-	kept_heard(core, s);
-	least_ms = valid_until_ms(core, &s->owner);
-	work_end(core);
-	if (least_ms == INT64_MAX)
-		return -1;
-	/* A broker that stops promises no more than it has already. */
-	if (core->stopping && least_ms > s->valid_ms)
-		least_ms = s->valid_ms;
-	if (least_ms < now_ms)
-		least_ms = now_ms;
-	s->valid_ms = least_ms;
-	/* Round down: part of the present millisecond has passed. */
-	return least_ms > now_ms ? least_ms - now_ms - 1 : 0;
 }
 
 /* For rights: a client that holds a name may give it back, whatever its rights
