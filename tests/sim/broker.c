@@ -417,7 +417,16 @@ broker_make_core(struct broker *b)
 	for (i = 0; w->quorum && i < (int)w->shards; i++)
 		nodes[i] = w->servers[b->list[i]].name;
 	core.nodes = w->quorum ? nodes : NULL;
-	b->core = core_new(&core);
+	b->core = w->o->alone ? alone_core(&core) : core_new(&core);
+}
+
+void
+broker_gauges(const struct broker *b, struct core_gauges *gauges)
+{
+	if (b->w->o->alone)
+		alone_gauges(b->core, gauges);
+	else
+		core_gauges(b->core, broker_clock_ms(b), gauges);
 }
 
 void

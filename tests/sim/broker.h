@@ -29,6 +29,7 @@
 #define LANES_MAX 3
 #define ECHO_SIZE 128 /* of a message that hands a name over */
 
+struct core_gauges;
 struct world;
 
 enum input_kind {
@@ -205,6 +206,9 @@ unsigned broker_has_news(
 /* Answers a request with an error. */
 void broker_refuse(
     struct broker *b, uint64_t sitting, uint64_t ref, enum err_code code);
+
+/* core_gauges(), whatever the core is. */
+void broker_gauges(const struct broker *b, struct core_gauges *gauges);
 
 /* Steps the time, if something is overdue. */
 void broker_catch_up(struct broker *b);

@@ -640,7 +640,7 @@ checker_at_rest(struct world *w)
 		b = &w->brokers[i];
 		if (!b->alive)
 			continue;
-		core_gauges(b->core, broker_clock_ms(b), &gauges);
+		broker_gauges(b, &gauges);
 		if (gauges.sessions != 0 || gauges.names != 0 ||
 		    gauges.all_syncs != 0)
 			return false;
@@ -653,7 +653,7 @@ end_of_core(struct world *w, const struct broker *b)
 {
 	struct core_gauges gauges;
 
-	core_gauges(b->core, broker_clock_ms(b), &gauges);
+	broker_gauges(b, &gauges);
 	if (gauges.sessions != 0 || gauges.locks_held != gauges.tokens ||
 	    gauges.permits_held != 0 || gauges.waiters != gauges.parked ||
 	    gauges.names != 0 || gauges.all_syncs != 0 ||

@@ -459,6 +459,17 @@ client_held_name(struct client *c)
 	return -1;
 }
 
+/* The kernel alone answers no STATUS. */
+static void
+send_status(struct client *c, int name)
+{
+	if (c->w->o->alone)
+		send_ping(c);
+	else
+		client_send(
+		    c, client_request(c, ASK_STATUS, VERB_STATUS, name));
+}
+
 /* A client that holds something does one thing. */
 static void
 act_holding(struct client *c, int name)
@@ -474,8 +485,7 @@ act_holding(struct client *c, int name)
 	else if (dice < 85)
 		send_ping(c);
 	else if (dice < 90)
-		client_send(
-		    c, client_request(c, ASK_STATUS, VERB_STATUS, name));
+		send_status(c, name);
 	else
 		send_lock(c, true);
 }
@@ -499,14 +509,6 @@ client_object(struct client *c, enum ask_kind kind, enum verb_id verb,
 	rq->queue_limit = UINT64_MAX;
 	c->untagged = in->ref;
 	return in;
-}
-
-static void
-send_status(struct client *c)
-{
-	int name = (int)prng_below(&c->w->prng, (uint64_t)c->w->nnames);
-
-	client_send(c, client_request(c, ASK_STATUS, VERB_STATUS, name));
 }
 
 static void
@@ -539,7 +541,7 @@ act(struct client *c)
 	else if (dice < 85)
 		send_lock(c, false);
 	else if (dice < 95)
-		send_status(c);
+		send_status(c, (int)prng_below(&w->prng, (uint64_t)w->nnames));
 	else
 		send_close(c, dice < 97);
 }

@@ -45,6 +45,8 @@ TESTS += tests/sim/run.sh
 tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/ablate.c \
 	tests/sim/ablate.h \
+	tests/sim/alone.c \
+	tests/sim/alone.h \
 	tests/sim/beats.c \
 	tests/sim/beats.h \
 	tests/sim/pollers.c \

@@ -413,7 +413,7 @@ usage(void)
 	    "           [--trace] [--twice] [--go-on] [--except N,...] [--jobs N]\n"
 	    "           [--lines] [--hashes] [--history FILE]\n"
 	    "           [--uses LIST|all|none] [--tokens] [--redisson]\n"
-	    "           [--leave]\n"
+	    "           [--leave] [--parts all|none]\n"
 	    "           [--ablate NAME | --ablations]\n");
 	exit(2);
 }
@@ -432,6 +432,7 @@ static const struct option options[] = {
 	{ "tokens", no_argument, NULL, 'k' },
 	{ "redisson", no_argument, NULL, 'R' },
 	{ "leave", no_argument, NULL, 'L' },
+	{ "parts", required_argument, NULL, 'P' },
 	{ "trace", no_argument, NULL, 'T' },
 	{ "go-on", no_argument, NULL, 'g' },
 	{ "hashes", no_argument, NULL, 'h' },
@@ -494,6 +495,11 @@ take_run_option(int c, struct sim_options *o)
 		return;
 	case 'L':
 		o->leave = true;
+		return;
+	case 'P':
+		o->alone = strcmp(optarg, "none") == 0;
+		if (!o->alone && strcmp(optarg, "all") != 0)
+			usage();
 		return;
 	case 'T':
 		o->lines = o->trace = true;
@@ -568,7 +574,10 @@ main(int argc, char **argv)
 	command_argv = argv;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		take_option(c, &o, &cmd);
-	if (optind != argc)
+	/* Tokens, brokers that are replaced, and votes are not the kernel's. */
+	if (optind != argc ||
+	    (o.alone && (o.tokens || o.redisson || o.leave ||
+			    (o.topology->faults & FAULT_REPLACE) != 0)))
 		usage();
 	signal(SIGABRT, on_abort);
 	signal(SIGSEGV, on_abort);

@@ -36,6 +36,12 @@ threads() {
 		--redisson
 }
 
+# The kernel alone.
+alone() {
+	"$sim" --topology "$1" --jobs 2 --seed 1 --seeds "$(of "$2")" \
+		--parts none
+}
+
 # And with brokers that are replaced.
 for topology in standalone embedded; do
 	"$sim" --topology "$topology" --leave --seed 1 --seeds "$(of 40)" ||
@@ -58,6 +64,11 @@ done
 	threads standalone 300
 	threads embedded 50
 	threads sentinel 50
+	alone standalone 100
+	alone embedded 50
+	alone sentinel 50
+	alone replicated 50
+	alone cluster 50
 } | tee "$out"
 
 awk '$3 == "seeds," {
@@ -72,5 +83,5 @@ END {
 			days[t], bad[t] ? ", FAILED" : ""
 	for (t in bad)
 		failed += bad[t]
-	exit failed || runs != 6 * 5 + 3
+	exit failed || runs != 6 * 5 + 3 + 5
 }' "$out"

@@ -151,6 +151,7 @@ world_draw(struct world *w)
 		w->heal_us /= 3;
 	}
 	leaving_draw(w);
+	alone_draw(w);
 }
 
 static void

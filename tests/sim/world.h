@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "ablate.h"
+#include "alone.h"
 #include "beats.h"
 #include "bond.h"
 #include "broker.h"
@@ -55,6 +56,7 @@ struct sim_options {
 	bool tokens;	 /* there are pollers */
 	bool redisson;	 /* most of them are threads of programs (threads.c) */
 	bool leave;	 /* brokers are replaced */
+	bool alone;	 /* the core is the kernel alone (alone.h) */
 	bool lines;	 /* keep the last lines, and the hash of all */
 	bool trace;	 /* and print each */
 	const struct ablation *ablation; /* NULL: none */
