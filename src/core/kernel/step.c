@@ -154,14 +154,12 @@ static void
 add_classes(struct rows *rows, const struct holding_class *holding,
     const struct term_lessee *term)
 {
-	if (holding != NULL) {
-		assert(rows->holdings[holding->kind] == NULL);
+	assert(holding == NULL || rows->holdings[holding->kind] == NULL);
+	assert(term == NULL || rows->terms[term->kind] == NULL);
+	if (holding != NULL)
 		rows->holdings[holding->kind] = holding;
-	}
-	if (term != NULL) {
-		assert(rows->terms[term->kind] == NULL);
+	if (term != NULL)
 		rows->terms[term->kind] = term;
-	}
 }
 
 static void
