@@ -14,7 +14,7 @@ public class LockBrokerException extends RuntimeException {
 
   private final String code;
   private String text;
-  private List<String> names = List.of();
+  private String[] names = {};
   private String holder;
   private String broker;
   private Duration age;
@@ -56,10 +56,10 @@ public class LockBrokerException extends RuntimeException {
 
   /** Says for which names, unless it does already. */
   LockBrokerException about(List<String> about) {
-    if (!names.isEmpty()) {
+    if (names.length > 0) {
       return this;
     }
-    names = about;
+    names = about.toArray(new String[0]);
     String all = String.join(", ", about);
     boolean does = text.startsWith(all + " ");
     for (String name : about) {
@@ -96,7 +96,7 @@ public class LockBrokerException extends RuntimeException {
 
   /** The locks that were asked for. */
   public List<String> names() {
-    return names;
+    return List.of(names);
   }
 
   /** Who has it: a label or an address, as far as the broker knows. */
