@@ -84,10 +84,10 @@ bridge_answer(
  * What a broker is doing, in a few words: for the log, and for people.
  */
 
-struct succession *
+struct upgrade *
 broker_succession(const struct broker *b)
 {
-	return b->succession;
+	return b->upgrade;
 }
 
 bool

@@ -26,7 +26,7 @@ struct resp;
 struct latches;
 struct scripts;
 struct seeker;
-struct succession;
+struct upgrade;
 struct user;
 
 /* What the bridge knows of a connection; the front keeps the pointer. */
@@ -71,7 +71,7 @@ struct broker {
 	struct monitor *monitor; /* HTTP; NULL: not listening */
 	struct relay *relay;	 /* speaks TLS; NULL: no TLS */
 	struct alarm *alarm;	 /* core_deadline() */
-	struct succession *succession;
+	struct upgrade *upgrade;
 	struct seeker *seeker; /* takeover.c */
 	uint64_t instance;     /* of this run, drawn at the start */
 	int64_t start_ms;

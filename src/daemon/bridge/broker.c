@@ -297,7 +297,7 @@ broker_turn(struct broker *b)
 	core_written(b->core);
 	redis_flush(b->redis);
 	front_hurry(b->front);
-	succession_turn(b->succession);
+	upgrade_turn(b->upgrade);
 	set_alarm(b);
 	return core_asks(b->core);
 }

@@ -22,7 +22,7 @@ struct buf;
 struct config;
 struct event_base;
 struct systemd;
-struct succession;
+struct upgrade;
 struct users;
 
 /*
@@ -63,7 +63,7 @@ bool broker_reload(
     struct broker *b, const struct config *config, struct users *was);
 
 /* Who replaces it, and whom it has replaced; never NULL. */
-struct succession *broker_succession(const struct broker *b);
+struct upgrade *broker_succession(const struct broker *b);
 
 /* Has clients wait who come meanwhile. */
 void broker_hold_back(struct broker *b, bool hold);

@@ -102,7 +102,7 @@ static void
 free_first(struct broker *b)
 {
 	seeker_free(b->seeker);
-	succession_free(b->succession);
+	upgrade_free(b->upgrade);
 	effects_fini(&b->effects);
 	resp_audiences_fini(b);
 	resp_latches_free(b->latches);
@@ -129,7 +129,7 @@ drain_no_more(struct broker *b)
 	buf_fini(&why);
 }
 
-static const struct succession_hooks succession_hooks = {
+static const struct upgrade_hooks upgrade_hooks = {
 	.hold_back = broker_hold_back,
 	.take_over = broker_take_over,
 	.leave = broker_leave,
@@ -150,7 +150,7 @@ static bool
 fits(const struct broker *b)
 {
 	return b->config->redis.mode != CONFIG_MODE_EMBEDDED ||
-	       !succession_pending(b->succession) || handed_has(HANDED_REDIS);
+	       !upgrade_pending(b->upgrade) || handed_has(HANDED_REDIS);
 }
 
 static struct redis *
@@ -185,13 +185,13 @@ broker_new(struct event_base *base, const struct config *config,
 	b->config = config;
 	b->start_ms = now_ms();
 	b->hooks = &bridge_hooks;
-	b->succession = succession_new(b, notify, &succession_hooks);
+	b->upgrade = upgrade_new(b, notify, &upgrade_hooks);
 	b->seeker = seeker_new(b);
 	effects_init(&b->effects);
 	buf_init(&b->rows);
 	init_resp(b, &config->resp.scripts);
 	TAILQ_INIT(&b->jobs);
-	core_settings(&core_config, config, !succession_pending(b->succession));
+	core_settings(&core_config, config, !upgrade_pending(b->upgrade));
 	core_config.instance = b->instance = random[0];
 	core_config.seed[0] = random[1];
 	core_config.seed[1] = random[2];
@@ -237,7 +237,7 @@ broker_free(struct broker *b)
 	if (b == NULL)
 		return;
 	/* Those that this one has replaced may come back to its paths. */
-	if (!b->stopping && !succession_stopped(b->succession))
+	if (!b->stopping && !upgrade_stopped(b->upgrade))
 		front_share_paths(b->front, true);
 	lists_fini(b);
 	monitor_free(b->monitor);

@@ -18,7 +18,7 @@
 bool
 broker_accepts(const struct broker *b)
 {
-	return b->accept_ms == 0 && !succession_pending(b->succession);
+	return b->accept_ms == 0 && !upgrade_pending(b->upgrade);
 }
 
 void

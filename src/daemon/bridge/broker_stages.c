@@ -98,7 +98,7 @@ broker_drain(struct broker *b)
 	b->draining = true;
 	b->keeps_local = b->leaving_ms == 0;
 	b->may_return = false;
-	succession_drain(b->succession);
+	upgrade_drain(b->upgrade);
 	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks),
 	    LOG_N("waiters", (long long)n.waiters));
@@ -115,7 +115,7 @@ take_back(struct broker *b, struct buf *why)
 	}
 	if (b->keeps_local)
 		return broker_listen_again(b, why);
-	if (succession_stays(b->succession) || b->server_stays)
+	if (upgrade_stays(b->upgrade) || b->server_stays)
 		return true;
 	buf_adds(why, "its Redis has ended with the process that replaced it");
 	return false;
@@ -135,7 +135,7 @@ broker_drain_no_more(struct broker *b, struct buf *why)
 	    LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks));
 	b->draining = false;
-	succession_drain_no_more(b->succession);
+	upgrade_drain_no_more(b->upgrade);
 	if (b->keeps_local)
 		stay(b);
 	else
@@ -159,7 +159,7 @@ is_deserted(const struct broker *b)
 	       !broker_keeps_places(b) &&
 	       !(b->may_return && b->relay != NULL) &&
 	       !monitor_is_visited(b->monitor) &&
-	       !resumption_expects(succession_resumption(b->succession));
+	       !resume_elsewhere_expects(upgrade_resume_elsewhere(b->upgrade));
 }
 
 bool
@@ -168,9 +168,8 @@ broker_left(const struct broker *b)
 	if (b->leaving_ms == 0)
 		return false;
 	return now_ms() >= b->leave_ms ||
-	       (core_left(b->core) &&
-		   (b->draining ? succession_stopped(b->succession)
-				: is_deserted(b)));
+	       (core_left(b->core) && (b->draining ? upgrade_stopped(b->upgrade)
+						   : is_deserted(b)));
 }
 
 void

@@ -55,7 +55,7 @@ ask(struct broker *b, struct sources *s)
 		relay_stats(b->relay, &s->tls);
 	monitor_stats(b->monitor, &s->http, &s->http_auth_failed);
 	front_bytes(b->front, &s->received, &s->sent);
-	s->leaving = leavers_sum(succession_leavers(b->succession));
+	s->leaving = leavers_sum(upgrade_leavers(b->upgrade));
 	s->leaving_ms = s->leaving.processes > 0
 			    ? (uint64_t)(at_ms - s->leaving.since_ms)
 			    : 0;

@@ -158,7 +158,7 @@ load(struct config *config, const char *file)
 	for (i = 0; i < faults.n; i++)
 		fprintf(stderr, "%s\n", faults.lines[i]);
 	if (!ok && faults.n > 0)
-		succession_failed(faults.lines[0]);
+		upgrade_failed(faults.lines[0]);
 	config_faults_fini(&faults);
 	return ok;
 }
@@ -292,7 +292,7 @@ check_tls(const struct config *config, const char *file)
 	if (size > 0)
 		fprintf(stderr, "%s", text);
 	if (!ok)
-		succession_failed(text != NULL ? text : "TLS");
+		upgrade_failed(text != NULL ? text : "TLS");
 	free(text);
 	return ok;
 }
@@ -330,7 +330,7 @@ daemon_main(int argc, char **argv)
 	struct args args = { .file = NULL };
 	int status = EXIT_SUCCESS;
 
-	origin_note(argc, argv);
+	upgrade_argv_note(argc, argv);
 	if (!streams_fill() || !handed_take())
 		return EXIT_FAILURE;
 	if (!args_parse(&args, argc, argv)) {

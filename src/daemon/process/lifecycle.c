@@ -87,7 +87,7 @@ stop(struct lifecycle *l)
 	l->stage = STAGE_STOPPING;
 	systemd_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
 	every(l->deadline, STOP_MS);
-	succession_stop(broker_succession(l->broker));
+	upgrade_stop(broker_succession(l->broker));
 	broker_stop(l->broker);
 }
 
@@ -174,8 +174,7 @@ reload(struct lifecycle *l, struct config *fresh)
 	settings_fit_descriptors(l->config);
 	certificates = broker_reload(l->broker, l->config, fresh->users);
 	fresh->users = NULL; /* the broker's, as clients point to them */
-	succession_reload(
-	    broker_succession(l->broker), !reread_again(l->reread));
+	upgrade_reload(broker_succession(l->broker), !reread_again(l->reread));
 	LOG(NOTICE, "reloaded", LOG_N("changed", changed),
 	    LOG_B("settings", buf_len(&names) > 0 ? buf_data(&names) : "",
 		buf_len(&names)),
@@ -198,7 +197,7 @@ on_reread(void *arg, struct config *fresh, const struct config_faults *faults)
 		reload(l, fresh);
 	else {
 		tell_faults(l, faults);
-		succession_not_reloaded(broker_succession(l->broker));
+		upgrade_not_reloaded(broker_succession(l->broker));
 	}
 	/* Otherwise READY=1 comes later: a reload does not end the start. */
 	if (l->ready)
@@ -227,7 +226,7 @@ on_replace(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	succession_begin(broker_succession(l->broker), 0, 0);
+	upgrade_begin(broker_succession(l->broker), 0, 0);
 }
 
 static void
@@ -336,11 +335,10 @@ lifecycle_over(struct lifecycle *l, int *status)
 		if (broker_left(l->broker)) {
 			broker_tell_left(l->broker);
 			stop(l);
-		} else if (succession_told_to_stop(
-			       broker_succession(l->broker))) {
+		} else if (upgrade_told_to_stop(broker_succession(l->broker))) {
 			tell_stopping(l, "none");
 			stop(l);
-		} else if (succession_told_to_reload(
+		} else if (upgrade_told_to_reload(
 			       broker_succession(l->broker))) {
 			on_hangup(-1, 0, l);
 		}
@@ -348,7 +346,7 @@ lifecycle_over(struct lifecycle *l, int *status)
 	case STAGE_STOPPING:
 		*status = EXIT_SUCCESS;
 		return broker_stopped(l->broker) &&
-		       succession_stopped(broker_succession(l->broker));
+		       upgrade_stopped(broker_succession(l->broker));
 	case STAGE_LATE:
 		*status = EXIT_SUCCESS;
 		return true;

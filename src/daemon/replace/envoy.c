@@ -46,7 +46,7 @@ envoy_add_redis(struct buf *out, const struct config *config)
 	struct buf text;
 
 	buf_init(&text);
-	succession_add_redis(&text, config);
+	upgrade_add_redis(&text, config);
 	add_word(out, buf_data(&text));
 	buf_fini(&text);
 }

@@ -31,7 +31,7 @@ struct leaver {
 
 struct leavers {
 	struct broker *broker;
-	struct resumption *resumption;
+	struct resume_elsewhere *elsewhere;
 	void (*inherit)(struct broker *b);
 	LIST_HEAD(, leaver) list;
 };
@@ -49,7 +49,7 @@ on_heard(void *arg, struct packet *p)
 {
 	struct leaver *one = arg;
 
-	if (resumption_hears(one->of->resumption, one->channel, p))
+	if (resume_elsewhere_hears(one->of->elsewhere, one->channel, p))
 		return;
 	if (packet_is(p, "left", 0)) {
 		one->left = true;
@@ -73,7 +73,7 @@ on_room(void *arg)
 {
 	const struct leaver *one = arg;
 
-	resumption_room(one->of->resumption, one->channel);
+	resume_elsewhere_room(one->of->elsewhere, one->channel);
 }
 
 static void
@@ -90,7 +90,7 @@ on_gone(void *arg)
 		    LOG_N("clients", one->told.clients),
 		    LOG_N("locks", one->told.locks));
 	leaver_free(one);
-	resumption_gone(l->resumption, channel);
+	resume_elsewhere_gone(l->elsewhere, channel);
 }
 
 static const struct channel_handler channel_handler = { on_heard, on_room,
@@ -199,14 +199,14 @@ leavers_sum(const struct leavers *l)
 }
 
 struct leavers *
-leavers_new(struct broker *b, struct resumption *resumption,
+leavers_new(struct broker *b, struct resume_elsewhere *elsewhere,
     void (*inherit)(struct broker *b))
 {
 	struct leavers *l = xcalloc(1, sizeof(*l));
 
-	assert(resumption != NULL && inherit != NULL);
+	assert(elsewhere != NULL && inherit != NULL);
 	l->broker = b;
-	l->resumption = resumption;
+	l->elsewhere = elsewhere;
 	l->inherit = inherit;
 	LIST_INIT(&l->list);
 	return l;

@@ -14,9 +14,10 @@ struct channel;
 struct handed_list;
 struct leavers;
 struct packet;
-struct resumption;
+struct resume_elsewhere;
 
-struct leavers *leavers_new(struct broker *b, struct resumption *resumption,
+struct leavers *leavers_new(struct broker *b,
+    struct resume_elsewhere *elsewhere,
     /* One of them has done so for a moment. */
     void (*inherit)(struct broker *b));
 void leavers_free(struct leavers *l);

@@ -36,9 +36,9 @@
 
 TAILQ_HEAD(quest_list, quest);
 
-/* A RESUME or LEAVING that waits.  Owned by the resumption. */
+/* A RESUME or LEAVING that waits.  Owned by struct resume_elsewhere. */
 struct quest {
-	struct resumption *of;
+	struct resume_elsewhere *of;
 	enum verb_id verb;
 	uint64_t number, conn, ref;
 	unsigned awaited;     /* answers */
@@ -50,7 +50,7 @@ struct quest {
 };
 
 /* What another process asks while users and rights are being read.  Owned by the
- * resumption. */
+ * struct resume_elsewhere. */
 struct question {
 	struct channel *peer;
 	int64_t number;
@@ -58,7 +58,7 @@ struct question {
 	TAILQ_ENTRY(question) link;
 };
 
-struct resumption {
+struct resume_elsewhere {
 	struct broker *broker;
 	int (*ask_all)(struct broker *b, const struct packet *p);
 	uint64_t last;
@@ -66,7 +66,7 @@ struct resumption {
 	struct quest_list asking;
 	struct quest_list told; /* yes, and wait for room in the channel */
 	TAILQ_HEAD(, question) held;
-	bool holds;
+	bool holds;	   /* users and rights are being read anew */
 	unsigned promised; /* connections that were not handed to us yet ... */
 	int64_t until_ms;  /* ... and are not waited for after that */
 	struct quiet quiet;
@@ -90,7 +90,7 @@ number_of(const struct table_link *link, size_t *len)
 static void
 take_out(struct quest *q)
 {
-	struct resumption *r = q->of;
+	struct resume_elsewhere *r = q->of;
 
 	table_remove(&r->by_number, &q->by_number);
 	TAILQ_REMOVE(q->said != NULL ? &r->told : &r->asking, q, link);
@@ -105,7 +105,7 @@ quest_free(struct quest *q)
 }
 
 static void
-question_free(struct resumption *r, struct question *q)
+question_free(struct resume_elsewhere *r, struct question *q)
 {
 	TAILQ_REMOVE(&r->held, q, link);
 	free(q->key);
@@ -148,7 +148,7 @@ user_of(const struct conn *c)
 static int
 ask(struct quest *q, const struct conn *c)
 {
-	struct resumption *r = q->of;
+	struct resume_elsewhere *r = q->of;
 	struct packet p;
 	int n;
 
@@ -179,7 +179,7 @@ not_asked(struct quest *q, int n)
 }
 
 bool
-resumption_is_this(const struct broker *b, struct span instance)
+resume_elsewhere_is_this(const struct broker *b, struct span instance)
 {
 	char mine[LEAVER_INSTANCE_SIZE];
 
@@ -192,13 +192,13 @@ static bool
 is_here(const struct broker *b, const struct request *request, struct span key)
 {
 	return request->verb == VERB_LEAVING
-		   ? resumption_is_this(b, key)
+		   ? resume_elsewhere_is_this(b, key)
 		   : core_resumable(b->core, now_ms(), key.p, key.n, NULL);
 }
 
 bool
-resumption_asks(
-    struct resumption *r, struct conn *c, const struct request *request)
+resume_elsewhere_asks(
+    struct resume_elsewhere *r, struct conn *c, const struct request *request)
 {
 	const struct timeval late = ms_to_timeval(ANSWER_MS);
 	struct span key = request->verb == VERB_LEAVING
@@ -352,7 +352,7 @@ give(struct quest *q)
 }
 
 void
-resumption_room(struct resumption *r, struct channel *peer)
+resume_elsewhere_room(struct resume_elsewhere *r, struct channel *peer)
 {
 	struct quest *q, *next;
 
@@ -362,7 +362,8 @@ resumption_room(struct resumption *r, struct channel *peer)
 }
 
 static void
-on_answer(struct resumption *r, struct channel *peer, uint64_t number, bool yes)
+on_answer(
+    struct resume_elsewhere *r, struct channel *peer, uint64_t number, bool yes)
 {
 	struct table_link *link =
 	    table_find(&r->by_number, (const char *)&number, sizeof(number));
@@ -403,7 +404,7 @@ ask_again(struct quest *q)
 }
 
 void
-resumption_gone(struct resumption *r, const struct channel *peer)
+resume_elsewhere_gone(struct resume_elsewhere *r, const struct channel *peer)
 {
 	uint64_t last = r->last;
 	struct quest *q, *next;
@@ -426,12 +427,12 @@ resumption_gone(struct resumption *r, const struct channel *peer)
 
 /* One that leaves asks the one that does not. */
 static void
-answer_has(struct resumption *r, struct channel *peer, int64_t number,
+answer_has(struct resume_elsewhere *r, struct channel *peer, int64_t number,
     const char *key, const char *user)
 {
 	const struct span asked = { key, strlen(key) };
 	bool yes = r->broker->leaving_ms == 0 ||
-		   resumption_is_this(r->broker, asked) ||
+		   resume_elsewhere_is_this(r->broker, asked) ||
 		   core_resumable(r->broker->core, now_ms(), key, asked.n,
 		       user[0] != '\0' ? user : NULL);
 	struct packet answer;
@@ -447,7 +448,7 @@ answer_has(struct resumption *r, struct channel *peer, int64_t number,
 }
 
 static void
-on_has(struct resumption *r, struct channel *peer, const struct packet *p)
+on_has(struct resume_elsewhere *r, struct channel *peer, const struct packet *p)
 {
 	struct question *q;
 
@@ -465,7 +466,7 @@ on_has(struct resumption *r, struct channel *peer, const struct packet *p)
 }
 
 void
-resumption_hold(struct resumption *r, bool on)
+resume_elsewhere_hold(struct resume_elsewhere *r, bool on)
 {
 	struct question *q;
 
@@ -476,8 +477,14 @@ resumption_hold(struct resumption *r, bool on)
 	}
 }
 
+bool
+resume_elsewhere_holds(const struct resume_elsewhere *r)
+{
+	return r->holds;
+}
+
 static void
-on_take(struct resumption *r, struct packet *p)
+on_take(struct resume_elsewhere *r, struct packet *p)
 {
 	struct broker *b = r->broker;
 	const char *peer = packet_text(p, 4), *user = packet_text(p, 5);
@@ -517,13 +524,14 @@ on_take(struct resumption *r, struct packet *p)
 }
 
 bool
-resumption_expects(const struct resumption *r)
+resume_elsewhere_expects(const struct resume_elsewhere *r)
 {
 	return r->promised > 0 && now_awake_ms() < r->until_ms;
 }
 
 bool
-resumption_hears(struct resumption *r, struct channel *peer, struct packet *p)
+resume_elsewhere_hears(
+    struct resume_elsewhere *r, struct channel *peer, struct packet *p)
 {
 	if (packet_is(p, "yes", 1) || packet_is(p, "no", 1))
 		on_answer(r, peer, (uint64_t)packet_num(p, 1),
@@ -537,11 +545,11 @@ resumption_hears(struct resumption *r, struct channel *peer, struct packet *p)
 	return true;
 }
 
-struct resumption *
-resumption_new(
+struct resume_elsewhere *
+resume_elsewhere_new(
     struct broker *b, int (*ask_all)(struct broker *b, const struct packet *p))
 {
-	struct resumption *r = xcalloc(1, sizeof(*r));
+	struct resume_elsewhere *r = xcalloc(1, sizeof(*r));
 	uint32_t first;
 
 	r->broker = b;
@@ -559,7 +567,7 @@ resumption_new(
 }
 
 void
-resumption_free(struct resumption *r)
+resume_elsewhere_free(struct resume_elsewhere *r)
 {
 	struct question *asked;
 	struct quest *q;

@@ -23,42 +23,44 @@ struct channel;
 struct conn;
 struct packet;
 struct request;
-struct resumption;
+struct resume_elsewhere;
 
 /* `ask_all` sends a packet to all other processes of the broker, and returns to
  * how many; -1: one of them can't be told any more now. */
-struct resumption *resumption_new(
+struct resume_elsewhere *resume_elsewhere_new(
     struct broker *b, int (*ask_all)(struct broker *b, const struct packet *p));
-void resumption_free(struct resumption *r);
+void resume_elsewhere_free(struct resume_elsewhere *r);
 
 /*
  * Returns true if another process may have the session, or be the one that is
  * meant: the request is answered later, or the connection goes away.
  */
-bool resumption_asks(
-    struct resumption *r, struct conn *c, const struct request *request);
+bool resume_elsewhere_asks(
+    struct resume_elsewhere *r, struct conn *c, const struct request *request);
 
 /* LEAVING: is this process the one? */
-bool resumption_is_this(const struct broker *b, struct span instance);
+bool resume_elsewhere_is_this(const struct broker *b, struct span instance);
 #define RESUMPTION_NOT_LEAVING \
 	"no process with that instance leaves, or it has ended"
 
 /* What the channels bring.  Returns false if it is none of this. */
-bool resumption_hears(
-    struct resumption *r, struct channel *peer, struct packet *p);
+bool resume_elsewhere_hears(
+    struct resume_elsewhere *r, struct channel *peer, struct packet *p);
 
 /* While users and rights are read anew, no other process is answered: who comes
  * from there is to have the rights of today. */
-void resumption_hold(struct resumption *r, bool on);
+void resume_elsewhere_hold(struct resume_elsewhere *r, bool on);
+bool resume_elsewhere_holds(const struct resume_elsewhere *r);
 
 /* The channel takes connections again. */
-void resumption_room(struct resumption *r, struct channel *peer);
+void resume_elsewhere_room(struct resume_elsewhere *r, struct channel *peer);
 
 /* Is a connection to come for which this process has said yes? */
-bool resumption_expects(const struct resumption *r);
+bool resume_elsewhere_expects(const struct resume_elsewhere *r);
 
 /* A process does not answer any more, and perhaps owes answers.  NULL: this one
  * leaves now, and others are to be asked. */
-void resumption_gone(struct resumption *r, const struct channel *peer);
+void resume_elsewhere_gone(
+    struct resume_elsewhere *r, const struct channel *peer);
 
 #endif

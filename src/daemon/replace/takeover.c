@@ -115,9 +115,8 @@ handle_takeover(struct broker *b, struct conn *c, const struct request *r)
 		return;
 	}
 	if (fits(b, r, why))
-		fd = leaves
-			 ? succession_take_in(b->succession, why, sizeof(why))
-			 : succession_adopt(b->succession, why, sizeof(why));
+		fd = leaves ? upgrade_take_in(b->upgrade, why, sizeof(why))
+			    : upgrade_adopt(b->upgrade, why, sizeof(why));
 	if (fd < 0) {
 		LOG(WARNING, "take-over-refused", LOG_S("peer", conn_peer(c)),
 		    LOG_S("why", why));
@@ -279,8 +278,8 @@ on_answer(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (how == ENVOY_REFUSED)
 		note_refusal(s);
-	if (how == ENVOY_OK && succession_seeks(s->broker->succession)) {
-		succession_taken_in(s->broker->succession, s->envoy.channel);
+	if (how == ENVOY_OK && upgrade_seeks(s->broker->upgrade)) {
+		upgrade_taken_in(s->broker->upgrade, s->envoy.channel);
 		s->envoy.channel = -1;
 	}
 	end_asking(s);
@@ -320,7 +319,7 @@ on_turn(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (s->readable != NULL && ++s->turns > ANSWER_MS / SEEK_MS)
 		end_asking(s);
-	if (!succession_seeks(s->broker->succession)) {
+	if (!upgrade_seeks(s->broker->upgrade)) {
 		end_asking(s);
 		(void)event_del(s->turn);
 		return;
@@ -334,7 +333,7 @@ seeker_begin(struct broker *b)
 {
 	const struct timeval often = ms_to_timeval(SEEK_MS);
 
-	if (succession_seeks(b->succession))
+	if (upgrade_seeks(b->upgrade))
 		(void)event_add(b->seeker->turn, &often);
 }
 

@@ -40,7 +40,7 @@
 static int
 ask_others(struct broker *b, const struct packet *p)
 {
-	struct succession *s = b->succession;
+	struct upgrade *s = b->upgrade;
 	/* No client asks twice, but all are asked again if one has gone. */
 	size_t most = 2 * (size_t)b->config->limits.clients;
 	int n = leavers_tell(s->leavers, p, most);
@@ -51,19 +51,19 @@ ask_others(struct broker *b, const struct packet *p)
 }
 
 struct leavers *
-succession_leavers(const struct succession *s)
+upgrade_leavers(const struct upgrade *s)
 {
 	return s->leavers;
 }
 
-struct resumption *
-succession_resumption(const struct succession *s)
+struct resume_elsewhere *
+upgrade_resume_elsewhere(const struct upgrade *s)
 {
-	return s->resumption;
+	return s->elsewhere;
 }
 
 uint64_t
-succession_total(const struct succession *s)
+upgrade_total(const struct upgrade *s)
 {
 	return s->replaced_total;
 }
@@ -72,7 +72,7 @@ succession_total(const struct succession *s)
 static void
 on_report(evutil_socket_t fd, short what, void *arg)
 {
-	struct succession *s = arg;
+	struct upgrade *s = arg;
 	struct broker *b = s->broker;
 	struct broker_counts n = broker_counts(b);
 	char instance[LEAVER_INSTANCE_SIZE];
@@ -96,7 +96,7 @@ on_report(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-answer(struct succession *s, const char *why, pid_t pid)
+answer(struct upgrade *s, const char *why, pid_t pid)
 {
 	const struct field field = { .id = FIELD_PID, .num = (uint64_t)pid };
 	struct conn *c = front_find(s->broker->front, s->asker.conn);
@@ -114,7 +114,7 @@ answer(struct succession *s, const char *why, pid_t pid)
 }
 
 static void
-refuse(struct succession *s, const char *why)
+refuse(struct upgrade *s, const char *why)
 {
 	LOG(ERROR, "replace-failed", LOG_S("why", why));
 	answer(s, why, 0);
@@ -124,19 +124,19 @@ refuse(struct succession *s, const char *why)
 
 /* Whoever says so may be a new one, which knows nothing of us. */
 static void
-on_reload(struct succession *s)
+on_reload(struct upgrade *s)
 {
-	s->reload = s->behind = true;
-	resumption_hold(s->resumption, true);
+	s->reload = true;
+	resume_elsewhere_hold(s->elsewhere, true);
 	on_report(-1, 0, s);
 }
 
 static void
 on_after(void *arg, struct packet *p)
 {
-	struct succession *s = arg;
+	struct upgrade *s = arg;
 
-	if (resumption_hears(s->resumption, s->after, p))
+	if (resume_elsewhere_hears(s->elsewhere, s->after, p))
 		return;
 	if (packet_is(p, "stop", 0))
 		s->stop = true;
@@ -151,16 +151,16 @@ on_after(void *arg, struct packet *p)
 static void
 after_room(void *arg)
 {
-	const struct succession *s = arg;
+	const struct upgrade *s = arg;
 
-	resumption_room(s->resumption, s->after);
+	resume_elsewhere_room(s->elsewhere, s->after);
 }
 
 /* The way back is closed: the successor stays. */
 static void
 on_return_over(evutil_socket_t fd, short what, void *arg)
 {
-	struct succession *s = arg;
+	struct upgrade *s = arg;
 
 	(void)fd;
 	(void)what;
@@ -176,7 +176,7 @@ on_return_over(evutil_socket_t fd, short what, void *arg)
 static void
 on_keep_over(evutil_socket_t fd, short what, void *arg)
 {
-	struct succession *s = arg;
+	struct upgrade *s = arg;
 
 	(void)fd;
 	(void)what;
@@ -185,7 +185,7 @@ on_keep_over(evutil_socket_t fd, short what, void *arg)
 
 /* The successor has ended too early. */
 static void
-come_back(struct succession *s)
+come_back(struct upgrade *s)
 {
 	assert(s->kept != NULL && s->after == NULL);
 	LOG(WARNING, "returned",
@@ -203,7 +203,7 @@ come_back(struct succession *s)
 static void
 after_gone(void *arg)
 {
-	struct succession *s = arg;
+	struct upgrade *s = arg;
 
 	LOG(NOTICE, "successor-gone",
 	    LOG_N("clients", front_count(s->broker->front)));
@@ -211,7 +211,7 @@ after_gone(void *arg)
 	s->after = NULL;
 	if (s->broker->may_return && !s->stop && !s->broker->stopping)
 		come_back(s);
-	resumption_gone(s->resumption, NULL);
+	resume_elsewhere_gone(s->elsewhere, NULL);
 	/* Else its server has gone with it, and never comes back. */
 	if (s->broker->leaving_ms > 0 && !s->broker->server_stays)
 		s->hooks->drain(s->broker);
@@ -228,24 +228,24 @@ static const struct channel_handler after_handler = { on_after, after_room,
  * long as the packet takes.
  */
 static bool
-pass_on(struct succession *s)
+pass_on(struct upgrade *s)
 {
 	struct broker *b = s->broker;
-	bool ours = !heir_is_adopted(s->heir);
+	bool ours = !upgrade_child_is_adopted(s->child);
 	const struct handed_list *handed;
 	const bool *taken;
 	struct packet p;
 
-	assert(s->heir != NULL && s->after == NULL);
-	handed = heir_handed(s->heir, &taken);
+	assert(s->child != NULL && s->after == NULL);
+	handed = upgrade_child_handed(s->child, &taken);
 	if (!ours)
 		s->hooks->keep(b, handed, taken);
 	s->hooks->hold_back(b, true);
-	s->after = channel_new(b->base, heir_let_go(s->heir));
+	s->after = channel_new(b->base, upgrade_child_let_go(s->child));
 	channel_handle(s->after, &after_handler, s);
 	if (ours)
-		systemd_send(
-		    s->notify, "MAINPID=%lld", (long long)heir_pid(s->heir));
+		systemd_send(s->notify, "MAINPID=%lld",
+		    (long long)upgrade_child_pid(s->child));
 	packet_begin(&p, "go");
 	packet_add_num(&p, (int64_t)s->replaced_total + 1);
 	packet_add_num(&p, getpid());
@@ -261,16 +261,16 @@ pass_on(struct succession *s)
 }
 
 static void
-hand_over(struct succession *s)
+hand_over(struct upgrade *s)
 {
 	const struct timeval often = ms_to_timeval(REPORT_MS);
 	const struct timeval soon = ms_to_timeval(RETURN_MS);
 	const struct timeval later = ms_to_timeval(KEEP_MS);
 	struct broker *b = s->broker;
-	pid_t pid = heir_pid(s->heir);
-	int64_t began_ms = heir_began_ms(s->heir);
+	pid_t pid = upgrade_child_pid(s->child);
+	int64_t began_ms = upgrade_child_began_ms(s->child);
 	struct broker_counts n;
-	bool may_return, ours = !heir_is_adopted(s->heir);
+	bool may_return, ours = !upgrade_child_is_adopted(s->child);
 
 	if (!pass_on(s)) {
 		refuse(s, "the new process ended when it was ready");
@@ -288,11 +288,11 @@ hand_over(struct succession *s)
 		on_keep_over(-1, 0, s);
 	leavers_hush(s->leavers);
 	s->kept = s->leavers;
-	s->leavers = leavers_new(b, s->resumption, s->hooks->inherit);
+	s->leavers = leavers_new(b, s->elsewhere, s->hooks->inherit);
 	if (!may_return || event_add(s->return_over, &soon) < 0)
 		on_return_over(-1, 0, s);
 	channel_listen(s->after);
-	resumption_gone(s->resumption, NULL);
+	resume_elsewhere_gone(s->elsewhere, NULL);
 	(void)event_add(s->report, &often);
 	on_report(-1, 0, s);
 	n = broker_counts(b);
@@ -305,7 +305,7 @@ hand_over(struct succession *s)
 
 /* Of a server that is not known to both, nothing can be told. */
 static bool
-same_servers(const struct succession *s, const char *theirs)
+same_servers(const struct upgrade *s, const char *theirs)
 {
 	const char *ours;
 	struct buf mine;
@@ -313,7 +313,7 @@ same_servers(const struct succession *s, const char *theirs)
 	bool same = true;
 
 	buf_init(&mine);
-	successor_add_histories(&mine, s->broker);
+	upgrade_next_add_histories(&mine, s->broker);
 	ours = buf_data(&mine);
 	while (same && *ours != '\0' && *theirs != '\0') {
 		n = strcspn(ours, " ");
@@ -328,21 +328,22 @@ same_servers(const struct succession *s, const char *theirs)
 }
 
 static const char *
-unfit(void *arg, const struct heir_state *state, bool *for_good)
+unfit(void *arg, const struct upgrade_child_state *state, bool *for_good)
 {
-	const struct succession *s = arg;
+	const struct upgrade *s = arg;
 	struct core_gauges gauges;
 	struct redis_stats redis;
 	struct buf mine;
 
 	buf_init(&mine);
-	succession_add_redis(&mine, s->broker->config);
+	upgrade_add_redis(&mine, s->broker->config);
 	*for_good = strcmp(buf_data(&mine), state->redis) != 0;
 	buf_fini(&mine);
 	if (*for_good)
 		return SUCCESSION_OTHER_REDIS;
 	/* One that this process has started is in the same network. */
-	if (heir_is_adopted(s->heir) && !same_servers(s, state->histories))
+	if (upgrade_child_is_adopted(s->child) &&
+	    !same_servers(s, state->histories))
 		return "it reaches another server at the address of ours";
 	if (state->ready || state->grace_ms > 0)
 		return NULL;
@@ -357,19 +358,20 @@ unfit(void *arg, const struct heir_state *state, bool *for_good)
 static void
 on_over(void *arg, const char *why)
 {
-	struct succession *s = arg;
+	struct upgrade *s = arg;
 
 	if (why == NULL) {
 		hand_over(s);
 	} else {
-		heir_refuse(s->heir, why);
+		upgrade_child_refuse(s->child, why);
 		refuse(s, why);
 	}
-	heir_free(s->heir);
-	s->heir = NULL;
+	upgrade_child_free(s->child);
+	s->child = NULL;
 }
 
-static const struct heir_handler heir_handler = { unfit, on_over };
+static const struct upgrade_child_handler upgrade_child_handler = { unfit,
+	on_over };
 
 /* Would a service manager take the end of this process for its own? */
 static bool
@@ -385,7 +387,7 @@ is_watched_blindly(const struct systemd *notify)
 
 /* Returns why there can be no replacement; NULL: there can. */
 static const char *
-obstacle(const struct succession *s)
+obstacle(const struct upgrade *s)
 {
 	const struct broker *b = s->broker;
 
@@ -395,14 +397,14 @@ obstacle(const struct succession *s)
 		return "another process has replaced this one already";
 	if (s->before != NULL)
 		return "this process has not taken over itself yet";
-	if (s->heir != NULL)
+	if (s->child != NULL)
 		return "a replacement is under way already";
 	return NULL;
 }
 
 /* The same for a process that this one would start. */
 static const char *
-obstacle_to_start(const struct succession *s)
+obstacle_to_start(const struct upgrade *s)
 {
 	const char *why = obstacle(s);
 
@@ -419,7 +421,7 @@ obstacle_to_start(const struct succession *s)
 }
 
 static void
-list_handed(const struct succession *s, struct handed_list *out)
+list_handed(const struct upgrade *s, struct handed_list *out)
 {
 	out->n = 0;
 	out->full = false;
@@ -428,7 +430,7 @@ list_handed(const struct succession *s, struct handed_list *out)
 }
 
 void
-succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
+upgrade_begin(struct upgrade *s, uint64_t conn, uint64_t ref)
 {
 	const char *why = obstacle_to_start(s);
 	struct asker was = s->asker;
@@ -443,11 +445,13 @@ succession_begin(struct succession *s, uint64_t conn, uint64_t ref)
 	}
 	s->reloaded = false;
 	list_handed(s, &handed);
-	s->heir = heir_start(s->broker->base, &handed, &heir_handler, s, text);
-	if (s->heir == NULL)
+	s->child = upgrade_child_start(
+	    s->broker->base, &handed, &upgrade_child_handler, s, text);
+	if (s->child == NULL)
 		refuse(s, text);
 	else
-		LOG(NOTICE, "replacing", LOG_N("pid", heir_pid(s->heir)));
+		LOG(NOTICE, "replacing",
+		    LOG_N("pid", upgrade_child_pid(s->child)));
 }
 
 /* The service manager of this process is not that of the other. */
@@ -462,7 +466,7 @@ tell_as_places(struct handed_list *list)
 }
 
 int
-succession_adopt(struct succession *s, char *why, size_t why_size)
+upgrade_adopt(struct upgrade *s, char *why, size_t why_size)
 {
 	const char *not = obstacle(s);
 	struct handed_list handed;
@@ -479,16 +483,16 @@ succession_adopt(struct succession *s, char *why, size_t why_size)
 	s->reloaded = false;
 	list_handed(s, &handed);
 	tell_as_places(&handed);
-	s->heir = heir_adopt(
-	    s->broker->base, &handed, &heir_handler, s, &theirs, text);
-	if (s->heir != NULL)
+	s->child = upgrade_child_adopt(
+	    s->broker->base, &handed, &upgrade_child_handler, s, &theirs, text);
+	if (s->child != NULL)
 		return theirs;
 	snprintf(why, why_size, "%s", text);
 	return -1;
 }
 
 int
-succession_take_in(struct succession *s, char *why, size_t why_size)
+upgrade_take_in(struct upgrade *s, char *why, size_t why_size)
 {
 	struct channel *channel;
 	int ends[2];
@@ -510,7 +514,7 @@ succession_take_in(struct succession *s, char *why, size_t why_size)
 }
 
 bool
-succession_seeks(const struct succession *s)
+upgrade_seeks(const struct upgrade *s)
 {
 	const struct broker *b = s->broker;
 
@@ -519,7 +523,7 @@ succession_seeks(const struct succession *s)
 }
 
 void
-succession_taken_in(struct succession *s, int fd)
+upgrade_taken_in(struct upgrade *s, int fd)
 {
 	assert(s->after == NULL && fd >= 0);
 	s->after = channel_new(s->broker->base, fd);
@@ -530,36 +534,35 @@ succession_taken_in(struct succession *s, int fd)
 }
 
 bool
-succession_pending(const struct succession *s)
+upgrade_pending(const struct upgrade *s)
 {
 	return s->before != NULL;
 }
 
 bool
-succession_told_to_stop(const struct succession *s)
+upgrade_told_to_stop(const struct upgrade *s)
 {
 	return s->stop;
 }
 
 void
-succession_reload(struct succession *s, bool latest)
+upgrade_reload(struct upgrade *s, bool latest)
 {
 	s->reloaded = true;
-	s->behind = s->behind && (s->reload || !latest);
-	resumption_hold(s->resumption, s->behind);
+	resume_elsewhere_hold(s->elsewhere,
+	    resume_elsewhere_holds(s->elsewhere) && (s->reload || !latest));
 	if (s->before == NULL)
 		leavers_say(s->leavers, "reload");
 }
 
 void
-succession_not_reloaded(struct succession *s)
+upgrade_not_reloaded(struct upgrade *s)
 {
-	s->behind = s->reload;
-	resumption_hold(s->resumption, s->behind);
+	resume_elsewhere_hold(s->elsewhere, s->reload);
 }
 
 bool
-succession_told_to_reload(struct succession *s)
+upgrade_told_to_reload(struct upgrade *s)
 {
 	bool told = s->reload;
 
@@ -568,69 +571,69 @@ succession_told_to_reload(struct succession *s)
 }
 
 static void
-tell_leaving(struct succession *s, const char *word)
+tell_leaving(struct upgrade *s, const char *word)
 {
-	if (s->heir != NULL)
+	if (s->child != NULL)
 		on_over(s, "the broker is stopping");
 	if (s->before == NULL)
 		leavers_say(s->leavers, word);
 }
 
 void
-succession_stop(struct succession *s)
+upgrade_stop(struct upgrade *s)
 {
 	tell_leaving(s, "stop");
 }
 
 void
-succession_drain(struct succession *s)
+upgrade_drain(struct upgrade *s)
 {
 	tell_leaving(s, "drain");
 }
 
 void
-succession_drain_no_more(struct succession *s)
+upgrade_drain_no_more(struct upgrade *s)
 {
 	leavers_say(s->leavers, "drain-no-more");
 }
 
 bool
-succession_stays(const struct succession *s)
+upgrade_stays(const struct upgrade *s)
 {
 	return s->after != NULL;
 }
 
 bool
-succession_stopped(const struct succession *s)
+upgrade_stopped(const struct upgrade *s)
 {
 	return s->before != NULL || leavers_none(s->leavers);
 }
 
-struct succession *
-succession_new(struct broker *b, struct systemd *notify,
-    const struct succession_hooks *hooks)
+struct upgrade *
+upgrade_new(
+    struct broker *b, struct systemd *notify, const struct upgrade_hooks *hooks)
 {
-	struct succession *s = xcalloc(1, sizeof(*s));
+	struct upgrade *s = xcalloc(1, sizeof(*s));
 	int fd;
 
 	s->broker = b;
 	s->hooks = hooks;
 	s->notify = notify;
-	s->resumption = resumption_new(b, ask_others);
-	s->leavers = leavers_new(b, s->resumption, hooks->inherit);
+	s->elsewhere = resume_elsewhere_new(b, ask_others);
+	s->leavers = leavers_new(b, s->elsewhere, hooks->inherit);
 	s->report = event_new(b->base, -1, EV_PERSIST, on_report, s);
 	s->return_over = event_new(b->base, -1, 0, on_return_over, s);
 	s->keep_over = event_new(b->base, -1, 0, on_keep_over, s);
 	if (!s->report || !s->return_over || !s->keep_over)
 		abort();
-	successor_begin(s);
+	upgrade_next_begin(s);
 	while ((fd = handed_next(HANDED_LEAVING)) >= 0)
 		leavers_add(s->leavers, channel_new(b->base, fd), 0);
 	return s;
 }
 
 void
-succession_free(struct succession *s)
+upgrade_free(struct upgrade *s)
 {
 	struct packet p;
 
@@ -646,7 +649,7 @@ succession_free(struct succession *s)
 	packet_begin(&p, "left");
 	if (s->after != NULL)
 		(void)channel_tell(s->after, &p, SIZE_MAX);
-	heir_free(s->heir);
+	upgrade_child_free(s->child);
 	channel_free(s->before);
 	channel_free(s->after);
 	leavers_free(s->leavers);
@@ -654,7 +657,7 @@ succession_free(struct succession *s)
 		leavers_free(s->kept);
 	event_free(s->return_over);
 	event_free(s->keep_over);
-	resumption_free(s->resumption);
+	resume_elsewhere_free(s->elsewhere);
 	event_free(s->report);
 	buf_fini(&s->told);
 	free(s);

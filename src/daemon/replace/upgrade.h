@@ -34,17 +34,17 @@ struct handed_list;
 struct leavers;
 struct systemd;
 struct packet;
-struct resumption;
-struct succession;
+struct resume_elsewhere;
+struct upgrade;
 
 /*
  * A process that was handed a channel and ends before it has a broker says why
  * to the one that has started it.
  */
-void succession_failed(const char *why);
+void upgrade_failed(const char *why);
 
 /* What it has the broker do; see broker.h. */
-struct succession_hooks {
+struct upgrade_hooks {
 	void (*hold_back)(struct broker *b, bool hold);
 	void (*take_over)(struct broker *b);
 	void (*leave)(struct broker *b, bool may_return);
@@ -65,10 +65,10 @@ struct succession_hooks {
 };
 
 /* Takes the channels that were handed to this process. */
-struct succession *succession_new(struct broker *b, struct systemd *notify,
-    const struct succession_hooks *hooks);
+struct upgrade *upgrade_new(struct broker *b, struct systemd *notify,
+    const struct upgrade_hooks *hooks);
 /* Says why to the old process if this one has not taken over. */
-void succession_free(struct succession *s);
+void upgrade_free(struct upgrade *s);
 
 /* Why a process with another Redis can't take over. */
 #define SUCCESSION_OTHER_REDIS                                                 \
@@ -76,64 +76,64 @@ void succession_free(struct succession *s);
 	"see the locks that are held here: stop the broker and start it again"
 
 /* Is this process to take over from another, and has not yet? */
-bool succession_pending(const struct succession *s);
+bool upgrade_pending(const struct upgrade *s);
 
 /* After each turn: tells the old process how this one is. */
-void succession_turn(struct succession *s);
+void upgrade_turn(struct upgrade *s);
 
 /*
  * Starts the process that is to replace this one.  The request `ref` of the
  * connection is answered when it has, or can't; 0: nobody waits for that.
  */
-void succession_begin(struct succession *s, uint64_t conn, uint64_t ref);
+void upgrade_begin(struct upgrade *s, uint64_t conn, uint64_t ref);
 
 /*
  * Hands over to a process that this one has not started, or takes in one that
  * leaves, and has lost the process that replaced it.  Returns its end of the
  * channel, which the caller gives to it and closes; -1: `why` says why not.
  */
-int succession_adopt(struct succession *s, char *why, size_t why_size);
-int succession_take_in(struct succession *s, char *why, size_t why_size);
+int upgrade_adopt(struct upgrade *s, char *why, size_t why_size);
+int upgrade_take_in(struct upgrade *s, char *why, size_t why_size);
 
 /* The same from the other side: this one leaves, and there is its channel. */
-bool succession_seeks(const struct succession *s);
-void succession_taken_in(struct succession *s, int fd);
+bool upgrade_seeks(const struct upgrade *s);
+void upgrade_taken_in(struct upgrade *s, int fd);
 
 /* Writes which Redis a configuration means: two of one broker must be alike. */
-void succession_add_redis(struct buf *out, const struct config *config);
+void upgrade_add_redis(struct buf *out, const struct config *config);
 
 /* Has the process that replaced this one said that all is to stop? */
-bool succession_told_to_stop(const struct succession *s);
+bool upgrade_told_to_stop(const struct upgrade *s);
 
 /*
  * The configuration was read again: has those that leave read it, too, and a
  * process that may have read it before that.  latest: it is not being read once
  * more.
  */
-void succession_reload(struct succession *s, bool latest);
+void upgrade_reload(struct upgrade *s, bool latest);
 
 /* It has faults: what was read before stays. */
-void succession_not_reloaded(struct succession *s);
+void upgrade_not_reloaded(struct upgrade *s);
 
 /* Is this process to read it again?  Says so once. */
-bool succession_told_to_reload(struct succession *s);
+bool upgrade_told_to_reload(struct upgrade *s);
 
 /* Ends the process that is to replace this one, and stops those that leave. */
-void succession_stop(struct succession *s);
+void upgrade_stop(struct upgrade *s);
 
 /* Drains those that leave, too; or has them leave as before. */
-void succession_drain(struct succession *s);
-void succession_drain_no_more(struct succession *s);
+void upgrade_drain(struct upgrade *s);
+void upgrade_drain_no_more(struct upgrade *s);
 
 /* Is there a process that has replaced this one? */
-bool succession_stays(const struct succession *s);
+bool upgrade_stays(const struct upgrade *s);
 
 /* Have all ended that leave? */
-bool succession_stopped(const struct succession *s);
+bool upgrade_stopped(const struct upgrade *s);
 
-struct resumption *succession_resumption(const struct succession *s);
+struct resume_elsewhere *upgrade_resume_elsewhere(const struct upgrade *s);
 
-struct leavers *succession_leavers(const struct succession *s);
-uint64_t succession_total(const struct succession *s);
+struct leavers *upgrade_leavers(const struct upgrade *s);
+uint64_t upgrade_total(const struct upgrade *s);
 
 #endif

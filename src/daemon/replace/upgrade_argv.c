@@ -98,7 +98,7 @@ note_program(const char *name)
 }
 
 void
-origin_note(int argc, char **argv)
+upgrade_argv_note(int argc, char **argv)
 {
 	free(origin.argv);
 	free(origin.environment);
@@ -108,13 +108,13 @@ origin_note(int argc, char **argv)
 }
 
 const char *
-origin_program(void)
+upgrade_argv_program(void)
 {
 	return origin.program;
 }
 
 char **
-origin_arguments(void)
+upgrade_argv_arguments(void)
 {
 	return origin.argv;
 }
@@ -133,7 +133,7 @@ is_private(const char *entry)
 }
 
 char **
-origin_environment(char *more)
+upgrade_argv_environment(char *more)
 {
 	size_t i, n = 0;
 	char **out;

@@ -26,16 +26,16 @@
 #define READY_MS 30000
 #define LOOK_MS 100 /* what it has said is judged anew: we change, too */
 
-struct heir {
-	const struct heir_handler *handler;
+struct upgrade_child {
+	const struct upgrade_child_handler *handler;
 	void *arg;
-	struct starter starter;
+	struct upgrade_spawn spawn;
 	int fd; /* our end of the channel */
 	struct event *readable;
 	struct event *look;
 	int64_t began_ms;
 	bool told;
-	struct heir_state state;
+	struct upgrade_child_state state;
 	char redis[HEIR_WHY_SIZE];
 	char histories[HEIR_WHY_SIZE];
 	char said[HEIR_WHY_SIZE]; /* why it fails, or why it waits */
@@ -47,16 +47,16 @@ struct heir {
 	bool taken[HANDED_MAX];
 };
 
-/* The handler may free the heir. */
+/* The handler may free the child. */
 static void
-end(struct heir *h, const char *why)
+end(struct upgrade_child *h, const char *why)
 {
 	h->handler->over(h->arg, why);
 }
 
 /* It has ended, or does not speak to us any more. */
 static void
-gone(struct heir *h)
+gone(struct upgrade_child *h)
 {
 	const char *said =
 	    h->said[0] != '\0' ? h->said : "the log says no more";
@@ -66,7 +66,7 @@ gone(struct heir *h)
 	if (h->adopted) {
 		snprintf(why, sizeof(why), "the new process ended: %s", said);
 	} else {
-		starter_end(&h->starter, how);
+		upgrade_spawn_end(&h->spawn, how);
 		snprintf(why, sizeof(why), "the new process ended with %s: %s",
 		    how, said);
 	}
@@ -74,7 +74,7 @@ gone(struct heir *h)
 }
 
 static void
-judge(struct heir *h)
+judge(struct upgrade_child *h)
 {
 	bool for_good = false;
 	const char *lacks = h->handler->unfit(h->arg, &h->state, &for_good);
@@ -109,7 +109,7 @@ on_look(evutil_socket_t fd, short what, void *arg)
 
 /* It becomes part of a line. */
 static void
-note(struct heir *h, const char *text)
+note(struct upgrade_child *h, const char *text)
 {
 	size_t n;
 	char *c;
@@ -124,7 +124,7 @@ note(struct heir *h, const char *text)
 
 /* It asks again when it has this one, so there is always room. */
 static void
-hand_next(struct heir *h)
+hand_next(struct upgrade_child *h)
 {
 	size_t i = h->nhanded;
 	struct packet p;
@@ -142,7 +142,7 @@ hand_next(struct heir *h)
 }
 
 static void
-hear(struct heir *h, const struct packet *p)
+hear(struct upgrade_child *h, const struct packet *p)
 {
 	size_t number;
 
@@ -169,7 +169,7 @@ hear(struct heir *h, const struct packet *p)
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
 {
-	struct heir *h = arg;
+	struct upgrade_child *h = arg;
 	struct packet p;
 	enum packet_end how;
 
@@ -186,7 +186,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* Returns an errno. */
 static int
-launch(struct heir *h, struct handed_list *handed, int channel)
+launch(struct upgrade_child *h, struct handed_list *handed, int channel)
 {
 	char **environment;
 	char *variable;
@@ -198,9 +198,9 @@ launch(struct heir *h, struct handed_list *handed, int channel)
 	handed->v[0] = (struct handed){ HANDED_CHANNEL, false, channel, 0 };
 	handed->n++;
 	variable = handed_text(handed);
-	environment = origin_environment(variable);
-	error = starter_begin(&h->starter, origin_program(), origin_arguments(),
-	    environment, handed);
+	environment = upgrade_argv_environment(variable);
+	error = upgrade_spawn_begin(&h->spawn, upgrade_argv_program(),
+	    upgrade_argv_arguments(), environment, handed);
 	free(environment);
 	free(variable);
 	return error;
@@ -208,10 +208,10 @@ launch(struct heir *h, struct handed_list *handed, int channel)
 
 /* Returns an errno; on 0, `theirs` is the other end of the channel. */
 static int
-heir_new(struct heir **out, const struct heir_handler *handler, void *arg,
-    int *theirs)
+upgrade_child_new(struct upgrade_child **out,
+    const struct upgrade_child_handler *handler, void *arg, int *theirs)
 {
-	struct heir *h = xcalloc(1, sizeof(*h));
+	struct upgrade_child *h = xcalloc(1, sizeof(*h));
 	int ends[2] = { -1, -1 }, error = 0;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
@@ -229,7 +229,7 @@ heir_new(struct heir **out, const struct heir_handler *handler, void *arg,
 }
 
 static void
-hear_from_now_on(struct heir *h, struct event_base *base)
+hear_from_now_on(struct upgrade_child *h, struct event_base *base)
 {
 	const struct timeval often = ms_to_timeval(LOOK_MS);
 
@@ -241,12 +241,13 @@ hear_from_now_on(struct heir *h, struct event_base *base)
 		abort();
 }
 
-struct heir *
-heir_start(struct event_base *base, struct handed_list *handed,
-    const struct heir_handler *handler, void *arg, char why[HEIR_WHY_SIZE])
+struct upgrade_child *
+upgrade_child_start(struct event_base *base, struct handed_list *handed,
+    const struct upgrade_child_handler *handler, void *arg,
+    char why[HEIR_WHY_SIZE])
 {
-	struct heir *h;
-	int theirs, error = heir_new(&h, handler, arg, &theirs);
+	struct upgrade_child *h;
+	int theirs, error = upgrade_child_new(&h, handler, arg, &theirs);
 
 	if (error == 0)
 		error = launch(h, handed, theirs);
@@ -254,8 +255,8 @@ heir_start(struct event_base *base, struct handed_list *handed,
 		(void)close(theirs);
 	if (error != 0) {
 		snprintf(why, HEIR_WHY_SIZE, "can't start %.400s: %s",
-		    origin_program(), strerror(error));
-		heir_free(h);
+		    upgrade_argv_program(), strerror(error));
+		upgrade_child_free(h);
 		return NULL;
 	}
 	hear_from_now_on(h, base);
@@ -265,7 +266,7 @@ heir_start(struct event_base *base, struct handed_list *handed,
 /* Copies, because what it has not asked for yet may be closed by then.  Returns
  * an errno. */
 static int
-copy_handed(struct heir *h, const struct handed_list *handed)
+copy_handed(struct upgrade_child *h, const struct handed_list *handed)
 {
 	size_t i;
 
@@ -280,13 +281,13 @@ copy_handed(struct heir *h, const struct handed_list *handed)
 	return 0;
 }
 
-struct heir *
-heir_adopt(struct event_base *base, const struct handed_list *handed,
-    const struct heir_handler *handler, void *arg, int *theirs,
+struct upgrade_child *
+upgrade_child_adopt(struct event_base *base, const struct handed_list *handed,
+    const struct upgrade_child_handler *handler, void *arg, int *theirs,
     char why[HEIR_WHY_SIZE])
 {
-	struct heir *h;
-	int error = heir_new(&h, handler, arg, theirs);
+	struct upgrade_child *h;
+	int error = upgrade_child_new(&h, handler, arg, theirs);
 
 	h->adopted = true;
 	if (error == 0)
@@ -296,7 +297,7 @@ heir_adopt(struct event_base *base, const struct handed_list *handed,
 		    why, HEIR_WHY_SIZE, "can't hand over: %s", strerror(error));
 		if (*theirs >= 0)
 			(void)close(*theirs);
-		heir_free(h);
+		upgrade_child_free(h);
 		return NULL;
 	}
 	hear_from_now_on(h, base);
@@ -304,20 +305,20 @@ heir_adopt(struct event_base *base, const struct handed_list *handed,
 }
 
 bool
-heir_is_adopted(const struct heir *h)
+upgrade_child_is_adopted(const struct upgrade_child *h)
 {
 	return h->adopted;
 }
 
 const struct handed_list *
-heir_handed(const struct heir *h, const bool **taken)
+upgrade_child_handed(const struct upgrade_child *h, const bool **taken)
 {
 	*taken = h->taken;
 	return &h->handed;
 }
 
 void
-heir_refuse(const struct heir *h, const char *why)
+upgrade_child_refuse(const struct upgrade_child *h, const char *why)
 {
 	struct packet p;
 
@@ -329,7 +330,7 @@ heir_refuse(const struct heir *h, const char *why)
 }
 
 void
-heir_free(struct heir *h)
+upgrade_child_free(struct upgrade_child *h)
 {
 	char how[STARTER_HOW_SIZE];
 
@@ -339,8 +340,8 @@ heir_free(struct heir *h)
 		event_free(h->readable);
 	if (h->look)
 		event_free(h->look);
-	if (h->starter.guardian > 0)
-		starter_end(&h->starter, how);
+	if (h->spawn.guardian > 0)
+		upgrade_spawn_end(&h->spawn, how);
 	for (; h->nhanded < h->handed.n; h->nhanded++)
 		(void)close(h->copies[h->nhanded]);
 	if (h->fd >= 0)
@@ -349,25 +350,25 @@ heir_free(struct heir *h)
 }
 
 pid_t
-heir_pid(const struct heir *h)
+upgrade_child_pid(const struct upgrade_child *h)
 {
-	return h->starter.pid;
+	return h->spawn.pid;
 }
 
 int64_t
-heir_began_ms(const struct heir *h)
+upgrade_child_began_ms(const struct upgrade_child *h)
 {
 	return h->began_ms;
 }
 
 int
-heir_let_go(struct heir *h)
+upgrade_child_let_go(struct upgrade_child *h)
 {
 	int fd = h->fd;
 
 	assert(fd >= 0 && h->readable != NULL);
 	if (!h->adopted)
-		starter_let_go(&h->starter);
+		upgrade_spawn_let_go(&h->spawn);
 	(void)event_del(h->readable);
 	h->fd = -1;
 	return fd;

@@ -1,7 +1,7 @@
 /*
  * The process that is to replace this one, from its start until it is fit.
  *
- *	heir_start --> it says how it is --fit--> over(NULL)
+ *	upgrade_child_start --> it says how it is --fit--> over(NULL)
  *	               it fails, ends, or has taken too long --> over(why)
  */
 #ifndef LOCKBROKER_DAEMON_REPLACE_UPGRADE_CHILD_H
@@ -13,10 +13,10 @@
 
 struct event_base;
 struct handed_list;
-struct heir;
+struct upgrade_child;
 
 /* What it says of itself. */
-struct heir_state {
+struct upgrade_child_state {
 	bool ready;	       /* it can grant */
 	int64_t grace_ms;      /* it can in so long; 0: not known */
 	unsigned up;	       /* servers that it reaches */
@@ -24,14 +24,14 @@ struct heir_state {
 	const char *histories; /* of these; "": not told */
 };
 
-struct heir_handler {
+struct upgrade_child_handler {
 	/* Returns NULL if it is fit to take over; else what it lacks, and
 	 * whether there is no use in waiting. */
 	const char *(*unfit)(
-	    void *arg, const struct heir_state *state, bool *for_good);
+	    void *arg, const struct upgrade_child_state *state, bool *for_good);
 	/*
 	 * NULL: it is fit.  Otherwise it has been ended, and this is why.  The
-	 * handler may free the heir.
+	 * handler may free the child.
 	 */
 	void (*over)(void *arg, const char *why);
 };
@@ -43,8 +43,9 @@ struct heir_handler {
  * Starts it with these descriptors, and its end of a channel before them.
  * Returns NULL, and says why, if that can't be done.
  */
-struct heir *heir_start(struct event_base *base, struct handed_list *handed,
-    const struct heir_handler *handler, void *arg, char why[HEIR_WHY_SIZE]);
+struct upgrade_child *upgrade_child_start(struct event_base *base,
+    struct handed_list *handed, const struct upgrade_child_handler *handler,
+    void *arg, char why[HEIR_WHY_SIZE]);
 
 /*
  * The same for a process that was not started by this one, and asks to replace
@@ -56,26 +57,27 @@ struct heir *heir_start(struct event_base *base, struct handed_list *handed,
  *
  * `theirs` is its end of the channel, which the caller gives to it and closes.
  */
-struct heir *heir_adopt(struct event_base *base,
-    const struct handed_list *handed, const struct heir_handler *handler,
-    void *arg, int *theirs, char why[HEIR_WHY_SIZE]);
-bool heir_is_adopted(const struct heir *heir);
+struct upgrade_child *upgrade_child_adopt(struct event_base *base,
+    const struct handed_list *handed,
+    const struct upgrade_child_handler *handler, void *arg, int *theirs,
+    char why[HEIR_WHY_SIZE]);
+bool upgrade_child_is_adopted(const struct upgrade_child *child);
 /* What was handed to it, and which of that it has taken. */
-const struct handed_list *heir_handed(
-    const struct heir *heir, const bool **taken);
+const struct handed_list *upgrade_child_handed(
+    const struct upgrade_child *child, const bool **taken);
 
 /* Ends the process, unless it was let go or adopted: that one ends when it is
  * told why. */
-void heir_refuse(const struct heir *heir, const char *why);
-void heir_free(struct heir *heir);
+void upgrade_child_refuse(const struct upgrade_child *child, const char *why);
+void upgrade_child_free(struct upgrade_child *child);
 
-pid_t heir_pid(const struct heir *heir); /* 0: adopted */
-int64_t heir_began_ms(const struct heir *heir);
+pid_t upgrade_child_pid(const struct upgrade_child *child); /* 0: adopted */
+int64_t upgrade_child_began_ms(const struct upgrade_child *child);
 
 /*
  * It goes on by itself.  Returns our end of the channel, the caller's from now
  * on.
  */
-int heir_let_go(struct heir *heir);
+int upgrade_child_let_go(struct upgrade_child *child);
 
 #endif

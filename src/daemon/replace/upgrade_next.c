@@ -18,7 +18,7 @@
 #include "relay/packet.h"
 
 void
-succession_failed(const char *why)
+upgrade_failed(const char *why)
 {
 	int fd = handed_next(HANDED_CHANNEL);
 	struct packet p;
@@ -36,7 +36,7 @@ succession_failed(const char *why)
  * locks if these differed.  Of a cluster, and of Sentinels, any nodes will do.
  */
 void
-succession_add_redis(struct buf *out, const struct config *config)
+upgrade_add_redis(struct buf *out, const struct config *config)
 {
 	const struct config_redis *r = &config->redis;
 	char node[ADDRESS_SIZE];
@@ -53,7 +53,7 @@ succession_add_redis(struct buf *out, const struct config *config)
 
 /* By the first turn all places are open. */
 static void
-announce(struct succession *s)
+announce(struct upgrade *s)
 {
 	struct packet p;
 	size_t i;
@@ -67,7 +67,7 @@ announce(struct succession *s)
 }
 
 void
-successor_add_histories(struct buf *out, const struct broker *b)
+upgrade_next_add_histories(struct buf *out, const struct broker *b)
 {
 	char history[CORE_HISTORY_SIZE];
 	unsigned i, n = redis_shards(b->config);
@@ -82,7 +82,7 @@ successor_add_histories(struct buf *out, const struct broker *b)
 }
 
 void
-succession_turn(struct succession *s)
+upgrade_turn(struct upgrade *s)
 {
 	struct core_gauges gauges;
 	struct redis_stats redis;
@@ -95,7 +95,7 @@ succession_turn(struct succession *s)
 	core_gauges(s->broker->core, now_ms(), &gauges);
 	redis_stats(s->broker->redis, &redis);
 	buf_init(&mine);
-	succession_add_redis(&mine, s->broker->config);
+	upgrade_add_redis(&mine, s->broker->config);
 	packet_begin(&p, "state");
 	packet_add_num(&p, gauges.ready);
 	packet_add_num(&p, gauges.grace_ms > 0);
@@ -103,7 +103,7 @@ succession_turn(struct succession *s)
 	packet_add(&p, buf_data(&mine));
 	packet_add(&p, gauges.ready ? "" : gauges.why);
 	buf_clear(&mine);
-	successor_add_histories(&mine, s->broker);
+	upgrade_next_add_histories(&mine, s->broker);
 	packet_add(&p, buf_data(&mine));
 	buf_fini(&mine);
 	if (p.len == buf_len(&s->told) &&
@@ -118,7 +118,7 @@ succession_turn(struct succession *s)
 
 /* From now on this process is the broker. */
 static void
-take_over(struct succession *s)
+take_over(struct upgrade *s)
 {
 	s->before = NULL;
 	buf_fini(&s->told);
@@ -132,7 +132,7 @@ take_over(struct succession *s)
 static void
 on_before(void *arg, struct packet *p)
 {
-	struct succession *s = arg;
+	struct upgrade *s = arg;
 
 	if (packet_is(p, "refused", 1)) {
 		LOG(ERROR, "take-over-failed", LOG_S("why", packet_text(p, 1)));
@@ -150,7 +150,7 @@ on_before(void *arg, struct packet *p)
 static void
 before_gone(void *arg)
 {
-	struct succession *s = arg;
+	struct upgrade *s = arg;
 	struct channel *before = s->before;
 
 	if (s->refused) {
@@ -175,7 +175,7 @@ static const struct channel_handler before_handler = { on_before, no_room,
 	before_gone };
 
 void
-successor_begin(struct succession *s)
+upgrade_next_begin(struct upgrade *s)
 {
 	int fd = handed_next(HANDED_CHANNEL);
 

@@ -148,8 +148,8 @@ static void __attribute__((noreturn)) guard(struct order *o)
 }
 
 int
-starter_begin(struct starter *s, const char *program, char *const *argv,
-    char *const *envp, const struct handed_list *handed)
+upgrade_spawn_begin(struct upgrade_spawn *s, const char *program,
+    char *const *argv, char *const *envp, const struct handed_list *handed)
 {
 	struct order o = { .program = program,
 		.argv = argv,
@@ -160,7 +160,7 @@ starter_begin(struct starter *s, const char *program, char *const *argv,
 	char how[STARTER_HOW_SIZE];
 	int status[2], error;
 
-	*s = (struct starter){ 0, 0 };
+	*s = (struct upgrade_spawn){ 0, 0 };
 	assert(argv[0] != NULL);
 	error = exec_pipe(status);
 	if (error != 0)
@@ -180,12 +180,12 @@ starter_begin(struct starter *s, const char *program, char *const *argv,
 	if (error == 0 && s->pid == 0)
 		error = ECHILD;
 	if (error != 0 && s->guardian > 0)
-		starter_end(s, how);
+		upgrade_spawn_end(s, how);
 	return error;
 }
 
 static int
-reap(struct starter *s)
+reap(struct upgrade_spawn *s)
 {
 	int how = 0;
 
@@ -196,14 +196,14 @@ reap(struct starter *s)
 }
 
 void
-starter_let_go(struct starter *s)
+upgrade_spawn_let_go(struct upgrade_spawn *s)
 {
 	(void)kill(s->guardian, SIGKILL);
 	(void)reap(s);
 }
 
 void
-starter_end(struct starter *s, char how[STARTER_HOW_SIZE])
+upgrade_spawn_end(struct upgrade_spawn *s, char how[STARTER_HOW_SIZE])
 {
 	int ended;
 

@@ -15,25 +15,25 @@
 
 struct handed_list;
 
-struct starter {
+struct upgrade_spawn {
 	pid_t guardian; /* 0: none */
 	pid_t pid;	/* of the new process */
 };
 
-/* What starter_end() says: "status 1" or "signal 11". */
+/* What upgrade_spawn_end() says: "status 1" or "signal 11". */
 #define STARTER_HOW_SIZE 32
 
 /*
  * Starts the program with these descriptors from HANDED_FIRST on, the standard
  * streams, and no others.  Returns 0 or an errno: also when it is no program.
  */
-int starter_begin(struct starter *s, const char *program, char *const *argv,
-    char *const *envp, const struct handed_list *handed);
+int upgrade_spawn_begin(struct upgrade_spawn *s, const char *program,
+    char *const *argv, char *const *envp, const struct handed_list *handed);
 
 /* The new process goes on by itself. */
-void starter_let_go(struct starter *s);
+void upgrade_spawn_let_go(struct upgrade_spawn *s);
 
 /* Kills it if it has not ended, and says how it ended. */
-void starter_end(struct starter *s, char how[STARTER_HOW_SIZE]);
+void upgrade_spawn_end(struct upgrade_spawn *s, char how[STARTER_HOW_SIZE]);
 
 #endif

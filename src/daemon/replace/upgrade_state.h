@@ -12,10 +12,10 @@
 struct broker;
 struct channel;
 struct event;
-struct heir;
+struct upgrade_child;
 struct leavers;
-struct resumption;
-struct succession_hooks;
+struct resume_elsewhere;
+struct upgrade_hooks;
 struct systemd;
 
 /* Who has asked for a replacement. */
@@ -23,9 +23,9 @@ struct asker {
 	uint64_t conn, ref; /* ref 0: nobody */
 };
 
-struct succession {
+struct upgrade {
 	struct broker *broker;
-	const struct succession_hooks *hooks;
+	const struct upgrade_hooks *hooks;
 	struct systemd *notify;
 	struct channel *before;	 /* to the process that we are to replace */
 	struct channel *after;	 /* to the one that has replaced us */
@@ -33,9 +33,9 @@ struct succession {
 	struct leavers *kept;	 /* handed on, and ours again if we return */
 	struct event *return_over;
 	struct event *keep_over;
-	struct heir *heir; /* it is to replace us */
+	struct upgrade_child *child; /* it is to replace us */
 	struct asker asker;
-	struct resumption *resumption;
+	struct resume_elsewhere *elsewhere;
 	struct event *report;
 	struct buf told; /* what `before` was told last */
 	uint64_t replaced_total;
@@ -43,17 +43,16 @@ struct succession {
 	bool refused;	/* by `before` */
 	bool stop;	/* `after` says so */
 	bool reload;	/* so does `after`, or `before` */
-	bool behind;	/* `after` has said so, and it is not done yet */
-	bool reloaded;	/* since the heir was started */
+	bool reloaded;	/* since the child was started */
 };
 
 /*
  * Adds the history of each server, or a dash: an address of its own network may
  * lead a process to another server.  Of a cluster none, as they change hands.
  */
-void successor_add_histories(struct buf *out, const struct broker *b);
+void upgrade_next_add_histories(struct buf *out, const struct broker *b);
 
 /* upgrade_next.c: this process was handed a channel, or was not. */
-void successor_begin(struct succession *s);
+void upgrade_next_begin(struct upgrade *s);
 
 #endif

@@ -172,7 +172,7 @@ handle_resume(struct broker *b, struct conn *c, const struct request *r)
 		    "requests of this connection are still under way");
 		return;
 	}
-	if (resumption_asks(succession_resumption(b->succession), c, r))
+	if (resume_elsewhere_asks(upgrade_resume_elsewhere(b->upgrade), c, r))
 		return;
 	ev.u.resume.session = bridge_session(c);
 	ev.u.resume.key = r->str[OPTION_KEY].p;
@@ -185,15 +185,16 @@ handle_resume(struct broker *b, struct conn *c, const struct request *r)
 static void
 handle_leaving(struct broker *b, struct conn *c, const struct request *r)
 {
-	bool here = b->leaving_ms > 0 && resumption_is_this(b, r->words[0]);
+	bool here =
+	    b->leaving_ms > 0 && resume_elsewhere_is_this(b, r->words[0]);
 
 	if (conn_owes(c) || !core_is_idle(b->core, bridge_session(c))) {
 		conn_refuse(c, r, ERR_BAD_REQUEST,
 		    "this session holds something, or waits");
 	} else if (here) {
 		reply_ok(c, r, NULL, 0, NULL);
-	} else if (!resumption_asks(
-		       succession_resumption(b->succession), c, r)) {
+	} else if (!resume_elsewhere_asks(
+		       upgrade_resume_elsewhere(b->upgrade), c, r)) {
 		conn_refuse(c, r, ERR_NOT_FOUND, RESUMPTION_NOT_LEAVING);
 	}
 }
@@ -265,7 +266,7 @@ handle_drain(struct broker *b, struct conn *c, const struct request *r)
 static void
 handle_replace(struct broker *b, struct conn *c, const struct request *r)
 {
-	succession_begin(b->succession, conn_id(c), conn_defer(c, r));
+	upgrade_begin(b->upgrade, conn_id(c), conn_defer(c, r));
 }
 
 static void

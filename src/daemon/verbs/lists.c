@@ -84,7 +84,7 @@ add_row(void *arg, const struct core_row *row)
 static struct leaver_told *
 leaver_of(const struct broker *b, const struct core_row *row)
 {
-	const struct leavers *l = succession_leavers(b->succession);
+	const struct leavers *l = upgrade_leavers(b->upgrade);
 	struct leaver_told *told;
 	const struct field *f = row->fields;
 	size_t i;
@@ -146,8 +146,8 @@ add_unlisted(struct job *job)
 	struct field field = { .id = FIELD_INSTANCE };
 	size_t i;
 
-	for (i = 0; (told = leavers_told(
-			 succession_leavers(b->succession), i)) != NULL;
+	for (i = 0;
+	     (told = leavers_told(upgrade_leavers(b->upgrade), i)) != NULL;
 	     i++) {
 		field.len = (uint32_t)strlen(told->instance);
 		if (!told->listed && field.len > 0)
