@@ -34,7 +34,6 @@
 #include "base/reply_status.h"
 #include "base/verb.h"
 #include "core/notice.h"
-#include "core/parts/token/token.h"
 #include "store/op.h"
 
 #define CORE_WAIT_FOREVER INT64_MAX
@@ -130,7 +129,7 @@ enum core_event_kind {
 	CORE_FLUSH,   /* replies are about to be written: tell the grants */
 	CORE_OPEN,    /* a session begins */
 	CORE_REQUEST, /* of a session */
-	CORE_TOKEN,   /* the same, about token holds (token/token.h) */
+	CORE_TOKEN,   /* the same, about token holds (parts/token/token.h) */
 	CORE_SESSION_OPTIONS, /* SESSION: how a session is named and survives */
 	CORE_RESUME,	      /* a connection takes over the session of a key */
 	CORE_USER,	      /* a session belongs to a user from now on */
@@ -149,6 +148,9 @@ enum core_event_kind {
 	CORE_HEIR,	   /* a process leaves that this one has replaced */
 	CORE_STOP	   /* release everything, tell everybody */
 };
+
+struct token_request;
+struct token_result;
 
 struct core_event {
 	enum core_event_kind kind;

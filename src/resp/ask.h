@@ -14,6 +14,7 @@
 #include "base/span.h"
 #include "base/text.h"
 #include "core/core.h"
+#include "core/parts/token/token.h"
 #include "resp/commands.h"
 
 /* How an answer is written. */

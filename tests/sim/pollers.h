@@ -17,6 +17,7 @@
 
 #include "checker.h"
 #include "core/core.h"
+#include "core/parts/token/token.h"
 #include "prng.h"
 
 #define POLLERS_MAX 6

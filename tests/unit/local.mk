@@ -297,6 +297,8 @@ tests_unit_test_core_LDADD = $(LIB_CORE) $(LIB_BASE) $(CHECK_LIBS)
 # The kernel, without any part.
 tests_unit_test_kernel_SOURCES = $(UNIT_SUITE) \
 	tests/unit/core/kernel_alone.c \
+	tests/unit/core/kernel_alone.h \
+	tests/unit/core/kernel_part.c \
 	tests/unit/core/story.c \
 	tests/unit/core/story.h \
 	tests/unit/core/story_config.c \

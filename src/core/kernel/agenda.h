@@ -7,8 +7,8 @@
  * then the walks over all names of a guard and the names that were touched.
  * core_has_losses() and core_deadline() (core.h) say what is still to be done.
  */
-#ifndef LOCKBROKER_CORE_AGENDA_H
-#define LOCKBROKER_CORE_AGENDA_H
+#ifndef LOCKBROKER_CORE_KERNEL_AGENDA_H
+#define LOCKBROKER_CORE_KERNEL_AGENDA_H
 
 #include "core/kernel/turn/turn.h"
 

@@ -10,8 +10,8 @@
  * events; until then the broker vouches for it as ever.  Nobody can resume a
  * session that is over.
  */
-#ifndef LOCKBROKER_CORE_LEAVE_H
-#define LOCKBROKER_CORE_LEAVE_H
+#ifndef LOCKBROKER_CORE_KERNEL_LEAVE_H
+#define LOCKBROKER_CORE_KERNEL_LEAVE_H
 
 #include "core/kernel/session/record.h"
 

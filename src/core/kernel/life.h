@@ -1,8 +1,8 @@
 /*
  * Sessions: the unit of ownership ("Sessions" in lockbroker-protocol(7)).
  */
-#ifndef LOCKBROKER_CORE_LIFE_H
-#define LOCKBROKER_CORE_LIFE_H
+#ifndef LOCKBROKER_CORE_KERNEL_LIFE_H
+#define LOCKBROKER_CORE_KERNEL_LIFE_H
 
 #include "core/kernel/session/record.h"
 

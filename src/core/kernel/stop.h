@@ -2,8 +2,8 @@
  * The end of a broker: who keeps what for how long ("Events" in
  * lockbroker-protocol(7), !SHUTDOWN).
  */
-#ifndef LOCKBROKER_CORE_STOP_H
-#define LOCKBROKER_CORE_STOP_H
+#ifndef LOCKBROKER_CORE_KERNEL_STOP_H
+#define LOCKBROKER_CORE_KERNEL_STOP_H
 
 #include "core/kernel/session/record.h"
 

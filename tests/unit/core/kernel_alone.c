@@ -10,6 +10,8 @@
 #include "core/kernel/step.h"
 #include "core/parts/ids.h"
 
+#include "kernel_alone.h"
+
 static const struct core_part *const parts[] = {
 #ifdef WITH_QUORUM
 	&quorum_part,
@@ -17,10 +19,12 @@ static const struct core_part *const parts[] = {
 	NULL,
 };
 
+const struct core_part *const *kernel_parts = parts;
+
 struct core *
 core_new(const struct core_config *config)
 {
-	return core_begin(config, parts, NULL);
+	return core_begin(config, kernel_parts, NULL);
 }
 
 /* What a story asks of parts, which are not there: no story here may. */

@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/parts/token/token.h"
+
 #include "story_state.h"
 
 static const char *const ops[] = { "acquire", "extend", "release", "query" };

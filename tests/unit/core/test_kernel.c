@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 
+#include "kernel_alone.h"
 #include "story.h"
 #include "suite.h"
 
@@ -117,7 +118,7 @@ story_cases(void)
 int
 main(void)
 {
-	static const suite_case cases[] = { story_cases };
+	static const suite_case cases[] = { story_cases, kernel_part_cases };
 
 	return suite_run("kernel", cases, COUNT(cases));
 }

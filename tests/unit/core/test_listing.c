@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/dump.h"
+#include "core/parts/token/token.h"
 #include "suite.h"
 #include "work_rig.h"
 

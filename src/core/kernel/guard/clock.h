@@ -1,8 +1,8 @@
 /*
  * Clocks of servers: when it was, by ours, that one of them showed a time.
  */
-#ifndef LOCKBROKER_CORE_GUARD_CLOCK_H
-#define LOCKBROKER_CORE_GUARD_CLOCK_H
+#ifndef LOCKBROKER_CORE_KERNEL_GUARD_CLOCK_H
+#define LOCKBROKER_CORE_KERNEL_GUARD_CLOCK_H
 
 #include "core/kernel/guard/guard.h"
 

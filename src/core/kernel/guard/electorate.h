@@ -6,8 +6,8 @@
  * every name, and a part says how (parts/quorum).  Guards that decide together
  * are a range, whichever of them is named.
  */
-#ifndef LOCKBROKER_CORE_GUARD_ELECTORATE_H
-#define LOCKBROKER_CORE_GUARD_ELECTORATE_H
+#ifndef LOCKBROKER_CORE_KERNEL_GUARD_ELECTORATE_H
+#define LOCKBROKER_CORE_KERNEL_GUARD_ELECTORATE_H
 
 #include "core/kernel/guard/guard.h"
 

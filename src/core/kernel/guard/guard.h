@@ -2,8 +2,8 @@
  * Guards: may a server grant anything, with the history that it has now?
  * (core/kernel/guard/DESIGN; as the grace period of NFSv4, RFC 7530, 9.5.)
  */
-#ifndef LOCKBROKER_CORE_GUARD_GUARD_H
-#define LOCKBROKER_CORE_GUARD_GUARD_H
+#ifndef LOCKBROKER_CORE_KERNEL_GUARD_GUARD_H
+#define LOCKBROKER_CORE_KERNEL_GUARD_GUARD_H
 
 #include "core/kernel/turn/slot.h"
 

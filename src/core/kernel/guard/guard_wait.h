@@ -2,8 +2,8 @@
  * Requests that wait until their guards let them go on, in the order in which
  * they came.  What is in a table waits by sweep_block() instead.
  */
-#ifndef LOCKBROKER_CORE_GUARD_GUARD_WAIT_H
-#define LOCKBROKER_CORE_GUARD_GUARD_WAIT_H
+#ifndef LOCKBROKER_CORE_KERNEL_GUARD_GUARD_WAIT_H
+#define LOCKBROKER_CORE_KERNEL_GUARD_GUARD_WAIT_H
 
 #include "core/kernel/turn/turn.h"
 

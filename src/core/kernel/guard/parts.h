@@ -1,8 +1,8 @@
 /*
  * What the files of the module share.
  */
-#ifndef LOCKBROKER_CORE_GUARD_PARTS_H
-#define LOCKBROKER_CORE_GUARD_PARTS_H
+#ifndef LOCKBROKER_CORE_KERNEL_GUARD_PARTS_H
+#define LOCKBROKER_CORE_KERNEL_GUARD_PARTS_H
 
 #include "core/kernel/guard/guard.h"
 

@@ -1,8 +1,8 @@
 /*
  * What a server's clock has gained on ours, as every reply tells.
  */
-#ifndef LOCKBROKER_CORE_GUARD_SKEW_H
-#define LOCKBROKER_CORE_GUARD_SKEW_H
+#ifndef LOCKBROKER_CORE_KERNEL_GUARD_SKEW_H
+#define LOCKBROKER_CORE_KERNEL_GUARD_SKEW_H
 
 #include "core/kernel/guard/guard.h"
 

@@ -4,8 +4,8 @@
  * One walk serves all who want one.  A wish that comes while it is under way
  * has the next walk follow, so that one comes by each thing after the wish.
  */
-#ifndef LOCKBROKER_CORE_GUARD_SWEEP_H
-#define LOCKBROKER_CORE_GUARD_SWEEP_H
+#ifndef LOCKBROKER_CORE_KERNEL_GUARD_SWEEP_H
+#define LOCKBROKER_CORE_KERNEL_GUARD_SWEEP_H
 
 #include "base/table.h"
 #include "core/kernel/guard/guard.h"

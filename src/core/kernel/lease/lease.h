@@ -36,8 +36,8 @@
  * None of this asks whether anybody holds the name.  So it is as true of a lease
  * without a holder: one that is kept for a group, or warm (warm/warm.h).
  */
-#ifndef LOCKBROKER_CORE_LEASE_LEASE_H
-#define LOCKBROKER_CORE_LEASE_LEASE_H
+#ifndef LOCKBROKER_CORE_KERNEL_LEASE_LEASE_H
+#define LOCKBROKER_CORE_KERNEL_LEASE_LEASE_H
 
 #include "base/freelist.h"
 #include "core/kernel/guard/guard.h"

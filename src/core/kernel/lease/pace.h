@@ -11,8 +11,8 @@
  * ends another lease.  The busier the broker is, the fewer are left for the
  * tick, which all other operations would have to wait for.
  */
-#ifndef LOCKBROKER_CORE_LEASE_PACE_H
-#define LOCKBROKER_CORE_LEASE_PACE_H
+#ifndef LOCKBROKER_CORE_KERNEL_LEASE_PACE_H
+#define LOCKBROKER_CORE_KERNEL_LEASE_PACE_H
 
 #include "core/kernel/lease/term.h"
 

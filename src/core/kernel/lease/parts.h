@@ -4,8 +4,8 @@
  * lock/broker_message.c (messages of other brokers) and force/force.c include
  * this.
  */
-#ifndef LOCKBROKER_CORE_LEASE_PARTS_H
-#define LOCKBROKER_CORE_LEASE_PARTS_H
+#ifndef LOCKBROKER_CORE_KERNEL_LEASE_PARTS_H
+#define LOCKBROKER_CORE_KERNEL_LEASE_PARTS_H
 
 #include "base/times.h"
 #include "core/kernel/lease/lease.h"

@@ -10,8 +10,8 @@
  * first.  A risk can: whoever takes or gives back the thing meanwhile is told,
  * or not, as it happens.
  */
-#ifndef LOCKBROKER_CORE_LEASE_TELL_H
-#define LOCKBROKER_CORE_LEASE_TELL_H
+#ifndef LOCKBROKER_CORE_KERNEL_LEASE_TELL_H
+#define LOCKBROKER_CORE_KERNEL_LEASE_TELL_H
 
 #include "base/cursor.h"
 #include "core/kernel/lease/term.h"

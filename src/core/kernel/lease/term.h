@@ -18,8 +18,8 @@
  * may have gained.  So nobody else is granted the same before the broker has
  * told its own clients of the loss.
  */
-#ifndef LOCKBROKER_CORE_LEASE_TERM_H
-#define LOCKBROKER_CORE_LEASE_TERM_H
+#ifndef LOCKBROKER_CORE_KERNEL_LEASE_TERM_H
+#define LOCKBROKER_CORE_KERNEL_LEASE_TERM_H
 
 #include "core/kernel/turn/turn.h"
 

@@ -1,8 +1,8 @@
 /*
  * What LOCK of one name and of several names ask before they begin to wait.
  */
-#ifndef LOCKBROKER_CORE_LOCK_ADMIT_H
-#define LOCKBROKER_CORE_LOCK_ADMIT_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_ADMIT_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_ADMIT_H
 
 #include "core/kernel/lock/state.h"
 

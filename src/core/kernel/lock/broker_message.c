@@ -295,7 +295,7 @@ void
 broker_message_take(
     struct core *core, const char *text, size_t len, const char *history)
 {
-	const struct lock_hooks *const *hook = LOCK_HOOKS(core, words);
+	const struct lock_hooks *const *hook = LOCK_HOOKS(words, core);
 	struct message m = { .history = history };
 	const struct message_word *w = find_word(own_words, text, len);
 

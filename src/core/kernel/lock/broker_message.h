@@ -2,8 +2,8 @@
  * Messages from other brokers.  Each is only a hint, and may be lost, late,
  * doubled or wrong.
  */
-#ifndef LOCKBROKER_CORE_LOCK_BROKER_MESSAGE_H
-#define LOCKBROKER_CORE_LOCK_BROKER_MESSAGE_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_BROKER_MESSAGE_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_BROKER_MESSAGE_H
 
 #include <limits.h>
 

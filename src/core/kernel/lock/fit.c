@@ -68,8 +68,7 @@ lock_gives_way(const struct core *core, const struct lock *l)
 	       lease_contended(&l->lease) &&
 	       (l->handed ||
 		   lock_rare(l)->gave_way < core->config.locks.handovers) &&
-	       LOCK_ASK(core, comes_before, core, l->name, l->name_len,
-		   w->came) != 0;
+	       LOCK_ASK(comes_before, core, l->name, l->name_len, w->came) != 0;
 }
 
 /*

@@ -2,8 +2,8 @@
  * Does a lease fit a waiter, so that the waiter can be granted the name?  And
  * if it does not: the operations that make it fit.
  */
-#ifndef LOCKBROKER_CORE_LOCK_FIT_H
-#define LOCKBROKER_CORE_LOCK_FIT_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_FIT_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_FIT_H
 
 #include "core/kernel/lock/state.h"
 

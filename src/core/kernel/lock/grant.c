@@ -37,7 +37,7 @@ count_grant(struct core *core, struct lock *l)
 	if (l->rare != NULL)
 		l->rare->gave_way = 0;
 	l->handed = true;
-	LOCK_HOOK(core, passes, core, l);
+	LOCK_HOOK(passes, core, l);
 	lease_linger_over(&l->lease);
 	lease_not_idle(&l->lease);
 	parting_over(core, l, false);
@@ -84,7 +84,7 @@ lock_grant(struct core *core, struct waiter *w)
 		h = hold_new(core, w, next_fence(l));
 	l->shared_hold = shared;
 	count_grant(core, l);
-	LOCK_HOOK(core, granted, core, l, shared);
+	LOCK_HOOK(granted, core, l, shared);
 	reenter_others(core, h, w->group != NULL);
 	if (w->group == NULL) /* else when it has all of it */
 		deadlock_check(core, h->holding.owner);

@@ -1,8 +1,8 @@
 /*
  * Granting: the waiter leaves the queue, and its session holds the name.
  */
-#ifndef LOCKBROKER_CORE_LOCK_GRANT_H
-#define LOCKBROKER_CORE_LOCK_GRANT_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_GRANT_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_GRANT_H
 
 #include "core/kernel/lock/state.h"
 

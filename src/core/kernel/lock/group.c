@@ -193,7 +193,7 @@ group_request(
 		emit_reply(core, owner->id, rq->ref, STATUS_BUSY);
 		core->owners->above->refused(core, owner, KIND_LOCK, held->name,
 		    held->name_len, queue_of(held)->n);
-		LOCK_HOOK(core, busy, core, locks, rq->nnames);
+		LOCK_HOOK(busy, core, locks, rq->nnames);
 		return;
 	}
 	g = group_new(core, owner, rq, locks);

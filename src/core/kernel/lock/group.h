@@ -17,8 +17,8 @@
  * attempt ignores that order and asks for all names in one call, because mostly
  * they are free.
  */
-#ifndef LOCKBROKER_CORE_LOCK_GROUP_H
-#define LOCKBROKER_CORE_LOCK_GROUP_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_GROUP_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_GROUP_H
 
 #include "core/kernel/lock/state.h"
 

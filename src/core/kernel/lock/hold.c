@@ -154,7 +154,7 @@ void
 lock_binds(struct core *core, struct lock *l, const struct owner *owner)
 {
 	lock_need_rare(l)->nbinding++;
-	LOCK_HOOK(core, binds, core, l, owner);
+	LOCK_HOOK(binds, core, l, owner);
 }
 
 /* When the last is gone, what holders and requests have asked for counts no
@@ -165,7 +165,7 @@ lock_unbinds(struct core *core, struct lock *l)
 	assert(lock_rare(l)->nbinding > 0);
 	if (--l->rare->nbinding == 0)
 		l->rare->most_keep_until_ms = l->rare->most_delay_ms = 0;
-	LOCK_HOOK(core, unbinds, core, l);
+	LOCK_HOOK(unbinds, core, l);
 }
 
 static void
@@ -208,7 +208,7 @@ hold_new(struct core *core, struct waiter *w, uint64_t fence)
 	h->lock = l;
 	h->fence = fence;
 	hold_set_waited(h, core->now_ms - w->claim.since_ms);
-	LOCK_HOOK(core, begins, core, h, w);
+	LOCK_HOOK(begins, core, h, w);
 	holders_join(l, h);
 	term_used(core, &l->lease.term, 1);
 	core->locks->nholds++;
@@ -241,7 +241,7 @@ hold_told(struct core *core, struct waiter *w)
 	struct lock *l = w->lock;
 
 	assert(w->claim.granted && !w->withdrawn);
-	LOCK_HOOK(core, told, core, w);
+	LOCK_HOOK(told, core, w);
 	w->result = RESULT_GRANTED;
 	/* A name that is locked anew is not lost any more. */
 	owner_take_lost(w->claim.owner, l->name, l->name_len);
@@ -307,7 +307,7 @@ static void
 hold_free(struct core *core, struct hold *h)
 {
 	assert(core->locks->nholds > 0);
-	LOCK_HOOK(core, ends, core, h);
+	LOCK_HOOK(ends, core, h);
 	holders_leave(h->lock, h);
 	term_used(core, &h->lock->lease.term, -1);
 	holding_end(core, &h->holding);
@@ -315,7 +315,7 @@ hold_free(struct core *core, struct hold *h)
 	if (hold_rare(h)->gone) {
 		assert(lock_rare(h->lock)->ngone > 0);
 		h->lock->rare->ngone--;
-		LOCK_HOOK(core, unbinds, core, h->lock);
+		LOCK_HOOK(unbinds, core, h->lock);
 	}
 	if (h->rare != NULL && h->rare->binds)
 		lock_unbinds(core, h->lock);
@@ -347,7 +347,7 @@ end_hold(struct core *core, struct hold *h, bool clean)
 void
 hold_end(struct core *core, struct hold *h, bool clean)
 {
-	LOCK_HOOK(core, ended, core, h);
+	LOCK_HOOK(ended, core, h);
 	hold_promise_told(h);
 	forget_untold(h, false);
 	end_hold(core, h, clean);
@@ -358,7 +358,7 @@ static void
 note_lost(
     struct core *core, const struct hold *h, const char *reason, const char *by)
 {
-	LOCK_HOOK(core, lost, core, h, reason, by);
+	LOCK_HOOK(lost, core, h, reason, by);
 	core->stats.lost++;
 }
 
@@ -372,10 +372,10 @@ hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
 	if (h->lock->lease.term.state == TERM_ATRISK)
 		note_lost(core, h, NOTIFY_GIVEN_UP, NULL);
 	else
-		LOCK_HOOK(core, given_back, core, h, end);
+		LOCK_HOOK(given_back, core, h, end);
 	hold_end(core, h, clean);
 	if (clean)
-		LOCK_HOOK(core, released, core, l);
+		LOCK_HOOK(released, core, l);
 }
 
 /*

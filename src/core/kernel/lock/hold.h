@@ -1,8 +1,8 @@
 /*
  * Holds: a session has a name; and how that ends.
  */
-#ifndef LOCKBROKER_CORE_LOCK_HOLD_H
-#define LOCKBROKER_CORE_LOCK_HOLD_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_HOLD_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_HOLD_H
 
 #include "core/kernel/lock/state.h"
 

@@ -6,12 +6,13 @@
  * wants a name looked at again touches it (names.h).  What may answer says so:
  * the first that does counts.
  */
-#ifndef LOCKBROKER_CORE_LOCK_HOOKS_H
-#define LOCKBROKER_CORE_LOCK_HOOKS_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_HOOKS_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_HOOKS_H
 
 #include <stddef.h>
 
 #include "core/kernel/lock/state.h"
+#include "core/kernel/turn/part.h"
 
 struct about;
 struct message_word;
@@ -102,26 +103,27 @@ struct lock_hooks {
 void hooks_init(struct core *core);
 
 /* The parts that have this function. */
-#define LOCK_HOOKS(core, function) \
+#define LOCK_HOOKS(function, core) \
 	((core)->locks->hooks[LOCK_HOOK_ROW(function)])
 
-#define LOCK_HOOK(core, function, ...)                   \
-	do {                                             \
-		const struct lock_hooks *const *hook_ =  \
-		    LOCK_HOOKS(core, function);          \
-		for (; *hook_ != NULL; hook_++)          \
-			(*hook_)->function(__VA_ARGS__); \
+/* As PARTS_CALL(): the core is the first argument of each function. */
+#define LOCK_HOOK(function, ...)                                    \
+	do {                                                        \
+		const struct lock_hooks *const *hook_ =             \
+		    LOCK_HOOKS(function, PARTS_OF(__VA_ARGS__, 0)); \
+		for (; *hook_ != NULL; hook_++)                     \
+			(*hook_)->function(__VA_ARGS__);            \
 	} while (0)
 
 /* The first answer that is not 0. */
-#define LOCK_ASK(core, function, ...)                              \
-	__extension__({                                            \
-		const struct lock_hooks *const *hook_ =            \
-		    LOCK_HOOKS(core, function);                    \
-		uint32_t answer_ = 0;                              \
-		for (; *hook_ != NULL && answer_ == 0; hook_++)    \
-			answer_ = (*hook_)->function(__VA_ARGS__); \
-		answer_;                                           \
+#define LOCK_ASK(function, ...)                                     \
+	__extension__({                                             \
+		const struct lock_hooks *const *hook_ =             \
+		    LOCK_HOOKS(function, PARTS_OF(__VA_ARGS__, 0)); \
+		uint32_t answer_ = 0;                               \
+		for (; *hook_ != NULL && answer_ == 0; hook_++)     \
+			answer_ = (*hook_)->function(__VA_ARGS__);  \
+		answer_;                                            \
 	})
 
 /* Do all parts let the request be made?  If not, it was refused. */
@@ -129,7 +131,7 @@ static inline bool
 lock_admits(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
-	const struct lock_hooks *const *hook = LOCK_HOOKS(core, admits);
+	const struct lock_hooks *const *hook = LOCK_HOOKS(admits, core);
 
 	for (; *hook != NULL; hook++)
 		if (!(*hook)->admits(core, owner, rq))
@@ -142,7 +144,7 @@ static inline bool
 lock_may_grant(
     const struct core *core, const struct lock *l, const struct waiter *w)
 {
-	const struct lock_hooks *const *hook = LOCK_HOOKS(core, may_grant);
+	const struct lock_hooks *const *hook = LOCK_HOOKS(may_grant, core);
 
 	for (; *hook != NULL; hook++)
 		if (!(*hook)->may_grant(core, l, w))

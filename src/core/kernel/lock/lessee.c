@@ -132,13 +132,13 @@ in_use(const struct lease *l)
 static bool
 stays(struct core *core, struct lease *l)
 {
-	return LOCK_ASK(core, stays, core, lock_with(l)) != 0;
+	return LOCK_ASK(stays, core, lock_with(l)) != 0;
 }
 
 static uint32_t
 reserve(const struct core *core, struct lease *l)
 {
-	return LOCK_ASK(core, reserve, core, lock_with(l));
+	return LOCK_ASK(reserve, core, lock_with(l));
 }
 
 /*
@@ -267,14 +267,14 @@ arrived(struct core *core, struct lease *lease)
 	struct lock *l = lock_with(lease);
 
 	l->handed = false;
-	LOCK_HOOK(core, arrived, core, l);
+	LOCK_HOOK(arrived, core, l);
 	group_arrived(core, l);
 }
 
 static void
 elsewhere(struct core *core, struct lease *l)
 {
-	LOCK_HOOK(core, elsewhere, core, lock_with(l));
+	LOCK_HOOK(elsewhere, core, lock_with(l));
 }
 
 static void
@@ -283,7 +283,7 @@ not_free(struct core *core, struct lease *l)
 	struct lock *lock = lock_with(l);
 
 	if (l->foreign)
-		LOCK_HOOK(core, plain, core, lock);
+		LOCK_HOOK(plain, core, lock);
 	queue_settle(core, lock, true);
 }
 
@@ -311,7 +311,7 @@ lost(struct core *core, struct lease *lease, const char *reason)
 static void
 renewed(struct core *core, struct lease *l, int64_t left_ms)
 {
-	LOCK_HOOK(core, renewed, core, lock_with(l), left_ms);
+	LOCK_HOOK(renewed, core, lock_with(l), left_ms);
 }
 
 static void
@@ -331,7 +331,7 @@ disowned(struct core *core, struct lease *lease, uint64_t fence)
 {
 	const struct lock *l = lock_seen(lease);
 
-	LOCK_HOOK(core, disowned, core, l->name, l->name_len, lease->seq, fence,
+	LOCK_HOOK(disowned, core, l->name, l->name_len, lease->seq, fence,
 	    lease_rare(lease)->linger_ms - core->now_ms);
 }
 

@@ -35,7 +35,7 @@ lock_free(struct core *core, struct lock *l)
 	assert(l->nholders == 0 && l->nuntold == 0);
 	assert(TAILQ_EMPTY(&l->holders) && l->queue == NULL);
 	tell_no_more(core, &l->lease.term);
-	LOCK_HOOK(core, freed, core, l);
+	LOCK_HOOK(freed, core, l);
 	lock_untouch(core, l);
 	parting_over(core, l, true);
 	names_remove(core, l);
@@ -270,7 +270,7 @@ decide(struct core *core, struct lock *l, bool unwanted)
 bool
 lock_next(struct core *core, struct lock *l)
 {
-	LOCK_HOOK(core, changed, core, l);
+	LOCK_HOOK(changed, core, l);
 	if (l->lease.term.losing)
 		return true;
 	decide(core, l, false);
@@ -283,13 +283,13 @@ lock_next(struct core *core, struct lock *l)
 	if (lease_is_held(&l->lease) &&
 	    (l->lease.pending == NULL || l->queue != NULL))
 		parting_over(core, l, false);
-	LOCK_HOOK(core, settles, core, l);
+	LOCK_HOOK(settles, core, l);
 	assert(!is_idle(l) || !l->lease.term.losing);
 	if (is_idle(l)) {
 		lock_free(core, l);
 		return false;
 	}
-	LOCK_HOOK(core, settled, core, l);
+	LOCK_HOOK(settled, core, l);
 	if (lease_is_held(&l->lease))
 		lease_arm_held(core, &l->lease);
 	return true;
@@ -327,7 +327,7 @@ lock_recall(struct core *core, const char *name, size_t len)
 
 	if (l == NULL || !lock_is_warm(l))
 		return;
-	LOCK_HOOK(core, wanted, core, l);
+	LOCK_HOOK(wanted, core, l);
 	(void)lock_next(core, l);
 }
 

@@ -1,8 +1,8 @@
 /*
  * Names: who holds them and who waits for them through this broker.
  */
-#ifndef LOCKBROKER_CORE_LOCK_LOCK_H
-#define LOCKBROKER_CORE_LOCK_LOCK_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_LOCK_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_LOCK_H
 
 #include "core/kernel/lock/names.h"
 

@@ -93,9 +93,32 @@ lock_need_rare(struct lock *l)
 	if (l->rare != NULL)
 		return l->rare;
 	l->rare = xcalloc(1, sizeof(*l->rare));
-	l->rare->lock = l;
-	TAILQ_INIT(&l->rare->forces);
 	return l->rare;
+}
+
+void *
+lock_need_part(struct lock *l, unsigned id, size_t size)
+{
+	struct lock_rare *m = lock_need_rare(l);
+
+	assert(id < PART_MAX);
+	if (m->part == NULL)
+		m->part = xcalloc(PART_MAX, sizeof(*m->part));
+	if (m->part[id] == NULL)
+		m->part[id] = xcalloc(1, size);
+	return m->part[id];
+}
+
+static void
+rare_free(struct lock_rare *m)
+{
+	unsigned id;
+
+	for (id = 0; m != NULL && m->part != NULL && id < PART_MAX; id++)
+		free(m->part[id]);
+	if (m != NULL)
+		free(m->part);
+	free(m);
 }
 
 /* Even its last holder waits while the keep of another, who shared the name,
@@ -191,7 +214,7 @@ names_remove(struct core *core, struct lock *l)
 	assert(!l->touched && l->queue == NULL);
 	table_remove(table_of(core, l->lease.term.shard), &l->by_name);
 	lease_fini(core, &l->lease);
-	free(l->rare);
+	rare_free(l->rare);
 	free(l);
 }
 

@@ -1,8 +1,8 @@
 /*
  * All names of which this broker knows something, and how to find them.
  */
-#ifndef LOCKBROKER_CORE_LOCK_NAMES_H
-#define LOCKBROKER_CORE_LOCK_NAMES_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_NAMES_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_NAMES_H
 
 #include "core/kernel/lock/state.h"
 
@@ -25,6 +25,19 @@ struct lock_rare *lock_need_rare(struct lock *l);
 void lock_linger(struct core *core, const struct hold *h, int64_t until_ms);
 bool lock_lingers_for(
     const struct core *core, const struct lock *l, const struct owner *owner);
+
+/* What the part of that id has of a name; NULL: nothing. */
+static inline void *
+lock_part(const struct lock *l, unsigned id)
+{
+	void *const *part = lock_rare(l)->part;
+
+	return part != NULL ? part[id] : NULL;
+}
+
+/* The same, made if there is none: `size` bytes, all zero.  It is freed with the
+ * name, behind `freed`. */
+void *lock_need_part(struct lock *l, unsigned id, size_t size);
 
 /* How far a walk has come; the rules of a table_walk (base/table.h) apply. */
 struct lock_walk {

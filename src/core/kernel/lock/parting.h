@@ -1,8 +1,8 @@
 /*
  * Names on their way back to the store, for which an UNLOCK waits.
  */
-#ifndef LOCKBROKER_CORE_LOCK_PARTING_H
-#define LOCKBROKER_CORE_LOCK_PARTING_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_PARTING_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_PARTING_H
 
 #include "core/kernel/lock/state.h"
 

@@ -74,7 +74,7 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 	w->queue_limit = rq->queue_limit;
 	w->shared = rq->shared;
 	w->result = RESULT_CANCELLED; /* if its client goes away */
-	LOCK_HOOK(core, waits, core, w);
+	LOCK_HOOK(waits, core, w);
 	if (waiter_binds(w))
 		lock_binds(core, l, owner);
 	return w;
@@ -308,7 +308,7 @@ waiter_ungranted(struct core *core, struct waiter *w)
 void
 waiter_free(struct core *core, struct waiter *w)
 {
-	LOCK_HOOK(core, waited, core, w);
+	LOCK_HOOK(waited, core, w);
 	if (waiter_binds(w))
 		lock_unbinds(core, w->lock);
 	if (w->claim.granted) {

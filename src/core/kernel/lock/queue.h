@@ -1,8 +1,8 @@
 /*
  * Waiters: requests in the queues of names.
  */
-#ifndef LOCKBROKER_CORE_LOCK_QUEUE_H
-#define LOCKBROKER_CORE_LOCK_QUEUE_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_QUEUE_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_QUEUE_H
 
 #include "base/span.h"
 #include "core/kernel/lock/state.h"

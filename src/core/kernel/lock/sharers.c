@@ -124,7 +124,7 @@ let_go(struct core *core, struct holding *holding, bool clean)
 	struct lock *l = h->lock;
 
 	if (core->stopping && !clean)
-		LOCK_HOOK(core, stopped, core, h);
+		LOCK_HOOK(stopped, core, h);
 	hold_give_back(core, h, "dropped", clean);
 	lock_next(core, l);
 }
@@ -147,7 +147,7 @@ lose(struct core *core, struct holding *holding, const struct loss *loss)
 	int64_t promised_ms = holding->owner->promised_ms;
 
 	if (loss->tell_by)
-		LOCK_HOOK(core, forced, core, h->lock, h, loss->by);
+		LOCK_HOOK(forced, core, h->lock, h, loss->by);
 	if (loss->by == NULL && promised_ms > core->now_ms)
 		outlive(core, holding, promised_ms);
 	hold_lose(core, h, loss->reason, loss->by);
@@ -164,7 +164,7 @@ warn(struct core *core, const struct holding *holding, enum event_id event,
 	emit_num(core, FIELD_FENCE, hold_told_fence(h));
 	if (event == EVENT_ATRISK)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
-	LOCK_HOOK(core, risk, core, h, event == EVENT_SAFE, left_ms);
+	LOCK_HOOK(risk, core, h, event == EVENT_SAFE, left_ms);
 }
 
 const struct holding_class hold_class = {

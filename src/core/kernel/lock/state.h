@@ -10,8 +10,8 @@
  * A waiter is one name of a request that has not been answered.  The core owns
  * all of them; the module that made one frees it.
  */
-#ifndef LOCKBROKER_CORE_LOCK_STATE_H
-#define LOCKBROKER_CORE_LOCK_STATE_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_STATE_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_STATE_H
 
 #include "base/freelist.h"
 #include "base/table.h"
@@ -24,8 +24,6 @@
 #define LOCK_HOOKS_MAX 48 /* functions of struct lock_hooks */
 
 TAILQ_HEAD(waiter_list, waiter);
-TAILQ_HEAD(force_list, force);	  /* force.c */
-TAILQ_HEAD(warm_list, lock_rare); /* warm.c */
 
 /*
  * What was agreed on for a hold beyond the usual.  Most holds have none: hold.c
@@ -126,39 +124,23 @@ struct group {
 	struct waiter *members[CORE_NAMES_MAX]; /* as asked; NULL: freed */
 };
 
-/* A broker that wants to know when a name has been given back. */
-struct asker {
-	SLIST_ENTRY(asker) link;
-	size_t len;
-	char token[]; /* that it has asked under; no NUL */
-};
-
 /*
  * What is known of few names only: those that changed hands, or are kept for
  * somebody.  Made by lock_need_rare(), freed with its lock.
  */
 struct lock_rare {
-	struct lock *lock;
-	TAILQ_ENTRY(lock_rare) in_warm; /* if it is warm */
-	uint64_t handovers;		/* in all */
-	uint32_t gave_way;	 /* lock_gives_way(), since the last grant */
-	uint32_t reserve;	 /* of fences, at its last draw; warm.c */
-	bool regranted : 1;	 /* while it was warm, since that draw */
-	bool warm : 1;		 /* kept here for nobody: warm.c */
+	uint64_t handovers;	 /* in all */
 	uint64_t linger_owner;	 /* may lock it again while it lingers ... */
 	int64_t linger_since_ms; /* ... and was granted it then */
-	int64_t freed_ms;	 /* when its last hold was freed; lock.freed */
+	uint32_t gave_way;	 /* lock_gives_way(), since the last grant */
 	/* Holds and requests with keep= or delay=; holds of clients gone. */
 	uint32_t nbinding, ngone;
-	struct share *share; /* of the user who pays for it; NULL: nobody */
 	/* The most that holds and requests have asked for. */
 	int64_t most_keep_until_ms, most_delay_ms;
-	struct force_list forces;   /* that wait for the end of its lease */
-	SLIST_HEAD(, asker) askers; /* owned; who recalls it: recall.c */
-	unsigned naskers;
 	struct telling *telling; /* owned; what its holders are being told */
 	struct table *crowd;	 /* its holders by owner; NULL: they are few */
 	struct cursors cursors;	 /* in its holders and waiters */
+	void **part;		 /* owned; what parts have of it: names.h */
 };
 
 /*
@@ -180,7 +162,6 @@ struct lock {
 	bool handed : 1;	  /* a hold was granted on this lease */
 	bool unowned : 1;	  /* counted in owners.nunowned */
 	bool counted : 1;	  /* counted in owners.ncounted */
-	bool freed : 1;		  /* given up while others waited here */
 	struct measure_mark mark; /* measured.c: its class */
 	uint8_t name_len;
 	char name[];

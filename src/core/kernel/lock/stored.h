@@ -1,8 +1,8 @@
 /*
  * Values of keys: they tell who has a name in the store.
  */
-#ifndef LOCKBROKER_CORE_LOCK_STORED_H
-#define LOCKBROKER_CORE_LOCK_STORED_H
+#ifndef LOCKBROKER_CORE_KERNEL_LOCK_STORED_H
+#define LOCKBROKER_CORE_KERNEL_LOCK_STORED_H
 
 #include "core/kernel/turn/turn.h"
 

@@ -13,8 +13,8 @@
  * while Redis is away (status.c).  Whoever embeds it says by a class what its
  * end means there.  A tagged request can be cancelled while it waits.
  */
-#ifndef LOCKBROKER_CORE_SESSION_CLAIM_H
-#define LOCKBROKER_CORE_SESSION_CLAIM_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_CLAIM_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_CLAIM_H
 
 #include "core/kernel/session/owner.h"
 

@@ -7,8 +7,8 @@
  * (lease/term.h), and may end sooner by a bound.  Whoever embeds it says by a
  * class what a loss, a risk and the end of its owner mean for it.
  */
-#ifndef LOCKBROKER_CORE_SESSION_HOLDING_H
-#define LOCKBROKER_CORE_SESSION_HOLDING_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_HOLDING_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_HOLDING_H
 
 #include "core/kernel/session/owner.h"
 

@@ -1,8 +1,8 @@
 /*
  * Log lines about sessions, and what log lines about their holds share.
  */
-#ifndef LOCKBROKER_CORE_SESSION_NOTIFY_H
-#define LOCKBROKER_CORE_SESSION_NOTIFY_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_NOTIFY_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_NOTIFY_H
 
 #include "core/kernel/session/owner.h"
 #include "core/kernel/turn/tally.h"

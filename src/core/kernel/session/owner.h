@@ -6,8 +6,8 @@
  *
  * The modules above keep here lists of what the owner holds and waits for.
  */
-#ifndef LOCKBROKER_CORE_SESSION_OWNER_H
-#define LOCKBROKER_CORE_SESSION_OWNER_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_OWNER_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_OWNER_H
 
 #include "base/cursor.h"
 #include "base/table.h"

@@ -11,8 +11,8 @@
  * away for longest goes first.  So all of them together are no more than
  * limits.clients, and idle ones keep nobody away.
  */
-#ifndef LOCKBROKER_CORE_SESSION_PLACE_H
-#define LOCKBROKER_CORE_SESSION_PLACE_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_PLACE_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_PLACE_H
 
 #include "core/kernel/session/record.h"
 

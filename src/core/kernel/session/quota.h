@@ -4,8 +4,8 @@
  * for how long: names, latches and token holds share one bound.  The counters
  * are in struct owners.
  */
-#ifndef LOCKBROKER_CORE_SESSION_QUOTA_H
-#define LOCKBROKER_CORE_SESSION_QUOTA_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_QUOTA_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_QUOTA_H
 
 #include "core/kernel/session/owner.h"
 

@@ -6,8 +6,8 @@
  * Only the files at the top of the core include this; the modules below know
  * the owner (owner.h).
  */
-#ifndef LOCKBROKER_CORE_SESSION_RECORD_H
-#define LOCKBROKER_CORE_SESSION_RECORD_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_RECORD_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_RECORD_H
 
 #include "core/kernel/session/owner.h"
 

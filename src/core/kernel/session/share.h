@@ -7,8 +7,8 @@
  * the share of the user who asked for it last, and gives it back.  Without
  * `auth` there is no user, and no share.
  */
-#ifndef LOCKBROKER_CORE_SESSION_SHARE_H
-#define LOCKBROKER_CORE_SESSION_SHARE_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_SHARE_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_SHARE_H
 
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
  * gets, a shorter hold=, a clock that gains.  So the bound is never later than
  * is true, whatever happens between the parts.
  */
-#ifndef LOCKBROKER_CORE_SESSION_VALID_H
-#define LOCKBROKER_CORE_SESSION_VALID_H
+#ifndef LOCKBROKER_CORE_KERNEL_SESSION_VALID_H
+#define LOCKBROKER_CORE_KERNEL_SESSION_VALID_H
 
 #include "core/kernel/session/owner.h"
 

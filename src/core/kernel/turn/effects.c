@@ -17,6 +17,7 @@
 #include "base/xmalloc.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/turn.h"
+#include "core/parts/token/token.h"
 
 void
 effects_init(struct effects *fx)

@@ -4,8 +4,8 @@
  *
  * A field belongs to the effect that was emitted last.
  */
-#ifndef LOCKBROKER_CORE_TURN_EMIT_H
-#define LOCKBROKER_CORE_TURN_EMIT_H
+#ifndef LOCKBROKER_CORE_KERNEL_TURN_EMIT_H
+#define LOCKBROKER_CORE_KERNEL_TURN_EMIT_H
 
 #include "base/span.h"
 #include "core/core.h"

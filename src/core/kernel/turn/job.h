@@ -6,8 +6,8 @@
  * nobody else.  Whoever puts something on the list of a job, or takes the last
  * thing off it, says so with job_set(); core_check() compares the two.
  */
-#ifndef LOCKBROKER_CORE_TURN_JOB_H
-#define LOCKBROKER_CORE_TURN_JOB_H
+#ifndef LOCKBROKER_CORE_KERNEL_TURN_JOB_H
+#define LOCKBROKER_CORE_KERNEL_TURN_JOB_H
 
 #include "core/kernel/turn/turn.h"
 

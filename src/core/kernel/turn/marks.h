@@ -2,8 +2,8 @@
  * What measurements keep with a name and with a request: room for it in their
  * structs, which nobody else reads.  And how a wait ends.
  */
-#ifndef LOCKBROKER_CORE_TURN_MARKS_H
-#define LOCKBROKER_CORE_TURN_MARKS_H
+#ifndef LOCKBROKER_CORE_KERNEL_TURN_MARKS_H
+#define LOCKBROKER_CORE_KERNEL_TURN_MARKS_H
 
 #include <stdint.h>
 

@@ -10,8 +10,8 @@
  * slots and jobs (core/parts/ids.h).  The kernel calls the parts in the order of
  * the list.
  */
-#ifndef LOCKBROKER_CORE_TURN_PART_H
-#define LOCKBROKER_CORE_TURN_PART_H
+#ifndef LOCKBROKER_CORE_KERNEL_TURN_PART_H
+#define LOCKBROKER_CORE_KERNEL_TURN_PART_H
 
 #include "core/kernel/turn/job.h"
 #include "core/kernel/turn/slot.h"

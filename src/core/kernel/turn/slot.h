@@ -1,8 +1,8 @@
 /*
  * Operations in flight: what the answer to each of them will be for.
  */
-#ifndef LOCKBROKER_CORE_TURN_SLOT_H
-#define LOCKBROKER_CORE_TURN_SLOT_H
+#ifndef LOCKBROKER_CORE_KERNEL_TURN_SLOT_H
+#define LOCKBROKER_CORE_KERNEL_TURN_SLOT_H
 
 #include "core/kernel/turn/turn.h"
 #include "store/op.h"

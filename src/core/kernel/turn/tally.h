@@ -2,8 +2,8 @@
  * Log lines that many names may cause at once: the first names have a line
  * each, then one line tells how many more there were.
  */
-#ifndef LOCKBROKER_CORE_TURN_TALLY_H
-#define LOCKBROKER_CORE_TURN_TALLY_H
+#ifndef LOCKBROKER_CORE_KERNEL_TURN_TALLY_H
+#define LOCKBROKER_CORE_KERNEL_TURN_TALLY_H
 
 #include "core/kernel/turn/turn.h"
 

@@ -5,8 +5,8 @@
  * A module knows its own piece of struct core and those of the modules below it;
  * the pieces of the others are pointers to structs that it does not see.
  */
-#ifndef LOCKBROKER_CORE_TURN_TURN_H
-#define LOCKBROKER_CORE_TURN_TURN_H
+#ifndef LOCKBROKER_CORE_KERNEL_TURN_TURN_H
+#define LOCKBROKER_CORE_KERNEL_TURN_TURN_H
 
 #include <assert.h>
 #include <stddef.h>

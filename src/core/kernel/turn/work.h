@@ -12,8 +12,8 @@
  * core_work() (core.h) tells the counters; core_work_bound() has the core abort
  * in the very loop that goes beyond a bound.
  */
-#ifndef LOCKBROKER_CORE_TURN_WORK_H
-#define LOCKBROKER_CORE_TURN_WORK_H
+#ifndef LOCKBROKER_CORE_KERNEL_TURN_WORK_H
+#define LOCKBROKER_CORE_KERNEL_TURN_WORK_H
 
 #include "core/kernel/turn/turn.h"
 

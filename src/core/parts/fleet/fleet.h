@@ -5,8 +5,8 @@
  * (core_config.fleet_ms); it remembers the answer: it is what it can tell people
  * while Redis is away.  So it finds another one that has its name, too.
  */
-#ifndef LOCKBROKER_CORE_FLEET_H
-#define LOCKBROKER_CORE_FLEET_H
+#ifndef LOCKBROKER_CORE_PARTS_FLEET_FLEET_H
+#define LOCKBROKER_CORE_PARTS_FLEET_FLEET_H
 
 #include "core/kernel/session/owner.h"
 #include "core/kernel/turn/slot.h"

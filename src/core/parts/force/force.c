@@ -185,7 +185,7 @@ force_message(
 	if (!is_meant(l, asked_ms))
 		return;
 	if (TAILQ_EMPTY(&l->holders))
-		LOCK_HOOK(core, forced, core, l, NULL, by);
+		LOCK_HOOK(forced, core, l, NULL, by);
 	end_lease(core, l, asked_ms, by, true);
 }
 
@@ -291,7 +291,7 @@ end_again(struct core *core, struct force *f)
 		end_lease(core, l, core->now_ms, f->by, false);
 	l = still_here(core, f);
 	if (l != NULL) {
-		force_list(&lock_need_rare(l)->forces, f);
+		force_await(l, f);
 		return;
 	}
 	f->here = false;
@@ -496,8 +496,7 @@ on_force(struct core *core, struct force *f, const struct slot *slot,
 		finish_if_done(core, f);
 		return;
 	case OUTCOME_LOST:
-		if (LOCK_ASK(core, token_held, core, f->name, f->name_len,
-			&has) != 0)
+		if (LOCK_ASK(token_held, core, f->name, f->name_len, &has) != 0)
 			mismatch(core, f, o->fence, &has);
 		else if (!about_ask(core, slot, o))
 			mismatch(core, f, o->fence, NULL);

@@ -6,8 +6,8 @@
  * have the name, and sees in the key that they have ended theirs.  It deletes a
  * plain client's key.
  */
-#ifndef LOCKBROKER_CORE_LOCK_FORCE_H
-#define LOCKBROKER_CORE_LOCK_FORCE_H
+#ifndef LOCKBROKER_CORE_PARTS_FORCE_FORCE_H
+#define LOCKBROKER_CORE_PARTS_FORCE_FORCE_H
 
 #include "core/kernel/lock/state.h"
 
@@ -37,6 +37,9 @@ void force_told(struct core *core, const struct slot *slot,
  * look at the forced releases that wait for the end of its lease here. */
 void force_changed(struct core *core, struct lock *l);
 void force_leave(struct core *core, struct lock *l);
+
+/* Do forced releases wait for the end of the lease of this name? */
+bool force_awaits(const struct lock *l);
 
 /* force_changed(), if any wait. */
 void force_touch(struct core *core, struct lock *l);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
+#include "core/kernel/lock/names.h"
 #include "core/kernel/turn/job.h"
 #include "core/parts/force/force_state.h"
 
@@ -90,6 +91,26 @@ force_find(const struct core *core, uint64_t id)
 	return link == NULL ? NULL : container_of(link, struct force, by_id);
 }
 
+bool
+force_awaits(const struct lock *l)
+{
+	const struct force_list *list = lock_part(l, PART_FORCE);
+
+	return list != NULL && !TAILQ_EMPTY(list);
+}
+
+void
+force_await(struct lock *l, struct force *f)
+{
+	struct force_list *list = lock_part(l, PART_FORCE);
+
+	if (list == NULL) {
+		list = lock_need_part(l, PART_FORCE, sizeof(*list));
+		TAILQ_INIT(list);
+	}
+	force_list(list, f);
+}
+
 /* Not while force_run() looks at one of them: what it ends changes the name,
  * and would bring up the others of that name over and over. */
 void
@@ -102,15 +123,17 @@ force_changed(struct core *core, struct lock *l)
 void
 force_leave(struct core *core, struct lock *l)
 {
-	if (l->rare == NULL)
+	struct force_list *list = lock_part(l, PART_FORCE);
+
+	if (list == NULL)
 		return;
-	TAILQ_CONCAT(&forces_of(core)->touched, &l->rare->forces, in_turn);
+	TAILQ_CONCAT(&forces_of(core)->touched, list, in_turn);
 	job_set(core, JOB_FORCE, !TAILQ_EMPTY(&forces_of(core)->touched));
 }
 
 void
 force_touch(struct core *core, struct lock *l)
 {
-	if (l->rare != NULL && !TAILQ_EMPTY(&l->rare->forces))
+	if (force_awaits(l))
 		force_changed(core, l);
 }

@@ -1,11 +1,13 @@
 /*
  * What the two files of UNLOCK-FORCE share.
  */
-#ifndef LOCKBROKER_CORE_LOCK_FORCE_STATE_H
-#define LOCKBROKER_CORE_LOCK_FORCE_STATE_H
+#ifndef LOCKBROKER_CORE_PARTS_FORCE_FORCE_STATE_H
+#define LOCKBROKER_CORE_PARTS_FORCE_FORCE_STATE_H
 
 #include "core/parts/force/force.h"
 #include "core/parts/ids.h"
+
+TAILQ_HEAD(force_list, force);
 
 /* One UNLOCK-FORCE.  Owned by forces.list; once over, by the list it is in. */
 struct force {
@@ -58,6 +60,9 @@ void force_end(struct core *core, struct force *f);
 /* Adds it to a list; takes the next one off the list of those to be looked at:
  * NULL: there is none, or it was over and is now freed. */
 void force_list(struct force_list *list, struct force *f);
+
+/* Adds it to those that wait for the end of the lease of the name here. */
+void force_await(struct lock *l, struct force *f);
 struct force *force_next_touched(struct core *core);
 
 #endif

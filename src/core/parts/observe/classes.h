@@ -1,8 +1,8 @@
 /*
  * The state of measurements.  Only files of this folder include this.
  */
-#ifndef LOCKBROKER_CORE_MEASURE_CLASSES_H
-#define LOCKBROKER_CORE_MEASURE_CLASSES_H
+#ifndef LOCKBROKER_CORE_PARTS_OBSERVE_CLASSES_H
+#define LOCKBROKER_CORE_PARTS_OBSERVE_CLASSES_H
 
 #include "core/parts/observe/count.h"
 #include "core/parts/observe/past.h"

@@ -2,8 +2,8 @@
  * Taking measurements: the core calls these functions when something happens.
  * Their cost does not depend on how much there is.
  */
-#ifndef LOCKBROKER_CORE_MEASURE_COUNT_H
-#define LOCKBROKER_CORE_MEASURE_COUNT_H
+#ifndef LOCKBROKER_CORE_PARTS_OBSERVE_COUNT_H
+#define LOCKBROKER_CORE_PARTS_OBSERVE_COUNT_H
 
 #include "core/kernel/turn/marks.h"
 #include "core/parts/observe/measure.h"

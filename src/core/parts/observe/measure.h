@@ -12,8 +12,8 @@
  * cost of recording does not depend on how many there are.  A pointer that it
  * returns is valid until the next step of the core.
  */
-#ifndef LOCKBROKER_CORE_MEASURE_MEASURE_H
-#define LOCKBROKER_CORE_MEASURE_MEASURE_H
+#ifndef LOCKBROKER_CORE_PARTS_OBSERVE_MEASURE_H
+#define LOCKBROKER_CORE_PARTS_OBSERVE_MEASURE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -119,18 +119,26 @@ measured_lost(
 	hold_over(core, h, reason, true, by);
 }
 
+/* What the part has of a name that changes hands; freed with it. */
+struct passing {
+	int64_t since_ms;
+	bool on; /* nobody was granted it since */
+};
+
 /* A handover lasts from the moment at which the last holder lets go, if
  * somebody waits then, to the next grant. */
 static void
 measured_freed(struct core *core, const struct hold *h)
 {
 	struct lock *l = h->lock;
+	struct passing *passing;
 
 	measure_holds_not(measure_of(core), l->mark);
 	if (l->nholders > 1 || l->queue == NULL)
 		return;
-	l->freed = true;
-	lock_need_rare(l)->freed_ms = core->now_ms;
+	passing = lock_need_part(l, PART_OBSERVE, sizeof(*passing));
+	passing->since_ms = core->now_ms;
+	passing->on = true;
 }
 
 /* Names that pass on. */
@@ -140,17 +148,23 @@ measured_freed(struct core *core, const struct hold *h)
 static void
 measured_handed(struct core *core, struct lock *l)
 {
-	if (l->freed)
-		measure_handover(measure_of(core), mark_of(core, l), FROM_HERE,
-		    core->now_ms - l->rare->freed_ms);
-	l->freed = false;
+	struct passing *passing = lock_part(l, PART_OBSERVE);
+
+	if (passing == NULL || !passing->on)
+		return;
+	measure_handover(measure_of(core), mark_of(core, l), FROM_HERE,
+	    core->now_ms - passing->since_ms);
+	passing->on = false;
 }
 
 /* The message of another broker tells when it has given the name up. */
 static void
 measured_arrived(struct core *core, struct lock *l)
 {
-	l->freed = false;
+	struct passing *passing = lock_part(l, PART_OBSERVE);
+
+	if (passing != NULL)
+		passing->on = false;
 	if (l->lease.term.provisional)
 		measure_handover(measure_of(core), mark_of(core, l),
 		    FROM_ELSEWHERE, core->now_ms - l->lease.term.confirmed_ms);

@@ -1,8 +1,8 @@
 /*
  * Reports what happens to names to the measurements (observe/count.h).
  */
-#ifndef LOCKBROKER_CORE_LOCK_MEASURED_H
-#define LOCKBROKER_CORE_LOCK_MEASURED_H
+#ifndef LOCKBROKER_CORE_PARTS_OBSERVE_MEASURED_H
+#define LOCKBROKER_CORE_PARTS_OBSERVE_MEASURED_H
 
 #include "core/kernel/lock/state.h"
 #include "core/parts/observe/count.h"

@@ -2,8 +2,8 @@
  * Log lines about locks: they tell later readers of the log who lost what, when
  * and why.
  */
-#ifndef LOCKBROKER_CORE_LOCK_NOTIFY_H
-#define LOCKBROKER_CORE_LOCK_NOTIFY_H
+#ifndef LOCKBROKER_CORE_PARTS_OBSERVE_NOTIFY_H
+#define LOCKBROKER_CORE_PARTS_OBSERVE_NOTIFY_H
 
 #include "core/kernel/lock/state.h"
 

@@ -2,8 +2,8 @@
  * The latest holds, by name and in all.  Both are bounded, so that one name
  * that changes hands all the time does not push all others out.
  */
-#ifndef LOCKBROKER_CORE_MEASURE_PAST_H
-#define LOCKBROKER_CORE_MEASURE_PAST_H
+#ifndef LOCKBROKER_CORE_PARTS_OBSERVE_PAST_H
+#define LOCKBROKER_CORE_PARTS_OBSERVE_PAST_H
 
 #include "base/list.h"
 #include "core/parts/observe/measure.h"

@@ -5,8 +5,8 @@
  * What the part has: the servers, as the guards know them and as voters, and the
  * votes under way.  It is there only with core_config.quorum.
  */
-#ifndef LOCKBROKER_CORE_QUORUM_QUORUM_H
-#define LOCKBROKER_CORE_QUORUM_QUORUM_H
+#ifndef LOCKBROKER_CORE_PARTS_QUORUM_QUORUM_H
+#define LOCKBROKER_CORE_PARTS_QUORUM_QUORUM_H
 
 #include "core/kernel/guard/guard.h"
 #include "core/parts/ids.h"

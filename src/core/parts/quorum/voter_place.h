@@ -3,8 +3,8 @@
  * those that vote was, replaces it.  The guards note a hash of the address by
  * each id, so that brokers that start later know it, too.
  */
-#ifndef LOCKBROKER_CORE_QUORUM_VOTER_PLACE_H
-#define LOCKBROKER_CORE_QUORUM_VOTER_PLACE_H
+#ifndef LOCKBROKER_CORE_PARTS_QUORUM_VOTER_PLACE_H
+#define LOCKBROKER_CORE_PARTS_QUORUM_VOTER_PLACE_H
 
 #include "core/parts/quorum/quorum.h"
 

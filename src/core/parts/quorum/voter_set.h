@@ -1,8 +1,8 @@
 /*
  * Sets of servers that vote, as servers and brokers tell them (voters.c).
  */
-#ifndef LOCKBROKER_CORE_QUORUM_VOTER_SET_H
-#define LOCKBROKER_CORE_QUORUM_VOTER_SET_H
+#ifndef LOCKBROKER_CORE_PARTS_QUORUM_VOTER_SET_H
+#define LOCKBROKER_CORE_PARTS_QUORUM_VOTER_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * How far the servers of a quorum are on their way to a set (parts/quorum/DESIGN).
  */
-#ifndef LOCKBROKER_CORE_QUORUM_VOTER_STAGE_H
-#define LOCKBROKER_CORE_QUORUM_VOTER_STAGE_H
+#ifndef LOCKBROKER_CORE_PARTS_QUORUM_VOTER_STAGE_H
+#define LOCKBROKER_CORE_PARTS_QUORUM_VOTER_STAGE_H
 
 #include "core/parts/quorum/quorum.h"
 

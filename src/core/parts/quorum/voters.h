@@ -1,8 +1,8 @@
 /*
  * Which servers make up a quorum (parts/quorum/DESIGN).
  */
-#ifndef LOCKBROKER_CORE_QUORUM_VOTERS_H
-#define LOCKBROKER_CORE_QUORUM_VOTERS_H
+#ifndef LOCKBROKER_CORE_PARTS_QUORUM_VOTERS_H
+#define LOCKBROKER_CORE_PARTS_QUORUM_VOTERS_H
 
 #include "core/parts/quorum/quorum.h"
 

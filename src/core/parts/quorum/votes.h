@@ -11,8 +11,8 @@
  * A failed acquire is ended on all servers that may have its token, also on
  * those that did not answer.
  */
-#ifndef LOCKBROKER_CORE_QUORUM_VOTES_H
-#define LOCKBROKER_CORE_QUORUM_VOTES_H
+#ifndef LOCKBROKER_CORE_PARTS_QUORUM_VOTES_H
+#define LOCKBROKER_CORE_PARTS_QUORUM_VOTES_H
 
 #include "core/kernel/lease/lease.h"
 

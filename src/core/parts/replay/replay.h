@@ -6,8 +6,8 @@
  * long as the client is silent, the broker can't know whether they arrived.  It
  * tells them again when the session is resumed.
  */
-#ifndef LOCKBROKER_CORE_REPLAY_H
-#define LOCKBROKER_CORE_REPLAY_H
+#ifndef LOCKBROKER_CORE_PARTS_REPLAY_REPLAY_H
+#define LOCKBROKER_CORE_PARTS_REPLAY_REPLAY_H
 
 #include "core/kernel/session/record.h"
 

@@ -12,8 +12,8 @@
  * Entries that an object may have to answer at once (wait=0, a client that has
  * shut down) are also in a list of their own.
  */
-#ifndef LOCKBROKER_CORE_SYNC_LINE_H
-#define LOCKBROKER_CORE_SYNC_LINE_H
+#ifndef LOCKBROKER_CORE_PARTS_SYNC_LINE_H
+#define LOCKBROKER_CORE_PARTS_SYNC_LINE_H
 
 #include "core/parts/sync/sync.h"
 

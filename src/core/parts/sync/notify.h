@@ -1,8 +1,8 @@
 /*
  * Log lines about permits; those about locks are in core/parts/observe/notify.h.
  */
-#ifndef LOCKBROKER_CORE_SYNC_NOTIFY_H
-#define LOCKBROKER_CORE_SYNC_NOTIFY_H
+#ifndef LOCKBROKER_CORE_PARTS_SYNC_NOTIFY_H
+#define LOCKBROKER_CORE_PARTS_SYNC_NOTIFY_H
 
 #include "core/parts/sync/sync.h"
 

@@ -2,8 +2,8 @@
  * Semaphores ("Other synchronizers" in lockbroker-protocol(7)): ACQUIRE and
  * RELEASE.
  */
-#ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_H
-#define LOCKBROKER_CORE_SYNC_SEMAPHORE_H
+#ifndef LOCKBROKER_CORE_PARTS_SYNC_SEMAPHORE_H
+#define LOCKBROKER_CORE_PARTS_SYNC_SEMAPHORE_H
 
 #include "core/kernel/lease/term.h"
 #include "core/kernel/session/holding.h"

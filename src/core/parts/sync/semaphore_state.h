@@ -2,8 +2,8 @@
  * The state of a semaphore.  Only these include it: semaphore.c, which decides
  * what comes next, permits.c, which knows who has what, and lessee.c.
  */
-#ifndef LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
-#define LOCKBROKER_CORE_SYNC_SEMAPHORE_STATE_H
+#ifndef LOCKBROKER_CORE_PARTS_SYNC_SEMAPHORE_STATE_H
+#define LOCKBROKER_CORE_PARTS_SYNC_SEMAPHORE_STATE_H
 
 #include "core/parts/sync/semaphore.h"
 

@@ -15,8 +15,8 @@
  * next.  An object has at most one operation in flight.  An unknown outcome
  * changes nothing: the broker sends the operation again.
  */
-#ifndef LOCKBROKER_CORE_SYNC_SYNC_H
-#define LOCKBROKER_CORE_SYNC_SYNC_H
+#ifndef LOCKBROKER_CORE_PARTS_SYNC_SYNC_H
+#define LOCKBROKER_CORE_PARTS_SYNC_SYNC_H
 
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/session/claim.h"

@@ -7,8 +7,8 @@
  * as what it may come to hold.  Token holds count by what is kept for the user
  * in all (session/share.h).
  */
-#ifndef LOCKBROKER_CORE_TENANT_H
-#define LOCKBROKER_CORE_TENANT_H
+#ifndef LOCKBROKER_CORE_PARTS_TENANT_TENANT_H
+#define LOCKBROKER_CORE_PARTS_TENANT_TENANT_H
 
 #include "core/kernel/session/owner.h"
 

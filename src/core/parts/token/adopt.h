@@ -9,8 +9,8 @@
  * Redis picks the broker, once for each guard, and goes through the keys in
  * steps (lua/adopt.lua).  If that broker goes, too, another one begins anew.
  */
-#ifndef LOCKBROKER_CORE_TOKEN_ADOPT_H
-#define LOCKBROKER_CORE_TOKEN_ADOPT_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_ADOPT_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_ADOPT_H
 
 #include "core/parts/token/state.h"
 

@@ -1,8 +1,8 @@
 /*
  * Requests about token holds (token/token.h), and what becomes of them.
  */
-#ifndef LOCKBROKER_CORE_TOKEN_CALL_H
-#define LOCKBROKER_CORE_TOKEN_CALL_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_CALL_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_CALL_H
 
 #include "core/parts/token/state.h"
 

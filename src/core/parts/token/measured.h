@@ -2,8 +2,8 @@
  * What happens to token holds, for the classes, the history and log.audit
  * (observe/count.h).
  */
-#ifndef LOCKBROKER_CORE_TOKEN_MEASURED_H
-#define LOCKBROKER_CORE_TOKEN_MEASURED_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_MEASURED_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_MEASURED_H
 
 #include "core/parts/token/state.h"
 

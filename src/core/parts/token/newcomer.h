@@ -6,8 +6,8 @@
  *	others poll, and are away --> a look --taken--> BUSY
  *	                                     --free--> it yields, then takes it
  */
-#ifndef LOCKBROKER_CORE_TOKEN_NEWCOMER_H
-#define LOCKBROKER_CORE_TOKEN_NEWCOMER_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_NEWCOMER_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_NEWCOMER_H
 
 #include "core/parts/token/state.h"
 

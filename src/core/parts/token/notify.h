@@ -1,8 +1,8 @@
 /*
  * Log lines about token holds.  They never show a token.
  */
-#ifndef LOCKBROKER_CORE_TOKEN_NOTIFY_H
-#define LOCKBROKER_CORE_TOKEN_NOTIFY_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_NOTIFY_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_NOTIFY_H
 
 #include "core/parts/token/state.h"
 

@@ -2,8 +2,8 @@
  * What the files of the module share: calls.c has the calls, call.c carries
  * them out, poll.c keeps those that wait, and answer.c answers them.
  */
-#ifndef LOCKBROKER_CORE_TOKEN_PARTS_H
-#define LOCKBROKER_CORE_TOKEN_PARTS_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_PARTS_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_PARTS_H
 
 #include "core/parts/token/state.h"
 

@@ -25,8 +25,8 @@
  * it to the first token that is here, and the poll queue keeps its place for
  * the others.
  */
-#ifndef LOCKBROKER_CORE_TOKEN_POLL_H
-#define LOCKBROKER_CORE_TOKEN_POLL_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_POLL_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_POLL_H
 
 #include "core/parts/token/state.h"
 

@@ -1,8 +1,8 @@
 /*
  * Poll queues: who wants a name through this broker (poll.h).
  */
-#ifndef LOCKBROKER_CORE_TOKEN_POLLERS_H
-#define LOCKBROKER_CORE_TOKEN_POLLERS_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_POLLERS_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_POLLERS_H
 
 #include "core/parts/token/poll.h"
 

@@ -13,8 +13,8 @@
  * no session a name because of a token hold.  A token hold that ends may become
  * that of the next token which waits here, but Redis makes it so (poll.h).
  */
-#ifndef LOCKBROKER_CORE_TOKEN_STATE_H
-#define LOCKBROKER_CORE_TOKEN_STATE_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_STATE_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_STATE_H
 
 #include "base/table.h"
 #include "core/kernel/guard/guard_wait.h"

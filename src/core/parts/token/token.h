@@ -13,8 +13,8 @@
  * unavailable (Redis), shutdown.  If the client goes away, nobody is answered,
  * and the core gives back what Redis grants.
  */
-#ifndef LOCKBROKER_CORE_TOKEN_TOKEN_H
-#define LOCKBROKER_CORE_TOKEN_TOKEN_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_TOKEN_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_TOKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * them, and asks once a lease whether they are still its own: another broker
  * that ends one or takes it over says so in a message, which may be lost.
  */
-#ifndef LOCKBROKER_CORE_TOKEN_TOKEN_RECORD_H
-#define LOCKBROKER_CORE_TOKEN_TOKEN_RECORD_H
+#ifndef LOCKBROKER_CORE_PARTS_TOKEN_TOKEN_RECORD_H
+#define LOCKBROKER_CORE_PARTS_TOKEN_TOKEN_RECORD_H
 
 #include "core/kernel/guard/sweep.h"
 #include "core/parts/token/state.h"

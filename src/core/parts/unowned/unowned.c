@@ -14,12 +14,27 @@
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/lock.h"
+#include "core/kernel/lock/names.h"
 #include "core/kernel/session/quota.h"
 #include "core/kernel/session/share.h"
 #include "core/kernel/turn/job.h"
 #include "core/kernel/turn/work.h"
 #include "core/parts/ids.h"
 #include "core/parts/unowned/unowned.h"
+
+/* The share of the user who pays for the name; NULL: nobody does. */
+static struct share **
+payer(struct lock *l)
+{
+	return lock_part(l, PART_UNOWNED);
+}
+
+static void
+pay_back(struct core *core, struct lock *l)
+{
+	if (payer(l) != NULL)
+		share_give(&core->owners->shares, payer(l));
+}
 
 /*
  * Changes the counters by the difference to what the name was counted as
@@ -42,8 +57,8 @@ count_unowned(struct core *core, struct lock *l)
 	core->owners->ncounted += (uint64_t)counts - l->counted;
 	l->unowned = unowned;
 	l->counted = counts;
-	if (!counts && l->rare != NULL)
-		share_give(&core->owners->shares, &l->rare->share);
+	if (!counts)
+		pay_back(core, l);
 }
 
 static void
@@ -54,14 +69,15 @@ forget_unowned(struct core *core, struct lock *l)
 	core->owners->nunowned -= l->unowned;
 	core->owners->ncounted -= l->counted;
 	l->unowned = l->counted = false;
-	if (l->rare != NULL)
-		share_give(&core->owners->shares, &l->rare->share);
+	pay_back(core, l);
 }
 
 static void
 pay(struct core *core, struct lock *l, const struct owner *owner)
 {
-	share_pass(&core->owners->shares, &l->rare->share, owner->user);
+	share_pass(&core->owners->shares,
+	    lock_need_part(l, PART_UNOWNED, sizeof(struct share *)),
+	    owner->user);
 	count_unowned(core, l);
 }
 

@@ -1,8 +1,8 @@
 /*
  * Counts the names that are kept for nobody, and bounds them (limits.unowned).
  */
-#ifndef LOCKBROKER_CORE_LOCK_UNOWNED_H
-#define LOCKBROKER_CORE_LOCK_UNOWNED_H
+#ifndef LOCKBROKER_CORE_PARTS_UNOWNED_UNOWNED_H
+#define LOCKBROKER_CORE_PARTS_UNOWNED_UNOWNED_H
 
 #include "core/kernel/lock/state.h"
 

@@ -380,7 +380,7 @@ about_answer(struct core *core, const struct lock *l, const char *name,
 	if (!is_token(to))
 		return;
 	if (!about_here(core, l, &a))
-		(void)LOCK_ASK(core, token_held, core, name, name_len, &a);
+		(void)LOCK_ASK(token_held, core, name, name_len, &a);
 	known_of(&a, known);
 	buf_init(&text);
 	buf_adds(&text, "told");

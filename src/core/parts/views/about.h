@@ -10,8 +10,8 @@
  * are over.  Over a quorum nobody is asked.  Fields that are not known are
  * ignored, and so is an answer that is no such line.
  */
-#ifndef LOCKBROKER_CORE_LOCK_ABOUT_H
-#define LOCKBROKER_CORE_LOCK_ABOUT_H
+#ifndef LOCKBROKER_CORE_PARTS_VIEWS_ABOUT_H
+#define LOCKBROKER_CORE_PARTS_VIEWS_ABOUT_H
 
 #include "base/span.h"
 #include "core/kernel/lock/state.h"

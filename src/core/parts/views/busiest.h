@@ -4,8 +4,8 @@
  * with the least busy on top: it is the one that a busier name replaces.
  * Or the names that have been held longest, which come in the order of that.
  */
-#ifndef LOCKBROKER_CORE_BUSIEST_H
-#define LOCKBROKER_CORE_BUSIEST_H
+#ifndef LOCKBROKER_CORE_PARTS_VIEWS_BUSIEST_H
+#define LOCKBROKER_CORE_PARTS_VIEWS_BUSIEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

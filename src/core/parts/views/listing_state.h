@@ -2,8 +2,8 @@
  * What a list that is being made knows.  Only the files listing*.c include
  * this.
  */
-#ifndef LOCKBROKER_CORE_LISTING_STATE_H
-#define LOCKBROKER_CORE_LISTING_STATE_H
+#ifndef LOCKBROKER_CORE_PARTS_VIEWS_LISTING_STATE_H
+#define LOCKBROKER_CORE_PARTS_VIEWS_LISTING_STATE_H
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * Why a request was refused (`SESSION why=yes`): who has the name that is in the
  * way, as far as this broker knows without asking anybody.
  */
-#ifndef LOCKBROKER_CORE_OBSTACLE_H
-#define LOCKBROKER_CORE_OBSTACLE_H
+#ifndef LOCKBROKER_CORE_PARTS_VIEWS_OBSTACLE_H
+#define LOCKBROKER_CORE_PARTS_VIEWS_OBSTACLE_H
 
 #include "core/kernel/session/owner.h"
 

@@ -1,8 +1,8 @@
 /*
  * STATUS and QUEUE: who has a name, here or according to the store.
  */
-#ifndef LOCKBROKER_CORE_STATUS_H
-#define LOCKBROKER_CORE_STATUS_H
+#ifndef LOCKBROKER_CORE_PARTS_VIEWS_STATUS_H
+#define LOCKBROKER_CORE_PARTS_VIEWS_STATUS_H
 
 #include "core/kernel/lock/state.h"
 

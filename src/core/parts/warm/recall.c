@@ -58,6 +58,19 @@ struct recall {
 	struct put_off off; /* the operation */
 };
 
+/* A broker that wants to know when a name has been given back. */
+struct asker {
+	SLIST_ENTRY(asker) link;
+	size_t len;
+	char token[]; /* that it has asked under; no NUL */
+};
+
+/* Who recalls a name: what the part has of it. */
+struct askers {
+	SLIST_HEAD(, asker) list; /* owned */
+	unsigned n;
+};
+
 struct recalls {
 	LIST_HEAD(, question) questions;
 	struct table by_seq, by_pair;
@@ -451,44 +464,48 @@ void
 recall_note(struct core *core, struct lock *l, const char *name,
     size_t name_len, const char *asker, size_t asker_len)
 {
+	struct askers *all;
 	struct asker *a;
 
 	if (l == NULL) {
 		tell_asker(core, name, name_len, asker, asker_len);
 		return;
 	}
-	if (lock_need_rare(l)->naskers >= ASKERS_MAX)
+	all = lock_need_part(l, PART_RECALL, sizeof(*all));
+	if (all->n >= ASKERS_MAX)
 		return;
 	a = xcalloc(1, sizeof(*a) + asker_len);
 	a->len = asker_len;
 	memcpy(a->token, asker, asker_len);
-	SLIST_INSERT_HEAD(&l->rare->askers, a, link);
-	l->rare->naskers++;
+	SLIST_INSERT_HEAD(&all->list, a, link);
+	all->n++;
 }
 
 static void
 forget_askers(struct core *core, struct lock *l)
 {
+	struct askers *all = lock_part(l, PART_RECALL);
 	struct asker *a;
 
 	(void)core;
-	if (l->rare == NULL)
+	if (all == NULL)
 		return;
-	while ((a = SLIST_FIRST(&l->rare->askers)) != NULL) {
-		SLIST_REMOVE_HEAD(&l->rare->askers, link);
+	while ((a = SLIST_FIRST(&all->list)) != NULL) {
+		SLIST_REMOVE_HEAD(&all->list, link);
 		free(a);
 	}
-	l->rare->naskers = 0;
+	all->n = 0;
 }
 
 void
 recall_tell(struct core *core, struct lock *l)
 {
-	struct asker *a;
+	const struct askers *all = lock_part(l, PART_RECALL);
+	const struct asker *a;
 
-	if (l->rare == NULL || l->rare->naskers == 0 || is_parting(l))
+	if (all == NULL || all->n == 0 || is_parting(l))
 		return;
-	SLIST_FOREACH(a, &l->rare->askers, link)
+	SLIST_FOREACH(a, &all->list, link)
 	tell_asker(core, l->name, l->name_len, a->token, a->len);
 	forget_askers(core, l);
 }

@@ -17,8 +17,8 @@
  * remembered for less than that half a minute: whatever it has meanwhile, it
  * has for somebody.  If it does not answer, the warmth is over by itself.
  */
-#ifndef LOCKBROKER_CORE_LOCK_RECALL_H
-#define LOCKBROKER_CORE_LOCK_RECALL_H
+#ifndef LOCKBROKER_CORE_PARTS_WARM_RECALL_H
+#define LOCKBROKER_CORE_PARTS_WARM_RECALL_H
 
 #include "core/kernel/lock/state.h"
 

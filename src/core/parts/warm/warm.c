@@ -33,6 +33,7 @@
 #include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/turn/emit.h"
+#include "core/parts/force/force.h"
 #include "core/parts/ids.h"
 #include "core/parts/warm/warm.h"
 
@@ -59,7 +60,7 @@ struct taken {
 
 /* Its memory is there only if locks.warm is not 0, or was not. */
 struct warm {
-	struct warm_list names; /* the oldest first */
+	TAILQ_HEAD(, warm_name) names; /* the oldest first */
 	size_t n;
 	int64_t most_ms;   /* locks.warm; 0: off */
 	bool is_auto;	   /* beside plain clients, which must be let in */
@@ -257,12 +258,14 @@ is_worth_it(const struct core *core, struct warm *warm, const struct lock *l)
 void
 warm_over(struct core *core, struct lock *l)
 {
-	if (!warm_is(l))
+	struct warm_name *m = lock_part(l, PART_WARM);
+
+	if (m == NULL || !m->warm)
 		return;
 	assert(warm_of(core)->n > 0 && l->lease.rare != NULL);
-	TAILQ_REMOVE(&warm_of(core)->names, l->rare, in_warm);
+	TAILQ_REMOVE(&warm_of(core)->names, m, link);
 	warm_of(core)->n--;
-	l->rare->warm = false;
+	m->warm = false;
 	l->lease.rare->warm_ms = 0;
 }
 
@@ -372,11 +375,12 @@ static void
 warm_granted(struct core *core, struct lock *l, bool shared)
 {
 	struct warm *warm = warm_of(core);
+	struct warm_name *m = lock_part(l, PART_WARM);
 
-	if (warm_is(l)) {
+	if (m != NULL && m->warm) {
 		warm_over(core, l);
 		core->stats.warm_grants++;
-		l->rare->regranted = true;
+		m->regranted = true;
 		put_off_renewal(core, l);
 	}
 	if (warm->most_ms > 0 && !shared)
@@ -387,7 +391,7 @@ static bool
 is_wanted_elsewhere(const struct lock *l)
 {
 	return lease_contended(&l->lease) || l->lease.contended_early ||
-	       !TAILQ_EMPTY(&l->rare->forces);
+	       force_awaits(l);
 }
 
 /* The first of the list has been warm for longest. */
@@ -407,20 +411,22 @@ static void
 warm_released(struct core *core, struct lock *l)
 {
 	struct warm *warm = warm_of(core);
+	struct warm_name *m;
 
 	if (warm->most_ms == 0 || l->queue != NULL ||
 	    !TAILQ_EMPTY(&l->holders) || !is_sound(core, l) ||
 	    !is_calm(core, l) || !is_worth_it(core, warm, l) ||
 	    !may_be_warm(warm, l) || !is_in_row(core, warm, l))
 		return;
-	lock_need_rare(l);
 	if (is_wanted_elsewhere(l))
 		return;
 	make_room(core, warm);
-	assert(!l->rare->warm);
-	TAILQ_INSERT_TAIL(&warm->names, l->rare, in_warm);
+	m = lock_need_part(l, PART_WARM, sizeof(*m));
+	assert(!m->warm);
+	m->lock = l;
+	TAILQ_INSERT_TAIL(&warm->names, m, link);
 	warm->n++;
-	l->rare->warm = true;
+	m->warm = true;
 	lease_need_rare(&l->lease)->warm_ms = core->now_ms + warm->most_ms;
 }
 
@@ -446,7 +452,7 @@ warm_stays(struct core *core, struct lock *l)
 static uint32_t
 warm_reserve(const struct core *core, struct lock *l)
 {
-	struct lock_rare *m = l->rare;
+	struct warm_name *m = lock_part(l, PART_WARM);
 
 	(void)core;
 	if (m == NULL || !(m->warm || m->regranted))
@@ -474,15 +480,15 @@ static size_t
 check_warm(const struct core *core)
 {
 	const struct warm *warm = warm_of(core);
-	const struct lock_rare *m;
+	const struct warm_name *m;
 	struct lock_walk walk;
 	const struct lock *l;
 	size_t n = 0;
 
 	for (l = names_first(core, &walk); l != NULL; l = names_next(&walk))
 		check_one(l);
-	TAILQ_FOREACH (m, &warm->names, in_warm) {
-		assert(m->warm && m->lock->rare == m);
+	TAILQ_FOREACH (m, &warm->names, link) {
+		assert(m->warm && lock_part(m->lock, PART_WARM) == m);
 		n++;
 	}
 	assert(n == warm->n && n <= WARM_MAX);

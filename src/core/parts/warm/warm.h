@@ -3,13 +3,23 @@
  * so that the next LOCK here costs no trip to the store (locks.warm in
  * lockbrokerd.yaml(5)).
  */
-#ifndef LOCKBROKER_CORE_LOCK_WARM_H
-#define LOCKBROKER_CORE_LOCK_WARM_H
+#ifndef LOCKBROKER_CORE_PARTS_WARM_WARM_H
+#define LOCKBROKER_CORE_PARTS_WARM_WARM_H
 
 #include "base/limits.h"
-#include "core/kernel/lock/state.h"
+#include "core/kernel/lock/names.h"
+#include "core/parts/ids.h"
 
 #define WARM_MAX 10000 /* names at once; the oldest go first */
+
+/* What the part has of a name; freed with it. */
+struct warm_name {
+	struct lock *lock;
+	TAILQ_ENTRY(warm_name) link; /* if it is warm */
+	uint32_t reserve;	     /* of fences, at its last draw */
+	bool regranted;		     /* while it was warm, since that draw */
+	bool warm;		     /* kept here for nobody */
+};
 
 void warm_init(struct core *core);
 void warm_fini(struct core *core);
@@ -39,7 +49,9 @@ bool warm_any(const struct core *core);
 static inline bool
 warm_is(const struct lock *l)
 {
-	return lock_rare(l)->warm;
+	const struct warm_name *m = lock_part(l, PART_WARM);
+
+	return m != NULL && m->warm;
 }
 
 #endif

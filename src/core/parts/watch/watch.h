@@ -6,8 +6,8 @@
  * the key, once in the time of a lease, however many sessions watch it; and at
  * once if it happens to learn of a change.
  */
-#ifndef LOCKBROKER_CORE_LOCK_WATCH_H
-#define LOCKBROKER_CORE_LOCK_WATCH_H
+#ifndef LOCKBROKER_CORE_PARTS_WATCH_WATCH_H
+#define LOCKBROKER_CORE_PARTS_WATCH_WATCH_H
 
 #include "core/kernel/lock/state.h"
 

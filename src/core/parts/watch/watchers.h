@@ -8,8 +8,8 @@
  * was in between.  What watch.c finds out about a name answers all watchers
  * that asked before.
  */
-#ifndef LOCKBROKER_CORE_LOCK_WATCHERS_H
-#define LOCKBROKER_CORE_LOCK_WATCHERS_H
+#ifndef LOCKBROKER_CORE_PARTS_WATCH_WATCHERS_H
+#define LOCKBROKER_CORE_PARTS_WATCH_WATCHERS_H
 
 #include "core/kernel/lock/state.h"
 #include "core/parts/ids.h"
