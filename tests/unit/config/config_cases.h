@@ -89,6 +89,9 @@ static const struct good_case good_cases[] = {
 	    "      lock: [\"x/*\", \"%u\"]\n" },
 	{ "auth: {users: [{name: a, unix: [root, \"%root\"]}]}",
 	    "      unix: [\"root\", \"%root\"]\n" },
+	{ "auth: {users: [{name: a, limits: {holds: 5}}]}",
+	    "      limits:\n        clients: 0\n        holds: 5\n"
+	    "        waiters: 0\n        requests: 0\n" },
 	{ "auth: {users: [{name: a, certificate: [\"CN=a\", \"DNS:b\", "
 	  "\"URI:c:d\"]}]}",
 	    "      certificate: [\"CN=a\", \"DNS:b\", \"URI:c:d\"]\n" },
@@ -323,7 +326,13 @@ static const struct fault_case fault_cases[] = {
 	    "once\n" },
 	{ "auth: {users: [{name: a, pass: b}]}",
 	    "t:1:26: auth.users.pass: unknown key, expected name, hash, unix, "
-	    "certificate, lock, watch, deny or admin\n" },
+	    "certificate, lock, watch, deny, admin or limits\n" },
+	{ "auth: {users: [{name: a, admin: true, limits: {client: 5}}]}",
+	    "t:1:48: auth.users.limits.client: unknown key, did you mean "
+	    "auth.users.limits.clients?\n" },
+	{ "auth: {users: [{name: a, admin: true, limits: {holds: -1}}]}",
+	    "t:1:55: auth.users.limits.holds: '-1' is not a whole number, "
+	    "expected a number from 0 to 10000000\n" },
 	{ "auth: {users: [{name: \"a b\"}]}",
 	    "t:1:23: auth.users.name: 'a b' has a name with other characters "
 	    "than letters, digits and . _ - + @, expected the name of a "
