@@ -404,6 +404,7 @@ user_name_why(const char *name)
 const struct user_limits *
 user_limits(const struct user *user)
 {
+	assert(user != NULL);
 	return &user->limits;
 }
 

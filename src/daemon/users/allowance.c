@@ -93,12 +93,11 @@ allowance_pass(
 {
 	struct allowance *is = user != NULL ? get(all, user_name(user)) : NULL;
 
+	assert(*of == NULL || (*of)->counts.clients > 0);
 	if (is != NULL)
 		is->counts.clients++;
-	if (*of != NULL) {
-		assert((*of)->counts.clients > 0);
+	if (*of != NULL)
 		(*of)->counts.clients--;
-	}
 	*of = is;
 }
 
@@ -117,6 +116,7 @@ allowance_admits(struct allowances *all, struct allowance *a,
 	unsigned most = user_limits(user)->requests;
 	int64_t due_us;
 
+	assert(a != NULL && us >= 0);
 	if (most == 0)
 		return true;
 	due_us = a->due_us > us ? a->due_us : us;
@@ -131,12 +131,14 @@ allowance_admits(struct allowances *all, struct allowance *a,
 void
 allowance_denied(struct allowance *a)
 {
+	assert(a != NULL);
 	a->counts.denied++;
 }
 
 void
 allowance_refused(struct allowances *all, const struct user *user)
 {
+	assert(user != NULL);
 	get(all, user_name(user))->counts.refused++;
 	all->refused++;
 }

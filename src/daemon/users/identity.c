@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,6 +173,7 @@ identity_opened(struct identity *id, struct conn *c)
 void
 identity_gone(struct identity *id, struct client *client)
 {
+	assert(client != NULL);
 	allowance_pass(id->allowances, &client->allowance, NULL);
 }
 
@@ -259,6 +261,7 @@ limit_users(struct identity *id)
 	size_t i, n = id->users != NULL ? users_count(id->users) : 0;
 	struct core_user_limits *limits = xcalloc(n + 1, sizeof(*limits));
 
+	assert(id->broker->core != NULL);
 	for (i = 0; i < n; i++) {
 		const struct user *user = users_at(id->users, i);
 
