@@ -329,14 +329,21 @@ def sentinel(test):
         "mode": "sentinel", "nodes": watched.addresses, "master": "mymaster", "replicas": 1,
         "trust_new": True})
 
+    def replication(server):
+        # A Sentinel that makes a master a replica closes its connections.
+        server.disconnect()
+        return server.cmd("INFO", "replication")
+
+    def master_and_replica():
+        by_role = {"role:slave" in replication(one): one for one in watched.servers}
+        return len(by_role) == 2 and (by_role[False], by_role[True])
+
     def fail_over():
-        old, new = sorted(watched.servers, key=lambda one: "role:slave" in one.cmd(
-            "INFO", "replication"))
+        old, new = eventually(master_and_replica, 60, "one of them is the master")
         old.kill()
         watched.promoted(new)
         old.start()
-        eventually(lambda: "master_link_status:up" in old.cmd("INFO", "replication"), 60,
-                   "it is a replica")
+        eventually(lambda: "master_link_status:up" in replication(old), 60, "it is a replica")
 
     board.faults = [fail_over, watched.hand_over]
     return board
