@@ -414,7 +414,7 @@ void
 checker_tried(struct world *w, const struct ask *ask)
 {
 	const struct ground *ground = &w->checker.grounds[ask->name];
-	int64_t since_us = ask->sent_us - TRY_SLACK_US;
+	int64_t since_us = ask->sent_us - TRY_SLACK_US - faults_left_us(w);
 
 	if (!faults_none(w) || ask->wait_ms != 0 || ask->nnames != 1 ||
 	    ground->changed_us > since_us ||

@@ -117,7 +117,13 @@ void faults_spoil_draw(struct world *w, struct prng *p);
 void faults_garble(struct world *w, redisReply *reply);
 
 /* What may be expected. */
-bool faults_none(const struct world *w);   /* nothing was ever wrong */
+bool faults_none(const struct world *w); /* nothing was ever wrong */
+/*
+ * For how long nobody may have a name, although it is refused.  Where some servers
+ * of a quorum fail, a majority of the others may still have the lease of a hold
+ * that ended by the votes of a different majority.
+ */
+int64_t faults_left_us(const struct world *w);
 bool faults_forget(const struct world *w); /* Redis may lose what it knew */
 /* A former master still answers, from what it knows. */
 bool faults_deposed(const struct world *w);

@@ -21,6 +21,12 @@ faults_none(const struct world *w)
 	       w->o->ablation == NULL;
 }
 
+int64_t
+faults_left_us(const struct world *w)
+{
+	return w->faults.few > 0 ? (w->lease_ms + w->pad_ms) * 1000 : 0;
+}
+
 bool
 faults_forget(const struct world *w)
 {
