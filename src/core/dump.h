@@ -91,9 +91,8 @@ int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 
 /* What the sessions of a user have together (parts/tenant). */
 struct core_user_load {
-	uint64_t holds;	  /* locks and permits */
-	uint64_t waiting; /* requests */
-	uint64_t kept;	  /* for nobody, with token holds: limits.unowned */
+	uint64_t holds;	  /* locks, permits, token holds */
+	uint64_t waiting; /* requests, and tokens that poll */
 	uint64_t refused; /* requests, so far, by auth.users[].limits */
 };
 struct core_user_load core_user_load(const struct core *core, const char *user);

@@ -181,7 +181,6 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/sync/sync.h \
 	src/core/parts/sync/sync_part.c \
 	src/core/parts/tenant/tenant.c \
-	src/core/parts/tenant/tenant.h \
 	src/core/parts/token/adopt.c \
 	src/core/parts/token/adopt.h \
 	src/core/parts/token/answer.c \

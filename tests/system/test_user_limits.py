@@ -106,6 +106,7 @@ class Holds(Limits):
         self.assertEqual(redis("SET", "b", "token", "NX", "PX", "10000"), "OK")
         self.assertEqual(answer(redis, "SET", "c", "token", "NX", "PX", "10000"),
                          ("error", "LIMIT"))
+        self.refused(client, "LOCK c", "holds")
         self.assertEqual(redis("DEL", "b"), 1)
         self.assertEqual(redis("SET", "c", "token", "NX", "PX", "10000"), "OK")
 
@@ -152,6 +153,19 @@ class Waiters(Limits):
         holder.ok("UNLOCK a")
         self.assertTrue(clients[0].reply().ok)
         clients[2].ok("LOCK d")
+
+    def test_who_polls_is_one_of_them(self):
+        broker = self.prepare(user("etl", waiters=1), user("web"))
+        holder = self.known("web")
+        holder.ok("LOCK a")
+        pollers = [Resp(f"127.0.0.1:{broker.port}") for _ in range(2)]
+        for number, redis in enumerate(pollers):
+            self.addCleanup(redis.close)
+            redis("AUTH", "etl", SECRET)
+            for _ in range(2):
+                self.assertIsNone(redis("SET", "a", f"token{number}", "NX", "PX", "10000"))
+        self.assertTrue(self.waiting(holder, "a"))
+        self.refused(self.known(), "LOCK b", "waiters")
 
     @staticmethod
     def waiting(client, name):

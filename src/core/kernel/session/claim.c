@@ -54,7 +54,7 @@ claim_begin(struct core *core, struct claim *c, const struct claim_class *class,
 	c->untagged = rq->untagged;
 	wait_in_owner(c);
 	owner->nwaiting++;
-	owner_counts(owner, 0, 1);
+	owner_counts(owner, 0, 1, 0);
 }
 
 /*
@@ -132,7 +132,7 @@ claim_end(struct core *core, struct claim *c)
 	else
 		wait_no_more(c);
 	owner->nwaiting--;
-	owner_counts(owner, 0, -1);
+	owner_counts(owner, 0, -1, 0);
 }
 
 void

@@ -17,7 +17,7 @@ holding_begin(struct core *core, struct holding *h, enum holding_kind kind,
 	h->since_ms = core->now_ms;
 	TAILQ_INSERT_TAIL(&owner->holdings[kind], h, in_owner);
 	owner->nheld[kind]++;
-	owner_counts(owner, 1, 0);
+	owner_counts(owner, 1, 0, 0);
 }
 
 void
@@ -28,7 +28,7 @@ holding_end(struct core *core, struct holding *h)
 	valid_left(core, owner);
 	CURSOR_REMOVE(&owner->cursors, &owner->holdings[h->kind], h, in_owner);
 	owner->nheld[h->kind]--;
-	owner_counts(owner, -1, 0);
+	owner_counts(owner, -1, 0, 0);
 	owner->nended++;
 	if (owner_has(owner) == 0)
 		core->owners->above->bare(core, owner);

@@ -38,6 +38,7 @@ owners_init(struct core *core)
 	for (i = 0; i < OWNER_WALKS; i++)
 		TAILQ_INIT(&core->owners->walks[i].owners);
 	shares_init(&core->owners->shares);
+	shares_init(&core->owners->token_shares);
 }
 
 /* Requires that all owners are gone. */
@@ -47,6 +48,7 @@ owners_fini(struct core *core)
 	assert(core->owners->by_id.n == 0);
 	assert(TAILQ_EMPTY(&core->owners->granted));
 	shares_fini(&core->owners->shares);
+	shares_fini(&core->owners->token_shares);
 	table_fini(&core->owners->by_ref);
 	table_fini(&core->owners->by_id);
 	free(core->owners);

@@ -42,7 +42,9 @@ enum owner_walk {
 /* What all owners of one user have together; a part has more of it. */
 struct tenant {
 	int64_t holdings;
-	int64_t waiting; /* requests */
+	int64_t waiting;  /* requests */
+	int64_t places;	  /* of tokens that poll */
+	unsigned waiters; /* so many wait and poll at most; 0: any number */
 };
 
 struct owner {
@@ -117,7 +119,8 @@ struct owners {
 	struct owners_walk walks[OWNER_WALKS];
 	/* Kept for nobody (quota.h): names, and these with those that may come
 	 * to be; latches that are made, or being made; token holds. */
-	struct table shares; /* by user: share.h */
+	struct table shares;	   /* by user: share.h ... */
+	struct table token_shares; /* ... and those of token holds */
 	uint64_t nunowned, ncounted;
 	uint64_t nmade, nmaking;
 	uint64_t ntokens;
@@ -149,15 +152,26 @@ owner_has(const struct owner *owner)
 	return owner->nheld[HOLDING_NAME] + owner->nheld[HOLDING_PERMITS];
 }
 
-/* It has one holding or request more, or less. */
+/* It has one holding, request or place more, or less. */
 static inline void
-owner_counts(const struct owner *owner, int holdings, int waiting)
+owner_counts(const struct owner *owner, int holdings, int waiting, int places)
 {
-	if (owner->tenant == NULL)
+	struct tenant *t = owner->tenant;
+
+	if (t == NULL)
 		return;
-	owner->tenant->holdings += holdings;
-	owner->tenant->waiting += waiting;
-	assert(owner->tenant->holdings >= 0 && owner->tenant->waiting >= 0);
+	t->holdings += holdings;
+	t->waiting += waiting;
+	t->places += places;
+	assert(t->holdings >= 0 && t->waiting >= 0 && t->places >= 0);
+}
+
+/* May none of its user's requests and tokens wait besides those that do? */
+static inline bool
+tenant_is_full(const struct tenant *t)
+{
+	return t != NULL && t->waiters > 0 &&
+	       t->waiting + t->places >= (int64_t)t->waiters;
 }
 
 /* Gives it another user; NULL: none.  The name is copied. */

@@ -54,12 +54,20 @@ quota_admits(struct core *core, const struct owner *owner,
 	return false;
 }
 
+bool
+quota_admits_tokens(
+    struct core *core, const struct owner *owner, uint64_t ref, unsigned more)
+{
+	return PARTS_ALL(admits, core, owner, ref, more, false);
+}
+
 /* One of several users leaves the others something. */
 static bool
 has_share(struct core *core, struct owner *owner, uint64_t ref, uint64_t more,
     const char *instead)
 {
-	uint64_t n = share_used(&core->owners->shares, owner->user);
+	uint64_t n = share_used(&core->owners->shares, owner->user) +
+		     share_used(&core->owners->token_shares, owner->user);
 	unsigned all = core->config.limits.unowned;
 	unsigned most = all / QUOTA_SHARE + (all % QUOTA_SHARE != 0);
 

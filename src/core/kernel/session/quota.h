@@ -23,6 +23,10 @@ bool quota_grants(struct core *core, const struct owner *owner, uint64_t ref);
 bool quota_admits(struct core *core, const struct owner *owner,
     const struct core_request *rq, unsigned more);
 
+/* The same of token holds, which limits.holds does not bound. */
+bool quota_admits_tokens(
+    struct core *core, const struct owner *owner, uint64_t ref, unsigned more);
+
 /* May there be so many more things that are kept for nobody?  If not, answers
  * that, with `instead` as what the client may do, and returns false. */
 bool quota_has_room(struct core *core, struct owner *owner, uint64_t ref,

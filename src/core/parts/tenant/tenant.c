@@ -1,5 +1,10 @@
 /*
- * The tenants of the broker, by the names of their users.
+ * Tenants: what all sessions of one user have together, and how much that may
+ * be (auth.users[].limits), so that none of them leaves the others nothing.
+ *
+ * The kernel counts, where an owner has a struct tenant; this part finds the one
+ * of a user, by name, and refuses what would be too much.  A request that waits
+ * counts as what it may come to hold; token holds have their shares.
  */
 #include "config.h"
 
@@ -9,18 +14,18 @@
 #include "base/table.h"
 #include "base/xmalloc.h"
 #include "core/dump.h"
+#include "core/kernel/session/owner.h"
 #include "core/kernel/session/share.h"
 #include "core/kernel/turn/emit.h"
 #include "core/parts/ids.h"
-#include "core/parts/tenant/tenant.h"
 
 /* It lives while an owner points to it, or it has limits. */
 struct record {
 	struct tenant tenant;
 	struct table_link by_user;
 	uint64_t nowners;
-	unsigned holds, waiters; /* at most; 0: any number */
-	uint64_t refused;	 /* requests, so far */
+	unsigned holds;	  /* at most; 0: any number */
+	uint64_t refused; /* requests, so far */
 	size_t len;
 	char user[];
 };
@@ -78,7 +83,7 @@ get(struct core *core, const char *user)
 static void
 forget(struct core *core, struct record *r)
 {
-	if (r->nowners > 0 || r->holds > 0 || r->waiters > 0)
+	if (r->nowners > 0 || r->holds > 0 || r->tenant.waiters > 0)
 		return;
 	assert(r->tenant.holdings == 0 && r->tenant.waiting == 0);
 	table_remove(&tenants_of(core)->by_user, &r->by_user);
@@ -92,10 +97,11 @@ tenant_user_changed(struct core *core, struct owner *owner)
 	    owner->tenant != NULL ? record_of(owner->tenant) : NULL;
 	struct record *is = owner->user != NULL ? get(core, owner->user) : NULL;
 	int has = (int)owner_has(owner), waits = (int)owner->nwaiting;
+	int places = (int)owner->nplaces;
 
-	owner_counts(owner, -has, -waits);
+	owner_counts(owner, -has, -waits, -places);
 	owner->tenant = is != NULL ? &is->tenant : NULL;
-	owner_counts(owner, has, waits);
+	owner_counts(owner, has, waits, places);
 	if (is != NULL)
 		is->nowners++;
 	if (was != NULL) {
@@ -128,28 +134,15 @@ tenant_admits(struct core *core, const struct owner *owner, uint64_t ref,
 
 	if (r == NULL)
 		return true;
-	n = (uint64_t)t->holdings + (uint64_t)t->waiting;
+	/* A place that polls is the request that asks for it. */
+	n = (uint64_t)t->holdings + (uint64_t)t->waiting +
+	    share_used(&core->owners->token_shares, owner->user);
 	if (r->holds > 0 && n + more > r->holds)
 		return refuse(core, owner, ref, n, "hold or wait for", "holds");
-	if (!waits || r->waiters == 0 || (uint64_t)t->waiting < r->waiters)
+	if (!waits || !tenant_is_full(t))
 		return true;
-	return refuse(
-	    core, owner, ref, (uint64_t)t->waiting, "wait for", "waiters");
-}
-
-bool
-tenant_admits_tokens(
-    struct core *core, const struct owner *owner, uint64_t ref, unsigned more)
-{
-	struct tenant *t = owner->tenant;
-	uint64_t n;
-
-	if (t == NULL || record_of(t)->holds == 0)
-		return true;
-	n = (uint64_t)t->holdings + (uint64_t)t->waiting +
-	    share_used(&core->owners->shares, owner->user);
-	return n + more <= record_of(t)->holds ||
-	       refuse(core, owner, ref, n, "hold, wait for or keep", "holds");
+	return refuse(core, owner, ref, (uint64_t)(t->waiting + t->places),
+	    "wait for", "waiters");
 }
 
 /* No user has limits any more; the records of those without sessions go. */
@@ -163,7 +156,7 @@ clear_limits(struct core *core)
 	     link != NULL; link = table_next(&walk)) {
 		struct record *r = container_of(link, struct record, by_user);
 
-		r->holds = r->waiters = 0;
+		r->holds = r->tenant.waiters = 0;
 		forget(core, r);
 	}
 }
@@ -182,7 +175,7 @@ core_limit_users(
 			continue;
 		r = get(core, limits[i].user);
 		r->holds = limits[i].holds;
-		r->waiters = limits[i].waiters;
+		r->tenant.waiters = limits[i].waiters;
 	}
 }
 
@@ -191,13 +184,13 @@ core_user_load(const struct core *core, const char *user)
 {
 	const struct record *r = find(core, user);
 	struct core_user_load load = {
-		.kept = share_used(&core->owners->shares, user),
+		.holds = share_used(&core->owners->token_shares, user),
 	};
 
 	if (r == NULL)
 		return load;
-	load.holds = (uint64_t)r->tenant.holdings;
-	load.waiting = (uint64_t)r->tenant.waiting;
+	load.holds += (uint64_t)r->tenant.holdings;
+	load.waiting = (uint64_t)(r->tenant.waiting + r->tenant.places);
 	load.refused = r->refused;
 	return load;
 }

@@ -23,7 +23,6 @@
 #include "core/kernel/session/quota.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
-#include "core/parts/tenant/tenant.h"
 #include "core/parts/token/call.h"
 #include "core/parts/token/measured.h"
 #include "core/parts/token/newcomer.h"
@@ -611,7 +610,7 @@ allowed(struct core *core, struct owner *asker, const struct token_request *rq)
 	}
 	return (rq->op != TOKEN_ACQUIRE && !rq->either) ||
 	       (quota_grants(core, asker, rq->ref) &&
-		   tenant_admits_tokens(core, asker, rq->ref, rq->nnames) &&
+		   quota_admits_tokens(core, asker, rq->ref, rq->nnames) &&
 		   quota_has_room(core, asker, rq->ref, rq->nnames,
 		       "release some, or raise the limit"));
 }

@@ -125,7 +125,8 @@ pollers_is_full(
 
 	return ps->n >= core->config.limits.waiters ||
 	       (owner != NULL &&
-		   owner->nplaces >= core->config.limits.requests);
+		   (owner->nplaces >= core->config.limits.requests ||
+		       tenant_is_full(owner->tenant)));
 }
 
 /* A session may end before its places do. */
@@ -134,8 +135,10 @@ count_place(struct core *core, uint64_t session, int by)
 {
 	struct owner *owner = owner_find(core, session);
 
-	if (owner != NULL)
-		owner->nplaces += (unsigned)by;
+	if (owner == NULL)
+		return;
+	owner->nplaces += (unsigned)by;
+	owner_counts(owner, 0, 0, by);
 }
 
 void

@@ -110,7 +110,7 @@ free_one(struct core *core, struct token_record *r)
 		table_remove(&all->by_name, &r->by_name);
 		all->nrecords--;
 		core->owners->ntokens--;
-		share_give(&core->owners->shares, &r->share);
+		share_give(&core->owners->token_shares, &r->share);
 		token_holds_not(core, r);
 	}
 	core_disarm(core, &r->timer);
@@ -291,7 +291,7 @@ token_record_take(struct core *core, const struct token_name *n,
 		set_text(&r->peer, asker->peer);
 		set_text(&r->label, asker->label);
 		set_text(&r->user, asker->user);
-		share_pass(&core->owners->shares, &r->share, asker->user);
+		share_pass(&core->owners->token_shares, &r->share, asker->user);
 		r->session = asker->id;
 	}
 	arm(core, r, core->config.lease_ms);
@@ -677,9 +677,9 @@ token_records_check(const struct core *core)
 	}
 	assert(n == all->nrecords && n == all->by_name.n);
 	assert(n == core->owners->ntokens);
-	assert(shares_sum(&core->owners->shares) <= core->owners->ncounted +
-							core->owners->nmade +
-							core->owners->ntokens);
+	assert(shares_sum(&core->owners->shares) <=
+	       core->owners->ncounted + core->owners->nmade);
+	assert(shares_sum(&core->owners->token_shares) <= n);
 	assert(norphans == all->norphans);
 	job_check(core, JOB_TOKEN_RECORDS, has_more(core));
 	return nblocked;
