@@ -2,6 +2,10 @@
 dist_man_MANS +=
 dist_man_MANS += man/lockbroker.1
 dist_man_MANS += man/lockbroker.3
+dist_man_MANS += man/lockbroker.7
+dist_man_MANS += man/lockbroker-admin.7
+dist_man_MANS += man/lockbroker-guarantees.7
+dist_man_MANS += man/lockbroker-log.7
 dist_man_MANS += man/lockbroker-metrics.7
 dist_man_MANS += man/lockbroker-protocol.7
 dist_man_MANS += man/lockbroker-recipes.7

@@ -1,6 +1,6 @@
 /*
  * THE list of the core's log lines for the operator.  A line is an effect with
- * fields; lockbrokerd(8) describes each.
+ * fields; lockbroker-log(7) describes each.
  *
  * ROW(identifier, level, "name of the event")
  */

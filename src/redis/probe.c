@@ -218,7 +218,7 @@ check_clocks(struct probe *probe)
 	    apart_us / 1000);
 }
 
-/* What a user of the broker needs, as lockbrokerd(8) has it. */
+/* What a user of the broker needs, as lockbroker-admin(7) has it. */
 #define ACL_REDIS                                                     \
 	"+ping +info +select +client|setname +client|id +client|kill" \
 	" +script|load +evalsha +publish +subscribe +wait +time"      \

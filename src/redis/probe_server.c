@@ -4,7 +4,7 @@
  * needs; here are its role, its settings, and what it permits besides.
  *
  * A finding is a failure if the broker could not work, or if the promises of
- * lockbrokerd(8) would not hold; a warning if they would, but at a price, or if
+ * lockbroker-guarantees(7) would not hold; a warning if they would, but at a price, or if
  * the probe can't see.
  */
 #include "config.h"
@@ -193,7 +193,7 @@ check_guard(struct server *s, const char *theirs, bool used)
 		probe_find(&s->conn, FINDING_FAIL,
 		    "the brokers there use %s, and this file says %s: while"
 		    " they run, a broker with it grants nothing (CHANGING THE"
-		    " LEASE in lockbrokerd(8))",
+		    " LEASE in lockbroker-admin(7))",
 		    theirs, cfg);
 	else
 		probe_find(&s->conn, FINDING_WARN,
@@ -224,7 +224,7 @@ on_setting(void *arg, const redisReply *reply)
 		    fits ? "" : setting->advice);
 	} else if (setting->when == ALWAYS) {
 		probe_find(&s->conn, FINDING_WARN,
-		    "CONFIG GET is not permitted: see lockbrokerd(8) for the"
+		    "CONFIG GET is not permitted: see lockbroker-admin(7) for the"
 		    " settings it should have");
 	}
 }

@@ -1,6 +1,6 @@
 """What a fleet takes: ten brokers on one Redis. `run` takes every case_NAME of
 this file as its own; the figures are those of "How much of what" in
-lockbrokerd(8)."""
+lockbroker-admin(7)."""
 
 import contextlib
 import socket

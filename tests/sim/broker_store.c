@@ -12,7 +12,7 @@
 #include "world.h"
 
 /*
- * lockbrokerd(8): the first reply after a pause shows that the clock has stood
+ * lockbroker-guarantees(7): the first reply after a pause shows that the clock has stood
  * still, unless the reply was on its way for long.  Acting on it takes a
  * moment.
  */

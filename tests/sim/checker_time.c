@@ -62,7 +62,7 @@ unseen_us(const struct world *w, int64_t us)
 /*
  * Redis renews nothing that others have had since, except in a grace period: then
  * a broker whose clock has stood still may put back what they have given back
- * (lockbrokerd(8)), and its session has it again.
+ * (lockbroker-guarantees(7)), and its session has it again.
  */
 static void
 put_back(struct world *w, const struct broker *b, const struct flight *op,

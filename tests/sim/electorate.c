@@ -1,6 +1,6 @@
 /*
  * Which servers of a quorum vote, by the operator's will: servers are replaced
- * by fresh ones as lockbrokerd(8) says under "Replacing a server", and one
+ * by fresh ones as lockbroker-admin(7) says under "Replacing a server", and one
  * broker after the other is started again with the new list.  So for a while
  * brokers go by different lists.
  */

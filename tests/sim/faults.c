@@ -2,7 +2,7 @@
  * The nemesis.  Every now and then, until all is healed, it draws one of the
  * faults of this run and lets it strike.
  *
- * It stays within the product's assumptions (lockbrokerd(8)): clocks may jump
+ * It stays within the product's assumptions (lockbroker-guarantees(7)): clocks may jump
  * by less than a pad once a lease, or by any amount that is noticed; if data
  * are lost as well, a clock stays within G of the true time; a plain client's
  * lock is as safe as the data.

@@ -1,7 +1,7 @@
 /*
  * Data that go back within a history that continues, as after SWAPDB or with a
  * snapshot of the machine.  Brokers notice that if the data are older than a
- * stall, or know nothing of a running broker (lockbrokerd(8)).
+ * stall, or know nothing of a running broker (lockbroker-guarantees(7)).
  */
 #include "config.h"
 

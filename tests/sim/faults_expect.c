@@ -45,7 +45,7 @@ faults_deposed(const struct world *w)
 }
 
 /*
- * lockbrokerd(8): if fewer replicas confirm than may be promoted, two masters
+ * lockbroker-guarantees(7): if fewer replicas confirm than may be promoted, two masters
  * at once may grant the same lock, each to the clients that can reach it, and
  * for as long as their grants last.
  */

@@ -139,7 +139,7 @@ world_draw(struct world *w)
 				o->topology->faults & o->faults;
 	if (!w->replicates)
 		w->faults.on &= ~(unsigned)(FAULT_LAG | FAULT_FAILOVER);
-	/* Such a broker writes what others have by now (lockbrokerd(8)). */
+	/* Such a broker writes what others have by now (lockbroker-guarantees(7)). */
 	if (faults_forget(w))
 		w->faults.on &= ~(unsigned)FAULT_STANDSTILL;
 	draw_more(w);

@@ -16,8 +16,8 @@ from lib.wait import eventually, hang
 
 
 def manual_acls():
-    """The rules of the two ACL SETUSER lines in lockbrokerd(8): at Redis, at the Sentinels."""
-    with open(os.path.join(SOURCE, "man", "lockbrokerd.8"), encoding="utf-8") as file:
+    """The rules of the two ACL SETUSER lines in lockbroker-admin(7): at Redis, at the Sentinels."""
+    with open(os.path.join(SOURCE, "man", "lockbroker-admin.7"), encoding="utf-8") as file:
         text = file.read().replace("\\-", "-")
     found = re.findall(r"^ACL SETUSER lockbroker on >PASSWORD (.*?)^\.Ed", text, re.M | re.S)
     assert len(found) == 2

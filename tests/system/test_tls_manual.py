@@ -10,7 +10,7 @@ from lib.wait import eventually
 from test_tls_clients import ClientsTest
 
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                      "..", "..", "man", "lockbrokerd.8")
+                      "..", "..", "man", "lockbroker-admin.7")
 
 # The programs as they are called in the manual, with the files of this test.
 PROGRAMS = """

@@ -133,6 +133,12 @@ class Protocol(unittest.TestCase):
             with self.subTest(verb=string(row[1])):
                 self.assertIn(string(row[11]), self.heads)
 
+    def test_the_table_of_verbs(self):
+        for row in self.verbs:
+            line = f".It Li {string(row[1])} Ta {string(row[12])}"
+            with self.subTest(verb=string(row[1])):
+                self.assertIn(line, self.page.lines)
+
     def test_every_option_of_every_verb(self):
         self.assertGreater(len(self.options), 10)
         seen = set()
@@ -177,7 +183,7 @@ class Protocol(unittest.TestCase):
 
     def test_every_statistic_with_its_help(self):
         there = self.statistics()
-        items = dict(self.page.items())
+        items = dict(Page("lockbroker-metrics.7").items())
         self.assertGreater(len(there), 30)
         for name, _, text in there:
             with self.subTest(statistic=name):
@@ -480,7 +486,7 @@ class Daemon(unittest.TestCase):
             there |= set(re.findall(r'\bLOG\(\s*[A-Z]+,\s*"([a-z-]+)"',
                                     path.read_text(encoding="utf-8")))
         self.assertGreater(len(there), 80)
-        heads = {word for line in Page("lockbrokerd.8").lines
+        heads = {word for line in Page("lockbroker-log.7").lines
                  if line.startswith(".It Li")
                  for word in line[len(".It Li"):].replace(",", " ").split()}
         for event in sorted(there):

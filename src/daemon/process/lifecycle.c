@@ -135,7 +135,7 @@ on_changed(void *arg, const char *setting, bool copied, const char *from,
 		    LOG_S("advice",
 			"it must be equal on all brokers of a Redis: restarted"
 			" alone, this one would grant nothing; see CHANGING THE"
-			" LEASE in lockbrokerd(8)"));
+			" LEASE in lockbroker-admin(7)"));
 	} else if (from[0] == '\0' && to[0] == '\0') {
 		LOG(WARNING, "setting-needs-restart",
 		    LOG_S("setting", setting));

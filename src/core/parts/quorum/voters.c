@@ -490,7 +490,7 @@ choose(struct core *core, char *text)
 		disagree(core,
 		    "the other servers of redis.nodes do not vote with %s:"
 		    " redis.nodes must be the same on all brokers (see"
-		    " \"Replacing a server\" in lockbrokerd(8))",
+		    " \"Replacing a server\" in lockbroker-admin(7))",
 		    address(core, stranger));
 	else
 		disagree(core,
