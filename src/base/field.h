@@ -81,8 +81,7 @@
 	FIELD(BEFORE, "before", NUM) \
 	FIELD(KEPT, "kept", MS) \
 	FIELD(WAS, "was", STR) \
-	FIELD(WHY, "why", STR) \
-	FIELD(TAGGED, "tagged", NUM)
+	FIELD(WHY, "why", STR)
 
 /*
  * LOGFIELD: the same for keys of log lines only.  Durations in the log are

@@ -56,6 +56,8 @@ static struct {
 	enum log_stderr kind;
 	bool torn; /* the last line is only partly written */
 	struct syslog_out syslog;
+	log_reader *reader; /* NULL: none */
+	void *reader_arg;
 	uint64_t dropped;
 	char last_error[512];
 } logger = {
@@ -113,6 +115,13 @@ log_setup(const struct log_settings *settings)
 	logger.kind = log_probe();
 	if (settings->to == LOG_TO_STDERR)
 		syslog_out_close(&logger.syslog);
+}
+
+void
+log_to(log_reader *reader, void *arg)
+{
+	logger.reader = reader;
+	logger.reader_arg = arg;
 }
 
 bool
@@ -353,6 +362,10 @@ log_values(enum log_level level, const char *event,
 		    "%s: %.*s", event,
 		    n > 0 && values[0].str != NULL ? (int)values[0].len : 0,
 		    n > 0 && values[0].str != NULL ? values[0].str : "");
+	if (logger.reader != NULL) {
+		logger.reader(logger.reader_arg, level, event, values, n);
+		return;
+	}
 	l.len = 1;
 	if (logger.kind == STDERR_UNKNOWN)
 		logger.kind = log_probe();

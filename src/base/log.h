@@ -58,6 +58,12 @@ size_t log_strlen(const char *s);
 void log_setup(const struct log_settings *settings);
 bool log_enabled(enum log_level level);
 
+/* From then on each line goes there only, and the strings live until it
+ * returns. */
+typedef void log_reader(void *arg, enum log_level level, const char *event,
+    const struct log_value *values, size_t n);
+void log_to(log_reader *reader, void *arg);
+
 /* How many bytes could not be written and were dropped. */
 uint64_t log_dropped(void);
 

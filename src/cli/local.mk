@@ -47,7 +47,6 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/say.h \
 	src/cli/send.c \
 	src/cli/show.c \
-	src/cli/show_why.c \
 	src/cli/signals.c \
 	src/cli/signals.h \
 	src/cli/status.c \

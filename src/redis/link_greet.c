@@ -32,6 +32,11 @@ static void on_id(void *arg, const redisReply *reply);
 static void on_kill(void *arg, const redisReply *reply);
 static void on_info(void *arg, const redisReply *reply);
 
+/* Only links to Sentinels are plain, or to what should be one. */
+#define SENTINEL_PASSWORD                                                 \
+	"a Sentinel's is redis.sentinel_password_file; but is that one? " \
+	"their port is 26379"
+
 #define GREET_WORDS 5 /* of a command, and the NULL that ends them */
 
 /* What a link is for. */
@@ -139,13 +144,16 @@ static void
 greet_fail(struct link *l, const char *what, const redisReply *reply)
 {
 	struct refused refused = { .words = "unexpected reply" };
+	const char *advice;
 	char text[160];
 
 	if (reply->type == REDIS_REPLY_ERROR)
 		refusal_read(&refused, reply->str, (size_t)reply->len);
 	snprintf(text, sizeof(text), "%s: %s", what, refused.words);
-	link_cut(
-	    l, text, refused.refusal != NULL ? refused.refusal->text : NULL);
+	advice = refused.refusal != NULL ? refused.refusal->text : NULL;
+	if (l->config.plain && strncmp(refused.words, "NOAUTH", 6) == 0)
+		advice = SENTINEL_PASSWORD;
+	link_cut(l, text, advice);
 }
 
 static bool

@@ -31,8 +31,6 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/pool_state.h \
 	src/redis/probe.c \
 	src/redis/probe.h \
-	src/redis/probe_link.c \
-	src/redis/probe_sentinel.c \
 	src/redis/probe_server.c \
 	src/redis/probe_state.h \
 	src/redis/redis.c \

@@ -396,12 +396,20 @@ pool_is_idle(const struct pool *p)
 	return p->under_way == 0;
 }
 
-bool
-pool_ask(struct pool *p, const char *command, pool_answer *done, void *arg)
+struct link *
+pool_link(struct pool *p)
 {
 	struct lane *lane = pool_any_lane(p, 0);
 
-	return lane != NULL && link_sendf(lane->link, 0, done, arg, command);
+	return lane != NULL ? lane->link : NULL;
+}
+
+bool
+pool_ask(struct pool *p, const char *command, pool_answer *done, void *arg)
+{
+	struct link *l = pool_link(p);
+
+	return l != NULL && link_sendf(l, 0, done, arg, command);
 }
 
 static void

@@ -26,6 +26,7 @@
 
 struct config_redis;
 struct io;
+struct link;
 
 /* What it needs; everything pointed to must outlive the pool. */
 struct pool_config {
@@ -100,6 +101,9 @@ void pool_flush(struct pool *p);
  */
 bool pool_ask(
     struct pool *p, const char *command, pool_answer *done, void *arg);
+
+/* Returns a link that is up; NULL: none is. */
+struct link *pool_link(struct pool *p);
 
 /* Returns the address of its server, for people. */
 const char *pool_node(const struct pool *p);

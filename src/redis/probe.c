@@ -1,6 +1,7 @@
 /*
- * Chooses the servers to look at: those that the configuration names, the one
- * that Sentinels name, and the masters of a cluster.
+ * A broker without clients: starts its topology, waits until all servers can be
+ * used or will not do, or five seconds are over; has each asked what a broker
+ * would find out only later; and reports that, and what the broker would log.
  */
 #include "config.h"
 
@@ -11,197 +12,266 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
-#include "redis/bucket.h"
-#include "redis/cluster_map.h"
 #include "redis/io.h"
 #include "redis/probe.h"
 #include "redis/probe_state.h"
 #include "redis/redis.h"
 #include "relay/relay.h"
 
-/* Is there such a program, as execvp(3) looks for it? */
-static bool
-can_run(const char *program)
-{
-	const char *path = getenv("PATH");
-	char file[PATH_MAX];
-	size_t len;
+#define WAIT_MS 5000
+#define PROXY                                                           \
+	"; a proxy such as twemproxy does that: redis.nodes must name " \
+	"the server itself"
 
-	if (strchr(program, '/') != NULL)
-		return access(program, X_OK) == 0;
-	for (; path != NULL && *path != '\0';
-	     path += len + (path[len] == ':')) {
-		len = strcspn(path, ":");
-		snprintf(file, sizeof(file), "%.*s%s%s", (int)len, path,
-		    len > 0 ? "/" : "", program);
-		if (access(file, X_OK) == 0)
-			return true;
+/* What is found. */
+
+/* Returns what is found of something, so far. */
+static struct probed *
+probed_of(struct probe *probe, const char *kind, const char *node)
+{
+	char what[sizeof(((struct probed *)0)->what)];
+	struct probed *s;
+
+	snprintf(what, sizeof(what), "%s%s%s", kind, node[0] != '\0' ? " " : "",
+	    node);
+	TAILQ_FOREACH (s, &probe->all, entry)
+		if (strcmp(s->what, what) == 0)
+			return s;
+	s = xcalloc(1, sizeof(*s));
+	s->probe = probe;
+	memcpy(s->what, what, sizeof(what));
+	buf_init(&s->lines);
+	TAILQ_INSERT_TAIL(&probe->all, s, entry);
+	return s;
+}
+
+static void
+report(struct probe *probe, FILE *out)
+{
+	struct probed *s;
+
+	while ((s = TAILQ_FIRST(&probe->all)) != NULL) {
+		(void)fwrite(buf_data(&s->lines), 1, buf_len(&s->lines), out);
+		TAILQ_REMOVE(&probe->all, s, entry);
+		buf_fini(&s->lines);
+		free(s);
 	}
+}
+
+/* What the broker logs. */
+
+/* With those events a server can't be used.  Other warnings are no more. */
+static bool
+is_failure(const char *event)
+{
+	static const char *const events[] = { "redis-down",
+		"redis-unsubscribed", "sentinel-down", "sentinel-stranger",
+		"cluster-no-map", "cluster-degraded" };
+	size_t i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (strcmp(events[i], event) == 0)
+			return true;
+	return false;
+}
+
+/* A reason and an advice need no key; the node is named before. */
+static void
+add_value(struct buf *out, const struct log_value *v)
+{
+	static const char plain[] = "why advice error", left[] = "node down_ms";
+
+	if (strstr(left, v->key) != NULL)
+		return;
+	buf_adds(out, buf_len(out) > 0 ? "; " : ": ");
+	if (strstr(plain, v->key) == NULL)
+		buf_addf(out, "%s ", v->key);
+	if (v->str == NULL)
+		buf_addf(out, "%" PRId64, v->num);
+	else
+		buf_add(out, v->str, v->len);
+}
+
+/* A line as `redis-down node=N why=W` is that of `redis N`: `down: W`. */
+static void
+on_log(void *arg, enum log_level level, const char *event,
+    const struct log_value *values, size_t n)
+{
+	bool up = strcmp(event, "redis-up") == 0, fails = is_failure(event);
+	size_t i, kind_len = strcspn(event, "-");
+	char kind[32], node[ADDRESS_SIZE] = "";
+	struct probe *probe = arg;
+	struct probed *s;
+	struct buf text;
+
+	if (!up && level < LOG_LEVEL_WARNING)
+		return;
+	buf_init(&text);
+	for (i = 0; i < n; i++) {
+		add_value(&text, &values[i]);
+		if (strcmp(values[i].key, "node") == 0)
+			snprintf(node, sizeof(node), "%.*s", (int)values[i].len,
+			    values[i].str);
+	}
+	buf_addc(&text, '\0');
+	snprintf(kind, sizeof(kind), "%.*s", (int)kind_len, event);
+	s = probed_of(probe, kind, node);
+	/* A node that is up knows which of them has what. */
+	if (up && probe->config->redis.mode == CONFIG_MODE_CLUSTER)
+		memset(probe->refused, 0,
+		    redis_shards(probe->config) * sizeof(*probe->refused));
+	s->down = !up && (s->down || fails);
+	probe_find(s,
+	    up	    ? FINDING_OK
+	    : fails ? FINDING_FAIL
+		    : FINDING_WARN,
+	    "%s%s%s", event + kind_len + 1, buf_data(&text),
+	    strstr(buf_data(&text), "closed the connection") != NULL ? PROXY
+								     : "");
+	buf_fini(&text);
+}
+
+/* The broker. */
+
+static void
+on_link(void *arg, uint32_t shard, bool up, const char *why)
+{
+	struct probe *probe = arg;
+
+	probe->refused[shard] = !up;
+	if (!up)
+		snprintf(probe->why, sizeof(probe->why), "%s", why);
+}
+
+static void
+on_message(void *arg, const char *text, size_t len, const char *history)
+{
+	(void)arg;
+	(void)text;
+	(void)len;
+	(void)history;
+}
+
+static void
+on_resubscribed(void *arg)
+{
+	(void)arg;
+}
+
+/* It sends no operation, so it is told of none. */
+static const struct redis_handler handler = {
+	.link = on_link,
+	.message = on_message,
+	.resubscribed = on_resubscribed,
+};
+
+static bool
+is_waiting(const struct probe *probe)
+{
+	const struct probed *s;
+
+	TAILQ_FOREACH (s, &probe->all, entry)
+		if (s->answered < s->asked)
+			return true;
 	return false;
 }
 
 static void
-probe_embedded(struct probe *probe)
+on_over(void *arg)
 {
-	const char *program = probe->config->redis.server;
+	bool *over = arg;
 
-	if (can_run(program))
-		probe_say(probe, FINDING_OK, "embedded",
-		    "the broker starts %s by itself; there is nothing to ask"
-		    " yet",
-		    program);
-	else
-		probe_say(probe, FINDING_FAIL, "embedded",
-		    "there is no program %s to start: install redis-server, or"
-		    " set redis.server to its path",
-		    program);
-	probe_say(probe, FINDING_WARN, "embedded", PROBE_EMBEDDED);
+	*over = true;
 }
 
 static void
-probe_nodes(struct probe *probe)
+run_loop(struct event_base *base)
 {
-	const struct config_nodes *nodes = &probe->config->redis.nodes;
-	size_t i;
-
-	for (i = 0; i < nodes->n; i++)
-		probe_server(probe, &nodes->v[i]);
+	if (event_base_loop(base, EVLOOP_ONCE) != 0)
+		abort();
 }
 
-/* Sentinels. */
-
-/* The address that most of them name, or NULL. */
-static const struct address *
-majority(const struct address *said, size_t n, size_t configured)
-{
-	size_t i, k, votes;
-
-	for (i = 0; i < n; i++) {
-		votes = 0;
-		for (k = 0; k < n; k++)
-			votes += address_same(&said[i], &said[k]);
-		if (votes > configured / 2)
-			return &said[i];
-	}
-	return NULL;
-}
-
-static void
-probe_sentinels(struct probe *probe)
-{
-	const struct config_nodes *nodes = &probe->config->redis.nodes;
-	struct address *said = xcalloc(nodes->n, sizeof(*said));
-	const struct address *master;
-	size_t i, n = 0;
-
-	for (i = 0; i < nodes->n; i++)
-		if (probe_sentinel(probe, &nodes->v[i], &said[n]))
-			n++;
-	master = majority(said, n, nodes->n);
-	if (master == NULL)
-		probe_say(probe, FINDING_FAIL, "sentinels",
-		    "no majority of those configured agrees on a master");
-	else
-		probe_server(probe, master);
-	if (probe->config->redis.replicas == 0)
-		probe_say(probe, FINDING_WARN, "redis.replicas",
-		    "is 0: a failover may grant a lock twice; only fences"
-		    " help then");
-	for (i = 0; i < n; i++)
-		address_fini(&said[i]);
-	free(said);
-}
-
-/* A cluster. */
-
-/* A node, and the masters of its map, each once. */
-struct node {
-	struct probe_link conn;
-	struct address *masters; /* owned */
-	size_t n;
-	unsigned covered; /* slots */
-	bool known;	  /* it has a map */
-};
-
-static void
-add_master(void *arg, const struct cluster_range *range)
-{
-	struct node *node = arg;
-	struct address *one = &node->masters[node->n];
-	size_t i;
-
-	if (!range->master || range->last < range->first)
-		return;
-	node->covered += range->last - range->first + 1;
-	*one = (struct address){ .host = xstrdup(range->host),
-		.port = range->port };
-	for (i = 0; i < node->n && !address_same(&node->masters[i], one); i++)
-		continue;
-	if (i < node->n)
-		address_fini(one);
-	else
-		node->n++;
-}
-
-static void
-on_slots(void *arg, const redisReply *reply)
-{
-	struct node *node = arg;
-	const char *host = node->conn.config.address->host;
-
-	/* One more than there are ranges, to try whether it is new. */
-	node->masters = xcalloc(reply->elements + 1, sizeof(*node->masters));
-	node->known = cluster_slots_read(
-	    reply, host ? host : "localhost", add_master, node);
-	if (!node->known)
-		probe_find(&node->conn, FINDING_FAIL, "CLUSTER SLOTS: %s",
-		    reply->type == REDIS_REPLY_ERROR
-			? reply->str
-			: "an answer that no cluster gives");
-}
-
-/* Looks at all masters that a node knows; returns false if it knows none. */
+/* Is everything known that waiting may tell? */
 static bool
-probe_masters(struct probe *probe, struct node *node)
+is_settled(const struct probe *probe, const struct redis *redis)
 {
-	size_t i;
+	const struct config *config = probe->config;
+	struct redis_stats stats;
+	const struct probed *s;
+	size_t i, known = 0, sentinels = 0;
 
-	probe_ask(&node->conn, on_slots, "CLUSTER SLOTS");
-	for (i = 0; i < node->n; i++) {
-		if (node->known)
-			probe_server(probe, &node->masters[i]);
-		address_fini(&node->masters[i]);
+	for (i = 0; i < redis_shards(config); i++)
+		if (redis_link(redis, (uint32_t)i) == NULL &&
+		    !probe->refused[i])
+			return false;
+	if (config->redis.mode == CONFIG_MODE_SENTINEL)
+		sentinels = config->redis.nodes.n;
+	for (i = 0; i < sentinels; i++)
+		known += redis_sentinel(redis, i) != NULL;
+	TAILQ_FOREACH (s, &probe->all, entry)
+		known += s->down;
+	redis_stats(redis, &stats);
+	return stats.listening >= stats.up &&
+	       known + stats.up >= stats.nodes + sentinels;
+}
+
+/* Asks each server that has a shard, and each Sentinel.  The loop must not run
+ * meanwhile. */
+static void
+ask_all(struct probe *probe, struct redis *redis)
+{
+	const struct config *config = probe->config;
+	unsigned i, unusable = 0, shards = redis_shards(config);
+	char node[ADDRESS_SIZE];
+	struct link *l;
+	struct probed *s;
+
+	for (i = 0; i < shards; i++) {
+		l = redis_link(redis, i);
+		unusable += l == NULL;
+		s = probed_of(
+		    probe, "redis", l != NULL ? redis_node(redis, i) : "");
+		if (l == NULL || s->link != NULL)
+			continue;
+		s->link = l;
+		s->shard = i;
+		probe_server(s);
 	}
-	free(node->masters);
-	if (node->known)
-		probe_say(probe,
-		    node->covered == SLOTS ? FINDING_OK : FINDING_FAIL,
-		    "cluster", "%u of %d slots have a master, %zu masters",
-		    node->covered, SLOTS, node->n);
-	return node->known;
+	if (unusable > 0 && !probe->failed)
+		probe_find(probed_of(probe, "redis", ""), FINDING_FAIL,
+		    "%u of %u shards have no server that can be used: %s",
+		    unusable, shards,
+		    probe->why[0] != '\0' ? probe->why : "no answer yet");
+	if (config->redis.mode != CONFIG_MODE_SENTINEL)
+		return;
+	for (i = 0; i < config->redis.nodes.n; i++) {
+		l = redis_sentinel(redis, i);
+		s = probed_of(probe, "sentinel",
+		    address_format(&config->redis.nodes.v[i], node));
+		s->link = l;
+		if (l != NULL && !s->down)
+			probe_sentinel(s);
+	}
 }
 
 static void
-probe_cluster(struct probe *probe)
+look(struct probe *probe, struct event_base *base, struct redis *redis)
 {
-	const struct config_nodes *nodes = &probe->config->redis.nodes;
-	bool mapped = false;
-	struct node node;
-	size_t i;
+	struct timer *end = timer_new(probe->io, on_over, &probe->over);
 
-	for (i = 0; i < nodes->n; i++) {
-		memset(&node, 0, sizeof(node));
-		if (!probe_open(&node.conn, probe, "node", &nodes->v[i], &node))
-			continue;
-		mapped = mapped || probe_masters(probe, &node);
-		probe_close(&node.conn);
-	}
+	timer_in(end, WAIT_MS);
+	redis_start(redis);
+	while (!probe->over && !is_settled(probe, redis))
+		run_loop(base);
+	timer_free(end);
+	ask_all(probe, redis);
+	while (is_waiting(probe))
+		run_loop(base);
 }
-
-/* All. */
 
 static void
 check_clocks(struct probe *probe)
@@ -212,7 +282,7 @@ check_clocks(struct probe *probe)
 
 	if (!probe->clock_known || apart_us < grace_us / 2)
 		return;
-	probe_say(probe, FINDING_WARN, "clocks",
+	probe_find(probed_of(probe, "clocks", ""), FINDING_WARN,
 	    "are %" PRId64 " ms apart: after a failover that loses all data,"
 	    " fences may not rise",
 	    apart_us / 1000);
@@ -240,7 +310,7 @@ tell_rights(struct probe *probe)
 	const struct config_redis *redis = &probe->config->redis;
 
 	if (probe->denied)
-		probe_say(probe, FINDING_WARN, "redis.user",
+		probe_find(probed_of(probe, "redis.user", ""), FINDING_WARN,
 		    "one of the broker's own has all rights after: ACL SETUSER"
 		    " %s resetkeys ~%s* resetchannels &%s* -@all " ACL_REDIS
 		    "%s",
@@ -248,52 +318,109 @@ tell_rights(struct probe *probe)
 		    redis->prefix, redis->prefix,
 		    redis->mode == CONFIG_MODE_CLUSTER ? ACL_CLUSTER : "");
 	if (probe->sentinel_denied)
-		probe_say(probe, FINDING_WARN, "redis.sentinel_user",
+		probe_find(probed_of(probe, "redis.sentinel_user", ""),
+		    FINDING_WARN,
 		    "one of the broker's own has all rights after: ACL SETUSER"
 		    " %s resetchannels " ACL_SENTINEL,
 		    redis->sentinel_user[0] != '\0' ? redis->sentinel_user
 						    : "lockbroker");
 }
 
-/* Starts the process that speaks TLS, if it is needed. */
-static bool
-begin_tls(struct probe *probe)
+static struct relay *
+begin_tls(struct probe *probe, char why[RELAY_WHY_SIZE])
 {
-	char why[RELAY_WHY_SIZE];
+	struct relay *relay = relay_new(NULL, NULL, NULL, why);
 
-	if (!probe->config->redis.tls)
-		return true;
-	probe->relay = relay_new(NULL, NULL, NULL, why);
-	if (probe->relay != NULL && redis_tls(probe->relay, probe->config, why))
-		return true;
-	probe_say(probe, FINDING_FAIL, "tls", "%s", why);
-	relay_free(probe->relay);
+	if (relay != NULL && redis_tls(relay, probe->config, why))
+		return relay;
+	relay_free(relay);
+	return NULL;
+}
+
+static void
+probe_servers(struct probe *probe)
+{
+	struct event_base *base = event_base_new();
+	char why[RELAY_WHY_SIZE] = "";
+	struct relay *relay = NULL;
+	struct redis *redis = NULL;
+
+	if (base == NULL)
+		abort();
+	probe->io = io_new(base, NULL);
+	probe->refused =
+	    xcalloc(redis_shards(probe->config), sizeof(*probe->refused));
+	if (probe->config->redis.tls)
+		relay = begin_tls(probe, why);
+	if (why[0] == '\0')
+		redis = redis_new(base, probe->config, relay, "probe", 0,
+		    &handler, probe, why, sizeof(why));
+	if (redis != NULL)
+		look(probe, base, redis);
+	else
+		probe_find(
+		    probed_of(probe, "redis", ""), FINDING_FAIL, "%s", why);
+	log_to(NULL, NULL);
+	redis_free(redis);
+	relay_free(relay);
+	free(probe->refused);
+	io_free(probe->io);
+	event_base_free(base);
+}
+
+/* Is there such a program, as execvp(3) looks for it? */
+static bool
+can_run(const char *program)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+	size_t len;
+
+	if (strchr(program, '/') != NULL)
+		return access(program, X_OK) == 0;
+	for (; path != NULL && *path != '\0';
+	     path += len + (path[len] == ':')) {
+		len = strcspn(path, ":");
+		snprintf(file, sizeof(file), "%.*s%s%s", (int)len, path,
+		    len > 0 ? "/" : "", program);
+		if (access(file, X_OK) == 0)
+			return true;
+	}
 	return false;
+}
+
+static void
+probe_embedded(struct probe *probe)
+{
+	const char *program = probe->config->redis.server;
+	struct probed *s = probed_of(probe, "embedded", "");
+
+	if (can_run(program))
+		probe_find(s, FINDING_OK,
+		    "the broker starts %s by itself; there is nothing to ask"
+		    " yet",
+		    program);
+	else
+		probe_find(s, FINDING_FAIL,
+		    "there is no program %s to start: install redis-server, or"
+		    " set redis.server to its path",
+		    program);
+	probe_find(s, FINDING_WARN, PROBE_EMBEDDED);
 }
 
 bool
 probe_run(const struct config *config, FILE *out)
 {
-	static void (*const modes[])(struct probe *) = {
-		[CONFIG_MODE_EMBEDDED] = probe_embedded,
-		[CONFIG_MODE_STANDALONE] = probe_nodes,
-		[CONFIG_MODE_SENTINEL] = probe_sentinels,
-		[CONFIG_MODE_CLUSTER] = probe_cluster,
-		[CONFIG_MODE_QUORUM] = probe_nodes,
-	};
-	struct probe probe = { .config = config, .out = out };
+	struct probe probe = { .config = config };
 
-	if (!begin_tls(&probe))
-		return false;
-	probe.base = event_base_new();
-	if (probe.base == NULL)
-		abort();
-	probe.io = io_new(probe.base, probe.relay);
-	modes[config->redis.mode](&probe);
+	TAILQ_INIT(&probe.all);
+	log_to(on_log, &probe);
+	if (config->redis.mode == CONFIG_MODE_EMBEDDED)
+		probe_embedded(&probe);
+	else
+		probe_servers(&probe);
 	check_clocks(&probe);
 	tell_rights(&probe);
-	io_free(probe.io);
-	event_base_free(probe.base);
-	relay_free(probe.relay);
+	report(&probe, out);
 	return !probe.failed;
 }

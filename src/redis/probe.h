@@ -1,15 +1,15 @@
 /*
- * Connects to the servers that the configuration names, and checks that they
- * are fit to keep locks: lockbrokerd -t --probe.
+ * Connects to the servers as a broker does, and checks that they are fit to keep
+ * locks: lockbrokerd -t --probe.
  *
- * It connects as a broker does (link.h), and so is refused what a broker is
- * refused.  It changes nothing that a broker would notice: it writes one key of
- * its own, for a second.
+ * Topology and pools are those of a broker that has no clients, so they find the
+ * servers that it would use, and are refused what it would be refused.  The
+ * guard is read, and not joined: brokers would notice that, and settings that
+ * are only tried would count.  All that the probe writes is one key of its own,
+ * for a second.
  *
- *	probe.c           which servers to look at, mode by mode
- *	probe_server.c    a server that keeps locks
- *	probe_sentinel.c  a Sentinel
- *	probe_link.c      links, and the lines of the report
+ *	probe.c         the broker without clients, and the report
+ *	probe_server.c  what is asked of a server, or of a Sentinel
  */
 #ifndef LOCKBROKER_REDIS_PROBE_H
 #define LOCKBROKER_REDIS_PROBE_H

@@ -1,21 +1,26 @@
 /*
- * Looks at a server that keeps locks.  The greeting of its link refuses one
+ * What a server that keeps locks is asked.  The greeting of its link refuses one
  * that is too old, loads its data, may evict locks, or lacks what the greeting
- * needs; here are its role, its settings, and what it permits besides.
+ * needs; here are its role, its settings, and what it permits besides.  A
+ * Sentinel: will it act as the broker assumes?
  *
  * A finding is a failure if the broker could not work, or if the promises of
- * lockbroker-guarantees(7) would not hold; a warning if they would, but at a price, or if
- * the probe can't see.
+ * lockbroker-guarantees(7) would not hold; a warning if they would, but at a
+ * price, or if the probe can't see.
  */
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/now.h"
+#include "base/text.h"
 #include "base/times.h"
 #include "config/config.h"
+#include "redis/bucket.h"
 #include "redis/io.h"
 #include "redis/probe_state.h"
 #include "redis/redis.h"
@@ -23,7 +28,6 @@
 
 #define FENCE_US_MAX INT64_C(9007199254740992) /* 2^53 */
 #define CLOCK_US_MAX 1000000
-#define KEY_SIZE 128
 
 /* What the scripts call: on a key of nobody else, the guard, and a channel. */
 static const char script_commands[] =
@@ -58,61 +62,97 @@ static const char try_commands[] =
 
 enum { NOW_US, GUARD_CFG, GUARD_AT_MS, GUARD_IDLE, REFUSED };
 
-/* When something counts. */
+#define SETTING "CONFIG GET "
+#define SLOTS_WORD "cluster_slots_assigned:"
+
+#define MIN_REPLICAS (-1) /* redis.replicas */
+#define MIN_PAD (-2)	  /* more than 0.3 of locks.lease */
+
+/* Reads the answer to a question, which may be an error. */
+struct ask;
+typedef void reader(
+    struct probed *s, const struct ask *ask, const redisReply *reply);
+
+/* When a question is asked. */
 enum when { ALWAYS, WITH_REPLICAS, SOME_REPLICAS, IN_CLUSTER };
 
-/* A command that the broker sends by itself. */
-struct needed {
-	enum finding without;
-	enum when when;
-	const char *command;
-};
-
-/* A setting: a number that is between two others, or a word. */
-struct setting {
-	const char *name;
+/*
+ * A question: something that the broker sends by itself, or a setting, which
+ * should be a number between two others, or begin with a word.
+ */
+struct ask {
+	const char *command; /* as link_sendf(), of redis.prefix */
+	reader *read;
+	enum finding otherwise;
 	enum when when;
 	const char *word; /* NULL: a number; "": any */
-	int64_t min, max;
-	enum finding otherwise;
+	int64_t min, max; /* or one of the two above */
 	const char *advice;
 };
 
-struct server {
-	struct probe_link conn;
-	const struct config *config;
-	const struct info *info;
-	bool permits;	/* all that was asked so far */
-	bool elsewhere; /* another node of the cluster has the bucket */
-
-	/* What the answer is about. */
-	const struct needed *needed;
-	const struct setting *setting;
-	char sha[64]; /* of try_commands */
-};
-
+/* Does a server say that the user may not do that? */
 static bool
-is_in_cluster(const struct server *s)
+is_denial(const char *text)
 {
-	return s->config->redis.mode == CONFIG_MODE_CLUSTER;
+	static const char *const words[] = { "NOPERM", "no permissions",
+		"ACL of Redis does not permit", "The user executing the script",
+		"ACL failure" };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(text, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+void
+probe_find(struct probed *s, enum finding finding, const char *fmt, ...)
+{
+	static const char *const words[] = { "ok", "warn", "fail" };
+	size_t from = buf_len(&s->lines);
+	char *line;
+	va_list ap;
+
+	buf_addf(&s->lines, "%-4s  %s: ", words[finding], s->what);
+	va_start(ap, fmt);
+	buf_addv(&s->lines, fmt, ap);
+	va_end(ap);
+	buf_addc(&s->lines, '\0');
+	line = buf_data(&s->lines) + from;
+	if (finding == FINDING_FAIL && is_denial(line)) {
+		if (strncmp(s->what, "sentinel", strlen("sentinel")) == 0)
+			s->probe->sentinel_denied = true;
+		else
+			s->probe->denied = true;
+	}
+	buf_cut(&s->lines, buf_len(&s->lines) - 1);
+	/* Servers choose some of the text; it must not control a terminal. */
+	text_clean(line, buf_len(&s->lines) - from, ' ');
+	buf_addc(&s->lines, '\n');
+	s->probe->failed |= finding == FINDING_FAIL;
 }
 
 static bool
-counts(const struct server *s, enum when when)
+is_in_cluster(const struct probed *s)
 {
-	unsigned wanted = s->config->redis.replicas;
+	return s->probe->config->redis.mode == CONFIG_MODE_CLUSTER;
+}
+
+static bool
+counts(const struct probed *s, enum when when)
+{
+	unsigned wanted = s->probe->config->redis.replicas;
 
 	return when == ALWAYS || (when == IN_CLUSTER && is_in_cluster(s)) ||
 	       (when == WITH_REPLICAS && wanted > 0) ||
-	       (when == SOME_REPLICAS && wanted + s->info->replicas > 0);
+	       (when == SOME_REPLICAS && wanted + s->info.replicas > 0);
 }
 
-/* Its state. */
-
 static void
-check_replicas(struct server *s)
+check_replicas(struct probed *s)
 {
-	unsigned wanted = s->config->redis.replicas, n = s->info->replicas;
+	unsigned wanted = s->probe->config->redis.replicas,
+		 n = s->info.replicas;
 	enum finding finding = n > wanted ? FINDING_WARN : FINDING_OK;
 	const char *then = "";
 
@@ -125,39 +165,16 @@ check_replicas(struct server *s)
 				     " promoted";
 	}
 	if (n > 0 || wanted > 0)
-		probe_find(&s->conn, finding,
+		probe_find(s, finding,
 		    "%u replicas are connected, redis.replicas is %u%s", n,
 		    wanted, then);
 }
 
-static void
-check_info(struct server *s)
-{
-	bool evicts = info_evicts(s->info);
-	char version[INFO_VERSION_SIZE];
-
-	probe_find(
-	    &s->conn, FINDING_OK, "version %s", info_version(s->info, version));
-	if (s->info->version[0] == 6)
-		probe_find(&s->conn, FINDING_WARN,
-		    "before Redis 7 renewals fail while memory is full");
-	if (s->info->replica)
-		probe_find(&s->conn, FINDING_FAIL,
-		    "is a replica; only a master can grant");
-	else
-		probe_find(&s->conn, FINDING_OK, "is a master");
-	probe_find(&s->conn, evicts ? FINDING_WARN : FINDING_OK,
-	    "maxmemory-policy %s%s", s->info->policy,
-	    evicts ? " is harmless only while maxmemory is 0; set noeviction"
-		   : "");
-	check_replicas(s);
-}
-
 /* Looks at the clock once only, though what matters is that it never jumps. */
 static void
-check_clock(struct server *s, int64_t theirs_us)
+check_clock(struct probed *s, int64_t theirs_us)
 {
-	struct probe *probe = s->conn.probe;
+	struct probe *probe = s->probe;
 	int64_t off_us = theirs_us - (int64_t)io_wall_us(probe->io);
 
 	if (!probe->clock_known || off_us < probe->clock_min_us)
@@ -166,10 +183,10 @@ check_clock(struct server *s, int64_t theirs_us)
 		probe->clock_max_us = off_us;
 	probe->clock_known = true;
 	if (theirs_us >= FENCE_US_MAX)
-		probe_find(&s->conn, FINDING_FAIL,
-		    "its clock is beyond the year 2255");
+		probe_find(
+		    s, FINDING_FAIL, "its clock is beyond the year 2255");
 	else
-		probe_find(&s->conn,
+		probe_find(s,
 		    llabs(off_us) > CLOCK_US_MAX ? FINDING_WARN : FINDING_OK,
 		    "its clock differs by %+" PRId64 " ms from ours",
 		    off_us / 1000);
@@ -177,9 +194,9 @@ check_clock(struct server *s, int64_t theirs_us)
 
 /* Brokers that share a server must have some settings in common. */
 static void
-check_guard(struct server *s, const char *theirs, bool used)
+check_guard(struct probed *s, const char *theirs, bool used)
 {
-	const struct config *config = s->config;
+	const struct config *config = s->probe->config;
 	const struct store_config ours = { .lease_ms = config->locks.lease_ms,
 		.replicas = config->redis.replicas,
 		.shards = redis_shards(config),
@@ -190,124 +207,111 @@ check_guard(struct server *s, const char *theirs, bool used)
 	if (theirs[0] == '\0' || strcmp(theirs, cfg) == 0)
 		return;
 	if (used)
-		probe_find(&s->conn, FINDING_FAIL,
+		probe_find(s, FINDING_FAIL,
 		    "the brokers there use %s, and this file says %s: while"
 		    " they run, a broker with it grants nothing (CHANGING THE"
 		    " LEASE in lockbroker-admin(7))",
 		    theirs, cfg);
 	else
-		probe_find(&s->conn, FINDING_WARN,
+		probe_find(s, FINDING_WARN,
 		    "the brokers that used it last had %s, and this file says"
 		    " %s: see to it that all have the same",
 		    theirs, cfg);
 }
 
-/* Its settings. */
+/*
+ * Sends a question, with what its command needs, and has the answer read.  If
+ * the connection breaks nothing is read, which is told once.
+ */
+#define ask_server(s, ask, ...)         \
+	((s)->asks[(s)->asked] = (ask), \
+	    (s)->asked += link_sendf(   \
+		(s)->link, 0, on_answer, (s), (ask)->command, __VA_ARGS__))
 
 static void
-on_setting(void *arg, const redisReply *reply)
+on_answer(void *arg, const redisReply *reply)
 {
-	struct server *s = arg;
-	const struct setting *setting = s->setting;
-	const char *value;
-	bool fits;
+	struct probed *s = arg;
+	const struct ask *ask = s->asks[s->answered++];
+
+	if (reply != NULL)
+		ask->read(s, ask, reply);
+	else if (!s->broken)
+		probe_find(s, FINDING_FAIL, "the connection broke");
+	s->broken |= reply == NULL;
+}
+
+/* Answers. */
+
+static bool
+fits(const struct probed *s, const struct ask *ask, const char *value)
+{
+	const struct config *config = s->probe->config;
+	int64_t n = atoll(value), min = ask->min;
+
+	if (ask->word != NULL)
+		return strncmp(value, ask->word, strlen(ask->word)) == 0;
+	if (min == MIN_REPLICAS)
+		min = config->redis.replicas;
+	else if (min == MIN_PAD)
+		min = times_pad_ms(config->locks.lease_ms) + 1;
+	return n >= min && n <= ask->max;
+}
+
+static void
+on_setting(struct probed *s, const struct ask *ask, const redisReply *reply)
+{
+	const char *name = ask->command + strlen(SETTING), *value;
+	bool good;
 
 	if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
 	    reply->element[1]->type == REDIS_REPLY_STRING) {
 		value = reply->element[1]->str;
-		fits = setting->word ? strncmp(value, setting->word,
-					   strlen(setting->word)) == 0
-				     : atoll(value) >= setting->min &&
-					   atoll(value) <= setting->max;
-		probe_find(&s->conn, fits ? FINDING_OK : setting->otherwise,
-		    "%s %s%s", setting->name, value,
-		    fits ? "" : setting->advice);
-	} else if (setting->when == ALWAYS) {
-		probe_find(&s->conn, FINDING_WARN,
+		good = fits(s, ask, value);
+		probe_find(s, good ? FINDING_OK : ask->otherwise, "%s %s%s",
+		    name, value, good ? "" : ask->advice);
+	} else if (ask->when == ALWAYS) {
+		probe_find(s, FINDING_WARN,
 		    "CONFIG GET is not permitted: see lockbroker-admin(7) for the"
 		    " settings it should have");
 	}
 }
 
-/* clang-format off */
 static void
-check_settings(struct server *s)
+on_command(struct probed *s, const struct ask *ask, const redisReply *reply)
 {
-	const struct setting settings[] = {
-		{ "appendonly", ALWAYS, "", 0, 0, FINDING_OK, "" },
-		{ "min-replicas-to-write", WITH_REPLICAS, NULL,
-		    s->config->redis.replicas, INT64_MAX, FINDING_WARN,
-		    "; set it to redis.replicas, so that a master that was cut"
-		    " off stops taking writes" },
-		{ "min-replicas-max-lag", WITH_REPLICAS, NULL, 0, 2, FINDING_WARN,
-		    "; 2 stops a master that was cut off sooner" },
-		{ "repl-backlog-ttl", SOME_REPLICAS, NULL, 0, 0, FINDING_WARN,
-		    "; with 0, replicas that come back late cost no grace period" },
-		/* A replica whose full copy begins late confirms late. */
-		{ "repl-diskless-sync-delay", SOME_REPLICAS, NULL, 0, 0,
-		    FINDING_WARN,
-		    "; with 0, a replica that comes back confirms sooner" },
-		{ "cluster-node-timeout", IN_CLUSTER, NULL,
-		    times_pad_ms(s->config->locks.lease_ms) + 1, INT64_MAX,
-		    FINDING_FAIL, " must be more than 0.3 of locks.lease" },
-		{ "cluster-require-full-coverage", IN_CLUSTER, "no", 0, 0,
-		    FINDING_WARN,
-		    "; with no, the other names go on when a master is gone" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-		s->setting = &settings[i];
-		if (counts(s, settings[i].when))
-			probe_ask(&s->conn, on_setting, "CONFIG GET %s",
-			    settings[i].name);
-	}
-}
-/* clang-format on */
-
-/* What it permits. */
-
-static void
-on_command(void *arg, const redisReply *reply)
-{
-	struct server *s = arg;
-	const char *command = s->needed->command;
-
 	if (reply->type != REDIS_REPLY_ERROR)
 		return;
 	s->permits = false;
-	probe_find(&s->conn, s->needed->without, "%.*s: %s",
-	    (int)strcspn(command, " "), command, reply->str);
+	probe_find(s, ask->otherwise, "%.*s: %s",
+	    (int)strcspn(ask->command, " "), ask->command, reply->str);
 }
 
 static void
-check_commands(struct server *s, const char *channel)
+on_ping(struct probed *s, const struct ask *ask, const redisReply *reply)
 {
-	static const struct needed needed[] = {
-		{ FINDING_FAIL, ALWAYS, "PING" },
-		{ FINDING_WARN, ALWAYS, "CLIENT SETNAME lockbroker" },
-		{ FINDING_FAIL, ALWAYS, "PUBLISH %s probe" },
-		{ FINDING_FAIL, WITH_REPLICAS, "WAIT 0 1" },
-		{ FINDING_FAIL, IN_CLUSTER, "CLUSTER INFO" },
-		{ FINDING_FAIL, IN_CLUSTER, "ASKING" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		s->needed = &needed[i];
-		if (counts(s, needed[i].when))
-			probe_ask(
-			    &s->conn, on_command, needed[i].command, channel);
-	}
+	on_command(s, ask, reply);
+	if (reply->type != REDIS_REPLY_ERROR)
+		probe_find(s, FINDING_OK, "answers, within %" PRId64 " ms%s",
+		    now_ms() - s->asked_ms,
+		    s->probe->config->redis.tls ? ", over TLS" : "");
 }
 
+/* All slots of a cluster, and not those alone that the broker uses. */
 static void
-on_loaded(void *arg, const redisReply *reply)
+on_cluster(struct probed *s, const struct ask *ask, const redisReply *reply)
 {
-	struct server *s = arg;
+	const char *at = NULL;
+	int n;
 
+	on_command(s, ask, reply);
 	if (reply->type == REDIS_REPLY_STRING)
-		snprintf(s->sha, sizeof(s->sha), "%s", reply->str);
+		at = strstr(reply->str, SLOTS_WORD);
+	if (at == NULL)
+		return;
+	n = atoi(at + strlen(SLOTS_WORD));
+	probe_find(s, n == SLOTS ? FINDING_OK : FINDING_FAIL,
+	    "%d of %d slots have a master", n, SLOTS);
 }
 
 /* Is it a list of texts, and has it all that we asked for? */
@@ -325,33 +329,30 @@ is_list(const redisReply *reply)
 /* Replicas that were attached just now are refused by each command that writes,
  * and are no lack of rights. */
 static void
-tell_refused(struct server *s, const char *why)
+tell_refused(struct probed *s, const char *why)
 {
 	if (strstr(why, "NOREPLICAS") != NULL)
-		probe_find(&s->conn, FINDING_FAIL,
+		probe_find(s, FINDING_FAIL,
 		    "refuses to write: of %u replicas fewer than"
 		    " min-replicas-to-write are in step"
 		    " (min-replicas-max-lag); try again in a moment",
-		    s->info->replicas);
+		    s->info.replicas);
 	else
-		probe_find(&s->conn, FINDING_FAIL, "in a script, %s", why);
+		probe_find(s, FINDING_FAIL, "in a script, %s", why);
 }
 
 static void
-on_tried(void *arg, const redisReply *reply)
+on_tried(struct probed *s, const struct ask *ask, const redisReply *reply)
 {
-	struct server *s = arg;
-	int64_t period_ms = times_recovery_ms(s->config->locks.lease_ms), now;
+	const struct config *config = s->probe->config;
+	int64_t period_ms = times_recovery_ms(config->locks.lease_ms), now;
 	redisReply *const *v = reply->element;
 	size_t i;
 
-	s->elsewhere = is_in_cluster(s) && reply->type == REDIS_REPLY_ERROR &&
-		       strncmp(reply->str, "MOVED", 5) == 0;
-	if (s->elsewhere)
-		return;
+	(void)ask;
 	s->permits &= is_list(reply) && reply->elements == REFUSED;
 	if (!is_list(reply)) {
-		probe_find(&s->conn, FINDING_FAIL, "EVALSHA: %s",
+		probe_find(s, FINDING_FAIL, "EVALSHA: %s",
 		    reply->str ? reply->str : "unexpected reply");
 		return;
 	}
@@ -363,56 +364,142 @@ on_tried(void *arg, const redisReply *reply)
 		now / 1000 - atoll(v[GUARD_AT_MS]->str) <= period_ms);
 	for (i = REFUSED; i < reply->elements; i++)
 		tell_refused(s, v[i]->str);
+	if (s->permits)
+		probe_find(
+		    s, FINDING_OK, "every command that is needed is permitted");
 }
 
-/* A node of a cluster has only some buckets: tries until it finds one. */
+static const struct ask tried = { .read = on_tried,
+	.command = "EVALSHA %s 2 %s%s@probe:%d %s%s@guard %s@probe %s" };
+
+/* Keys are in a bucket that the server has. */
 static void
-check_scripts(struct server *s, const char *channel)
+on_loaded(struct probed *s, const struct ask *ask, const redisReply *reply)
 {
-	const char *prefix = s->config->redis.prefix;
-	unsigned i, n = redis_shards(s->config);
+	const char *prefix = s->probe->config->redis.prefix;
 	char bucket[16] = "";
 
-	probe_ask(&s->conn, on_loaded, "SCRIPT LOAD %s", try_commands);
-	for (i = 0; i == 0 || (s->elsewhere && i < n); i++) {
-		if (is_in_cluster(s))
-			snprintf(bucket, sizeof(bucket), "{%u}:", i);
-		probe_ask(&s->conn, on_tried,
-		    "EVALSHA %s 2 %s%s@probe:%d %s%s@guard %s %s", s->sha,
-		    prefix, bucket, (int)getpid(), prefix, bucket, channel,
-		    script_commands);
-	}
+	(void)ask;
+	if (is_in_cluster(s))
+		snprintf(bucket, sizeof(bucket), "{%" PRIu32 "}:", s->shard);
+	ask_server(s, &tried,
+	    reply->type == REDIS_REPLY_STRING ? reply->str : "", prefix, bucket,
+	    (int)getpid(), prefix, bucket, prefix, script_commands);
+}
+
+/* clang-format off */
+static const struct ask asks[] = {
+	{ SETTING "appendonly", on_setting, FINDING_OK, ALWAYS, "", 0, 0, "" },
+	{ SETTING "min-replicas-to-write", on_setting, FINDING_WARN,
+	    WITH_REPLICAS, NULL, MIN_REPLICAS, INT64_MAX,
+	    "; set it to redis.replicas, so that a master that was cut off stops"
+	    " taking writes" },
+	{ SETTING "min-replicas-max-lag", on_setting, FINDING_WARN,
+	    WITH_REPLICAS, NULL, 0, 2,
+	    "; 2 stops a master that was cut off sooner" },
+	{ SETTING "repl-backlog-ttl", on_setting, FINDING_WARN, SOME_REPLICAS,
+	    NULL, 0, 0,
+	    "; with 0, replicas that come back late cost no grace period" },
+	/* A replica whose full copy begins late confirms late. */
+	{ SETTING "repl-diskless-sync-delay", on_setting, FINDING_WARN,
+	    SOME_REPLICAS, NULL, 0, 0,
+	    "; with 0, a replica that comes back confirms sooner" },
+	{ SETTING "cluster-node-timeout", on_setting, FINDING_FAIL, IN_CLUSTER,
+	    NULL, MIN_PAD, INT64_MAX, " must be more than 0.3 of locks.lease" },
+	{ SETTING "cluster-require-full-coverage", on_setting, FINDING_WARN,
+	    IN_CLUSTER, "no", 0, 0,
+	    "; with no, the other names go on when a master is gone" },
+	{ "PING", on_ping, FINDING_FAIL, ALWAYS, NULL, 0, 0, NULL },
+	{ "CLIENT SETNAME lockbroker", on_command, FINDING_WARN, ALWAYS, NULL, 0, 0, NULL },
+	{ "PUBLISH %s@probe probe", on_command, FINDING_FAIL, ALWAYS, NULL, 0, 0, NULL },
+	{ "WAIT 0 1", on_command, FINDING_FAIL, WITH_REPLICAS, NULL, 0, 0, NULL },
+	{ "CLUSTER INFO", on_cluster, FINDING_FAIL, IN_CLUSTER, NULL, 0, 0, NULL },
+	{ "ASKING", on_command, FINDING_FAIL, IN_CLUSTER, NULL, 0, 0, NULL },
+};
+/* clang-format on */
+
+static const struct ask load = { .read = on_loaded,
+	.command = "SCRIPT LOAD %s" };
+
+void
+probe_server(struct probed *s)
+{
+	const char *prefix = s->probe->config->redis.prefix;
+	size_t i;
+
+	s->asked_ms = now_ms();
+	s->info = *link_info(s->link);
+	s->permits = !s->info.replica;
+	if (s->info.version[0] == 6)
+		probe_find(s, FINDING_WARN,
+		    "before Redis 7 renewals fail while memory is full");
+	if (s->info.replica)
+		probe_find(
+		    s, FINDING_FAIL, "is a replica; only a master can grant");
+	check_replicas(s);
+	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		if (counts(s, asks[i].when))
+			ask_server(s, &asks[i], prefix);
+	if (!s->info.replica)
+		ask_server(s, &load, try_commands);
+	link_flush(s->link);
+}
+
+/* Sentinels. */
+
+/* Returns a field of SENTINEL MASTER; "" if it is not there. */
+static const char *
+field(const redisReply *reply, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < reply->elements; i += 2)
+		if (reply->element[i]->str && reply->element[i + 1]->str &&
+		    strcmp(reply->element[i]->str, name) == 0)
+			return reply->element[i + 1]->str;
+	return "";
 }
 
 static void
-check_permits(struct server *s)
+on_master(struct probed *s, const struct ask *ask, const redisReply *reply)
 {
-	char channel[KEY_SIZE];
+	const struct config *config = s->probe->config;
+	bool slow = atoll(field(reply, "down-after-milliseconds")) >
+		    times_pad_ms(config->locks.lease_ms);
 
-	snprintf(channel, sizeof(channel), "%s@probe", s->config->redis.prefix);
-	s->permits = true;
-	check_commands(s, channel);
-	check_scripts(s, channel);
-	if (!link_is_up(s->conn.link))
+	(void)ask;
+	if (reply->type != REDIS_REPLY_ARRAY) {
+		probe_find(s, FINDING_WARN,
+		    "SENTINEL master is not permitted: see that"
+		    " down-after-milliseconds is more than 0.3 of locks.lease");
 		return;
-	if (!probe_hears(&s->conn, channel))
-		probe_find(&s->conn, FINDING_FAIL, "%s", s->conn.why);
-	else if (s->permits)
-		probe_find(&s->conn, FINDING_OK,
-		    "every command that is needed is permitted");
+	}
+	probe_find(s, slow ? FINDING_OK : FINDING_FAIL,
+	    "down-after-milliseconds %s%s",
+	    field(reply, "down-after-milliseconds"),
+	    slow ? "" : " must be more than 0.3 of locks.lease");
+	if (strcmp(field(reply, "flags"), "master") != 0)
+		probe_find(s, FINDING_WARN, "thinks the master is '%s'",
+		    field(reply, "flags"));
+	if (atoll(field(reply, "num-slaves")) != config->redis.replicas)
+		probe_find(s, FINDING_WARN,
+		    "knows %s replicas, redis.replicas is %u: it must be the"
+		    " number of those that may be promoted",
+		    field(reply, "num-slaves"), config->redis.replicas);
+	if (atoll(field(reply, "num-other-sentinels")) + 1 !=
+	    (long long)config->redis.nodes.n)
+		probe_find(s, FINDING_WARN,
+		    "knows %lld Sentinels, redis.nodes has %zu",
+		    atoll(field(reply, "num-other-sentinels")) + 1,
+		    config->redis.nodes.n);
 }
 
 void
-probe_server(struct probe *probe, const struct address *address)
+probe_sentinel(struct probed *s)
 {
-	struct server s = { .config = probe->config };
+	static const struct ask ask = { .read = on_master,
+		.command = "SENTINEL master %s" };
 
-	if (!probe_open(&s.conn, probe, "redis", address, &s))
-		return;
-	s.info = link_info(s.conn.link);
-	check_info(&s);
-	check_settings(&s);
-	if (!s.info->replica)
-		check_permits(&s);
-	probe_close(&s.conn);
+	ask_server(s, &ask, s->probe->config->redis.master);
+	link_flush(s->link);
 }

@@ -199,6 +199,20 @@ redis_node(const struct redis *r, uint32_t shard)
 	return pool ? pool_node(pool) : "";
 }
 
+struct link *
+redis_link(const struct redis *r, uint32_t shard)
+{
+	struct pool *pool = r->ops->route(r->topology, shard);
+
+	return pool != NULL ? pool_link(pool) : NULL;
+}
+
+struct link *
+redis_sentinel(const struct redis *r, size_t i)
+{
+	return r->ops->sentinel ? r->ops->sentinel(r->topology, i) : NULL;
+}
+
 void
 redis_stats(const struct redis *r, struct redis_stats *out)
 {

@@ -26,6 +26,7 @@
 struct config;
 struct event_base;
 struct handed_list;
+struct link;
 struct redis;
 
 /*
@@ -110,6 +111,11 @@ void redis_flush(struct redis *redis);
 
 /* Returns the server that a shard is on now, for people; "" if none. */
 const char *redis_node(const struct redis *redis, uint32_t shard);
+
+/* For lockbrokerd --probe: a link to the server that a shard is on, to a Sentinel;
+ * NULL if there is none that is up.  They are good until the loop runs again. */
+struct link *redis_link(const struct redis *redis, uint32_t shard);
+struct link *redis_sentinel(const struct redis *redis, size_t i);
 
 /*
  * Embedded: which process of the broker looks after its server (embedded.h).

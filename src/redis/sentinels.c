@@ -381,6 +381,12 @@ sentinels_start(struct sentinels *s)
 	poll_in(s, POLL_MS);
 }
 
+struct link *
+sentinels_link(const struct sentinels *s, size_t i)
+{
+	return link_is_up(s->v[i].asking) ? s->v[i].asking : NULL;
+}
+
 void
 sentinels_hurry(struct sentinels *s, bool hurry)
 {

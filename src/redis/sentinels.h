@@ -10,10 +10,12 @@
 #define LOCKBROKER_REDIS_SENTINELS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "redis/sentinel_answer.h"
 
+struct link;
 struct sentinels;
 struct topology_env;
 
@@ -47,6 +49,9 @@ struct sentinels_answer sentinels_answer(const struct sentinels *s);
 /* Returns what is wrong with the one that failed last, for people; "" if nothing
  * was. */
 const char *sentinels_why(const struct sentinels *s);
+
+/* Returns the link that asks one of them; NULL if it is down. */
+struct link *sentinels_link(const struct sentinels *s, size_t i);
 
 /* Asks soon, and often until told false, because the master does not serve. */
 void sentinels_hurry(struct sentinels *s, bool hurry);

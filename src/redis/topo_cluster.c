@@ -335,4 +335,4 @@ cluster_flush(struct topology *t)
 }
 
 const struct topology_ops topo_cluster = { cluster_new, cluster_start,
-	cluster_free, cluster_route, cluster_flush, NULL, NULL };
+	cluster_free, cluster_route, cluster_flush, NULL, NULL, NULL };

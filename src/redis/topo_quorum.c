@@ -114,4 +114,4 @@ quorum_flush(struct topology *t)
 }
 
 const struct topology_ops topo_quorum = { quorum_new, quorum_start, quorum_free,
-	quorum_route, quorum_flush, NULL, NULL };
+	quorum_route, quorum_flush, NULL, NULL, NULL };

@@ -252,5 +252,12 @@ sentinel_flush(struct topology *t)
 		pool_flush(t->pool);
 }
 
+static struct link *
+sentinel_link(const struct topology *t, size_t i)
+{
+	return sentinels_link(t->sentinels, i);
+}
+
 const struct topology_ops topo_sentinel = { sentinel_new, sentinel_start,
-	sentinel_free, sentinel_route, sentinel_flush, NULL, NULL };
+	sentinel_free, sentinel_route, sentinel_flush, sentinel_link, NULL,
+	NULL };

@@ -222,5 +222,5 @@ standalone_own(struct topology *t, bool own)
 }
 
 const struct topology_ops topo_standalone = { standalone_new, standalone_start,
-	standalone_free, standalone_route, standalone_flush,
+	standalone_free, standalone_route, standalone_flush, NULL,
 	standalone_hand_over, standalone_own };

@@ -21,6 +21,7 @@ struct config;
 struct address;
 struct handed_list;
 struct io;
+struct link;
 struct pool;
 struct pool_config;
 struct topology;
@@ -46,6 +47,8 @@ struct topology_ops {
 	struct pool *(*route)(struct topology *t, uint32_t shard);
 	/* Flushes every pool, at the end of a turn. */
 	void (*flush)(struct topology *t);
+	/* As redis_sentinel(); NULL in modes that have none. */
+	struct link *(*sentinel)(const struct topology *t, size_t i);
 	/* For a server of our own; NULL in modes that have none. */
 	void (*hand_over)(const struct topology *t, struct handed_list *out);
 	bool (*own)(struct topology *t, bool own);

@@ -37,7 +37,6 @@ enum part_timer_kind {
 	TIMER_POLLERS,
 	TIMER_RECALL,
 	TIMER_ABOUT,
-	TIMER_WHY,
 	TIMER_FLEET,
 	TIMER_VOTE,
 	TIMERS
@@ -55,7 +54,6 @@ enum part_slot_kind {
 	SLOT_FLEET,
 	SLOT_RECALL,
 	SLOT_ABOUT,
-	SLOT_WHY,
 	SLOT_VOTE,
 	SLOTS
 };

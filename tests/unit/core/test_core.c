@@ -40,7 +40,6 @@ static const char *const subjects[] = {
 	"outside",
 	"recall",
 	"about",
-	"chain",
 	"stop",
 	"leave",
 	"unowned",
