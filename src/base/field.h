@@ -81,7 +81,8 @@
 	FIELD(BEFORE, "before", NUM) \
 	FIELD(KEPT, "kept", MS) \
 	FIELD(WAS, "was", STR) \
-	FIELD(WHY, "why", STR)
+	FIELD(WHY, "why", STR) \
+	FIELD(TAGGED, "tagged", NUM)
 
 /*
  * LOGFIELD: the same for keys of log lines only.  Durations in the log are

@@ -36,6 +36,7 @@ int lock_main(struct cli *cli, int argc, char **argv);
 int elect_main(struct cli *cli, int argc, char **argv);
 int show_status(struct cli *cli, int argc, char **argv);
 int show_queue(struct cli *cli, int argc, char **argv);
+int show_why(struct cli *cli, int argc, char **argv);
 int show_history(struct cli *cli, int argc, char **argv);
 int show_list(struct cli *cli, int argc, char **argv);
 int show_brokers(struct cli *cli, int argc, char **argv);

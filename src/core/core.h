@@ -236,6 +236,9 @@ enum effect_kind {
 			  synchronizer, core_line_begin(), and fields about
 			  a holder elsewhere */
 	EFFECT_FLEET,  /* reply to a BROKERS: core_brokers_begin() */
+	EFFECT_WHY,    /* reply to a WHY: so many links follow (`limit`) */
+	EFFECT_LINK,   /* one of them, by its name: its last field is shown if
+			  no other link is shown behind it */
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
@@ -248,7 +251,7 @@ struct effect {
 	uint64_t session;
 	uint64_t conn;	/* that the session has now; 0: nobody is there */
 	uint64_t ref;	/* of a request, which any connection may have sent */
-	uint64_t limit; /* QUEUE: as the request had it */
+	uint64_t limit; /* QUEUE: as the request had it; WHY: links */
 	enum kind kind_of;    /* QUEUE: what the name stands for */
 	int64_t heartbeat_ms; /* ATTACH: the client owes them; 0: none */
 	enum status status;   /* REPLY */
@@ -258,7 +261,7 @@ struct effect {
 	uint32_t text_len;
 	uint32_t open_len;   /* of an error about a circle: before the names */
 	enum event_id event; /* EVENT */
-	uint32_t name;	     /* EVENT, QUEUE, OP: offset in effects.text */
+	uint32_t name; /* EVENT, QUEUE, LINK, OP: offset in effects.text */
 	uint32_t name_len;
 	uint32_t field; /* index of the first in effects.fields */
 	uint32_t nfields;

@@ -174,6 +174,7 @@ EXTRA_DIST += \
 	tests/system/test_voters.py \
 	tests/system/test_waiting.py \
 	tests/system/test_warm.py \
+	tests/system/test_why.py \
 	tests/system/test_words.py \
 	tests/system/transcripts/barriers.t \
 	tests/system/transcripts/deadlock.t \

@@ -86,6 +86,19 @@ class Recipes(ShellTest):
         fences = eventually(lambda: len(self.lines()) == 2 and self.lines(), 5, "another leader")
         self.assertGreater(int(fences[1]), int(fences[0]))
 
+    def test_why(self):
+        first, second = self.client(), self.client()
+        first.ok("SESSION label=etl")
+        second.ok("SESSION label=api")
+        second.lock("export")
+        first.lock("nightly-report")
+        first.send("LOCK export")
+        eventually(lambda: "waiters=1" in self.control.ok("STATUS export").text, 5)
+        status, out = self.end(self.start("why"))
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"^nightly-report: held by etl@\S+ for [\d.]+ s, which waits for "
+                              r"export: held by api@\S+ for [\d.]+ s\n$")
+
     def test_cron(self):
         self.program("nightly-report", "echo ran >>did")
 

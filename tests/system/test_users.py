@@ -27,7 +27,7 @@ ON_NAMES = [
     ("LATCH {} count=1", "lock"), ("COUNTDOWN {}", "lock"), ("AWAIT {} wait=0", "lock"),
     ("BARRIER {} parties=2 wait=0", "lock"),
     ("STATUS {}", "watch"), ("QUEUE {}", "watch"), ("WATCH {}", "watch"),
-    ("HISTORY {}", "watch"),
+    ("HISTORY {}", "watch"), ("WHY {}", "watch"),
 ]
 # Verbs that every user may use, and those of administrators; BROKERS is also for those who may
 # watch all names.

@@ -172,8 +172,9 @@ class Voters(SystemTest):
         only whoever was settled in the set before has a say in the next."""
         server = self.nodes[0]
         with Monitor(server) as monitor:
-            self.start(1, 2, 3)
+            broker = self.start(1, 2, 3)
             call = monitor.call("enlist")
+        broker.stop()  # it would put right what it finds here
         this = f"7:{self.ids(1, 2, 3)}"
         other = f"7:{self.ids(1, 2)},{'f' * 16}"
         following = "8" + other[1:]

@@ -245,6 +245,7 @@ endif
 
 # Stories of leases, queues and guards; data, one file for each subject.
 STORIES = tests/unit/core/stories/about.story \
+	tests/unit/core/stories/chain.story \
 	tests/unit/core/stories/barriers.story \
 	tests/unit/core/stories/brokers.story \
 	tests/unit/core/stories/counted.story \

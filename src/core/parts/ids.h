@@ -37,6 +37,7 @@ enum part_timer_kind {
 	TIMER_POLLERS,
 	TIMER_RECALL,
 	TIMER_ABOUT,
+	TIMER_WHY,
 	TIMER_FLEET,
 	TIMER_VOTE,
 	TIMERS
@@ -54,6 +55,7 @@ enum part_slot_kind {
 	SLOT_FLEET,
 	SLOT_RECALL,
 	SLOT_ABOUT,
+	SLOT_WHY,
 	SLOT_VOTE,
 	SLOTS
 };

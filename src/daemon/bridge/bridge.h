@@ -151,6 +151,9 @@ void handle_list(struct broker *b, struct conn *c, const struct request *r);
 void lists_queue(struct broker *b, struct conn *c,
     const struct wire_reply *reply, struct span name, enum kind kind,
     size_t limit, const struct core_row *elsewhere);
+/* Answers a WHY: `e`, and the links behind it; `text` has their texts. */
+void lists_why(struct broker *b, struct conn *c, const struct wire_reply *reply,
+    const struct effect *e, const char *text);
 /* Answers a BROKERS. */
 void lists_brokers(
     struct broker *b, struct conn *c, const struct wire_reply *reply);

@@ -129,6 +129,17 @@ do_fleet(struct broker *b, const struct effect *e, const char *text)
 }
 
 static void
+do_why(struct broker *b, const struct effect *e, const char *text)
+{
+	struct conn *c = front_find(b->front, e->conn);
+	char mem[TAG_MAX_BYTES + 1];
+	struct wire_reply reply = { .status = STATUS_OK };
+
+	if (c != NULL && conn_answered(c, e->ref, mem, &reply))
+		lists_why(b, c, &reply, e, text);
+}
+
+static void
 do_token(struct broker *b, const struct effect *e, const char *text)
 {
 	struct conn *c = front_find(b->front, e->conn);
@@ -258,6 +269,11 @@ bridge_run_effects(struct broker *b)
 		case EFFECT_FLEET:
 			do_fleet(b, e, text);
 			break;
+		case EFFECT_WHY:
+			do_why(b, e, text);
+			break;
+		case EFFECT_LINK:
+			break; /* do_why() has looked at it */
 		case EFFECT_TOKEN:
 			do_token(b, e, text);
 			break;

@@ -1,5 +1,5 @@
 /*
- * Verbs that answer `OK lines=N` and N lines: LIST, QUEUE, HISTORY, NAMES,
+ * Verbs that answer `OK lines=N` and N lines: LIST, QUEUE, WHY, HISTORY, NAMES,
  * BROKERS, HELP, STATS.  The lines are written to a scratch buffer first, because their
  * number comes before them.
  */
@@ -355,6 +355,37 @@ void
 lists_brokers(struct broker *b, struct conn *c, const struct wire_reply *reply)
 {
 	(void)job_new(b, c, reply->verb, reply->tag, (struct span){ "", 0 });
+}
+
+/* A chain ends before the first name that the client may not watch. */
+void
+lists_why(struct broker *b, struct conn *c, const struct wire_reply *reply,
+    const struct effect *e, const char *text)
+{
+	const struct effect *link = e + 1, *end = link + e->limit;
+	struct span name = { text + link->name, link->name_len };
+	size_t n = 0;
+	bool shows = true;
+
+	while (shows) {
+		struct wire_row row = { .name = name,
+			.fields = b->effects.fields + link->field,
+			.nfields = link->nfields,
+			.arena = text };
+
+		n++;
+		link++;
+		shows = link < end;
+		if (shows) {
+			name =
+			    (struct span){ text + link->name, link->name_len };
+			shows = identity_may_watch(b->identity, c, name);
+		}
+		row.nfields -= shows;
+		conn_protocol(c)->row(&b->rows, &row);
+	}
+	conn_rows(c, reply, n, &b->rows);
+	buf_clear(&b->rows);
 }
 
 static const struct span help[VERB_MAX] = {

@@ -266,6 +266,10 @@ write_effect(struct story *st, const struct effect *e)
 		    (int)e->name_len, text + e->name);
 	else if (e->kind == EFFECT_FLEET)
 		buf_addf(st->out, "%" PRIu64 " brokers", e->session);
+	else if (e->kind == EFFECT_WHY)
+		buf_addf(st->out, "%" PRIu64 " why", e->session);
+	else if (e->kind == EFFECT_LINK)
+		buf_addf(st->out, "  %.*s", (int)e->name_len, text + e->name);
 	else if (e->kind == EFFECT_LOG)
 		buf_addf(st->out, "log %s", notice_words[e->notice]);
 	else if (e->kind == EFFECT_CLOSE)

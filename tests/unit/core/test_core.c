@@ -40,6 +40,7 @@ static const char *const subjects[] = {
 	"outside",
 	"recall",
 	"about",
+	"chain",
 	"stop",
 	"leave",
 	"unowned",

@@ -210,6 +210,24 @@ emit_fleet(struct core *core, uint64_t session, uint64_t ref)
 }
 
 void
+emit_why(struct core *core, uint64_t session, uint64_t ref, unsigned n)
+{
+	struct effect *e = add_effect(core, EFFECT_WHY, session);
+
+	e->ref = ref;
+	e->limit = n;
+}
+
+void
+emit_link(struct core *core, const char *name, size_t name_len)
+{
+	struct effect *e = add_effect(core, EFFECT_LINK, 0);
+
+	e->name = add_text(core->fx, name, name_len);
+	e->name_len = (uint32_t)name_len;
+}
+
+void
 emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms)
 {
 	struct effect *e = add_effect(core, EFFECT_ATTACH, session);

@@ -31,6 +31,10 @@ void emit_queue(struct core *core, uint64_t session, uint64_t ref,
 /* The reply to a BROKERS. */
 void emit_fleet(struct core *core, uint64_t session, uint64_t ref);
 
+/* The reply to a WHY, of n links; each follows, and its fields. */
+void emit_why(struct core *core, uint64_t session, uint64_t ref, unsigned n);
+void emit_link(struct core *core, const char *name, size_t name_len);
+
 /* The answer to a CORE_TOKEN; the caller fills in the rest of it before it
  * emits another one. */
 struct token_result *emit_token(struct core *core, uint64_t session,

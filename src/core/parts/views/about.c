@@ -236,7 +236,7 @@ struct known {
 	struct span *text;
 };
 
-#define FIELDS_MAX 7
+#define FIELDS_MAX 10
 
 static void
 known_of(struct about *a, struct known out[FIELDS_MAX])
@@ -249,6 +249,9 @@ known_of(struct about *a, struct known out[FIELDS_MAX])
 		{ "label", LABEL_MAX_BYTES, .text = &a->label },
 		{ "peer", NAME_MAX_BYTES, .text = &a->peer },
 		{ "was", NAME_MAX_BYTES, .text = &a->was },
+		{ "risk", INT64_MAX / 2, .ms = &a->risk_ms },
+		{ "waits", NAME_MAX_BYTES, .text = &a->waits },
+		{ "tagged", 1, .num = &a->tagged },
 	};
 
 	memcpy(out, all, sizeof(all));
@@ -322,6 +325,32 @@ about_told(struct core *core, uint64_t seq, struct span fields,
 
 /* At the broker that is asked. */
 
+/* The names of one request stand next to each other: the one that somebody has
+ * here is told, if there is one.  Untagged requests come first. */
+static void
+tell_wait(const struct owner *owner, struct about *out)
+{
+	const struct waiter *w, *found = NULL;
+	const struct claim *c;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (c, &owner->waiting, in_owner) {
+		w = waiter_seen(c);
+		if (n++ == CORE_NAMES_MAX || w == NULL ||
+		    (found != NULL &&
+			w->claim.untagged != found->claim.untagged))
+			break;
+		if (found == NULL || !TAILQ_EMPTY(&w->lock->holders))
+			found = w;
+		if (!TAILQ_EMPTY(&w->lock->holders))
+			break;
+	}
+	if (found == NULL)
+		return;
+	out->waits = (struct span){ found->lock->name, found->lock->name_len };
+	out->tagged = !found->claim.untagged;
+}
+
 bool
 about_here(const struct core *core, const struct lock *l, struct about *out)
 {
@@ -349,6 +378,10 @@ about_here(const struct core *core, const struct lock *l, struct about *out)
 		out->label = span_of(owner->label);
 	if (core->above->conn_of(core, owner->id) != 0)
 		out->peer = span_of(owner->peer);
+	tell_wait(owner, out);
+	if (l->lease.term.state == TERM_ATRISK)
+		out->risk_ms = max_ms(
+		    term_deadline_ms(core, &l->lease.term) - core->now_ms, 0);
 	if (timer_armed(&hold_rare(h)->bound))
 		out->until_ms = max_ms(
 		    core_armed_ms(core, &hold_rare(h)->bound) - core->now_ms,

@@ -30,11 +30,16 @@ struct about {
 	int64_t
 	    until_ms; /* what is left of its bound, or of the window in which
 			     the name is kept; below 0: there is none */
+	int64_t
+	    risk_ms; /* left, unless a renewal is confirmed; below 0: safe */
 	struct span label, peer; /* empty: there is none */
 	struct span was;	 /* who had a name that is kept; empty */
+	struct span waits; /* the lock that its session waits for; empty */
+	uint64_t tagged;   /* that request is: it may go on without it */
 };
 
-#define ABOUT_NOTHING ((struct about){ .age_ms = -1, .until_ms = -1 })
+#define ABOUT_NOTHING \
+	((struct about){ .age_ms = -1, .until_ms = -1, .risk_ms = -1 })
 
 void about_init(struct core *core);
 void about_fini(struct core *core);

@@ -35,6 +35,7 @@
 #include "core/parts/sync/sync.h"
 #include "core/parts/token/state.h"
 #include "core/parts/views/about.h"
+#include "core/parts/views/chain.h"
 #include "core/parts/views/obstacle.h"
 #include "core/parts/views/status.h"
 
@@ -594,6 +595,13 @@ static const struct part_slot slots[] = {
 	{ SLOT_ASK, { .outcome = status_outcome,
 			.again = status_again,
 			.told = status_told } },
+	{ SLOT_WHY,
+	    { .outcome = why_outcome, .again = why_again, .told = why_told } },
+	{ 0 },
+};
+
+static const struct part_timer timers[] = {
+	{ TIMER_WHY, { AGENDA_PATIENT, why_timer } },
 	{ 0 },
 };
 
@@ -603,7 +611,10 @@ static const struct lock_hooks hooks = {
 
 const struct core_part views_part = {
 	.id = PART_VIEWS,
+	.init = why_init,
+	.fini = why_fini,
 	.lock = &hooks,
 	.refused = obstacle_tell,
 	.slots = slots,
+	.timers = timers,
 };

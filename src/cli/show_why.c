@@ -1,0 +1,120 @@
+/*
+ * `lockbroker why`: who has a lock, what that one waits for, and so on.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/exit.h"
+#include "cli/question.h"
+#include "cli/run_request.h"
+#include "cli/say.h"
+#include "cli/timespan.h"
+
+/* What the end of a chain means, as its last words. */
+static const struct {
+	const char *end, *text;
+} ends[] = {
+	{ "holder", "" },
+	{ "circle", ", which waits for one of these: a circle, in which each"
+		    " waits for the other" },
+	{ "unknown", "; what is behind that is not known here" },
+	{ "denied", ", which waits for a name that you may not watch" },
+};
+
+static void
+print_value(const char *before, const char *line, const char *key)
+{
+	struct pair p;
+
+	if (pair_find(line, key, &p))
+		printf("%s%.*s", before, (int)p.value_len, p.value);
+}
+
+static void
+print_time(
+    const char *before, const char *line, const char *key, const char *behind)
+{
+	char text[TIMESPAN_TEXT_MAX];
+	int64_t ms;
+
+	if (pair_find_ms(line, key, &ms))
+		printf("%s%s%s", before, timespan_text(ms, text), behind);
+}
+
+/* As `held by etl@b for 12 min`; a session without a label has its number. */
+static void
+print_holder(const char *line)
+{
+	struct pair state, p;
+
+	if (!pair_find(line, "state", &state))
+		return;
+	if (pair_find(line, "kept", &p))
+		printf("kept for nobody");
+	else
+		printf("%.*s", (int)state.value_len, state.value);
+	if (pair_find(line, "holder", &p))
+		print_value(" by ", line, "holder");
+	else
+		print_value(" by session ", line, "session");
+	print_value(
+	    pair_find(line, "holder", &p) ? "@" : " at ", line, "broker");
+	print_time(" for ", line, "age", "");
+	print_time(" for ", line, "kept", " more");
+	print_time(", at risk (", line, "at_risk", " left)");
+}
+
+static void
+print_chain(const struct message *m)
+{
+	struct pair p;
+	size_t i, k;
+
+	for (i = 0; i < m->lines_n; i++) {
+		if (i > 0)
+			printf(
+			    ", which %s ", pair_find(m->lines[i], "tagged", &p)
+					       ? "asks beside that for"
+					       : "waits for");
+		printf("%.*s: ", (int)strcspn(m->lines[i], " "), m->lines[i]);
+		print_holder(m->lines[i]);
+	}
+	for (k = 0; k < sizeof(ends) / sizeof(ends[0]) && i > 0; k++)
+		if (pair_find(m->lines[i - 1], "end", &p) &&
+		    strlen(ends[k].end) == p.value_len &&
+		    memcmp(ends[k].end, p.value, p.value_len) == 0)
+			printf("%s", ends[k].text);
+	putchar('\n');
+}
+
+int
+show_why(struct cli *cli, int argc, char **argv)
+{
+	static const struct table links = { "name", NULL, 0, 0 };
+	struct client c;
+	struct message m;
+	char line[330];
+	int status;
+
+	(void)argc;
+	if (!run_request_name_ok(argv[1]))
+		return say_usage("'%s' is not a name", argv[1]);
+	snprintf(line, sizeof(line), "WHY %s", argv[1]);
+	status = question_open(cli, &c);
+	if (status == CLI_EXIT_OK)
+		status = question_on(&c, line, &m);
+	client_fini(&c);
+	if (status != CLI_EXIT_OK)
+		return status;
+	if (cli->json)
+		columns_print(&links, m.lines, m.lines_n, true);
+	else
+		print_chain(&m);
+	message_fini(&m);
+	return CLI_EXIT_OK;
+}
