@@ -532,7 +532,7 @@ func TestWordsOfOptions(t *testing.T) {
 	for _, opts := range [][]lockbroker.Option{
 		{lockbroker.Hold(0)}, {lockbroker.Hold(-time.Second)}, {lockbroker.Wait(-1)},
 		{lockbroker.Keep(-1)}, {lockbroker.Delay(-1)}, {lockbroker.Permits(2)},
-		{lockbroker.Names("a b")}, {lockbroker.Names("")},
+		{lockbroker.Names("a b")}, {lockbroker.Names("")}, {lockbroker.Value("a b")},
 	} {
 		var refused *lockbroker.Error
 		_, err := b.Lock(ctx, "a", opts...)
@@ -542,7 +542,7 @@ func TestWordsOfOptions(t *testing.T) {
 	}
 	for _, opts := range [][]lockbroker.Option{
 		{lockbroker.Shared()}, {lockbroker.Keep(1)}, {lockbroker.Names("b")},
-		{lockbroker.Permits(0)},
+		{lockbroker.Permits(0)}, {lockbroker.Value("a")},
 	} {
 		var refused *lockbroker.Error
 		_, err := b.Semaphore("a", 2).Acquire(ctx, opts...)

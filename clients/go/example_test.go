@@ -125,7 +125,7 @@ func ExampleSemaphore_Do() {
 }
 
 func ExampleBroker_Elect() {
-	leader, err := broker.Elect(ctx, "billing-leader")
+	leader, err := broker.Elect(ctx, "billing-leader", lockbroker.Value("10.0.0.7:80"))
 	if err != nil {
 		log.Fatal(err)
 	}

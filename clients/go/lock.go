@@ -22,6 +22,7 @@ type request struct {
 	shared            bool
 	wait              time.Duration
 	hold, keep, delay time.Duration
+	value             string
 	permits           int
 	err               error
 }
@@ -67,6 +68,17 @@ func Delay(d time.Duration) Option {
 	return func(r *request) { r.set("Delay", &r.delay, d, 0) }
 }
 
+// Value is a word that others read with STATUS or WATCH while the lock is held, such
+// as the address of a leader.
+func Value(v string) Option {
+	return func(r *request) {
+		r.value = v
+		if err := checkWord(v, "bad-option"); err != nil && r.err == nil {
+			r.err = err
+		}
+	}
+}
+
 // Names takes these as well: all of them, or none.
 func Names(names ...string) Option {
 	return func(r *request) { r.more = append(r.more, names...) }
@@ -98,11 +110,14 @@ func (r *request) wantLock(name string) (*want, error) {
 	if r.shared {
 		line = " mode=shared"
 	}
+	if r.value != "" {
+		line += " value=" + r.value
+	}
 	return r.want("lock", append([]string{name}, r.more...), "LOCK", line, "UNLOCK", "")
 }
 
 func (r *request) wantPermits(name string, limit int) (*want, error) {
-	if r.shared || r.more != nil || r.keep != 0 || r.delay != 0 {
+	if r.shared || r.more != nil || r.keep != 0 || r.delay != 0 || r.value != "" {
 		return nil, badOption("a semaphore has only Wait, Try, Hold and Permits")
 	}
 	if limit < 1 {
@@ -402,7 +417,7 @@ func (b *Broker) Latch(name string) *Latch {
 func (b *Broker) query(ctx context.Context, w *want, opts []Option) (*reply, error) {
 	r, err := newRequest(opts)
 	if err == nil && (r.shared || r.more != nil || r.hold != 0 || r.keep != 0 || r.delay != 0 ||
-		r.permits != 0) {
+		r.permits != 0 || r.value != "") {
 		err = badOption("a wait has only Wait and Try")
 	}
 	if err == nil {

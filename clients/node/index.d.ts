@@ -40,6 +40,8 @@ export interface LockOptions extends GrantOptions {
   keep?: number;
   /** Nobody else has it for so many ms after an end that is no release. */
   delay?: number;
+  /** A word that others read with STATUS or WATCH while it is held. */
+  value?: string;
 }
 
 export interface SemaphoreOptions extends GrantOptions {

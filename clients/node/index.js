@@ -61,7 +61,7 @@ function count(value, what) {
 const WAIT = ['wait', 'signal'];
 const GRANT = [...WAIT, 'ifAvailable', 'steal', 'hold'];
 const KNOWN = {
-  lock: [...GRANT, 'mode', 'keep', 'delay'],
+  lock: [...GRANT, 'mode', 'keep', 'delay', 'value'],
   semaphore: [...GRANT, 'limit', 'permits'],
   wait: WAIT,
   create: ['ttl'],
@@ -186,10 +186,11 @@ function want(kind, given, verb, rest = '', { mode, hold, undo, once } = {}) {
 const MODES = new Map([['exclusive', ''], ['shared', ' mode=shared']]);
 const unlock = (all) => `UNLOCK ${all}`;
 
-function wantLock(names, { mode = 'exclusive', hold, keep, delay }) {
+function wantLock(names, { mode = 'exclusive', hold, keep, delay, value }) {
   if (!MODES.has(mode)) throw new LockError('bad-option', `no mode: ${mode}`);
   const rest = MODES.get(mode) +
-    bound(hold) + optional('keep', keep) + optional('delay', delay);
+    bound(hold) + optional('keep', keep) + optional('delay', delay) +
+    (value != null ? ` value=${word(value, 'bad-option')}` : '');
   return want('lock', names, 'LOCK', rest, { mode, hold, undo: unlock });
 }
 

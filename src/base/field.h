@@ -82,7 +82,8 @@
 	FIELD(KEPT, "kept", MS) \
 	FIELD(WAS, "was", STR) \
 	FIELD(WHY, "why", STR) \
-	FIELD(TAGGED, "tagged", NUM)
+	FIELD(TAGGED, "tagged", NUM) \
+	FIELD(VALUE, "value", STR)
 
 /*
  * LOGFIELD: the same for keys of log lines only.  Durations in the log are

@@ -69,14 +69,14 @@ text_add(struct buf *b, struct span text, size_t max)
 
 /* Checks the bytes; nearly all names are plain ASCII. */
 static const char *
-name_why_bytes(struct span name)
+why_bytes(struct span name, bool is_name)
 {
 	size_t i = 0, len;
 	char c;
 
 	while (i < name.n) {
 		c = name.p[i];
-		if (c > ' ' && c < 0x7f && c != '=') {
+		if (c > ' ' && c < 0x7f && !(is_name && c == '=')) {
 			i++;
 			continue;
 		}
@@ -107,5 +107,15 @@ text_name_why(struct span name, size_t max)
 		return "begins with \"@\"";
 	if (name.p[0] == '!')
 		return "begins with \"!\"";
-	return name_why_bytes(name);
+	return why_bytes(name, true);
+}
+
+const char *
+text_value_why(struct span value)
+{
+	if (value.n == 0)
+		return "is empty";
+	if (value.n > VALUE_MAX_BYTES)
+		return "is longer than 512 bytes";
+	return why_bytes(value, false);
 }

@@ -11,6 +11,7 @@
 
 #define NAME_MAX_BYTES 255
 #define LABEL_MAX_BYTES 64
+#define VALUE_MAX_BYTES 512
 
 /*
  * Replaces, in place, each byte of a control character (C0, DEL, C1) and of
@@ -29,5 +30,8 @@ void text_add(struct buf *b, struct span text, size_t max);
  * LABEL_MAX_BYTES.
  */
 const char *text_name_why(struct span name, size_t max);
+
+/* The same for value=, which may have any first character, and '='. */
+const char *text_value_why(struct span value);
 
 #endif

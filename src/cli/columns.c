@@ -13,8 +13,8 @@
 #include "cli/timespan.h"
 #include "client/message.h"
 
-#define COLUMNS_MAX 15
-#define CELL_MAX 320
+#define COLUMNS_MAX 18
+#define CELL_MAX 520
 #define BARE_MIN 4
 
 /* Returns the bare word of a line: a name, or the kind of the line. */
@@ -58,6 +58,7 @@ cell_text(const struct table *t, const char *line,
 		*space = ' ';
 	if (!bare && p.value_len > 2 &&
 	    memcmp(p.value + p.value_len - 2, "ms", 2) == 0 &&
+	    strcmp(column->key, "value") != 0 &&
 	    parse_duration(p.value, p.value_len, &ms))
 		snprintf(text, CELL_MAX, "%s",
 		    ms == 0 && column->how == TABLE_NOT_0

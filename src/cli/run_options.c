@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "cli/exit.h"
 #include "cli/options.h"
 #include "cli/run_options.h"
@@ -18,7 +19,15 @@
 #define KILL_AFTER_MS 5000
 
 /* Long options without a letter. */
-enum { OPT_HOLD = 256, OPT_KEEP, OPT_DELAY, OPT_ON_LOST, OPT_LABEL, OPT_GRACE };
+enum {
+	OPT_HOLD = 256,
+	OPT_KEEP,
+	OPT_DELAY,
+	OPT_ON_LOST,
+	OPT_LABEL,
+	OPT_GRACE,
+	OPT_VALUE
+};
 
 /* clang-format off */
 #define LONGS_TAKING \
@@ -43,6 +52,7 @@ enum { OPT_HOLD = 256, OPT_KEEP, OPT_DELAY, OPT_ON_LOST, OPT_LABEL, OPT_GRACE };
 	{ "keep", required_argument, NULL, OPT_KEEP }, \
 	{ "delay", required_argument, NULL, OPT_DELAY }, \
 	{ "label", required_argument, NULL, OPT_LABEL }, \
+	{ "value", required_argument, NULL, OPT_VALUE }, \
 	{ NULL, 0, NULL, 0 }
 
 const struct option run_longs[] = { LONGS_TAKING, LONGS_COMMAND, LONGS_HOLDING };
@@ -67,6 +77,7 @@ const struct option lock_longs[] = { LONGS_TAKING, LONGS_HOLDING };
 "      --delay D               nobody else gets it for D after a crash\n" \
 "      --grace D               go on for D without a connection, and resume\n" \
 "      --label L               who we are, to others (COMMAND@HOST:PID)\n" \
+"      --value V               what others read of the lock: an address, a number\n" \
 "  -x, --exclusive             the default\n" \
 "  -v, --verbose               say what happens, and why it waits\n" \
 "  -q, --quiet                 no progress on a terminal\n"
@@ -154,6 +165,17 @@ label_set(struct run_options *o, const char *arg)
 }
 
 static int
+value_set(struct run_options *o, const char *arg)
+{
+	const char *why = text_value_why(span_of(arg));
+
+	if (why != NULL)
+		return say_usage("--value: the value %s", why);
+	o->request.value = arg;
+	return 0;
+}
+
+static int
 limit_set(struct run_options *o, const char *arg)
 {
 	if (parse_number(arg, strlen(arg), INT32_MAX, &o->request.limit) &&
@@ -226,6 +248,8 @@ option_set(struct run_options *o, int opt, const char *arg)
 		return on_lost_set(o, arg);
 	case OPT_LABEL:
 		return label_set(o, arg);
+	case OPT_VALUE:
+		return value_set(o, arg);
 	default:
 		return CLI_EXIT_USAGE;
 	}
@@ -287,6 +311,9 @@ combination_check(struct run_options *o)
 				r->delay_ms >= 0))
 		return say_usage("-l can't be combined with -s, -a, --keep or "
 				 "--delay");
+	if (r->value != NULL && (r->limit > 0 || r->shared || r->names_n > 1))
+		return say_usage("--value is for one exclusive lock: it can't "
+				 "be combined with -l, -s or -a");
 	return 0;
 }
 

@@ -43,6 +43,8 @@ run_request_take(const struct request *r, int64_t wait_ms, struct buf *line)
 	option_add(line, "hold", r->hold_ms);
 	option_add(line, "keep", r->keep_ms);
 	option_add(line, "delay", r->delay_ms);
+	if (r->value != NULL)
+		buf_addf(line, " value=%s", r->value);
 }
 
 void

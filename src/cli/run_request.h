@@ -29,6 +29,7 @@ struct request {
 	int64_t hold_ms;
 	int64_t keep_ms;
 	int64_t delay_ms;
+	const char *value; /* NULL: none */
 };
 
 /* Appends the line that takes it, and waits at most `wait_ms`. */

@@ -23,7 +23,7 @@ field_print(const struct pair *p)
 	char span[TIMESPAN_TEXT_MAX];
 	int64_t ms;
 
-	if (p->value_len > 2 &&
+	if (!pair_is(p, "value") && p->value_len > 2 &&
 	    memcmp(p->value + p->value_len - 2, "ms", 2) == 0 &&
 	    parse_duration(p->value, p->value_len, &ms))
 		printf("%-8.*s %s\n", (int)p->key_len, p->key,

@@ -8,6 +8,7 @@
 #include "core/parts/fleet/fleet.h"
 #include "core/parts/force/force.h"
 #include "core/parts/ids.h"
+#include "core/parts/notes/notes.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/sync/sync.h"
 #include "core/parts/views/chain.h"
@@ -30,6 +31,7 @@ static const struct core_part *const parts[] = {
 	&token_part,
 	&fleet_part,
 	&tenant_part,
+	&notes_part,
 	NULL,
 };
 

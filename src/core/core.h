@@ -77,6 +77,10 @@ struct core_name {
 
 #define CORE_NAMES_MAX 64
 
+/* What a client says of its hold beyond what the core needs (parts/notes).  0
+ * bytes: nothing. */
+enum note { NOTE_VALUE, NOTES };
+
 /* One request, taken apart and checked.  The core copies what it needs. */
 struct core_request {
 	enum verb_id verb; /* one that the core answers */
@@ -98,6 +102,7 @@ struct core_request {
 	enum kind kind;
 	bool has_hold;
 	uint64_t fence; /* UNLOCK-FORCE: of the hold that is meant; 0: any */
+	struct core_name notes[NOTES]; /* LOCK, SETVALUE */
 };
 
 #define CORE_SECRET_BYTES 16

@@ -180,6 +180,8 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/sync/sync.c \
 	src/core/parts/sync/sync.h \
 	src/core/parts/sync/sync_part.c \
+	src/core/parts/notes/notes.c \
+	src/core/parts/notes/notes.h \
 	src/core/parts/tenant/tenant.c \
 	src/core/parts/token/adopt.c \
 	src/core/parts/token/adopt.h \

@@ -33,7 +33,7 @@ struct request {
 	 * kinds (enum kind); 0 if not given.
 	 */
 	int64_t num[OPTION_MAX];
-	struct span str[OPTION_MAX]; /* LABEL and SECRET options */
+	struct span str[OPTION_MAX]; /* LABEL, VALUE and SECRET options */
 };
 
 static inline bool

@@ -122,6 +122,16 @@ value_label(
 }
 
 static const char *
+value_value(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	(void)o;
+	(void)num;
+	*str = value;
+	return text_value_why(value);
+}
+
+static const char *
 value_secret(
     const struct option *o, struct span value, int64_t *num, struct span *str)
 {
@@ -140,6 +150,7 @@ static const value_parser parsers[] = {
 	[OPTION_TYPE_END] = value_end,
 	[OPTION_TYPE_YES] = value_yes,
 	[OPTION_TYPE_LABEL] = value_label,
+	[OPTION_TYPE_VALUE] = value_value,
 	[OPTION_TYPE_SECRET] = value_secret,
 };
 

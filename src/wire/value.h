@@ -21,7 +21,7 @@ enum lock_mode { MODE_EXCLUSIVE, MODE_SHARED };
 enum session_end { END_CLOSE, END_QUIT };
 
 /*
- * Reads the value of an option: LABEL and SECRET to *str, all others to *num.
+ * Reads the value of an option: LABEL, VALUE and SECRET to *str, all others to *num.
  * False when it is malformed or out of range, with a sentence in `why`.
  */
 bool value_parse(enum option_id id, struct span value, int64_t *num,

@@ -107,6 +107,10 @@ check_option(
 	case OPTION_TYPE_YES:
 		assert(num == 0 || num == 1);
 		break;
+	case OPTION_TYPE_VALUE:
+		assert(text_value_why(r->str[id]) == NULL);
+		assert(within(r->str[id], line, n));
+		break;
 	case OPTION_TYPE_LABEL:
 		check_name(r->str[id], LABEL_MAX_BYTES);
 		/* FALLTHROUGH */

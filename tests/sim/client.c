@@ -314,6 +314,8 @@ send_lock(struct client *c, bool holds)
 		rq->delay_ms = prng_skewed(p, 1, w->lease_ms);
 	if (prng_chance(p, 50))
 		rq->queue_limit = prng_below(p, 3);
+	if (!rq->shared && rq->nnames == 1)
+		rq->notes[NOTE_VALUE] = in->names[0];
 	if (c->tagged == 0 && prng_chance(p, 300)) {
 		rq->untagged = false;
 		c->tagged = in->ref;

@@ -234,6 +234,9 @@ final class JavaStories {
       try (Hold leader = broker.elect("leader")) {
         say(leader.fence() > 0);
       }
+      try (Hold leader = broker.elect("leader", "10.0.0.7:80")) {
+        say(leader.fence() > 0);
+      }
     }
   }
 

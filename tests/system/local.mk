@@ -104,6 +104,7 @@ EXTRA_DIST += \
 	tests/system/test_many.py \
 	tests/system/test_measures.py \
 	tests/system/test_lost_replies.py \
+	tests/system/test_notes.py \
 	tests/system/test_operators.py \
 	tests/system/test_options.py \
 	tests/system/test_page.py \

@@ -148,11 +148,13 @@ class Tests(Go):
 
     def check(self, *argv):
         broker = self.broker(self.redis(), trust_new=True)
+        status = self.client(broker)
+        status.ok("WATCH billing-leader")
         out = golang.run(golang.CLIENT, "test", "-count=1", "-timeout=100s", "-v", *argv, ".",
                          LOCKBROKER=f"{broker.unix_path},127.0.0.1:{broker.port}")
         for name in ("TestManyGoroutines", "Example", "ExampleLock_Context", "TestWordsOfTime"):
             self.assertIn(f"--- PASS: {name} (", out)
-        status = self.client(broker)
+        self.assertEqual([status.event(), status.event()][1]["value"], "10.0.0.7:80")
         eventually(lambda: status.stats()["clients"] == "1", 10)
         self.assertEqual(status.stats()["locks_held"], "0")
 

@@ -152,8 +152,11 @@ class Locks(Client):
 
     def test_semaphore_and_elect(self):
         self.prepare()
+        self.control.ok("WATCH leader")
         self.assertEqual(self.story("permits"), [
-            "false timeout mismatch", "UnsupportedOperationException bad-option", "true"])
+            "false timeout mismatch", "UnsupportedOperationException bad-option", "true", "true"])
+        told = [self.control.event() for _ in range(4)][-1]
+        self.assertEqual((told.status, told["value"]), ("!HELD", "10.0.0.7:80"))
 
     def test_futures(self):
         """They belong to no thread, and end their wait when they are cancelled."""

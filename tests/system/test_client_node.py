@@ -218,6 +218,7 @@ class Blocks(Client):
 
     def test_semaphore_latch_barrier_elect(self):
         self.prepare()
+        self.control.ok("WATCH leader")
         said = self.story("""
             await broker.semaphore('s', { limit: 2 }, () =>
               broker.semaphore('s', { limit: 2, wait: 0 }, async () =>
@@ -228,11 +229,16 @@ class Blocks(Client):
             say(await latch.countDown(), await latch.countDown());
             await latch.wait();
             say(await Promise.all([1, 2, 3].map(() => broker.barrier('b', 3).wait())));
-            await broker.elect('leader', async () => say((await broker.query()).held));""")
+            await broker.elect('leader', async () => say((await broker.query()).held));
+            await broker.elect('leader', { value: '10.0.0.7:80' }, () => {});
+            say(await code(broker.request('a', { value: 'a b' }, () => {})));""")
         self.assertEqual(said[:4], [["busy"], ["both"], [2, "timeout"], [1, 0]])
         self.assertEqual(sorted(said[4][0]), [0, 1, 2])
         self.assertEqual([(held["name"], held["mode"]) for held in said[5][0]],
                          [("leader", "exclusive")])
+        self.assertEqual(said[6], ["bad-option"])
+        told = [self.control.event() for _ in range(4)][-1]
+        self.assertEqual((told.status, told["value"]), ("!HELD", "10.0.0.7:80"))
 
     def test_types(self):
         """A typed program compiles by what index.d.ts says, and a wrong one does not."""

@@ -171,6 +171,10 @@ class Blocks(Client):
         self.assertEqual(sorted(places), [0, 1, 2])
         with broker.elect("leader"):
             self.assertEqual(self.control.ok("STATUS leader")["state"], "held")
+        with broker.elect("leader", value="10.0.0.7:80"):
+            self.assertEqual(self.control.ok("STATUS leader")["value"], "10.0.0.7:80")
+        with self.assertRaises(lockbroker.Error):
+            broker.lock("a", value="a b")
 
     def assert_code(self, code, lock):
         with self.assertRaises(lockbroker.Error) as caught:

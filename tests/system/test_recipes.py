@@ -99,6 +99,12 @@ class Recipes(ShellTest):
         self.assertRegex(out, r"^nightly-report: held by etl@\S+ for [\d.]+ s, which waits for "
                               r"export: held by api@\S+ for [\d.]+ s\n$")
 
+    def test_where_the_leader_is(self):
+        self.program("billing-daemon", "exec sleep 60")
+        self.start("leader-value")
+        eventually(lambda: self.control.ok("STATUS billing-leader")["state"] == "held", 5)
+        self.assertEqual(self.end(self.start("leader-address")), (0, os.uname().nodename + ":8080\n"))
+
     def test_cron(self):
         self.program("nightly-report", "echo ran >>did")
 

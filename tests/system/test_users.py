@@ -22,7 +22,7 @@ RIGHTS = {"lock": ["mine/*", "%u"], "watch": ["seen/*"], "deny": ["mine/not*"]}
 # A request of each verb on names, and the right that it needs.
 ON_NAMES = [
     ("LOCK {}", "lock"), ("TRYLOCK {}", "lock"), ("LOCK free {}", "lock"),
-    ("UNLOCK {}", "lock"), ("EXTEND {} hold=5s", "lock"),
+    ("UNLOCK {}", "lock"), ("EXTEND {} hold=5s", "lock"), ("SETVALUE {} value=v", "lock"),
     ("ACQUIRE {} limit=2 wait=0", "lock"), ("RELEASE {}", "lock"),
     ("LATCH {} count=1", "lock"), ("COUNTDOWN {}", "lock"), ("AWAIT {} wait=0", "lock"),
     ("BARRIER {} parties=2 wait=0", "lock"),

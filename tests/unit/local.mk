@@ -258,6 +258,7 @@ STORIES = tests/unit/core/stories/about.story \
 	tests/unit/core/stories/keep.story \
 	tests/unit/core/stories/latches.story \
 	tests/unit/core/stories/lease.story \
+	tests/unit/core/stories/notes.story \
 	tests/unit/core/stories/notices.story \
 	tests/unit/core/stories/queue.story \
 	tests/unit/core/stories/outside.story \

@@ -651,9 +651,10 @@ class Broker:
     def lock(self, *names: str, shared: bool = False,
              wait: Optional[float] = None, hold: Optional[float] = None,
              keep: Optional[float] = None,
-             delay: Optional[float] = None) -> "Lock":
-        return Lock(self, aio.lock_words(names, shared, hold, keep, delay),
-                    wait)
+             delay: Optional[float] = None,
+             value: Optional[str] = None) -> "Lock":
+        return Lock(self, aio.lock_words(names, shared, hold, keep, delay,
+                                         value), wait)
 
     lock.__doc__ = aio.Broker.lock.__doc__
 
@@ -663,9 +664,10 @@ class Broker:
         lock()."""
         return Lock(self, aio.semaphore_words(name, limit, permits), wait)
 
-    def elect(self, name: str) -> "Lock":
-        """A lock that is waited for: who has it leads."""
-        return self.lock(name)
+    def elect(self, name: str, value: Optional[str] = None) -> "Lock":
+        """A lock that is waited for: who has it leads.  Others read the value:
+        where to find the leader."""
+        return self.lock(name, value=value)
 
     def once(self, name: str, *, keep: Optional[float] = None,
              busy: str = "skip", wait: Optional[float] = 0,

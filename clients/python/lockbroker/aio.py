@@ -1368,7 +1368,8 @@ class Broker:
     def lock(self, *names: str, shared: bool = False,
              wait: Optional[float] = None, hold: Optional[float] = None,
              keep: Optional[float] = None,
-             delay: Optional[float] = None) -> "Lock":
+             delay: Optional[float] = None,
+             value: Optional[str] = None) -> "Lock":
         """How to take the lock of a name, or of several, all or none: `with`
         and acquire() do so.
 
@@ -1376,12 +1377,14 @@ class Broker:
         (0).  `shared`: others may have it, too, if they share it.  `hold`: it
         is lost after so long.  `keep`: nobody else has it for so long from the
         grant, whatever its end.  `delay`: the same from an end that is no
-        release, but a crash, for example.
+        release, but a crash, for example.  `value`: a word that others read
+        with STATUS or WATCH while it is held.
 
         What is not granted raises Busy (it would have to wait), TimedOut,
         Unavailable, Denied or Deadlock; what is lost, Lost at the end of its
         block."""
-        return Lock(self, lock_words(names, shared, hold, keep, delay), wait)
+        return Lock(self, lock_words(names, shared, hold, keep, delay,
+                                     value), wait)
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
                   wait: Optional[float] = None) -> "Lock":
@@ -1389,9 +1392,10 @@ class Broker:
         lock()."""
         return Lock(self, semaphore_words(name, limit, permits), wait)
 
-    def elect(self, name: str) -> "Lock":
-        """A lock that is waited for: who has it leads."""
-        return self.lock(name)
+    def elect(self, name: str, value: Optional[str] = None) -> "Lock":
+        """A lock that is waited for: who has it leads.  Others read the value:
+        where to find the leader."""
+        return self.lock(name, value=value)
 
     def once(self, name: str, *, keep: Optional[float] = None,
              busy: str = "skip", wait: Optional[float] = 0,
@@ -1488,7 +1492,8 @@ def wait_word(rest: Optional[float]) -> str:
 
 
 def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
-               keep: Optional[float], delay: Optional[float]) -> Words:
+               keep: Optional[float], delay: Optional[float],
+               value: Optional[str]) -> Words:
     if not names:
         raise ValueError("a lock has a name")
     for name in names:
@@ -1500,9 +1505,11 @@ def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
     line = "LOCK " + " ".join(names)
     if shared:
         line += " mode=shared"
-    for word, value in (("hold", hold), ("keep", keep), ("delay", delay)):
-        if value is not None:
-            line += " %s=%s" % (word, duration(value))
+    for word, time in (("hold", hold), ("keep", keep), ("delay", delay)):
+        if time is not None:
+            line += " %s=%s" % (word, duration(time))
+    if value is not None:
+        line += " value=" + check_word(value, "bad-option")
     return "lock", names, line, "UNLOCK " + " ".join(names)
 
 

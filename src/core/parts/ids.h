@@ -22,6 +22,7 @@ enum part_id {
 	PART_SYNC,
 	PART_TOKEN,
 	PART_TENANT,
+	PART_NOTES,
 	PARTS
 };
 
@@ -66,7 +67,7 @@ _Static_assert((unsigned)PARTS <= PART_MAX && (unsigned)TIMERS <= TIMER_MAX &&
 
 extern const struct core_part observe_part, replay_part, watch_part, force_part,
     recall_part, unowned_part, warm_part, about_part, views_part, fleet_part,
-    sync_part, token_part, tenant_part, quorum_part;
+    sync_part, token_part, tenant_part, notes_part, quorum_part;
 
 static inline struct measure *
 measure_of(const struct core *core)

@@ -103,6 +103,8 @@ ask_core(struct broker *b, struct conn *c, const struct request *r)
 	rq.ttl_ms = number_or(r, OPTION_TTL, latch_ttl_ms(b));
 	rq.fence = (uint64_t)number_or(r, OPTION_FENCE, 0);
 	rq.kind = (enum kind)r->num[OPTION_KIND];
+	rq.notes[NOTE_VALUE] = (struct core_name){ r->str[OPTION_VALUE].p,
+		r->str[OPTION_VALUE].n };
 	rq.ref = conn_defer(c, r);
 	ev.u.request.session = bridge_session(c);
 	ev.u.request.request = &rq;

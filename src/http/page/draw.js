@@ -600,6 +600,8 @@ var draw = (function () {
 		if (a.lock && a.lock.at_risk_ms !== undefined)
 			p.append(" ", tag("bad", "at risk: lost in " +
 				duration(a.lock.at_risk_ms) + " unless Redis answers"));
+		if (a.lock && a.lock.value)
+			p.append(" Its value is ", strange(a.lock.value), ".");
 		return p;
 	}
 	function people(title, head, rows, numbered) {

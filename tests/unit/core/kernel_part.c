@@ -53,8 +53,9 @@ fini(struct core *core)
 
 /* The name `no`; others are granted as usual. */
 static void
-waits(struct core *core, struct waiter *w)
+waits(struct core *core, struct waiter *w, const struct core_request *rq)
 {
+	(void)rq;
 	if (w->lock->name_len != 2 || slow_of(core)->l != NULL)
 		return;
 	slow_of(core)->l = w->lock;

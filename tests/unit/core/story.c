@@ -524,6 +524,10 @@ do_request(struct story *st)
 	rq.number = (uint64_t)story_option_num(st, "n", 1);
 	rq.limit = (uint64_t)story_option_num(st, "limit", 1);
 	rq.fence = (uint64_t)story_option_num(st, "fence", 0);
+	if (story_option(st, "value") != NULL)
+		rq.notes[NOTE_VALUE] =
+		    (struct core_name){ story_option(st, "value"),
+			    strlen(story_option(st, "value")) };
 	ev.u.request.session = (uint64_t)story_number(st, st->words[1]);
 	ev.u.request.request = &rq;
 	story_step(st, &ev);

@@ -35,6 +35,7 @@ static const char *const subjects[] = {
 	"places",
 	"warm",
 	"watch",
+	"notes",
 	"why",
 	"force",
 	"outside",

@@ -53,6 +53,7 @@ render(struct buf *b, const struct request *r)
 			continue;
 		buf_addf(b, " %s=", options[i].key);
 		if (options[i].type == OPTION_TYPE_LABEL ||
+		    options[i].type == OPTION_TYPE_VALUE ||
 		    options[i].type == OPTION_TYPE_SECRET)
 			buf_add(b, r->str[i].p, r->str[i].n);
 		else
@@ -87,6 +88,8 @@ static const struct good_row good[] = {
 	{ "EXTEND a hold=10s", "EXTEND a hold=10000" },
 	{ "EXTEND a hold=0", "EXTEND a hold=0" },
 	{ "STATUS a", "STATUS a" },
+	{ "LOCK a value=10.0.0.7:80/?x=1", "LOCK a value=10.0.0.7:80/?x=1" },
+	{ "SETVALUE a value=!caf\xc3\xa9", "SETVALUE a value=!caf\xc3\xa9" },
 	{ "QUEUE a", "QUEUE a" },
 	{ "QUEUE a limit=5", "QUEUE a limit=5" },
 	{ "NAMES", "NAMES" },
@@ -302,6 +305,9 @@ static const struct bad_row bad[] = {
 	BAD("LATCH a count=1 ttl=0", "", BAD_OPTION, "ttl=0 must be"),
 	BAD("LATCH a count=1 ttl=0s", "", BAD_OPTION, "above 0"),
 	/* Options: numbers. */
+	BAD("LOCK a value=", "", BAD_OPTION, "value= is empty"),
+	BAD("LOCK a value=\xc2\x80", "", BAD_OPTION, "control character"),
+	BAD("SETVALUE a", "", BAD_REQUEST, "an option is missing"),
 	BAD("LOCK a queue=", "", BAD_OPTION, "queue= must be a number"),
 	BAD("LOCK a queue=-1", "", BAD_OPTION, "queue=-1"),
 	BAD("LOCK a queue=01", "", BAD_OPTION, "queue=01"),

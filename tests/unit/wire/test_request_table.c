@@ -20,6 +20,7 @@ static const char *const samples[][2] = {
 	[OPTION_TYPE_KIND] = { "latch", "door" },
 	[OPTION_TYPE_END] = { "quit", "reset" },
 	[OPTION_TYPE_YES] = { "yes", "perhaps" },
+	[OPTION_TYPE_VALUE] = { "v=1", "" },
 	[OPTION_TYPE_LABEL] = { "cron", "!cron" },
 	[OPTION_TYPE_SECRET] = { "0f1e", "" },
 };

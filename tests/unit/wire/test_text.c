@@ -83,6 +83,25 @@ START_TEST(name_lengths)
 }
 END_TEST
 
+START_TEST(values)
+{
+	char bytes[VALUE_MAX_BYTES + 1];
+	struct span text = { bytes, sizeof(bytes) };
+
+	ck_assert_ptr_null(text_value_why(span_of("!@=a=b")));
+	ck_assert_ptr_null(text_value_why(span_of("caf\xc3\xa9")));
+	ck_assert_str_eq(text_value_why(span_of("")), "is empty");
+	ck_assert_str_eq(text_value_why(span_of("a b")), "contains a space");
+	ck_assert_str_eq(
+	    text_value_why(span_of("a\n")), "contains a control character");
+	ck_assert_str_eq(text_value_why(span_of("\xc3")), "is not valid UTF-8");
+	memset(bytes, '=', sizeof(bytes));
+	ck_assert_str_eq(text_value_why(text), "is longer than 512 bytes");
+	text.n--;
+	ck_assert_ptr_null(text_value_why(text));
+}
+END_TEST
+
 struct cut_row {
 	const char *text;
 	size_t max;
@@ -139,6 +158,7 @@ text_cases(void)
 	tcase_add_loop_test(tc, name, 0, (int)COUNT(names));
 	tcase_add_test(tc, name_with_a_nul);
 	tcase_add_test(tc, name_lengths);
+	tcase_add_test(tc, values);
 	tcase_add_loop_test(tc, added, 0, (int)COUNT(cuts));
 	tcase_add_test(tc, cleaned);
 	return tc;

@@ -48,7 +48,8 @@ struct lock_hooks {
 	    const struct core_request *rq);
 	/* A waiter.  It begins to wait; it is freed, with that `result`.  A
 	 * request for several names was BUSY at once. */
-	void (*waits)(struct core *core, struct waiter *w);
+	void (*waits)(
+	    struct core *core, struct waiter *w, const struct core_request *rq);
 	void (*waited)(struct core *core, struct waiter *w);
 	void (*busy)(struct core *core, struct lock *const *locks, unsigned n);
 

@@ -58,6 +58,11 @@ void extend_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 void unlock_timer(struct core *core, struct timer *t);
 
+/* The hold of the only name that the owner's request has; NULL: there is none,
+ * and the request was refused. */
+struct hold *hold_or_refuse(
+    struct core *core, struct owner *owner, const struct core_request *rq);
+
 /* A name as the lessee of its lease, and of the term of that. */
 extern const struct lease_lessee lock_lessee;
 extern const struct term_lessee lock_of_term;

@@ -74,7 +74,7 @@ waiter_new(struct core *core, struct owner *owner, struct lock *l,
 	w->queue_limit = rq->queue_limit;
 	w->shared = rq->shared;
 	w->result = RESULT_CANCELLED; /* if its client goes away */
-	LOCK_HOOK(waits, core, w);
+	LOCK_HOOK(waits, core, w, rq);
 	if (waiter_binds(w))
 		lock_binds(core, l, owner);
 	return w;

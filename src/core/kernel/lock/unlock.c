@@ -110,19 +110,28 @@ unlock_request(
 	parting_drop(core, p);
 }
 
-void
-extend_request(
+/* A loss is still owed to an UNLOCK: nobody else takes it. */
+struct hold *
+hold_or_refuse(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
 	const struct core_name *name = &rq->names[0];
 	struct hold *h = find_hold(core, owner, name);
 
-	/* A loss is still owed to an UNLOCK: EXTEND does not take it. */
-	if (h == NULL) {
+	if (h == NULL)
 		not_held(core, owner, rq->ref, name,
 		    owner_has_lost(owner, name->p, name->n));
+	return h;
+}
+
+void
+extend_request(
+    struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	struct hold *h = hold_or_refuse(core, owner, rq);
+
+	if (h == NULL)
 		return;
-	}
 	hold_bind(core, h, rq->hold_ms);
 	emit_reply(core, owner->id, rq->ref, STATUS_OK);
 }

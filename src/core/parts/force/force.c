@@ -445,7 +445,7 @@ asked(struct core *core, struct force *f, const struct slot *slot,
 	arm(core, f);
 	/* It says whether it has another hold than the one that is meant. */
 	if (f->fence != 0)
-		(void)about_ask(core, slot, o);
+		(void)about_ask(core, slot, o, ABOUT_EACH_SECOND);
 }
 
 /* Another hold than the one that is meant: nothing was ended. */
@@ -498,7 +498,7 @@ on_force(struct core *core, struct force *f, const struct slot *slot,
 	case OUTCOME_LOST:
 		if (LOCK_ASK(token_held, core, f->name, f->name_len, &has) != 0)
 			mismatch(core, f, o->fence, &has);
-		else if (!about_ask(core, slot, o))
+		else if (!about_ask(core, slot, o, ABOUT_EACH_SECOND))
 			mismatch(core, f, o->fence, NULL);
 		return;
 	default:

@@ -26,8 +26,10 @@ mark_of(struct core *core, struct lock *l)
 /* Waits. */
 
 static void
-measured_waits(struct core *core, struct waiter *w)
+measured_waits(
+    struct core *core, struct waiter *w, const struct core_request *rq)
 {
+	(void)rq;
 	measure_waits(
 	    measure_of(core), &w->wait, mark_of(core, w->lock), core->now_ms);
 }

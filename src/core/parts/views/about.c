@@ -23,6 +23,7 @@
 #include "core/kernel/lock/stored.h"
 #include "core/kernel/turn/emit.h"
 #include "core/parts/ids.h"
+#include "core/parts/notes/notes.h"
 #include "core/parts/observe/measure.h"
 #include "core/parts/views/about.h"
 
@@ -123,7 +124,7 @@ about_fini(struct core *core)
 /* Asking. */
 
 static bool
-may_ask(struct core *core, const char *broker, size_t n)
+may_ask(struct core *core, const char *broker, size_t n, unsigned most)
 {
 	struct asked *a = &abouts_of(core)->asked[hash_of(broker, n) % PLACES];
 
@@ -131,7 +132,7 @@ may_ask(struct core *core, const char *broker, size_t n)
 		a->since_ms = core->now_ms;
 		a->n = 0;
 	}
-	return a->n++ < ABOUT_EACH_SECOND;
+	return a->n++ < most;
 }
 
 void
@@ -166,7 +167,8 @@ is_token(struct span token)
 }
 
 bool
-about_ask(struct core *core, const struct slot *slot, const struct outcome *o)
+about_ask(struct core *core, const struct slot *slot, const struct outcome *o,
+    unsigned most)
 {
 	const char *bar = memchr(o->text, '|', o->text_len);
 	struct span to = { o->text, bar != NULL ? (size_t)(bar - o->text) : 0 };
@@ -174,7 +176,7 @@ about_ask(struct core *core, const struct slot *slot, const struct outcome *o)
 	struct inquiry *q;
 
 	if (!is_token(to) || core->config.quorum || core->stopping ||
-	    !may_ask(core, to.p, stored_broker(to.p, to.n)))
+	    !may_ask(core, to.p, stored_broker(to.p, to.n), most))
 		return false;
 	q = inquiry_new(core, slot, o);
 	about_token(core, q->seq, token);
@@ -236,7 +238,7 @@ struct known {
 	struct span *text;
 };
 
-#define FIELDS_MAX 10
+#define FIELDS_MAX 11
 
 static void
 known_of(struct about *a, struct known out[FIELDS_MAX])
@@ -252,6 +254,7 @@ known_of(struct about *a, struct known out[FIELDS_MAX])
 		{ "risk", INT64_MAX / 2, .ms = &a->risk_ms },
 		{ "waits", NAME_MAX_BYTES, .text = &a->waits },
 		{ "tagged", 1, .num = &a->tagged },
+		{ "value", VALUE_MAX_BYTES, .text = &a->value },
 	};
 
 	memcpy(out, all, sizeof(all));
@@ -264,7 +267,9 @@ take_value(const struct known *p, struct span value)
 
 	if (p->text != NULL) {
 		*p->text = value;
-		return text_name_why(value, p->most) == NULL;
+		return (p->most == VALUE_MAX_BYTES
+			       ? text_value_why(value)
+			       : text_name_why(value, p->most)) == NULL;
 	}
 	if (!parse_number(value.p, value.n, p->most, &n))
 		return false;
@@ -374,6 +379,7 @@ about_here(const struct core *core, const struct lock *l, struct about *out)
 	out->session = owner->id;
 	out->fence = h->fence;
 	out->age_ms = core->now_ms - h->holding.since_ms;
+	out->value = notes_of(core, h, NOTE_VALUE);
 	if (owner->label != NULL)
 		out->label = span_of(owner->label);
 	if (core->above->conn_of(core, owner->id) != 0)

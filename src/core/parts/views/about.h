@@ -17,8 +17,9 @@
 #include "core/kernel/lock/state.h"
 #include "core/kernel/turn/slot.h"
 
-#define ABOUT_MS 200				  /* for an answer */
-#define ABOUT_EACH_SECOND 100			  /* questions to one broker */
+#define ABOUT_MS 200			    /* for an answer */
+#define ABOUT_EACH_SECOND 100		    /* questions to one broker */
+#define ABOUT_LOOKS (ABOUT_EACH_SECOND / 2) /* of them, on behalf of watchers */
 #define ABOUT_TOKEN_BYTES (BROKER_MAX_BYTES + 64) /* of a token, with a NUL */
 
 /* A hold, or a name that is kept for nobody: then nothing but `until` and `was`.
@@ -36,6 +37,7 @@ struct about {
 	struct span was;	 /* who had a name that is kept; empty */
 	struct span waits; /* the lock that its session waits for; empty */
 	uint64_t tagged;   /* that request is: it may go on without it */
+	struct span value; /* of value=; empty */
 };
 
 #define ABOUT_NOTHING \
@@ -46,11 +48,12 @@ void about_fini(struct core *core);
 
 /*
  * Asks the broker of the token with which the text of the outcome begins.
- * Returns false if it is not asked.  Else slot_row.told() takes copies of both
- * later, with the answer.
+ * Returns false if it is not asked; nor is it if it has had `most` questions
+ * within a second.  Else slot_row.told() takes copies of both later, with the
+ * answer.
  */
-bool about_ask(
-    struct core *core, const struct slot *slot, const struct outcome *o);
+bool about_ask(struct core *core, const struct slot *slot,
+    const struct outcome *o, unsigned most);
 
 /* Writes BROKER.INSTANCE.SEQ of this broker. */
 void about_token(

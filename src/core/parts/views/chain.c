@@ -357,7 +357,8 @@ why_outcome(struct core *core, const struct slot *slot, const struct outcome *o)
 	}
 	if (v.free)
 		answer(core, y, "holder");
-	else if (v.broker_len == 0 || !about_ask(core, slot, o))
+	else if (v.broker_len == 0 ||
+		 !about_ask(core, slot, o, ABOUT_EACH_SECOND))
 		answer(core, y, "unknown");
 }
 

@@ -16,6 +16,7 @@
 #include "base/xmalloc.h"
 #include "core/kernel/lock/state.h"
 #include "core/parts/ids.h"
+#include "core/parts/notes/notes.h"
 #include "core/parts/observe/measure.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/views/listing_state.h"
@@ -52,6 +53,16 @@ row_str(struct row *r, enum field_id id, const char *str)
 		.str = (uint32_t)buf_len(&r->text),
 		.len = (uint32_t)strlen(str) };
 	buf_adds(&r->text, str);
+}
+
+void
+row_note(const struct core *core, struct row *r, enum field_id id,
+    const void *of, enum note note)
+{
+	struct span text = notes_of(core, of, note);
+
+	if (text.n > 0)
+		row_str(r, id, text.p);
 }
 
 void

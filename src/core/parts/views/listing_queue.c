@@ -131,6 +131,7 @@ queue_holder(struct core *core, struct listing *g)
 	row_num(&g->row, FIELD_FENCE, h->fence);
 	row_num(
 	    &g->row, FIELD_AGE, listing_age(g->now_ms, h->holding.since_ms));
+	row_note(core, &g->row, FIELD_VALUE, h, NOTE_VALUE);
 	row_finish(&g->row, "holder", NULL, 0);
 }
 

@@ -29,6 +29,10 @@ void row_num(struct row *r, enum field_id id, uint64_t num);
 /* Copies the string. */
 void row_str(struct row *r, enum field_id id, const char *str);
 
+/* The note of a hold or a waiter, if there is one. */
+void row_note(const struct core *core, struct row *r, enum field_id id,
+    const void *of, enum note note);
+
 /* Tells it; word and name may be NULL.  The next one begins empty. */
 void row_finish(struct row *r, const char *word, const char *name, size_t len);
 

@@ -74,6 +74,8 @@ emit_about(
 		emit_str(core, FIELD_LABEL, a->label.p, a->label.n);
 	if (a->peer.n > 0)
 		emit_str(core, FIELD_PEER, a->peer.p, a->peer.n);
+	if (a->value.n > 0)
+		emit_str(core, FIELD_VALUE, a->value.p, a->value.n);
 	if (a->fence != 0)
 		emit_num(core, FIELD_FENCE, a->fence);
 	if (ttl_ms >= 0)
@@ -550,7 +552,7 @@ ask_broker(struct core *core, const struct slot *slot, const struct lock *l,
 	if (v.broker_len == 0 || record_of(core, slot, &v) != NULL ||
 	    is_of_this_run(core, o))
 		return false;
-	return about_ask(core, slot, o);
+	return about_ask(core, slot, o, ABOUT_EACH_SECOND);
 }
 
 void

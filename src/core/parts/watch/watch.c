@@ -22,10 +22,13 @@
 #include "core/kernel/turn/job.h"
 #include "core/kernel/turn/work.h"
 #include "core/parts/ids.h"
+#include "core/parts/notes/notes.h"
+#include "core/parts/views/about.h"
 #include "core/parts/watch/watch.h"
 #include "core/parts/watch/watchers.h"
 
-#define REACH_MS 50  /* between looks whether Redis can be reached */
+#define REACH_MS 50 /* between looks whether Redis can be reached */
+#define NO_VALUE ((struct span){ NULL, 0 })
 #define PASSED_MS 20 /* until another broker has taken up what it was given */
 
 static struct watched *
@@ -113,27 +116,27 @@ is_kept_back(const struct core *core, const struct lock *l)
 }
 
 /*
- * Writes what this broker itself has of the name.  False: nothing.  A name that
+ * Tells what this broker itself has of the name.  False: nothing.  A name that
  * lingers counts as held.  Its hold is gone, so the fence is the one that
  * watchers were told last, if the name was here then.
  */
 static bool
-look_here(
-    const struct core *core, const struct watched *w, struct snapshot *snapshot)
+look_here(struct core *core, struct watched *w)
 {
 	const struct lock *l = lock_find(core, w->name, w->name_len);
 	const struct hold *h = l == NULL ? NULL : hold_first(l);
+	struct snapshot now = { .held = true };
 
-	memset(snapshot, 0, sizeof(*snapshot));
 	if (h == NULL && (l == NULL || !is_kept_back(core, l)))
 		return false;
-	snapshot->held = true;
 	if (h != NULL)
-		snapshot->fence = h->fence;
+		now.fence = h->fence;
 	else if (w->here)
-		snapshot->fence = w->now.fence;
-	snapshot->broker_len = strlen(core->broker);
-	memcpy(snapshot->broker, core->broker, snapshot->broker_len);
+		now.fence = w->now.fence;
+	now.broker_len = strlen(core->broker);
+	memcpy(now.broker, core->broker, now.broker_len);
+	w->here = true;
+	watchers_change(core, w, now, notes_of(core, h, NOTE_VALUE));
 	return true;
 }
 
@@ -162,15 +165,13 @@ goes_on(const struct lock *l)
 static void
 gone_from_here(struct core *core, struct watched *w)
 {
-	const struct snapshot nobody = { .held = false };
-
 	w->here = false;
 	if (w->passing) {
 		w->passing = false;
 		core_arm(core, &w->timer, core->now_ms + PASSED_MS);
 		return;
 	}
-	watchers_change(core, w, &nobody);
+	watchers_change(core, w, (struct snapshot){ 0 }, NO_VALUE);
 	watchers_answer(core, w, NULL);
 	plan_look(core, w);
 }
@@ -187,14 +188,11 @@ settle(struct core *core, struct watched *w)
 {
 	const struct lock *l = lock_find(core, w->name, w->name_len);
 	bool taken = w->taken;
-	struct snapshot snapshot;
 
 	w->taken = false;
-	if (look_here(core, w, &snapshot)) {
-		w->here = true;
+	if (look_here(core, w)) {
 		w->passing = false;
 		core_disarm(core, &w->timer);
-		watchers_change(core, w, &snapshot);
 		watchers_answer(core, w, NULL);
 	} else if (l != NULL && between(l)) {
 		w->passing = goes_on(l);
@@ -335,38 +333,48 @@ watch_timer(struct core *core, struct timer *t)
 	look_if_up(core, container_of(t, struct watched, timer));
 }
 
+/* What watchers were told of the value holds on, as far as the key says: the
+ * same broker has the name on the same lease. */
+static struct span
+value_until_told(const struct watched *w, const struct snapshot *now)
+{
+	if (w->value == NULL || w->here || w->now.fence != now->fence ||
+	    !span_same((struct span){ w->now.broker, w->now.broker_len },
+		(struct span){ now->broker, now->broker_len }))
+		return NO_VALUE;
+	return span_of(w->value);
+}
+
 /*
- * Writes what the key says.  False: the key is a lease of this broker, which is
- * just coming or going, and will touch the name when that is over.  One that is
- * only warm counts as free.
+ * Tells what the key says, unless the key is a lease of this broker, which is
+ * just coming or going, and will touch the name when that is over; the first
+ * look is told in any case, because a WATCH waits for it.  One that is only warm
+ * counts as free.
  */
-static bool
-look_there(const struct core *core, const struct watched *w,
-    const struct outcome *o, struct snapshot *snapshot)
+static void
+look_there(struct core *core, struct watched *w, const struct outcome *o)
 {
 	const struct lock *l = lock_find(core, w->name, w->name_len);
 	struct stored v = stored_parse(o->text, o->text_len);
+	struct snapshot now = { .held = o->text_len > 0, .fence = v.fence };
 
-	memset(snapshot, 0, sizeof(*snapshot));
 	if (l != NULL && lock_is_warm(l))
-		return true;
-	snapshot->held = o->text_len > 0;
-	snapshot->fence = v.fence;
-	if (v.broker_len <= sizeof(snapshot->broker)) {
-		snapshot->broker_len = v.broker_len;
-		memcpy(snapshot->broker, o->text, v.broker_len);
-	}
-	return !stored_is_ours(core, o->text, o->text_len);
+		now = (struct snapshot){ 0 };
+	else if (w->known && stored_is_ours(core, o->text, o->text_len))
+		return;
+	else if (v.broker_len <= sizeof(now.broker))
+		now.broker_len = v.broker_len;
+	memcpy(now.broker, o->text, now.broker_len);
+	watchers_change(core, w, now, value_until_told(w, &now));
 }
 
 /* If this broker has got the name while the answer was on its way, it knows
- * better.  The first look is told in any case, because a WATCH waits for it. */
+ * better.  The broker that has it tells what the key does not. */
 void
 watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct watched *w = find_watched(core, slot->name, slot->name_len);
-	struct snapshot snapshot;
 
 	if (w == NULL)
 		return;
@@ -375,10 +383,30 @@ watch_outcome(
 		refuse_all(core, w, o);
 		return;
 	}
-	if (look_here(core, w, &snapshot) ||
-	    look_there(core, w, o, &snapshot) || !w->known)
-		watchers_change(core, w, &snapshot);
+	if (!look_here(core, w)) {
+		look_there(core, w, o);
+		if (o->text_len > 0 &&
+		    !stored_is_ours(core, o->text, o->text_len) &&
+		    stored_parse(o->text, o->text_len).lease)
+			(void)about_ask(core, slot, o, ABOUT_LOOKS);
+	}
 	watchers_answer(core, w, NULL);
+}
+
+/* That broker has answered, or has not (told: NULL).  The name may have gone on
+ * meanwhile. */
+static void
+watch_told(struct core *core, const struct slot *slot, const struct outcome *o,
+    const struct about *told)
+{
+	struct watched *w = find_watched(core, slot->name, slot->name_len);
+	size_t n = stored_parse(o->text, o->text_len).broker_len;
+
+	if (w == NULL || told == NULL || w->here || !w->now.held ||
+	    !span_same((struct span){ o->text, n },
+		(struct span){ w->now.broker, w->now.broker_len }))
+		return;
+	watchers_change(core, w, w->now, told->value);
 }
 
 /* Requests. */
@@ -388,12 +416,9 @@ static void
 begin_watch(struct core *core, struct watch *one, uint64_t ref)
 {
 	struct watched *w = one->key.watched;
-	struct snapshot snapshot;
 
 	watchers_ask(one, ref);
-	if (look_here(core, w, &snapshot)) {
-		w->here = true;
-		watchers_change(core, w, &snapshot);
+	if (look_here(core, w)) {
 		watchers_welcome(core, one);
 		return;
 	}
@@ -477,7 +502,9 @@ static const struct part_timer timers[] = {
 };
 
 static const struct part_slot slots[] = {
-	{ SLOT_WATCH, { .outcome = watch_outcome, .again = watch_again } },
+	{ SLOT_WATCH, { .outcome = watch_outcome,
+			  .again = watch_again,
+			  .told = watch_told } },
 	{ 0 },
 };
 

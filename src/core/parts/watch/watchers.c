@@ -91,6 +91,7 @@ free_watched(struct core *core, struct watched *w)
 	core_disarm(core, &w->timer);
 	table_remove(&watches_of(core)->by_name, &w->by_name);
 	free(w->refusal);
+	free(w->value);
 	free(w);
 }
 
@@ -150,6 +151,8 @@ tell_watcher(struct core *core, struct watch *one)
 		emit_num(core, FIELD_FENCE, now->fence);
 	if (now->broker_len > 0)
 		emit_str(core, FIELD_BROKER, now->broker, now->broker_len);
+	if (now->value > 0)
+		emit_text(core, FIELD_VALUE, w->value);
 }
 
 static bool
@@ -162,7 +165,8 @@ same_broker(const struct snapshot *a, const struct snapshot *b)
 static bool
 same(const struct snapshot *a, const struct snapshot *b)
 {
-	return a->held == b->held && a->fence == b->fence && same_broker(a, b);
+	return a->held == b->held && a->fence == b->fence &&
+	       a->value == b->value && same_broker(a, b);
 }
 
 /*
@@ -177,7 +181,8 @@ knows(const struct watch *one)
 	const struct snapshot *now = &one->key.watched->now;
 
 	return one->seen > 0 && told->held == now->held &&
-	       told->fence == now->fence && (!now->held || now->fence > 0) &&
+	       told->fence == now->fence && told->value == now->value &&
+	       (!now->held || now->fence > 0) &&
 	       (told->broker_len == 0 || now->broker_len == 0 ||
 		   same_broker(told, now));
 }
@@ -193,16 +198,34 @@ need_telling(struct core *core, struct watched *w)
 	job_set(core, JOB_WATCHERS, true);
 }
 
+/* Values are numbered as they come, so that nobody has to keep the text of the
+ * one that it was told. */
+static uint64_t
+number_value(struct watched *w, struct span value)
+{
+	if (value.n == 0) {
+		free(w->value);
+		w->value = NULL;
+		return 0;
+	}
+	if (w->value != NULL && span_is(value, w->value))
+		return w->values;
+	free(w->value);
+	w->value = xstrndup(value.p, value.n);
+	return ++w->values;
+}
+
 /* Each change makes the ones before it old: they are not told any more to those
  * that have not heard of them. */
 void
-watchers_change(
-    struct core *core, struct watched *w, const struct snapshot *fresh)
+watchers_change(struct core *core, struct watched *w, struct snapshot fresh,
+    struct span value)
 {
-	if (w->known && same(&w->now, fresh))
+	fresh.value = number_value(w, value);
+	if (w->known && same(&w->now, &fresh))
 		return;
 	w->known = true;
-	w->now = *fresh;
+	w->now = fresh;
 	w->changes++;
 	need_telling(core, w);
 }

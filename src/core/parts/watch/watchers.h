@@ -11,6 +11,7 @@
 #ifndef LOCKBROKER_CORE_PARTS_WATCH_WATCHERS_H
 #define LOCKBROKER_CORE_PARTS_WATCH_WATCHERS_H
 
+#include "base/span.h"
 #include "core/kernel/lock/state.h"
 #include "core/parts/ids.h"
 
@@ -24,6 +25,7 @@ struct watch_key {
 struct snapshot {
 	bool held;
 	uint64_t fence;	   /* 0: unknown */
+	uint64_t value;	   /* of watched.values, when it was so; 0: none */
 	size_t broker_len; /* 0: unknown */
 	char broker[BROKER_MAX_BYTES];
 };
@@ -51,6 +53,8 @@ struct watched {
 	struct watch_list asking;  /* in the order of requests */
 	struct timer timer;	   /* the next look */
 	struct snapshot now;
+	char *value;	   /* of the hold; owned; NULL: none */
+	uint64_t values;   /* that `value` has had */
 	uint64_t changes;  /* of `now` */
 	uint64_t asked;	   /* requests, ever */
 	uint64_t answered; /* those up to this number may be answered ... */
@@ -101,9 +105,10 @@ bool watchers_refuse(struct core *core, struct watch *one, const char *why);
  * over; NULL: with OK. */
 void watchers_answer(struct core *core, struct watched *w, char *refusal);
 
-/* The name is like this now: if that is new, its watchers will be told. */
-void watchers_change(
-    struct core *core, struct watched *w, const struct snapshot *fresh);
+/* The name is like this now, with the value of its hold (empty: none): if that
+ * is new, its watchers will be told. */
+void watchers_change(struct core *core, struct watched *w,
+    struct snapshot fresh, struct span value);
 
 /* Tells and answers watchers, as many as the step has work left for. */
 bool watchers_tell_on(struct core *core);

@@ -117,6 +117,7 @@
 10020 until
 > 7741 op status a
 10030 < value a text=b2.0123456789abcdef.7|4711 ttl=10s
+> op tell a client=b2.0123456789abcdef.7 other=about b.0000000000000000.1
 > 1 !HELD a fence=4711 broker=b2
 > 2 !HELD a fence=4711 broker=b2
 20040 until

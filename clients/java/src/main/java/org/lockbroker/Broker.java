@@ -121,7 +121,7 @@ public final class Broker implements AutoCloseable {
   /** The lock of a name, or of several, all or none. */
   public BrokerLock lock(String... names) {
     double none = Double.POSITIVE_INFINITY;
-    return new BrokerLock(core, List.of(names), false, none, none, none);
+    return new BrokerLock(core, List.of(names), false, none, none, none, null);
   }
 
   /** Many readers or one writer. */
@@ -137,6 +137,11 @@ public final class Broker implements AutoCloseable {
   /** Waits until it leads; until the hold is lost, or closed, nobody else does. */
   public Hold elect(String name) throws InterruptedException {
     return lock(name).acquire();
+  }
+
+  /** The same, with a word that others read: where to find the leader. */
+  public Hold elect(String name, String value) throws InterruptedException {
+    return lock(name).withValue(value).acquire();
   }
 
   /**

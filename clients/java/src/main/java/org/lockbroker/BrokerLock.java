@@ -25,32 +25,43 @@ public final class BrokerLock implements Lock {
   private final double hold;
   private final double keep;
   private final double delay;
+  private final String value;
   private final Want want;
 
   BrokerLock(Core core, List<String> names, boolean shared, double hold, double keep,
-      double delay) {
+      double delay, String value) {
     this.core = core;
     this.names = names;
     this.shared = shared;
     this.hold = hold;
     this.keep = keep;
     this.delay = delay;
-    want = Want.lock(names, shared, hold, keep, delay);
+    this.value = value;
+    want = Want.lock(names, shared, hold, keep, delay, value);
   }
 
   /** The same, but it is lost so long after each grant. */
   public BrokerLock withHold(Duration time) {
-    return new BrokerLock(core, names, shared, positive(time, "hold"), keep, delay);
+    return new BrokerLock(core, names, shared, positive(time, "hold"), keep, delay,
+        value);
   }
 
   /** The same, but nobody else has it for so long after each grant, however early it is given back. */
   public BrokerLock withKeep(Duration time) {
-    return new BrokerLock(core, names, shared, hold, positive(time, "keep"), delay);
+    return new BrokerLock(core, names, shared, hold, positive(time, "keep"), delay,
+        value);
   }
 
   /** The same, but nobody else has it for so long after an end that is no release, as a crash. */
   public BrokerLock withDelay(Duration time) {
-    return new BrokerLock(core, names, shared, hold, keep, positive(time, "delay"));
+    return new BrokerLock(core, names, shared, hold, keep, positive(time, "delay"),
+        value);
+  }
+
+  /** The same, with a word that others read with STATUS or WATCH while it is held, as an address. */
+  public BrokerLock withValue(String word) {
+    return new BrokerLock(core, names, shared, hold, keep, delay,
+        Objects.requireNonNull(word, "value"));
   }
 
   private static double positive(Duration time, String what) {

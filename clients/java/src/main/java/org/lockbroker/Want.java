@@ -43,13 +43,15 @@ final class Want {
     }
   }
 
-  static Want lock(List<String> names, boolean shared, double hold, double keep, double delay) {
+  static Want lock(List<String> names, boolean shared, double hold, double keep, double delay,
+      String value) {
     if (names.isEmpty()) {
       throw LockBrokerException.of("bad-request", "a lock has a name");
     }
     return new Want("lock", names, "LOCK",
         (shared ? " mode=shared" : "") + bound(hold) + Words.optional("keep", keep)
-            + Words.optional("delay", delay),
+            + Words.optional("delay", delay)
+            + (value == null ? "" : " value=" + Words.option(value)),
         shared, hold, "UNLOCK ", "");
   }
 

@@ -1,0 +1,22 @@
+/*
+ * Notes: what a client says of its request beyond what the kernel needs, and is
+ * told to others with the hold: `value=`.
+ *
+ * They are kept by this broker alone, never in the store, and end with the
+ * waiter or the hold.
+ */
+#ifndef LOCKBROKER_CORE_PARTS_NOTES_NOTES_H
+#define LOCKBROKER_CORE_PARTS_NOTES_NOTES_H
+
+#include "base/span.h"
+#include "core/kernel/lock/state.h"
+
+/* The note of a struct hold or struct waiter, with a NUL behind it, valid until
+ * the next step; empty: there is none. */
+struct span notes_of(const struct core *core, const void *of, enum note note);
+
+/* Its holder writes the value of a name anew. */
+void setvalue_request(
+    struct core *core, struct owner *owner, const struct core_request *rq);
+
+#endif
