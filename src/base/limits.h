@@ -15,7 +15,8 @@ struct name_patterns {
 	size_t n;
 };
 
-#define WARM_AUTO (-1) /* by the lease, and where no plain client is met */
+#define WARM_AUTO (-1) /* a part of the lease, where no plain client is met */
+#define WARM_AUTO_PART 50
 
 /* `locks`, except for the lease */
 struct lock_limits {

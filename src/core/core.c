@@ -26,6 +26,7 @@ static const struct core_part *const parts[] = {
 	&about_part,
 	&unowned_part,
 	&warm_part,
+	&plain_part,
 	&views_part,
 	&sync_part,
 	&token_part,

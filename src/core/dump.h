@@ -146,16 +146,25 @@ struct core_stats {
 #undef STAT
 };
 
+/* No name stays warm on a server (or bucket), because a program that uses Redis
+ * without a broker was met there. */
+struct core_plain {
+	uint64_t since_s, until_s; /* since 1970, by its clock; 0: none was */
+	const char *name; /* that it had; good until the next step; or NULL */
+};
+
 /* Gauges: they cost nothing but a look at each guard. */
 struct core_gauges {
 	uint64_t graces; /* sessions that take a place for grace= */
 	uint64_t sessions, locks_held, waiters, names;
 	uint64_t locks_at_risk, permits_at_risk;
-	uint64_t unowned;      /* names that are kept for nobody */
-	uint64_t tokens;       /* token holds that this broker looks after */
-	uint64_t parked;       /* tokens that wait; also in waiters */
-	uint64_t bound;	       /* the same, and names that may become so */
-	uint64_t latches_made; /* whose ttl= is not over */
+	uint64_t unowned; /* names that are kept for nobody */
+	uint64_t nplain;  /* servers, or buckets, with a core_plain; ... */
+	struct core_plain plain; /* ... the first since, and the last until */
+	uint64_t tokens;	 /* token holds that this broker looks after */
+	uint64_t parked;	 /* tokens that wait; also in waiters */
+	uint64_t bound;		 /* the same, and names that may become so */
+	uint64_t latches_made;	 /* whose ttl= is not over */
 	uint64_t permits_held;
 	uint64_t syncs[KIND_MAX]; /* synchronizers of each kind ... */
 	uint64_t all_syncs;	  /* ... and of all */
@@ -171,6 +180,7 @@ struct core_guard {
 	bool ready;	 /* it would grant, if it decided alone */
 	int64_t left_ms; /* not ready: until it is; 0: not known, or never */
 	char why[256];	 /* not ready: why, in words */
+	struct core_plain plain;
 };
 
 void core_guard(

@@ -228,6 +228,8 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/views/status.h \
 	src/core/parts/views/chain.c \
 	src/core/parts/views/chain.h \
+	src/core/parts/warm/plain.c \
+	src/core/parts/warm/plain.h \
 	src/core/parts/warm/recall.c \
 	src/core/parts/warm/recall.h \
 	src/core/parts/warm/warm.c \

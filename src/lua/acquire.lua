@@ -113,6 +113,7 @@ run = function(key, queue, shared, seq, ttl, n, how, mode)
 		queue_up(key, queue, text, holders)
 	end
 	if #holders == 0 then
+		met_plain(key)
 		return { "foreign", 0, redis.call("PTTL", key),
 			redis.call("LINDEX", queue, 0) ~= text and 1 or 0,
 			quorum and string.sub(value, 1, 100) or "" }

@@ -43,6 +43,22 @@ local function tell_odd(key)
 	odd_fence = nil
 end
 
+-- A plain client has the name, and would find others warm: marks the guard, at
+-- most once a minute.  Each call of any broker tells when that was, for as long
+-- as it matters to somebody (`sweep()` in keep.lua).  In a quorum nothing is
+-- warm, and nobody else uses a server that its broker has started.
+local function met_plain(key)
+	local age_ms = math.abs(now_ms - tonumber(notes or "0"))
+	if ARGV[11] ~= "" or age_ms < 60000 then
+		return
+	end
+	local since = age_ms < 3660000
+		and string.match(redis.call("HGET", guard, "met") or "", "^%d+")
+	notes = string.format(whole, now_ms)
+	redis.call("HSET", guard, "plain", notes, "met",
+		(since or notes) .. " " .. string.sub(key, cut + 1))
+end
+
 -- Runs one operation, protected: if it fails, its own answer says so, and the
 -- others are unaffected.
 function attempt(run, key, ...)

@@ -26,6 +26,8 @@
 --   i:X   what broker X says about itself, as `VERSION LEASE_MS URL`
 --   w:X   for how long broker X keeps a name warm at most (ms; 0: it does not)
 --   old   set while a broker without that is there: then no name is kept warm
+--   plain when a plain client was met last, to a minute; met: since when, and
+--         the name, as `MS NAME` (met_plain() in define.lua)
 --   node, set, places, open  in a quorum: the random id of this server; who
 --         votes, as VERSION:ID,ID,...; where those servers were found
 --         (core/parts/quorum/voters.c); and while the set is not settled, kN if this
@@ -79,9 +81,13 @@ if not top or top >= 2 ^ 52 and top - seen >= 2 ^ 32 then
 	top, stored_top = quorum and seen or math.max(seen, now_us), -1
 end
 
-local g = redis.call("HMGET", guard, "id", "at", "cfg", "idle", "b:" .. me)
+local g = redis.call("HMGET", guard, "id", "at", "cfg", "idle", "b:" .. me,
+	"plain")
 local at, idle = tonumber(string.match(g[2] or "", "^%d+$")) or 0, g[4]
-local beat = g[5]
+local beat, notes = g[5], string.match(g[6] or "", "^%d+$")
+if notes and #notes > 13 then
+	notes = nil
+end
 -- Nothing is missing, so the history goes on under another name: a guard that
 -- was pending, without an id, still is.
 local begun = ARGV[11]

@@ -104,6 +104,10 @@ local function sweep()
 	if #gone > 0 then
 		redis.call("HSET", guard, "left", now_ms)
 	end
+	if notes and math.abs(now_ms - notes) > 7200000 then
+		redis.call("HDEL", guard, "plain", "met")
+		notes = nil
+	end
 end
 
 -- Has a broker gone since the last pass began?  One that signed off says so; one
@@ -173,15 +177,16 @@ end
 
 -- The call itself is the heartbeat; here a broker says where people reach it,
 -- what else they see of it (`about`, an `i:` of the guard), for how long it keeps
--- names warm (ms; the answer says whether an old broker forbids that), and for
--- how long it would stay away (ms; 0: it has something).  A process that was
+-- names warm (ms; the answer says whether an old broker forbids that, and where a
+-- plain client was met), and for how long it would stay away (ms; 0: it has
+-- something).  A process that was
 -- replaced says once up to which number its successor may have its token holds
 -- (0: it says nothing).  Now and then a heartbeat sweeps.  Brokers with little
 -- to do send nothing else, so this operation is defined at once, too.
 op.heartbeat = { args = 5, run = function(address, most, about, warm, given)
 	local hands = "h:" .. string.match(me, "^(.*)%.")
 	local has = redis.call("HMGET", guard, "a:" .. me, "watch", "swept",
-		"i:" .. me, "w:" .. me, hands)
+		"i:" .. me, "w:" .. me, hands, "met")
 	local _, stay_away, sweep, look_for_gone, note_old = beat_parts()
 	if address ~= "" and has[1] ~= address then
 		redis.call("HSET", guard, "a:" .. me, address)
@@ -205,7 +210,8 @@ op.heartbeat = { args = 5, run = function(address, most, about, warm, given)
 		and string.match(has[6], "^%S+") ~= me
 		and not string.find(about, " leaving", 1, true))
 	return { "done", 0, passes == 0 and most ~= "0"
-		and stay_away(has[2], address ~= "", tonumber(most)) or 0, 0, "",
+		and stay_away(has[2], address ~= "", tonumber(most)) or 0, 0,
+		has[7] or "",
 		passes, warm ~= "0" and redis.call("HGET", guard, "old") and 1 or 0 }
 end }
 
@@ -461,8 +467,8 @@ end }
 -- it would hit somebody else.  Behind the value of a phase of sharing it tells
 -- the tokens of those who share it.  It ends what has the fence `meant` alone
 -- (0: whatever there is): that of a lease's hold only its broker can compare.
-op.force = { keys = 3, args = 3,
-run = function(key, queue, shared, by, who, meant)
+op.force = { keys = 3, args = 4,
+run = function(key, queue, shared, by, who, meant, sure)
 	if tonumber(by) > 0 and now_ms > tonumber(by) then
 		return { "late" }
 	end
@@ -489,6 +495,10 @@ run = function(key, queue, shared, by, who, meant)
 			redis.call("DEL", key)
 		end
 		return { "ended" }
+	end
+	if owner and sure == "0" and keeps_warm(owner) == 1
+		and string.sub(owner, 1, #me + 1) ~= me .. "." then
+		return { "busy", 0, 0, 1, owner }
 	end
 	local word = "force"
 	if meant ~= "0" and owner then

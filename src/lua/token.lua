@@ -85,6 +85,9 @@ local function described(status, key, value, asked, how)
 	local owner, fence, client = parse(value)
 	local kind = client and 1 or (owner or phase(value)) and 2
 		or value and 3 or 0
+	if kind == 3 then
+		met_plain(key)
+	end
 	local rest = kind == 1 and lasts_yet(key)
 		or kind == 2 and -1 or redis.call("PTTL", key)
 	return { status, fence or phase(value) or 0, rest,

@@ -4,7 +4,7 @@
  * gives the connection up.
  *
  *	[ [state, text, fresh, fence, server's ms, history, node, set, open,
- *	   quiet, spoilt, found],
+ *	   quiet, spoilt, found, notes],
  *	  [status, fence, ttl, waiting, text, first, second, also], ... ]
  *
  * Elements at the end of an inner array may be missing.  In place of an inner
@@ -158,7 +158,7 @@ static bool
 decode_guard(struct call *call, const redisReply *r)
 {
 	struct guard_report *out = &call->guard;
-	int64_t fresh, fence, server_ms, quiet;
+	int64_t fresh, fence, server_ms, quiet, notes;
 	unsigned state;
 
 	if (r->type != REDIS_REPLY_ARRAY || r->elements == 0)
@@ -174,7 +174,8 @@ decode_guard(struct call *call, const redisReply *r)
 	    !get_text(call, r, 7, &out->set, &out->set_len) ||
 	    !get_text(call, r, 8, &out->open, &out->open_len) ||
 	    !get_number(r, 9, 0, &quiet) ||
-	    !get_text(call, r, 10, &out->spoilt, &out->spoilt_len))
+	    !get_text(call, r, 10, &out->spoilt, &out->spoilt_len) ||
+	    !get_number(r, 12, 0, &notes))
 		return false;
 	if (server_ms > (int64_t)(FENCE_MAX / 1000) ||
 	    (state == GUARD_PENDING &&
@@ -187,6 +188,7 @@ decode_guard(struct call *call, const redisReply *r)
 	out->fence = (uint64_t)fence;
 	out->server_ms = server_ms;
 	out->quiet = quiet != 0;
+	out->notes = (uint64_t)notes;
 	return true;
 }
 

@@ -230,7 +230,7 @@ gather_saw(struct gather *g, uint32_t shard, uint64_t fence)
 void
 gather_begun(struct gather *g, enum store_data data)
 {
-	static const char *const words[] = { "", "w", "n" };
+	static const char *const words[] = { "e", "w", "n" };
 
 	assert(g->nshards == 1 && !g->quorum);
 	strcpy(g->shards[0].voter, words[data]);

@@ -125,7 +125,8 @@ struct op {
 	uint32_t reserve; /* fences to draw */
 	uint32_t flags;	  /* enum op_flags */
 	enum kind look;	  /* STATUS: at what */
-	uint64_t have;	  /* TAKE, HOLD: permits in use */
+	uint64_t have;	  /* TAKE, HOLD: permits in use; FORCE: 1 if it is known
+			     that somebody has what a broker has */
 	union {
 		uint64_t need;	      /* TAKE: at least so many more */
 		uint64_t count;	      /* LATCH; COUNTDOWN: by how much */
@@ -225,8 +226,9 @@ enum outcome_status {
  *                                BUSY and FOREIGN, too
  *   BUSY     ttl_ms, waiting,    not free, not queued; CONVERT: others share;
  *            text                waiting: the broker of the token, text, may
- *                                keep it for nobody; so may that of a VALUE of
- *                                STATUS, of BUSY and VALUE of CLAIM and TOKEN, and
+ *                                keep it for nobody (FORCE: nothing was done);
+ *                                so may that of a VALUE of STATUS, of BUSY and
+ *                                VALUE of CLAIM, of these and LOST of TOKEN, and
  *                                of a VALUE of PEEK if its `first` is set
  *   FOREIGN  ttl_ms, waiting     QUEUED or BUSY behind a plain client's key;
  *                                waiting: another is at the head of the queue
@@ -290,7 +292,8 @@ enum outcome_status {
  *   DONE     ttl_ms, first       HEARTBEAT: the broker may stay away for that
  *                                long (0: it calls as usual); first: it is to
  *                                take up holds of brokers that have gone;
- *                                second: no name may be kept warm
+ *                                second: no name may be kept warm; text:
+ *                                the latest note, `SINCE NAME`, or ""
  *   VALUE    text                ADOPT: lines as lua/adopt.lua writes them
  *   GONE                         ADOPT: another broker does that
  *   PENDING                      refused: the guard is not blessed
@@ -397,6 +400,8 @@ struct guard_report {
 	bool quiet;
 	const char *spoilt; /* `KEY FENCE`: what is no fence of ours; or "" */
 	size_t spoilt_len;
+	uint64_t notes; /* the server's time (ms) of its latest note for all
+			   brokers; 0: none.  HEARTBEAT reads it */
 };
 
 /*

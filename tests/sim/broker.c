@@ -396,10 +396,10 @@ broker_make_core(struct broker *b)
 		.fences = 1u << b->instance % 4,
 		.reply_timeout_ms = w->reply_timeout_ms,
 		.locks.max_grace_ms = 300000,
-		/* Of half of the brokers; the core cuts it to a part. */
-		.locks.warm_ms = (b->instance & 16) == 0   ? 0
-				 : (b->instance & 32) == 0 ? w->lease_ms
-							   : WARM_AUTO,
+		/* The default, of three in four; the core cuts it to a part. */
+		.locks.warm_ms = (b->instance & 48) != 0   ? WARM_AUTO
+				 : (b->instance & 64) == 0 ? w->lease_ms
+							   : 0,
 		.locks.warm_names = { warm_names, 1 },
 		.locks.handovers = (unsigned)prng_range(&w->prng, 1, 8),
 		.work = w->work,

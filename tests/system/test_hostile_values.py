@@ -18,7 +18,7 @@ class HostileValues(SystemTest):
     def prepare(self, brokers=2, **options):
         self.server = self.redis(**options)
         for _ in range(brokers):
-            self.broker(self.server, lease=LEASE, trust_new=True)
+            self.broker(self.server, lease=LEASE, trust_new=True, locks={"warm": 0})
         self.lines = [self.client(broker) for broker in self.brokers]
         self.fence = 0
         self.everybody_grants()

@@ -59,7 +59,8 @@ class LostReplies(SystemTest):
         self.lease = lease
         self.server = self.redis()
         self.through = self.proxy(self.server)
-        self.broker(self.through.address, trust_new=True, lease=lease, redis=redis)
+        self.broker(self.through.address, trust_new=True, lease=lease, redis=redis,
+                    locks={"warm": 0})
         self.client_a, self.client_b = self.clients(2)
         # Everything is connected and loaded before the trouble begins.
         self.client_a.lock("warm-up", timeout=15)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 
+from lib import http
 from lib.broker import find_program
 from lib.case import SystemTest, note
 from lib.redisson import ONE, SCRIPTS as REDISSON
@@ -123,6 +124,12 @@ class Warm(WarmNames):
 
 
 class Auto(WarmNames):
+    def with_page(self):
+        broker = self.broker(self.server, trust_new=True, start=False)
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
+        broker.start()
+        return broker.wait_granting()
+
     def test_not_beside_plain_clients(self):
         self.prepare(warm="auto")
         self.warm_up(self.a)
@@ -134,6 +141,61 @@ class Auto(WarmNames):
         for name in ("x", "y"):
             self.warm_up(self.a, name)
             self.assertIsNone(self.key(name))
+
+    def test_what_one_broker_has_met_all_know(self):
+        """And again by those that come later; but a number means what it says."""
+        self.prepare(warm="1s")
+        brokers = [self.with_page() for _ in range(2)]
+        self.warm_up(self.client(brokers[0]), "mine")
+        self.assertIsNotNone(self.key("mine"))
+        self.server.cmd("SET", "lock:plain", "me", "NX", "PX", 60000)
+        self.assertEqual(self.client(brokers[1]).ask("TRYLOCK plain").status, "BUSY")
+        brokers.append(self.with_page())
+        begin = int(time.time())
+        for broker in brokers:
+            client = self.client(broker)
+            eventually(lambda: client.stats()["plain_met"] == "1", 20, "it is told")
+            stats = client.stats()
+            self.assertAlmostEqual(int(stats["plain_met_since_timestamp_seconds"]), begin, delta=60)
+            self.assertAlmostEqual(int(stats["plain_met_until_timestamp_seconds"]), begin + 3660,
+                                   delta=60)
+            self.warm_up(client, broker.name)
+            self.assertIsNone(self.key(broker.name))
+            self.assertEqual(len(broker.log_lines("warm-plain .*name=plain")), 1)
+            told = http.of(broker).get("/status.json").json["redis"][0]["plain"]
+            self.assertEqual(told["name"], "plain")
+            self.assertEqual(told["until"], int(stats["plain_met_until_timestamp_seconds"]))
+        self.warm_up(self.a)
+        self.assertIsNotNone(self.key())
+        self.assertEqual(self.a.stats()["plain_met"], "0")
+
+    def test_a_mark_is_made_once_a_minute_and_swept(self):
+        self.prepare(warm="auto", lease=1)
+        self.server.cmd("SET", "lock:plain", "me", "NX", "PX", 60000)
+        mark = None
+        for _ in range(3):
+            self.assertEqual(self.a.ask("TRYLOCK plain").status, "BUSY")
+            last, mark = mark, self.server.cmd("HMGET", "lock:@guard", "plain", "met")
+            self.assertIn(last, (None, mark))
+        self.server.cmd("HINCRBY", "lock:@guard", "plain", -3 * 3600 * 1000)
+        eventually(lambda: self.server.cmd("HEXISTS", "lock:@guard", "plain") == 0, 30, "it is old")
+
+    def test_what_is_no_time_is_no_mark(self):
+        self.prepare(warm="auto")
+        for odd in ("", "x", "-1", "9" * 30, "1e300"):
+            self.server.cmd("HSET", "lock:@guard", "plain", odd, "met", "x")
+            self.warm_up(self.a, "x" + odd)
+            self.assertIsNotNone(self.key("x" + odd))
+        self.assertEqual(self.a.stats()["plain_met"], "0")
+
+    def test_nobody_else_is_at_an_embedded_redis(self):
+        client = self.client(self.broker(lease=10))
+        before, start = int(client.stats()["redis_calls_total"]), now()
+        while now() < start + 6:
+            client.lock("x")
+            client.ok("UNLOCK x")
+        calls = int(client.stats()["redis_calls_total"]) - before
+        self.assertLess(calls, 400, "it is not free after 5 s")
 
     def test_a_lock_library_meets_one(self):
         self.prepare(warm="auto")
@@ -286,6 +348,52 @@ class Recalled(WarmNames):
         self.recalled()
         self.warm_up(self.a, "y")
         self.assertEqual(resp("SET", "y", "token", "NX", "PX", "10000"), "OK")
+
+    def test_force(self):
+        self.prepare()
+        for end in ("", " fence=1"):
+            self.warm_up(self.a)
+            self.b.err("UNLOCK-FORCE x" + end, "not-held")
+            self.assertIsNone(self.key())
+            self.warm_up(self.a)  # it stays cold
+        for name in ("y", "z"):
+            self.warm_up(self.a, name)
+            fence = self.a.lock(name)
+            self.b.ok(f"UNLOCK-FORCE {name} fence={fence}")
+            self.assertEqual(self.a.event().status, "!LOST")
+            self.a.err(f"UNLOCK {name}", "lost")
+
+    def test_all_that_ask(self):
+        """Each request as if nobody had the name: while it is warm, and while it stays cold."""
+        self.prepare(warm="9s", lease=90)
+        resp, names = Resp(f"127.0.0.1:{self.other.port}"), 0
+        self.addCleanup(resp.close)
+        asks = [(words, words, answer) for words, answer in COMMANDS]
+        asks += [(library, ("EVALSHA", sha, 1, "{}") + words, answer)
+                 for library, (sha, words, answer) in TAKES.items()]
+        for label, words, answer in asks:
+            for state in ("warm", "cold"):
+                with self.subTest(label=label, state=state):
+                    names += 1
+                    name = self.prepared(f"x{names}", state)
+                    self.assertEqual(
+                        resp(*(name if word == "{}" else word for word in words)), answer)
+        for line in LINES:
+            for state in ("warm", "cold"):
+                with self.subTest(line=line, state=state):
+                    names += 1
+                    client = self.client(self.other)
+                    request = line.replace("{}", self.prepared(f"x{names}", state))
+                    self.assertTrue(client.ask(request).ok)
+
+    def prepared(self, name, state):
+        self.warm_up(self.a, name)
+        self.assertIsNotNone(self.key(name))
+        if state == "cold":
+            self.assertEqual(self.b.ok(f"STATUS {name}")["state"], "free")
+            self.warm_up(self.a, name)
+            self.assertIsNone(self.key(name))
+        return name
 
     def test_an_owner_that_does_not_answer(self):
         self.prepare()

@@ -16,6 +16,7 @@ enum part_id {
 	PART_RECALL,
 	PART_UNOWNED,
 	PART_WARM,
+	PART_PLAIN,
 	PART_ABOUT,
 	PART_VIEWS,
 	PART_FLEET,
@@ -66,8 +67,8 @@ _Static_assert((unsigned)PARTS <= PART_MAX && (unsigned)TIMERS <= TIMER_MAX &&
     "there is room for all of them");
 
 extern const struct core_part observe_part, replay_part, watch_part, force_part,
-    recall_part, unowned_part, warm_part, about_part, views_part, fleet_part,
-    sync_part, token_part, tenant_part, notes_part, quorum_part;
+    recall_part, unowned_part, warm_part, plain_part, about_part, views_part,
+    fleet_part, sync_part, token_part, tenant_part, notes_part, quorum_part;
 
 static inline struct measure *
 measure_of(const struct core *core)

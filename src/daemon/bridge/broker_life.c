@@ -60,6 +60,10 @@ core_settings(struct core_config *out, const struct config *config, bool first)
 	out->audit = config->log.audit;
 	out->debug = config->log.level == LOG_LEVEL_DEBUG;
 	out->locks = config->locks.limits;
+	/* Nobody else is there who would have to be let in. */
+	if (out->locks.warm_ms == WARM_AUTO &&
+	    config->redis.mode == CONFIG_MODE_EMBEDDED)
+		out->locks.warm_ms = config->locks.lease_ms / WARM_AUTO_PART;
 	out->limits = config->limits;
 	out->metrics = &config->metrics;
 }

@@ -28,6 +28,8 @@ add(struct monitor_node *node, const struct core_guard *guard)
 	node->up = node->up && guard->up;
 	node->shards++;
 	node->ready += guard->ready;
+	if (guard->plain.until_s > node->plain.until_s)
+		node->plain = guard->plain;
 	if (guard->ready || node->why[0] != '\0')
 		return;
 	node->left_ms = guard->left_ms;

@@ -80,9 +80,10 @@ struct monitor {
 struct monitor_node {
 	char address[320];
 	bool up;
-	unsigned shards, ready; /* its guards; those that grant */
-	int64_t left_ms;	/* until the first of the others grants */
-	char why[256];		/* "": all grant */
+	unsigned shards, ready;	 /* its guards; those that grant */
+	int64_t left_ms;	 /* until the first of the others grants */
+	char why[256];		 /* "": all grant */
+	struct core_plain plain; /* of the latest of its guards */
 };
 
 /* monitor_nodes.c: lists the servers; returns how many there are. */

@@ -43,6 +43,17 @@ add_statistic(void *arg, const struct statistic *s, uint64_t value)
 	add_number(arg, s->name, value);
 }
 
+/* Names don't stay warm there. */
+static void
+add_plain(struct json *j, const struct core_plain *plain)
+{
+	json_open(j, "plain", '{');
+	add_string(j, "name", plain->name);
+	add_number(j, "since", plain->since_s);
+	add_number(j, "until", plain->until_s);
+	json_shut(j, '}');
+}
+
 static void
 add_redis(struct json *j, struct monitor *m)
 {
@@ -59,6 +70,8 @@ add_redis(struct json *j, struct monitor *m)
 		add_number(j, "guards_ready", nodes[i].ready);
 		if (nodes[i].why[0] != '\0')
 			add_string(j, "why", nodes[i].why);
+		if (nodes[i].plain.name != NULL)
+			add_plain(j, &nodes[i].plain);
 		json_shut(j, '}');
 	}
 	json_shut(j, ']');

@@ -827,14 +827,24 @@ var draw = (function () {
 						duration(b.seen_ms) + " ago"));
 			})));
 	}
+	/* Programs that use Redis without a broker have been met there. */
+	function plain(p) {
+		return "No name stays warm: programs that use SET NX themselves" +
+			" were met, since " + clock(p.since * 1000) + " UTC, with " +
+			visible(p.name) + " last. If no more is met, until " +
+			clock(p.until * 1000) + ".";
+	}
+
 	function redis(s) {
-		var some = s.redis.some(function (n) { return n.why; });
+		var some = s.redis.some(function (n) { return n.why || n.plain; });
 		return section("redis", "Redis", table("", ["server", "state"]
 			.concat(some ? ["why"] : []), s.redis.map(function (n) {
 			var good = n.up && n.ready, why = n.why ? sentence(n.why) : "";
 			if (n.guards > 1)
 				why = n.guards_ready + " of " + n.guards +
 					" buckets of names. " + why;
+			if (n.plain)
+				why += (why && " ") + plain(n.plain);
 			return row(el("code", null, visible(n.node)), cell("", "",
 				tag(good ? "good" : n.up ? "warn" : "bad", good ?
 					"grants" : n.up ? "paused" : "can't be reached")),

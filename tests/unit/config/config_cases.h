@@ -146,6 +146,8 @@ static const struct good_case good_cases[] = {
 	{ "locks: {max_hold: 1m, default_hold: 60s}", "  default_hold: 1m\n" },
 	{ "locks: {default_hold: 2h}", "  default_hold: 2h\n" },
 	{ "locks: {warm: 1s}", "  warm: 1s\n  warm_names: [\"*\"]\n" },
+	{ "locks: {warm: 0}", "  warm: 0\n  warm_names: [\"*\"]\n" },
+	{ "locks: {warm: auto}", "  warm: auto\n  warm_names: [\"*\"]\n" },
 	{ "locks: {lease: 1s, warm: 100ms, warm_names: [\"a/*\", b]}",
 	    "  warm: 100ms\n  warm_names: [\"a/*\", \"b\"]\n" },
 	{ "locks: {warm_names: []}", "  warm_names: []\n" },

@@ -182,7 +182,7 @@ START_TEST(defaults)
 	ck_assert_int_eq(c.locks.limits.max_keep_ms, 86400000);
 	ck_assert_int_eq(c.locks.limits.max_delay_ms, 3600000);
 	ck_assert_int_eq(c.locks.limits.max_ttl_ms, INT64_C(2592000000));
-	ck_assert_int_eq(c.locks.limits.warm_ms, 0);
+	ck_assert_int_eq(c.locks.limits.warm_ms, WARM_AUTO);
 	ck_assert_uint_eq(c.locks.limits.warm_names.n, 1);
 	ck_assert_str_eq(c.locks.limits.warm_names.v[0], "*");
 	ck_assert_uint_eq(c.limits.clients, 10000);

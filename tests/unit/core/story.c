@@ -11,6 +11,7 @@
  *	TIME ready N		the store is up and blessed, sessions 1 to N open
  *	TIME up | down [on=SHARD]	the store of that shard, or of all
  *	TIME guard STATE [TEXT] [fresh] [fence=F] [spoilt=TEXT]
+ *				[met=NAME [ago=D]] (a plain client)
  *				[history=16 DIGITS]
  *				[node=ID [set=SET [open=k|n]]] [on=SHARD]
  *	TIME open ID [tcp [proxied]]	TIME drain|press|gone|close|quit ID
@@ -174,6 +175,8 @@ answer_heartbeat(struct story *st, size_t i)
 
 	if (st->flights[i].need > 0)
 		outcome.ttl_ms = st->away_ms;
+	outcome.text = said->met;
+	outcome.text_len = strlen(said->met);
 	done.u.outcome.op = st->flights[i].id;
 	done.u.outcome.sent_ms = st->now_ms;
 	done.u.outcome.outcome = &outcome;
@@ -246,6 +249,22 @@ tell_node(struct story *st, struct said *said)
 	said->report.open_len = strlen(said->open);
 }
 
+/* Programs that use Redis themselves, met first and last at once. */
+static void
+tell_met(struct story *st, struct said *said)
+{
+	int64_t ms =
+	    SERVER_ZERO_MS + st->now_ms - story_option_num(st, "ago", 0);
+
+	said->report.notes = 0;
+	said->met[0] = '\0';
+	if (story_option(st, "met") == NULL)
+		return;
+	said->report.notes = (uint64_t)ms;
+	snprintf(said->met, sizeof(said->met), "%" PRId64 " %s", ms,
+	    story_option(st, "met"));
+}
+
 static void
 report(struct story *st, enum guard_state state, const char *text, bool fresh)
 {
@@ -276,6 +295,7 @@ report(struct story *st, enum guard_state state, const char *text, bool fresh)
 		said->report.history = said->history;
 		said->report.history_len = HISTORY_BYTES;
 		tell_node(st, said);
+		tell_met(st, said);
 		said->reported = true;
 		ev.u.guard.shard = i;
 		ev.u.guard.sent_ms = st->now_ms;

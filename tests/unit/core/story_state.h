@@ -30,6 +30,7 @@ struct flight {
 
 /* The latest state of a shard's guard. */
 struct said {
+	char met[64]; /* what a note says; "": there is none */
 	bool reported;
 	struct guard_report report;
 	char text[128];

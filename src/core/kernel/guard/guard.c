@@ -24,6 +24,7 @@
 #include "core/kernel/guard/guard_wait.h"
 #include "core/kernel/guard/parts.h"
 #include "core/kernel/guard/skew.h"
+#include "core/kernel/turn/part.h"
 #include "core/kernel/turn/slot.h"
 #include "core/kernel/turn/work.h"
 
@@ -405,6 +406,21 @@ note_blessed(struct guard *g, const struct guard_report *report)
 		memcpy(g->blessed, report->history, HISTORY_BYTES);
 }
 
+/* What is new is read at once; that there is something counts before. */
+static void
+note_notes(
+    struct core *core, struct guard *g, const struct guard_report *report)
+{
+	int64_t ago_ms = report->server_ms - (int64_t)report->notes;
+
+	if (report->notes == 0 || report->notes == g->notes)
+		return;
+	g->notes = report->notes;
+	PARTS_CALL(
+	    noted, core, guard_index(core, g), g->notes, max_ms(ago_ms, 0));
+	say_again(core, g);
+}
+
 /*
  * What a call has told; the outcomes of its operations come after this, so they
  * are handled with the new epoch.  The order matters:
@@ -450,6 +466,7 @@ guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
 		begin_epoch(core, g, report);
 	if (gained)
 		core->guard_above->history_changed(core, guard_index(core, g));
+	note_notes(core, g, report);
 	note_state(core, g, refused_state(g, report->state), new);
 	if (g->state == GUARD_BLESSED && sent_ms > g->good_ms)
 		g->good_ms = sent_ms;
@@ -483,6 +500,8 @@ guard_outcome(
 		heartbeat_done(core, g, o->ttl_ms, o->not_warm > 0);
 		g->handed = g->handed || g->handing;
 	}
+	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->text_len > 0)
+		PARTS_CALL(note_read, core, slot->shard, o->text, o->text_len);
 	if (op == OP_HEARTBEAT && o->status == OUTCOME_DONE && o->adopts > 0)
 		core->guard_above->broker_gone(core, slot->shard);
 	if (o->status != OUTCOME_DONE && op != OP_ACQUIRE) {

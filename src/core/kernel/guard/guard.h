@@ -65,6 +65,7 @@ struct guard {
 	int64_t asked_warm_ms;	/* what the last heartbeat said of warm_ms */
 	int64_t warm_ms;	/* what it knows of that; 0: nothing */
 	bool old;		/* a broker is there that knows no warm names */
+	uint64_t notes;		/* the latest note that it has told of; 0: none */
 	enum guard_cause cause; /* PENDING */
 	uint32_t epoch;		/* counts changes of history seen, of all that
 				   decide together: the first has it */

@@ -20,15 +20,13 @@ struct message_word;
 /* Static; whatever a part does not need is NULL. */
 struct lock_hooks {
 	/* A name.  lock_next() begins; is done, and may free it; is done, and it
-	 * lives on; it is freed.  Another broker was seen to have it; a program
-	 * that is no broker's client; it came; its lease was renewed, with so
-	 * much left. */
+	 * lives on; it is freed.  Another broker was seen to have it; it came; its
+	 * lease was renewed, with so much left. */
 	void (*changed)(struct core *core, struct lock *l);
 	void (*settles)(struct core *core, struct lock *l);
 	void (*settled)(struct core *core, struct lock *l);
 	void (*freed)(struct core *core, struct lock *l);
 	void (*elsewhere)(struct core *core, struct lock *l);
-	void (*plain)(struct core *core, struct lock *l);
 	void (*arrived)(struct core *core, struct lock *l);
 	void (*renewed)(struct core *core, struct lock *l, int64_t left_ms);
 	/* Somebody else wants it, while nobody has it here. */

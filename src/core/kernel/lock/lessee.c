@@ -280,11 +280,7 @@ elsewhere(struct core *core, struct lease *l)
 static void
 not_free(struct core *core, struct lease *l)
 {
-	struct lock *lock = lock_with(l);
-
-	if (l->foreign)
-		LOCK_HOOK(plain, core, lock);
-	queue_settle(core, lock, true);
+	queue_settle(core, lock_with(l), true);
 }
 
 /* The key is another's now, so the name no longer lingers here. */

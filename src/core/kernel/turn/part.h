@@ -112,6 +112,12 @@ struct core_part {
 	 * has changed (guard/sweep.h); it has changed. */
 	unsigned (*sweeps)(const struct core *core, uint32_t shard);
 	void (*guard_changed)(struct core *core, uint32_t shard);
+	/* Its server has a new note for all brokers, of that time of the server,
+	 * so long ago; and what it says. */
+	void (*noted)(
+	    struct core *core, uint32_t shard, uint64_t at, int64_t ago_ms);
+	void (*note_read)(
+	    struct core *core, uint32_t shard, const char *text, size_t len);
 	/* Has it nothing that would keep the broker from its end?  Of that
 	 * shard?  How much does it leave behind in the store? */
 	bool (*all_over)(const struct core *core);

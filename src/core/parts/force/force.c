@@ -69,6 +69,7 @@ submit_force(struct core *core, struct force *f, enum op_kind kind)
 	op = slot_submit(
 	    core, &slot, kind, SLOT_FORCE, shard, f->name, f->name_len);
 	slot->ref = f->id;
+	slot->again = slot->again || kind != OP_FORCE;
 	if (kind != OP_FORCE)
 		return;
 	/* The answer may come when nobody waits for it any more. */
@@ -77,6 +78,7 @@ submit_force(struct core *core, struct force *f, enum op_kind kind)
 	/* The call may sit in a socket until others have the name. */
 	op->until_ms = (uint64_t)guard_server_ms(core, shard, f->until_ms);
 	op->fence = f->fence;
+	op->have = f->sure;
 	memcpy(op->pend, f->by, sizeof(op->pend));
 }
 
@@ -543,12 +545,29 @@ on_look(
 	arm(core, f);
 }
 
+/* The broker that has the name was asked whether it keeps it for nobody. */
+void
+force_again(struct core *core, const struct slot *slot, int64_t left_ms)
+{
+	struct force *f = force_find(core, slot->ref);
+
+	(void)left_ms;
+	if (f == NULL)
+		return;
+	f->sure = true;
+	submit_force(core, f, OP_FORCE);
+}
+
 void
 force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct force *f = force_find(core, slot->ref);
 
+	if (o->status == OUTCOME_BUSY) {
+		force_again(core, slot, 0);
+		return;
+	}
 	if (slot->op == OP_FORCE)
 		PARTS_CALL(forced, core, slot, o, f != NULL ? f->by : "");
 	if (f == NULL)

@@ -16,6 +16,7 @@ void force_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 void force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
+void force_again(struct core *core, const struct slot *slot, int64_t left_ms);
 void force_timer(struct core *core, struct timer *t);
 
 /*

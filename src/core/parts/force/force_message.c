@@ -82,7 +82,9 @@ static const struct part_timer timers[] = {
 };
 
 static const struct part_slot slots[] = {
-	{ SLOT_FORCE, { .outcome = force_outcome, .told = force_told } },
+	{ SLOT_FORCE, { .outcome = force_outcome,
+			  .told = force_told,
+			  .again = force_again } },
 	{ 0 },
 };
 

@@ -29,6 +29,7 @@ struct force {
 	bool over;	/* answered; freed when its turn comes */
 	bool there;	/* others were asked, or are about to be */
 	bool looking;	/* an operation is in flight */
+	bool sure;	/* a broker that has the name has it for somebody */
 	char *value;	/* owned; of the key when others were asked; or NULL */
 	size_t value_len;
 	char history[HISTORY_BYTES]; /* of the server that told the value */

@@ -26,7 +26,6 @@
 #include "core/parts/token/parts.h"
 #include "core/parts/token/poll.h"
 #include "core/parts/token/token_record.h"
-#include "core/parts/warm/warm.h"
 
 #define LEASE_TEXT (BROKER_MAX_BYTES + 48)
 
@@ -465,9 +464,6 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
 	n->waited_ms = core->now_ms - c->since_ms;
 	n->kind = (enum token_kind)o->key_kind;
-	if (n->kind == TOKEN_PLAIN)
-		warm_met_plain(
-		    core, guard_shard(core, n->name, n->len), n->name, n->len);
 	n->key_bits = (unsigned)o->key_bits;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);

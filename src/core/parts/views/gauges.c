@@ -21,6 +21,7 @@
 #include "core/parts/ids.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/token/token_record.h"
+#include "core/parts/warm/plain.h"
 
 void
 core_history(
@@ -155,6 +156,38 @@ gauge_ready(const struct core *core, int64_t now_ms, struct core_gauges *gauges)
 		gauges->paused_ms = now_ms - since_ms;
 }
 
+/* Where is nothing warm because of plain clients? */
+static bool
+look_plain(const struct core *core, uint32_t shard, struct core_plain *out)
+{
+	const struct plain *p = plain_near(core, shard);
+
+	if (p == NULL || p->name == NULL)
+		return false;
+	out->since_s = (uint64_t)(p->since / 1000);
+	out->until_s = (uint64_t)(plain_until(p) / 1000);
+	out->name = p->name;
+	return true;
+}
+
+static void
+gauge_plain(const struct core *core, struct core_gauges *gauges)
+{
+	struct core_plain one, *all = &gauges->plain;
+	uint32_t i;
+
+	for (i = 0; i < core->config.shards; i++) {
+		if (!look_plain(core, i, &one))
+			continue;
+		if (gauges->nplain++ == 0 || one.since_s < all->since_s)
+			all->since_s = one.since_s;
+		if (one.until_s <= all->until_s)
+			continue;
+		all->until_s = one.until_s;
+		all->name = one.name;
+	}
+}
+
 void
 core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
@@ -179,6 +212,7 @@ core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges)
 		gauges->syncs[kind] = syncs_of(core)->by_name[kind].n;
 		gauges->all_syncs += gauges->syncs[kind];
 	}
+	gauge_plain(core, gauges);
 	gauge_ready(core, now_ms, gauges);
 }
 
@@ -198,4 +232,5 @@ core_guard(const struct core *core, uint32_t shard, struct core_guard *out)
 	out->ready = out->why[0] == '\0';
 	if (out->left_ms >= GUARD_FOR_GOOD)
 		out->left_ms = 0;
+	look_plain(core, shard, &out->plain);
 }

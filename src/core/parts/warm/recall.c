@@ -240,10 +240,14 @@ note_known(struct core *core, uint64_t pair, int64_t until_ms)
 static bool
 is_doubtful(const struct slot *slot, const struct outcome *o)
 {
+	if (slot->op == OP_TOKEN && o->status == OUTCOME_LOST)
+		return o->waiting;
 	if (o->status != OUTCOME_BUSY && o->status != OUTCOME_VALUE)
 		return false;
 	if (slot->op == OP_PEEK)
 		return o->maybe_warm != 0;
+	if (slot->op == OP_FORCE)
+		return o->status == OUTCOME_BUSY;
 	return o->waiting && (slot->op == OP_ACQUIRE || slot->op == OP_CLAIM ||
 				 slot->op == OP_TOKEN || slot->op == OP_STATUS);
 }

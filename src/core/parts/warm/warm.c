@@ -35,6 +35,7 @@
 #include "core/kernel/turn/emit.h"
 #include "core/parts/force/force.h"
 #include "core/parts/ids.h"
+#include "core/parts/warm/plain.h"
 #include "core/parts/warm/warm.h"
 
 #define AGAIN_MS 1000	 /* two grants within this are worth it */
@@ -43,9 +44,7 @@
 #define WAYS 4		 /* places in each */
 #define COLD_BITS 65536	 /* a power of two */
 #define LEASE_PART 10	 /* at most lease/10 */
-#define AUTO_PART 50	 /* `auto`: lease/50 ... */
-#define AUTO_ROW_MS 5000 /* ... in a row for so long, and then once not */
-#define PLAIN_MS (INT64_C(3600) * 1000) /* not beside a plain client */
+#define AUTO_ROW_MS 5000 /* `auto`: in a row for so long, then once not */
 #define RESERVE_FIRST 64
 #define RESERVE_GROWS 16 /* times the one before */
 #define RESERVE_MAX LEASE_FENCES_MAX
@@ -62,10 +61,9 @@ struct taken {
 struct warm {
 	TAILQ_HEAD(, warm_name) names; /* the oldest first */
 	size_t n;
-	int64_t most_ms;   /* locks.warm; 0: off */
-	bool is_auto;	   /* beside plain clients, which must be let in */
-	int64_t *plain_ms; /* owned; of each shard: until when one counts */
-	char **patterns;   /* owned, as its texts */
+	int64_t most_ms; /* locks.warm; 0: off */
+	bool is_auto;	 /* beside plain clients, which must be let in */
+	char **patterns; /* owned, as its texts */
 	size_t npatterns;
 	struct taken *taken;	/* owned; SETS of WAYS */
 	unsigned char *cold[2]; /* owned; this generation, the one before */
@@ -106,7 +104,6 @@ warm_fini(struct core *core)
 	forget(warm_of(core));
 	free(warm_of(core)->cold[0]);
 	free(warm_of(core)->cold[1]);
-	free(warm_of(core)->plain_ms);
 	free(warm_of(core));
 }
 
@@ -118,7 +115,7 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 
 	forget(warm);
 	warm->is_auto = limits->warm_ms == WARM_AUTO;
-	warm->most_ms = warm->is_auto ? core->config.lease_ms / AUTO_PART
+	warm->most_ms = warm->is_auto ? core->config.lease_ms / WARM_AUTO_PART
 				      : min_ms(limits->warm_ms,
 					    core->config.lease_ms / LEASE_PART);
 	/* Over a quorum a lease costs more than a trip, and nobody recalls. */
@@ -138,7 +135,6 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	warm->cold[0] = xcalloc(COLD_BITS / 8, 1);
 	warm->cold[1] = xcalloc(COLD_BITS / 8, 1);
 	warm->cold_ms = core->now_ms;
-	warm->plain_ms = xcalloc(core->config.shards, sizeof(int64_t));
 }
 
 bool
@@ -305,34 +301,6 @@ is_sound(const struct core *core, const struct lock *l)
 	       !lease_lingers(core, lease) && lease_rare(lease)->longer_ms == 0;
 }
 
-/* Plain clients of Redis. */
-
-static bool
-beside_plain(const struct core *core, const struct warm *warm, uint32_t shard)
-{
-	return warm->is_auto && core->now_ms < warm->plain_ms[shard];
-}
-
-void
-warm_met_plain(struct core *core, uint32_t shard, const char *name, size_t len)
-{
-	struct warm *warm = warm_of(core);
-	bool known;
-
-	if (!warm->is_auto || warm->most_ms == 0)
-		return;
-	known = beside_plain(core, warm, shard);
-	warm->plain_ms[shard] = core->now_ms + PLAIN_MS;
-	if (known)
-		return;
-	emit_notice(core, NOTICE_WARM_PLAIN);
-	emit_num(core, FIELD_SHARD, shard);
-	emit_str(core, FIELD_NAME, name, len);
-	emit_text(core, FIELD_TEXT,
-	    "a program that is no client of a broker has the name: for an hour"
-	    " no name of this Redis stays warm");
-}
-
 /* A plain client that polls for the name is let in once in a while. */
 static bool
 is_in_row(
@@ -356,7 +324,7 @@ is_calm(const struct core *core, const struct lock *l)
 
 	return warm_of(core)->most_ms > 0 && !core->stopping &&
 	       !core->leaving && guard_ready(core, t->shard) &&
-	       !beside_plain(core, warm_of(core), t->shard) &&
+	       plain_near(core, t->shard) == NULL &&
 	       t->epoch == guard_epoch(core, t->shard) &&
 	       guard_knows_warm(core, t->shard);
 }
@@ -504,17 +472,10 @@ settled(struct core *core, struct lock *l)
 		warm_over(core, l);
 }
 
-static void
-meet_plain(struct core *core, struct lock *l)
-{
-	warm_met_plain(core, l->lease.term.shard, l->name, l->name_len);
-}
-
 static const struct lock_hooks hooks = {
 	.settled = settled,
 	.freed = warm_over,
 	.wanted = warm_recall,
-	.plain = meet_plain,
 	.stays = warm_stays,
 	.reserve = warm_reserve,
 	.granted = warm_granted,

@@ -38,11 +38,6 @@ void warm_recall(struct core *core, struct lock *l);
 /* The name does not become warm for half a minute or more. */
 void warm_cool(struct core *core, const char *name, size_t len);
 
-/* A plain client of Redis has the name, and would find others warm.  With
- * `auto`, no name of that shard becomes warm for an hour. */
-void warm_met_plain(
-    struct core *core, uint32_t shard, const char *name, size_t len);
-
 /* Are there any warm names? */
 bool warm_any(const struct core *core);
 

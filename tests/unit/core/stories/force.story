@@ -195,3 +195,20 @@
 > 60 op status a
 70 < value a text=b2.0123456789abcdef.77|9
 > 1 OK
+
+== elsewhere, where it may be kept for nobody: its broker is asked first
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < busy a text=b2.0123456789abcdef.7 waiting
+> op recall a seq=1
+30 < gone a
+> op force a have=1 by=1000002010
+40 < gone a
+> 1 ERR not-held nobody holds it
+50 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002050
+60 < busy a text=b2.0123456789abcdef.7 waiting
+> op force a have=1 by=1000002050

@@ -799,7 +799,7 @@ config auto fences=64
 5340 1 UNLOCK a
 > 1 OK depth=0
 
-== auto: not beside a program that uses SET NX itself, for an hour
+== auto: not beside a program that uses SET NX itself: what is warm goes back
 config auto fences=8
 0 ready 1
 10 1 LOCK a
@@ -816,12 +816,71 @@ config auto fences=8
 > 1 OK fence=200 depth=1
 70 1 UNLOCK a
 > 1 OK depth=0
-80 1 LOCK b wait=0
-> op acquire b seq=3 ttl=13000 reserve=8
-90 < foreign b
-> log warm-plain node=0 name=b
-> 1 BUSY
-100 1 LOCK a
-> 1 OK fence=201 depth=1
-110 1 UNLOCK a
+80 guard blessed met=b
 > op end a seq=2
+90 < ended a
+> log warm-plain node=0 name=b
+100 1 LOCK a
+> op acquire a seq=3 ttl=13000 reserve=8 queue
+110 < granted a fence=300
+> 1 OK fence=300 depth=1
+120 1 UNLOCK a
+> op end a seq=3
+130 < ended a
+> 1 OK depth=0
+
+== auto: until an hour after the last was met, and the minute in which it is not told again
+config auto fences=8
+0 ready 1
+5 guard blessed met=b ago=3659s
+> log warm-plain node=0 name=b
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=8 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 1 UNLOCK a
+> op end a seq=2
+80 < ended a
+> 1 OK depth=0
+500 guard blessed met=c ago=3659s
+990 1 LOCK a
+> op acquire a seq=3 ttl=13000 reserve=8 queue
+1000 < granted a fence=300
+> 1 OK fence=300 depth=1
+1010 1 UNLOCK a
+> op end a seq=3
+1020 < ended a
+> 1 OK depth=0
+1490 1 LOCK a
+> op acquire a seq=4 ttl=13000 reserve=8 queue
+1500 < granted a fence=400
+> 1 OK fence=400 depth=1
+1510 1 UNLOCK a
+> 1 OK depth=0
+
+== a number of warm means what it says, whoever was met
+config warm=200ms fences=8
+0 ready 1
+5 guard blessed met=b
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=8 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=8 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 1 UNLOCK a
+> 1 OK depth=0
