@@ -167,8 +167,9 @@ class Distribution:
         return [self.interpreter, os.path.join(PROGRAMS, program)], {}
 
 
-LANGUAGES = {"php": Distribution("php", ["-r", "new Redis();"]),
-             "ruby": Distribution("ruby", ["-e", "require 'redis'"]), "python": Python(), "node": Node(), "java": Java(), "go": Go(), "rust": Rust()}
+LANGUAGES = {"python": Python(), "node": Node(), "java": Java(), "go": Go(), "rust": Rust(),
+             "php": Distribution("php", ["-r", "new Redis(); require 'Predis/autoload.php';"]),
+             "ruby": Distribution("ruby", ["-e", "require 'redis'"])}
 # Where a language wants the sources beside its lock file.
 SOURCES = {"go": "{}", "rust": "src/{}"}
 

@@ -24,12 +24,14 @@ EXTRA_DIST += \
 	tests/libraries/programs/clients.js \
 	tests/libraries/programs/common.go \
 	tests/libraries/programs/common.js \
+	tests/libraries/programs/common.php \
 	tests/libraries/programs/common.py \
 	tests/libraries/programs/common.rs \
 	tests/libraries/programs/django_redis_py.py \
 	tests/libraries/programs/gozero.go \
 	tests/libraries/programs/pairs.go \
 	tests/libraries/programs/phpredis.php \
+	tests/libraries/programs/predis.php \
 	tests/libraries/programs/pottery_redlock.py \
 	tests/libraries/programs/python_redis_lock.py \
 	tests/libraries/programs/redbeat_py.py \

@@ -77,6 +77,10 @@ JAVA = [
     redisson("3.46.0", "1.7.36"),
     redisson("3.52.0", "2.0.17"),
     redisson("4.7.0", "2.0.17"),
+    Row("java", "redisson-spring-boot-starter", "3.22.1", [
+        "org.redisson:redisson-spring-boot-starter:3.22.1",
+        "org.springframework.boot:spring-boot-autoconfigure:3.1.12",
+        "org.slf4j:slf4j-api:2.0.7"], "RedissonBoot.java"),
     Row("java", "redisson-spring-boot-starter", "3.52.0", [
         "org.redisson:redisson-spring-boot-starter:3.52.0",
         "org.springframework.boot:spring-boot-autoconfigure:3.5.6"], "RedissonBoot.java"),
@@ -97,6 +101,7 @@ JAVA = [
     *spring("6.1.9", "6.2.7.RELEASE", "2.0.17"),
     *spring("6.5.5", "6.6.0.RELEASE", "2.0.17"),
     *spring("7.1.2", "7.7.0.RELEASE", "2.0.17"),
+    # Its provider for Lettuce is not in all mirrors of Maven; `walk` knows its texts.
     shedlock("jedis4", "5.12.0", "ShedJedis.java", "redis.clients:jedis:5.2.0"),
     shedlock("spring", "7.10.1", "ShedSpring.java",
              "org.springframework.data:spring-data-redis:4.1.2",
@@ -126,6 +131,7 @@ RUST = [
 # In the version that the machine has.
 DISTRIBUTION = [
     Row("php", "phpredis", "as installed", [], "phpredis.php"),
+    Row("php", "Predis", "as installed", [], "predis.php"),
     Row("ruby", "ruby-redis", "as installed", [], "redis_rb.rb"),
 ]
 
