@@ -575,8 +575,8 @@ func (b *Broker) askOnce(ctx context.Context, s *session, w *want, rest func() t
 	}
 	reason := h.why()
 	h.lose(reason)
-	return nil, nil, said, &Error{Code: "lost", Text: h.err.Error(), cause: h.err,
-		again: reason != "hold"}
+	return nil, nil, said, &Error{Code: "lost", cause: h.err,
+		Text: "it was lost (" + reason + ")" + reasons[reason], again: reason != "hold"}
 }
 
 // rest is how long the broker is to wait: one that is asked after another did not

@@ -125,16 +125,16 @@ func TestManyGoroutines(t *testing.T) {
 
 func TestErrorsTellWhoHasIt(t *testing.T) {
 	b := open(t, lockbroker.Config{Label: "first"})
-	err := b.Do(ctx, "a", func(context.Context, *lockbroker.Lock) error {
-		_, err := broker.Lock(ctx, "b", lockbroker.Names("a"), lockbroker.Try())
+	err := b.Do(ctx, "held", func(context.Context, *lockbroker.Lock) error {
+		_, err := broker.Lock(ctx, "b", lockbroker.Names("held"), lockbroker.Try())
 		return err
 	})
 	want(t, err, lockbroker.ErrBusy)
 	var refused *lockbroker.Error
-	if !errors.As(err, &refused) || refused.Holder != "first" || refused.Names[0] != "a" {
+	if !errors.As(err, &refused) || refused.Holder != "first" || refused.Names[0] != "held" {
 		t.Errorf("%#v", refused)
 	}
-	if !strings.HasPrefix(err.Error(), "lockbroker: a: held by first") {
+	if !strings.HasPrefix(err.Error(), "lockbroker: held: held by first") {
 		t.Error(err)
 	}
 }

@@ -56,11 +56,6 @@ func (e *Error) Error() string {
 	if text == "" {
 		text = e.Code
 	}
-	for _, name := range e.Names {
-		if strings.HasPrefix(text, name+":") || strings.HasPrefix(text, name+" ") {
-			return "lockbroker: " + text
-		}
-	}
 	if len(e.Names) == 0 {
 		return "lockbroker: " + text
 	}

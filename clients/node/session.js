@@ -42,9 +42,7 @@ class LockError extends Error {
   about(names) {
     if (this.names) return this;
     this.names = names;
-    if (!names.some((name) => this.message.startsWith(`${name}:`) ||
-        this.message.startsWith(`${name} `)))
-      this.message = `${names.join(', ')}: ${this.message}`;
+    this.message = `${names.join(', ')}: ${this.message}`;
     return this;
   }
 }

@@ -147,7 +147,7 @@ class Locks(Client):
         self.prepare()
         said = self.story("readWrite")
         self.assertEqual(said[0], "true false")
-        self.assertIn("s is held (shared) by this thread", said[1])
+        self.assertIn("s: it is held (shared) by this thread", said[1])
         self.assertEqual(said[2:], ["true false", "false true"])
 
     def test_semaphore_and_elect(self):
@@ -193,7 +193,7 @@ class Locks(Client):
         self.control.lock("held")
         said = self.story("errors")
         for line, code in zip(said, ("busy", "timeout")):
-            self.assertRegex(line, rf"^{code} true true true .*held by worker through")
+            self.assertRegex(line, rf"^{code} true true true held: .*held by worker through")
         self.assertEqual(said[2:], [
             *["bad-name"] * 5, "bad-request bad-request bad-name", *["bad-option"] * 3,
             "unavailable", "closed"])

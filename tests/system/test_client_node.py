@@ -277,6 +277,10 @@ class Blocks(Client):
               () => broker.request(5, () => {}),
               () => broker.request('a', { wait: '10' }, () => {})])
               try { await call(); } catch (error) { say(error.message); }
+            await broker.request('held', async () => {
+              await broker.request('held', { wait: 0 }, () => say('both'))
+                .catch((error) => say(error.message.replace(/by .*/, 'by')));
+            });
             const nobody = new Broker('127.0.0.1:1');
             say(await code(nobody.request('a', { wait: 0 }, () => say('nobody grants'))));
             await nobody.close();
@@ -285,6 +289,7 @@ class Blocks(Client):
             ["too-long"], ['an address is a string as "HOST:PORT": 6379'],
             ["redis:// is no way to a lockbroker; an address is HOST:PORT, tls://HOST:PORT or a path"],
             ["not a string: 5"], ["a: wait is not a time in ms: '10'"],
+            ["held: held by"],
             ["unavailable"], ["closed"]])
 
     def test_what_others_do_is_seen(self):

@@ -75,6 +75,10 @@ class Blocks(Client):
             with broker.lock("a", wait=0):
                 self.fail("both")
         self.assertEqual(caught.exception.code, "busy")
+        for name in "held", "not":  # words of what is said
+            self.control.lock(name)
+            with self.assertRaisesRegex(lockbroker.Error, f"^{name}: (not|held by) "):
+                broker.lock(name, wait=0.1 * (name == "not")).acquire()
         begun = time.monotonic()
         with self.assertRaises(lockbroker.TimedOut):
             with broker.lock("a", wait=0.2):

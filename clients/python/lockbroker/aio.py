@@ -89,9 +89,7 @@ class Error(Exception):
         """Says for which names, unless it does already."""
         if not self.names:
             self.names = names
-            text = self.args[0]
-            if not text.startswith(tuple(n + end for n in names for end in ": ")):
-                self.args = ("%s: %s" % (", ".join(names), text),)
+            self.args = ("%s: %s" % (", ".join(names), self.args[0]),)
         return self
 
 

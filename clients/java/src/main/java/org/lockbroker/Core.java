@@ -442,9 +442,10 @@ final class Core {
 
   private Grant enterAgain(Want what, Grant mine) {
     if (find(what) == null) {
-      throw LockBrokerException.of("deadlock", String.join(", ", mine.want.names)
-          + (mine.want.shared ? " is held (shared)" : " is held")
-          + " by this thread, which can not have it in another way as well");
+      throw LockBrokerException.of("deadlock",
+          (mine.want.shared ? "it is held (shared)" : "it is held")
+              + " by this thread, which can not have it in another way as well")
+          .about(mine.want.names);
     }
     if (mine.valid() == 0) {
       throw mine.error.again();

@@ -57,7 +57,8 @@ final class Grant {
     String why = given == null ? "unreachable" : given;
     leave();
     error = new LostException("lost", String.join(", ", want.names) + " was lost (" + why + ")"
-        + REASONS.getOrDefault(why, "")).because(why).about(want.names);
+        + REASONS.getOrDefault(why, "")).because(why);
+    error.saying(want.names);
     List<Runnable> all = told;
     told = null;
     if (all != null) {

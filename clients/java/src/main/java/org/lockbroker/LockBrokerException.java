@@ -60,13 +60,13 @@ public class LockBrokerException extends RuntimeException {
       return this;
     }
     names = about.toArray(new String[0]);
-    String all = String.join(", ", about);
-    boolean does = text.startsWith(all + " ");
-    for (String name : about) {
-      does |= text.startsWith(name + ":") || text.startsWith(name + " ");
-    }
-    text = does ? text : all + ": " + text;
+    text = String.join(", ", about) + ": " + text;
     return this;
+  }
+
+  /** Its text says for which names. */
+  void saying(List<String> about) {
+    names = about.toArray(new String[0]);
   }
 
   LockBrokerException known(String heldBy, String through, Double ageMs, String many) {
