@@ -35,7 +35,7 @@ class Python:
         call([sys.executable, "-m", "venv", "venv"])
         call(["venv/bin/pip", "install", "-q", "pip-tools"])
         call(["venv/bin/pip-compile", "-q", "--generate-hashes", "--strip-extras", "--no-header",
-              "--no-annotate", "--allow-unsafe", "requirements.in"])
+              "--no-annotate", "--allow-unsafe", "--no-emit-find-links", "requirements.in"])
 
     def fetch(self, folder):
         call([sys.executable, "-m", "pip", "install", "-q", "--require-hashes", "--target",
@@ -227,8 +227,8 @@ def digest(paths):
     return total.hexdigest()[:12]
 
 
-def install(row):
-    """The command and the environment of its program."""
+def fetched(row):
+    """The folder that has its packages, which is the working directory from then on."""
     language, slug = LANGUAGES[row.language], slug_of(row)
     for tool in language.tools:
         if not shutil.which(tool):
@@ -249,6 +249,14 @@ def install(row):
             language.fetch(folder)
             with open("fetched", "w", encoding="ascii"):
                 pass
+    return folder
+
+
+def install(row):
+    """The command and the environment of its program."""
+    language, folder = LANGUAGES[row.language], fetched(row)
+    with open(os.path.join(CACHE, row.language + ".lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         place_sources(row, folder)
         try:
             return language.build(folder, row.program)

@@ -139,5 +139,17 @@ DISTRIBUTION = [
 PORCUPINE = Row("go", "porcupine", "1.3", ["github.com/anishathalye/porcupine@v1.3.1"],
                 "porcupine.go", hunted=False)
 
+# Frameworks of recipes, and what looks at types: tests of tests/system run them (lib/pinned.py).
+OTHERS = [
+    Row("python", "Celery", "5.7", ["celery[redis]==5.7.0"], None),
+    Row("python", "Django", "5.2", ["django==5.2.19"], None),
+    Row("python", "APScheduler", "3.11", ["apscheduler==3.11.3"], None),
+    Row("python", "mypy", "2.4", ["mypy==2.4.1"], None),
+    Row("node", "Express", "4", ["express@4"], None),
+    Row("node", "Fastify", "5", ["fastify@5"], None),
+    Row("node", "BullMQ", "6", ["bullmq@6", "ioredis@5"], None),
+    Row("java", "Spring", "6.2", ["org.springframework:spring-context:6.2.15"], None),
+]
+
 # It takes longest, so it begins first.
 ROWS = [PORCUPINE, *PYTHON, *NODE, *JAVA, *GO, *RUST, *DISTRIBUTION]

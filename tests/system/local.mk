@@ -42,6 +42,7 @@ EXTRA_DIST += \
 	tests/system/lib/manual.py \
 	tests/system/lib/net.py \
 	tests/system/lib/npm.py \
+	tests/system/lib/pinned.py \
 	tests/system/lib/ports.py \
 	tests/system/lib/proc.py \
 	tests/system/lib/proxy.py \

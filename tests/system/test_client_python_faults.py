@@ -11,6 +11,8 @@ import threading
 import time
 import warnings
 
+from lib import pinned
+from lib.case import SystemTest
 from lib.wait import eventually, hang
 from test_client_python import FOLDER, Client, lockbroker
 
@@ -431,3 +433,15 @@ class Green(Client):
     def test_eventlet(self):
         self.run_green("import eventlet; eventlet.monkey_patch()",
                        "[t.wait() for t in [eventlet.spawn(f) for f in [work] * 6 + [tick]]]")
+
+
+class Types(SystemTest):
+    limit = 60
+
+    def test_strict(self):
+        packages = pinned.folder_of("mypy") + "/packages"
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--cache-dir", self.directory, "lockbroker"],
+            cwd=FOLDER, env=dict(os.environ, PYTHONPATH=packages), capture_output=True, text=True,
+            check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)

@@ -959,7 +959,7 @@ class Lock:
         me = threading.current_thread()
         holds = [(owner, ref()) for owner, ref in self._holds]
         held = [(owner, hold) for owner, hold in holds if _is_held(hold)]
-        own = [hold for owner, hold in held if owner is me]
+        own: List[Hold] = [hold for owner, hold in held if owner is me]
         if own:
             return own[-1]
         if len(held) > 1:
@@ -967,7 +967,8 @@ class Lock:
                         "not-held").about(self._words[1])
         if not held:
             raise Lost("%s is not held" % ", ".join(self._words[1]), "not-held")
-        return held[0][1]
+        only: Hold = held[0][1]
+        return only
 
     def _forget(self, hold: Hold) -> None:
         self._holds = [one for one in self._holds if one[1]() is not hold]
