@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from lib import golang, jdk, npm
+from lib import golang, jdk
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.liblockbroker import link
@@ -209,8 +209,8 @@ class Recipes(ShellTest):
         self.assertRegex(out, r"^OK fence=\d+ depth=1\r?\n$")
 
     def test_all_are_tried(self):
-        with open(__file__, encoding="utf-8") as file:
-            text = file.read()
+        text = "".join(read_source(f"tests/system/test_recipes{of}.py")
+                       for of in ("", "_frameworks"))
         for name in self.recipes:
             self.assertRegex(text, rf'(start\(|recipes\[)"{name}"', "not tried")
 
@@ -351,33 +351,6 @@ const report = ({ fence }) => require('fs').appendFileSync('did', fence + '\\n')
 """ + self.recipes["node"])
         self.assertEqual(list(self.run_them("node", path)),
                          [(0, ""), (0, "another host reports\n")])
-
-    @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
-    def test_express(self):
-        """With the real one."""
-        env = npm.install(self.directory, "express@4")
-        os.symlink(os.path.join(SOURCE, "clients", "node"),
-                   os.path.join(env["NODE_PATH"], "lockbroker"))
-        path = self.write("orders.js", self.recipes["express"].replace("2000", "100") + """
-const change = async (request, fence) => ({ id: request.params.id, fence });
-const server = app.listen(0, '127.0.0.1', async () => {
-  const ask = (id) => fetch(`http://127.0.0.1:${server.address().port}/orders/${id}`,
-    { method: 'POST' });
-  for (const id of ['1', 'held']) {
-    const response = await ask(id);
-    console.log(response.status, (await response.text()).replace(/[0-9]{9,}/, 'N'));
-  }
-  server.close();
-  server.closeAllConnections?.();
-  await broker.close();
-});
-""")
-        self.control.lock("order/held")
-        done = subprocess.run(["node", path], text=True, capture_output=True, check=False,
-                              timeout=patience(20),
-                              env=dict(env, LOCKBROKER=self.brokers[0].unix_path))
-        self.assertRegex(done.stdout, r'^200 {"id":"1","fence":N}\n409 .*order/held.*held by .*\n$',
-                         done.stderr)
 
     def test_go(self):
         program = golang.with_client(
