@@ -32,7 +32,6 @@ progress_init(struct progress *p)
 {
 	memset(p, 0, sizeof(*p));
 	client_init(&p->client, login_line());
-	client_init(&p->far, login_line());
 	p->next_ms = NEVER_MS;
 }
 
@@ -41,7 +40,6 @@ progress_fini(struct progress *p)
 {
 	progress_stop(p);
 	client_fini(&p->client);
-	client_fini(&p->far);
 }
 
 void
@@ -75,7 +73,6 @@ progress_stop(struct progress *p)
 	p->shown = false;
 	p->next_ms = NEVER_MS;
 	client_close(&p->client);
-	client_close(&p->far);
 }
 
 static size_t
@@ -324,50 +321,25 @@ round_end(struct progress *p)
 	p->next_ms = now_ms() + ASK_EVERY_MS;
 }
 
-/*
- * Asks the other broker. Nobody waits for an answer that comes after the round.
- */
+/* Reads who has a name through another broker, which may have told the label,
+ * and since when. */
 static void
-far_ask(struct progress *p, const char *text)
+far_read(struct progress_seen *seen, const struct message *m,
+    const char *broker, const char *address)
 {
-	struct address_list list;
-	const char *why;
-
-	if (!address_list_parse(&list, text, &why))
-		return;
-	if (list.n == 1 && !list.items[0].tls &&
-	    client_open_at(&p->far, &list.items[0].at)) {
-		client_send(&p->far, "STATUS %s", p->name);
-		p->due++;
-		p->next_ms = now_ms() + LATE_MS;
-	}
-	address_list_fini(&list);
-}
-
-/* Reads what only the holder's broker knows: the label, and since when. */
-static void
-far_read(struct progress *p, const struct message *m)
-{
-	struct progress_seen *seen = &p->seen;
-	char label[80], broker[80], address[300];
+	char label[80];
 	struct pair session;
+	bool known = pair_find(m->text, "session", &session);
 
-	if (m->event)
-		return;
-	if (message_status(m) == STATUS_OK &&
-	    pair_find(m->text, "session", &session)) {
-		value_of(m->text, "label", label, sizeof(label));
-		value_of(m->text, "broker", broker, sizeof(broker));
-		value_of(m->text, "address", address, sizeof(address));
-		snprintf(seen->holder, sizeof(seen->holder),
-		    "held by %s%.*s through broker %s at %.150s",
-		    label[0] != '\0' ? label : "session ",
-		    label[0] != '\0' ? 0 : (int)session.value_len,
-		    session.value, broker, address);
+	value_of(m->text, "label", label, sizeof(label));
+	snprintf(seen->holder, sizeof(seen->holder),
+	    "held %s%s%s%.*s%sthrough broker %s%s%.150s", known ? "by " : "",
+	    known && label[0] == '\0' ? "session " : "", label,
+	    known && label[0] == '\0' ? (int)session.value_len : 0,
+	    known ? session.value : "", known ? " " : "", broker,
+	    address[0] != '\0' ? " at " : "", address);
+	if (known)
 		since_read(seen, m->text);
-	}
-	client_close(&p->far);
-	round_end(p);
 }
 
 /*
@@ -389,17 +361,12 @@ status_read(struct progress *p, const struct message *m)
 		return;
 	if (seen->holder[0] != '\0')
 		return;
-	if (broker[0] != '\0' && address[0] != '\0' &&
-	    !pair_find_ms(m->text, "until", &until_ms))
-		far_ask(p, address);
 	if (pair_find_ms(m->text, "until", &until_ms))
 		snprintf(seen->holder, sizeof(seen->holder),
 		    "kept after its last holder for another %s",
 		    timespan_text(until_ms, span));
 	else if (broker[0] != '\0')
-		snprintf(seen->holder, sizeof(seen->holder),
-		    "held through broker %s%s%.200s", broker,
-		    address[0] != '\0' ? " at " : "", address);
+		far_read(seen, m, broker, address);
 	else
 		snprintf(seen->holder, sizeof(seen->holder),
 		    "held by a plain Redis client, or kept");
@@ -452,29 +419,10 @@ progress_pump(struct progress *p)
 		client_close(&p->client);
 }
 
-void
-progress_pump_far(struct progress *p)
-{
-	struct message m;
-	enum client_got got;
-	bool open;
-
-	open = client_pump(&p->far);
-	got = client_next(&p->far, &m);
-	if (got == CLIENT_MESSAGE) {
-		far_read(p, &m);
-		message_fini(&m);
-	} else if (!open || got == CLIENT_GARBAGE) {
-		client_close(&p->far);
-		round_end(p);
-	}
-}
-
 static void
 progress_ask(struct progress *p)
 {
 	memset(&p->seen, 0, sizeof(p->seen));
-	client_close(&p->far);
 	p->seen.since_ms = NEVER_MS;
 	p->due = 2;
 	client_send(&p->client, "@ready READY");
@@ -484,15 +432,6 @@ progress_ask(struct progress *p)
 	}
 	client_send(&p->client, "@status STATUS %s%s", p->name,
 	    p->semaphore ? " kind=semaphore" : "");
-}
-
-static void
-far_give_up(struct progress *p)
-{
-	if (p->far.fd < 0)
-		return;
-	client_close(&p->far);
-	p->due--;
 }
 
 /* A late answer may be waiting for Redis, as we are. */
@@ -505,7 +444,6 @@ progress_turn(struct progress *p, int64_t now)
 	} else if (p->due == 0) {
 		progress_ask(p);
 	} else {
-		far_give_up(p);
 		reason_make(p);
 		progress_show(p, now);
 	}

@@ -32,15 +32,14 @@ struct progress_seen {
 struct progress {
 	enum progress_mode mode;
 	struct client client;
-	struct client far; /* to the holder's broker, if it is another */
-	const char *name;  /* borrowed */
-	bool semaphore;	   /* the name is of one, else of a lock */
-	uint64_t session;  /* who we are in the queue */
-	int64_t began_ms;  /* when we began to wait */
-	int64_t next_ms;   /* when to ask or draw again; NEVER_MS: off */
-	int64_t drawn_ms;  /* when it last drew without a broker */
-	bool shown;	   /* is there a line to wipe? */
-	unsigned int due;  /* answers of this round still to come */
+	const char *name; /* borrowed */
+	bool semaphore;	  /* the name is of one, else of a lock */
+	uint64_t session; /* who we are in the queue */
+	int64_t began_ms; /* when we began to wait */
+	int64_t next_ms;  /* when to ask or draw again; NEVER_MS: off */
+	int64_t drawn_ms; /* when it last drew without a broker */
+	bool shown;	  /* is there a line to wipe? */
+	unsigned int due; /* answers of this round still to come */
 	struct progress_seen seen;
 	char reason[PROGRESS_TEXT_MAX]; /* the latest reason; "": none */
 	char told[PROGRESS_TEXT_MAX];	/* what was shown, without numbers */
@@ -69,8 +68,6 @@ void progress_stop(struct progress *p);
 
 /* Takes what came. To be called after its descriptor was polled. */
 void progress_pump(struct progress *p);
-/* The same for the other broker. */
-void progress_pump_far(struct progress *p);
 
 /* Asks and draws. To be called at next_ms. */
 void progress_turn(struct progress *p, int64_t now_ms);

@@ -118,7 +118,7 @@ timer_arm(int fd, int64_t at_ms)
 }
 
 static void
-run_poll(struct run *run, struct pollfd pfd[6])
+run_poll(struct run *run, struct pollfd pfd[5])
 {
 	int64_t at_ms = run->state->deadline(run);
 
@@ -133,20 +133,18 @@ run_poll(struct run *run, struct pollfd pfd[6])
 	pfd[2].events = POLLIN;
 	pfd[3].fd = run->progress.client.fd;
 	pfd[3].events = client_events(&run->progress.client);
-	pfd[4].fd = run->progress.far.fd;
-	pfd[4].events = client_events(&run->progress.far);
-	pfd[5].fd = run->listens ? STDIN_FILENO : -1;
-	pfd[5].events = POLLIN;
-	if (poll(pfd, 6, -1) < 0)
+	pfd[4].fd = run->listens ? STDIN_FILENO : -1;
+	pfd[4].events = POLLIN;
+	if (poll(pfd, 5, -1) < 0)
 		pfd[0].revents = pfd[1].revents = pfd[3].revents =
-		    pfd[4].revents = pfd[5].revents = 0;
+		    pfd[4].revents = 0;
 }
 
 /* The broker's messages come first, so that no clock acts on old news. */
 static void
 run_turn(struct run *run)
 {
-	struct pollfd pfd[6] = { 0 };
+	struct pollfd pfd[5] = { 0 };
 	int64_t now;
 
 	run_poll(run, pfd);
@@ -154,12 +152,10 @@ run_turn(struct run *run)
 		run_messages(run);
 	if (run->state != NULL && pfd[1].revents != 0)
 		run_signals(run);
-	if (run->state != NULL && run->listens && pfd[5].revents != 0)
+	if (run->state != NULL && run->listens && pfd[4].revents != 0)
 		run_input(run);
 	if (pfd[3].revents != 0 && run->progress.client.fd >= 0)
 		progress_pump(&run->progress);
-	if (pfd[4].revents != 0 && run->progress.far.fd >= 0)
-		progress_pump_far(&run->progress);
 	now = now_ms();
 	if (run->state != NULL && now >= run->state->deadline(run))
 		run->state->time(run, now);

@@ -176,21 +176,6 @@ client_open_like(struct client *c, const struct client *other)
 	return client_connect(c, (struct sockaddr *)&peer, other->peer_len);
 }
 
-bool
-client_open_at(struct client *c, const struct address *a)
-{
-	struct addrinfo *list;
-	bool ok;
-
-	client_close(c);
-	c->address = NULL;
-	if (a->host == NULL || lookup_numeric(a, &list) != 0)
-		return false;
-	ok = client_connect(c, list->ai_addr, list->ai_addrlen);
-	freeaddrinfo(list);
-	return ok;
-}
-
 /* A port that speaks TLS answers so, and a broker that takes no more clients. */
 static bool
 is_no_use(struct client *c, const struct message *reply)

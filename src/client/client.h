@@ -88,12 +88,6 @@ enum client_got client_open(struct client *c, const struct address_list *list,
 /* Begins a connection to the address of another one; it may fail later. */
 bool client_open_like(struct client *c, const struct client *other);
 
-/*
- * The same to an address. Returns false if the address needs a look-up, which
- * could take long.
- */
-bool client_open_at(struct client *c, const struct address *a);
-
 /* Queues a line and sends what the socket takes. */
 void client_send(struct client *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

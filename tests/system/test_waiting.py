@@ -4,10 +4,8 @@ import os
 import pty
 import re
 import signal
-import socket
 import subprocess
 
-from lib.ports import free_port
 from lib.proc import die_with_parent
 from lib.wait import eventually, hang, let_time_pass, now, patience
 from test_cli import CommandTest
@@ -142,40 +140,19 @@ class Words(CommandTest):
     def test_held_through_another_broker(self):
         other = self.broker(self.server, name="b2", trust_new=True)
         child = self.start("run", "-v", "x", "true", address=other.unix_path)
-        self.assertIn("waiting; held through broker b1", child.stderr.readline())
+        self.assertRegex(child.stderr.readline(),
+                         "waiting; held by cron through broker b1 since")
 
-    def held_there(self, address, port=None):
-        """What a waiting run says about a lock that a broker has which is found at its address."""
+    def test_who_has_it_at_another_broker(self):
+        """That broker tells ours, so it need not be reached from here."""
         there = self.broker(self.server, name="there", trust_new=True,
-                            listen=[{"unix": os.path.join(self.directory, "there", "s")},
-                                    {"tcp": f"127.0.0.1:{port or free_port()}"}],
-                            broker={"address": address})
+                            broker={"address": "there.example:5625"})
         holder = self.client(there)
         holder.ok("SESSION label=cron")
         holder.lock("y")
-        return self.start("run", "-v", "y", "true").stderr.readline()
-
-    def test_who_has_it_at_another_broker(self):
-        """That broker is asked, because only it knows."""
-        port = free_port()
-        self.assertRegex(self.held_there(f"127.0.0.1:{port}", port),
-                         rf"^lockbroker: y: waiting; held by cron through broker there at "
-                         rf"127\.0\.0\.1:{port} since \d\d:\d\d:\d\d$")
-
-    def test_another_broker_that_nobody_asks(self):
-        """Looking up a name could take longer than a command may take to stop."""
-        self.assertEqual(self.held_there("there.example:5625"), "lockbroker: y: waiting; "
-                         "held through broker there at there.example:5625\n")
-
-    def test_another_broker_that_is_not_reached(self):
-        self.assertEqual(self.held_there("127.0.0.1:1"), "lockbroker: y: waiting; "
-                         "held through broker there at 127.0.0.1:1\n")
-
-    def test_another_broker_that_does_not_answer(self):
-        with socket.create_server(("127.0.0.1", 0)) as deaf:
-            address = f"127.0.0.1:{deaf.getsockname()[1]}"
-            self.assertEqual(self.held_there(address), "lockbroker: y: waiting; "
-                             f"held through broker there at {address}\n")
+        self.assertRegex(self.start("run", "-v", "y", "true").stderr.readline(),
+                         r"^lockbroker: y: waiting; held by cron through broker there at "
+                         r"there\.example:5625 since \d\d:\d\d:\d\d$")
 
     def test_permits(self):
         self.holder.ok("ACQUIRE s limit=1")
