@@ -18,7 +18,6 @@ src_resp_libresp_a_SOURCES = \
 	src/resp/lua_text.h \
 	src/resp/lua_words.c \
 	src/resp/lua_words.h \
-	src/resp/refused.def \
 	src/resp/scripts.c \
 	src/resp/scripts.def \
 	src/resp/scripts.h \

@@ -179,50 +179,6 @@ by_configuration(const struct scripts *s, const char hex[SHA1_HEX_SIZE])
 	return SCRIPT_MAX;
 }
 
-enum refused {
-#define REFUSED(id, what, use) REFUSED_##id,
-#define TEXT(sha1, id)
-#include "resp/refused.def"
-#undef TEXT
-#undef REFUSED
-	REFUSED_MAX
-};
-
-static const char *const refusals[REFUSED_MAX] = {
-#define REFUSED(id, what, use)                                        \
-	[REFUSED_##id] = "ERR this is of " what                       \
-			 ", which lockbroker does not have; use " use \
-			 " (see lockbroker-resp(7))",
-#define TEXT(sha1, id)
-#include "resp/refused.def"
-#undef TEXT
-#undef REFUSED
-};
-
-static const struct {
-	const char *sha1;
-	enum refused why;
-} refused_texts[] = {
-#define REFUSED(id, what, use)
-#define TEXT(sha1, id) { sha1, REFUSED_##id },
-#include "resp/refused.def"
-#undef TEXT
-#undef REFUSED
-};
-
-const char *
-scripts_refused(const struct sha1 *sum)
-{
-	char hex[SHA1_HEX_SIZE];
-	size_t i;
-
-	sha1_hex(sum, hex);
-	for (i = 0; i < sizeof(refused_texts) / sizeof(refused_texts[0]); i++)
-		if (same(hex, refused_texts[i].sha1))
-			return refusals[refused_texts[i].why];
-	return NULL;
-}
-
 void
 scripts_configure(struct scripts *s, const struct resp_scripts *more)
 {

@@ -46,10 +46,6 @@ bool scripts_find(
 enum script_id scripts_learn(struct scripts *s, struct span user,
     struct span text, struct sha1 *sum, bool *news);
 
-/* Why the broker does not have that script, as an error; NULL: nothing is known
- * of it. */
-const char *scripts_refused(const struct sha1 *sum);
-
 /*
  * Reads the words (number of keys, keys, arguments) as what the script asks
  * for, at `clock_ms` since 1970.  On false, `why` has an error.

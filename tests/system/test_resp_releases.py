@@ -4,8 +4,8 @@ on a bare redis-server, in each state of the lock and for each number.
 tests/libraries/walked says which histories were walked by tests/libraries/walk. By hand, tag by
 tag: Symfony Lock, redlock-rb, RedLock.net, distributed-lock-redis, Laravel. Those of Redisson are in
 lib/redisson_scripts.py, those that use sorted sets (Symfony 5.2 and later) in
-test_resp_script_numbers.py; texts of what the broker has not are in src/resp/refused.def. Not walked:
-Dapr, StackExchange.Redis, celery-singleton, releases of ioredis-lock before 5.
+test_resp_script_numbers.py. Not walked: Dapr, StackExchange.Redis, celery-singleton, releases of
+ioredis-lock before 5.
 """
 
 import hashlib

@@ -20,14 +20,6 @@ RELEASE_CRLF = RELEASE.replace("\n", "\r\n").replace("'", '"')
 EXTEND = 'if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("pexpire",KEYS[1],' \
          "ARGV[2]) else return 0 end -- renew"
 
-# Of python-redis-lock.
-RESET_ALL = ("\n    local locks = redis.call('keys', 'lock:*')\n    local signal\n"
-             "    for _, lock in pairs(locks) do\n"
-             "        signal = 'lock-signal:' .. string.sub(lock, 6)\n"
-             "        redis.call('del', signal)\n        redis.call('lpush', signal, 1)\n"
-             "        redis.call('expire', signal, 1)\n        redis.call('del', lock)\n"
-             "    end\n    return #locks\n")
-
 # Scripts that take a name, or extend the hold that its token has.
 SYMFONY_TAKE = "6fdee501a3714553b74c0d67687b921b90b05d18"
 AIOREDLOCK_TAKE = "c75a9bf1538efcdb1f383acc3e273c5089d57e58"
@@ -277,14 +269,6 @@ class Scripts(RespTest):
         one.error("SCRIPT", "LOAD", "return redis.call('get', KEYS[1]) .. 'secret'")
         self.assertRegex(broker.log_lines("script-unknown")[0],
                          r" warning script-unknown sha1=\S+ label=celery-7 peer=\S+ text=")
-
-    def test_a_text_of_what_the_broker_has_not(self):
-        """The log says what it is, and what to use."""
-        one, broker = self.resp(), self.brokers[0]
-        error = one.error("EVAL", RESET_ALL, 1, "mine")
-        self.assertIn("python-redis-lock's reset_all()", error)
-        self.assertIn(error[4:], broker.log_lines("script-refused")[0])
-        self.assertEqual(broker.log_lines("script-unknown"), [])
 
     def test_texts_of_the_configuration(self):
         texts = {word: f"-- {word} of a library\nreturn redis.call('get', KEYS[1]) ~= 'x'"

@@ -14,13 +14,10 @@
 
 #define TEXT_LOGGED_MAX 200
 
-/*
- * A text that is loaded will be needed, as for a release: that is a warning.
- * `why` is what the client is told, if the library is known.
- */
+/* A text that is loaded will be needed, as for a release: that is a warning. */
 static void
-log_refused(struct conn *c, struct span outline, const char *why,
-    const char *hex, uint64_t left_out)
+log_outline(
+    struct conn *c, struct span outline, const char *hex, uint64_t left_out)
 {
 	const struct resp *rs = resp_of(c);
 	const enum log_level level =
@@ -34,48 +31,39 @@ log_refused(struct conn *c, struct span outline, const char *why,
 	};
 
 	if (log_enabled(level))
-		log_values(level,
-		    why != NULL ? "script-refused" : "script-unknown", values,
+		log_values(level, "script-unknown", values,
 		    sizeof(values) / sizeof(values[0]));
 }
 
 /* Libraries that make a text for each lock have their tokens in it. */
 static void
-log_text(struct conn *c, struct span text, const char *why, const char *hex,
-    uint64_t left_out)
+log_text(struct conn *c, struct span text, const char *hex, uint64_t left_out)
 {
-	struct span outline = span_of(why != NULL ? why + strlen("ERR ") : "");
+	struct span outline;
 	struct buf out;
 
 	buf_init(&out);
-	if (why == NULL) {
-		lua_outline(&out, text);
-		outline = (struct span){ buf_data(&out), buf_len(&out) };
-		if (outline.n > TEXT_LOGGED_MAX)
-			outline.n = TEXT_LOGGED_MAX;
-	}
-	log_refused(c, outline, why, hex, left_out);
+	lua_outline(&out, text);
+	outline = (struct span){ buf_data(&out), buf_len(&out) };
+	if (outline.n > TEXT_LOGGED_MAX)
+		outline.n = TEXT_LOGGED_MAX;
+	log_outline(c, outline, hex, left_out);
 	buf_fini(&out);
 }
 
-/* Refuses a text that is unknown, or of what the broker does not have.  It is
- * logged so that people can ask for support, or learn what to use. */
+/* Refuses a text that is unknown.  It is logged so that people can ask for
+ * support. */
 static void
 refuse_text(struct broker *b, struct conn *c, struct span text,
     const struct sha1 *sum, bool news)
 {
-	const char *why = scripts_refused(sum);
 	char hex[SHA1_HEX_SIZE];
 	uint64_t left_out;
 
 	sha1_hex(sum, hex);
 	b->scripts_unknown++;
 	if (news && quiet_may_log(&b->scripts_quiet, &left_out))
-		log_text(c, text, why, hex, left_out);
-	if (why != NULL) {
-		resp_fail(c, "%s", why);
-		return;
-	}
+		log_text(c, text, hex, left_out);
 	resp_fail(c,
 	    "ERR script not known to lockbroker (sha1 %s); see"
 	    " lockbroker-resp(7), or say what it is in resp.scripts",
