@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/err.h"
 
@@ -19,16 +18,4 @@ err_word(enum err_code code)
 {
 	assert(code >= ERR_NONE && code < ERR_MAX);
 	return err_words[code];
-}
-
-enum err_code
-err_find(const char *word, size_t len)
-{
-	enum err_code code;
-
-	for (code = ERR_NONE + 1; code < ERR_MAX; code++)
-		if (strlen(err_words[code]) == len &&
-		    memcmp(err_words[code], word, len) == 0)
-			return code;
-	return ERR_NONE;
 }

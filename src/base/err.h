@@ -40,7 +40,4 @@ enum err_code {
 /* The word on the wire; "none" for ERR_NONE. */
 const char *err_word(enum err_code code);
 
-/* Returns the code with that word, or ERR_NONE. */
-enum err_code err_find(const char *word, size_t len);
-
 #endif

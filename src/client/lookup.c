@@ -136,7 +136,8 @@ await(struct lookup *l, int64_t deadline_ms, const volatile sig_atomic_t *stop,
 	return done;
 }
 
-int
+/* For a numeric address, which asks nobody. */
+static int
 lookup_numeric(const struct address *a, struct addrinfo **list)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,

@@ -29,9 +29,6 @@ int lookup_host(struct lookups *all, const struct address *a,
     int64_t deadline_ms, const volatile sig_atomic_t *stop, int64_t *stood_ms,
     struct addrinfo **list);
 
-/* The same for a numeric address, which asks nobody. */
-int lookup_numeric(const struct address *a, struct addrinfo **list);
-
 /* Nobody will ask again. */
 void lookup_forget(struct lookups *all);
 

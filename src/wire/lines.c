@@ -195,60 +195,6 @@ lines_rows(struct buf *b, const struct wire_reply *reply, size_t nrows,
 	buf_add(b, buf_data(rows), buf_len(rows));
 }
 
-/* The field whose ` key=` stands at p, behind the space; FIELD_MAX: none. */
-static enum field_id
-find_head(const char *p, size_t n)
-{
-	enum field_id id;
-
-	for (id = 0; id < FIELD_MAX; id++)
-		if (n >= heads[id].n - 1 &&
-		    memcmp(p, heads[id].p + 1, heads[id].n - 1) == 0)
-			break;
-	return id;
-}
-
-/* Returns false if the value is none of that field. */
-static bool
-read_value(const char *text, size_t at, size_t n, struct field *f)
-{
-	int64_t ms;
-
-	switch (heads[f->id].how) {
-	case HOW_NUM:
-		return parse_number(text + at, n, UINT64_MAX, &f->num);
-	case HOW_MS:
-		if (!parse_duration(text + at, n, &ms))
-			return false;
-		f->num = (uint64_t)ms;
-		return true;
-	case HOW_STR:
-		f->str = (uint32_t)at;
-		f->len = (uint32_t)n;
-		return true;
-	}
-	return false;
-}
-
-size_t
-lines_fields(
-    const char *text, size_t from, size_t to, struct field *fields, size_t max)
-{
-	const char *space;
-	size_t n = 0, end, key;
-
-	for (; from < to && n < max; from = end + 1) {
-		space = memchr(text + from, ' ', to - from);
-		end = space != NULL ? (size_t)(space - text) : to;
-		fields[n].id = find_head(text + from, end - from);
-		if (fields[n].id == FIELD_MAX)
-			continue;
-		key = heads[fields[n].id].n - 1;
-		n += read_value(text, from + key, end - from - key, &fields[n]);
-	}
-	return n;
-}
-
 /*
  * A request is a line.  The first `scanned` bytes are known to hold no line
  * end.

@@ -70,15 +70,6 @@ struct wire_protocol {
 /* Lines, for people and for clients of our own: lines.c and request.c. */
 extern const struct wire_protocol wire_lines;
 
-/*
- * Takes apart a reply or a row that wire_lines has written: finds the fields in
- * the bytes from `from` to `to` of the text, which is the arena of their
- * strings.  Returns how many there are, `max` at most; a field of several values
- * is left out.
- */
-size_t lines_fields(
-    const char *text, size_t from, size_t to, struct field *fields, size_t max);
-
 /* RESP, for clients of Redis: resp_value.h. */
 extern const struct wire_protocol wire_resp2, wire_resp3;
 
