@@ -2,7 +2,6 @@
 language at Redis: what one pair costs a program that does nothing else.  `run`
 takes case_clients as one of its own."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -10,6 +9,7 @@ import subprocess
 import sys
 
 import libraries
+import pairs
 
 CLIENTS = libraries.HERE.parent.parent / "clients"
 JEDIS = libraries.HERE.parent / "libraries" / "pinned" / "java-jedis-8.0.2" / "pom.xml"
@@ -49,28 +49,6 @@ def go(bench):
                 break
     program = source / "pair"
     return ([str(program)], dict(os.environ)) if program.exists() else None
-
-
-@contextlib.contextmanager
-def relay(bench, driver, server):
-    """What copies bytes between a client and a server, as a server."""
-    argv, env = driver
-    port = str(bench.port())
-    with subprocess.Popen([*argv, "relay", port, server.address.rsplit(":", 1)[1]],
-                          env=env, text=True, stdout=subprocess.PIPE) as process:
-        try:
-            if process.stdout.readline() != "ready\n":
-                sys.exit("bench: the relay failed")
-            yield Relayed(f"127.0.0.1:{port}")
-        finally:
-            process.kill()
-
-
-class Relayed:
-    """The address of a server, as seen by its clients."""
-
-    def __init__(self, address):
-        self.address = address
 
 
 def java(bench):
@@ -130,14 +108,13 @@ def case_clients(bench):
 
 
 def by_relay(bench):
-    """Two hops more than SET NX: as a relay, which does nothing else, costs."""
-    copies = go(bench)
+    """Two hops more than SET NX: as hop.c, which does nothing else, costs."""
     for name, find in (("Go, against go-redis", go), ("Java, against Jedis", java)):
-        driver = copies and find(bench)
+        driver = find(bench)
         if driver is None:
             continue
         with bench.redis() as redis, bench.broker(redis) as broker, \
-                relay(bench, copies, redis) as far:
+                pairs.hop(bench, redis) as far:
             turns = bench.turns(lambda: drive(bench, driver, "broker", broker),
                                 lambda: drive(bench, driver, "redis", far))
         libraries.rows(bench, f"{name} by a relay", turns, (("p50", "pair p50", " us", 1.2),))

@@ -1,11 +1,6 @@
 // A client in Go that takes a lock and gives it back, again and again; see
 // clients.py.
 // usage: pair broker|redis PORT SECONDS
-//
-//	pair relay PORT TO-PORT
-//
-// The relay copies bytes from one socket to another: what it costs is what
-// anything in between does.
 package main
 
 import (
@@ -14,9 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log"
-	"net"
 	"os"
 	"strconv"
 	"time"
@@ -60,35 +53,7 @@ func byRedis(port string) func() error {
 	}
 }
 
-// relay prints a line when it listens, and goes on until it is killed.
-func relay(port, to string) {
-	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("ready")
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			log.Fatal(err)
-		}
-		other, err := net.Dial("tcp", "127.0.0.1:"+to)
-		if err != nil {
-			log.Fatal(err)
-		}
-		pass := func(to, from net.Conn) {
-			_, _ = io.Copy(to, from)
-			to.Close()
-		}
-		go pass(conn, other)
-		go pass(other, conn)
-	}
-}
-
 func main() {
-	if os.Args[1] == "relay" {
-		relay(os.Args[2], os.Args[3])
-	}
 	pair := map[string]func(string) func() error{
 		"broker": byBroker, "redis": byRedis}[os.Args[1]](os.Args[2])
 	seconds, err := strconv.ParseFloat(os.Args[3], 64)

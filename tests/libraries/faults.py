@@ -10,6 +10,7 @@ import socket
 import threading
 
 from lib.case import note
+from lib.client import Client
 from lib.ports import free_port
 from lib.proc import Process
 from lib.wait import eventually, let_time_pass, now
@@ -24,6 +25,27 @@ TURNS_S = BUSY_S + 30
 LATE = "Redis was frozen"
 # What no program may be told, whatever has failed.
 BAD_ERRORS = ("not known to lockbroker", "not served", "unknown command", "wrong number of arg")
+
+
+def fence_there(brokers, name):
+    """The name of the lock of a library (None: the only one that there is), and the fence of its
+    present hold, or None where no broker can be asked."""
+    for broker in brokers:
+        try:
+            client = Client(broker.unix_path, timeout=1)
+        except OSError:
+            continue
+        try:
+            name = name or next(row.split()[0] for row in client.ok("NAMES").body
+                                if re.match(r"(?!\S*signal)\S*busy ", row))
+            told = client.ask(f"STATUS {name}")
+            if "fence" in told.fields:
+                return name, int(told.fields["fence"])
+        except (AssertionError, OSError, StopIteration):
+            pass
+        finally:
+            client.close()
+    return name, None
 
 
 class Witness(threading.Thread):
@@ -123,23 +145,8 @@ class Hunt:
 
     def fence(self):
         """Of the present hold, where a broker can be asked."""
-        for broker in self.brokers:
-            try:
-                client = broker.client(timeout=1)
-            except OSError:
-                continue
-            try:
-                self.name = self.name or next(
-                    row.split()[0] for row in client.ok("NAMES").body
-                    if re.match(r"(?!\S*signal)\S*busy ", row))
-                told = client.ask(f"STATUS {self.name}")
-                if "fence" in told.fields:
-                    return int(told.fields["fence"])
-            except (AssertionError, OSError, StopIteration):
-                pass
-            finally:
-                client.close()
-        return None
+        self.name, fence = fence_there(self.brokers, self.name)
+        return fence
 
     def errors(self):
         """What the programs were told since the last time, without repetitions."""

@@ -7,12 +7,12 @@ import itertools
 import json
 import os
 import random
-import re
 import socket
 import subprocess
 import threading
 import time
 
+from faults import fence_there
 from lib.broker import Broker
 from lib.case import note
 from lib.client import Client
@@ -215,23 +215,8 @@ class Witness(threading.Thread):
                 pass  # it was killed
 
     def fence(self):
-        for broker in self.board.brokers:
-            try:
-                client = Client(broker.unix_path, timeout=1)
-            except OSError:
-                continue
-            try:
-                self.job = self.job or next(
-                    row.split()[0] for row in client.ok("NAMES").body
-                    if re.match(r"(?!\S*signal)\S*busy ", row))
-                told = client.ask(f"STATUS {self.job}")
-                if "fence" in told.fields:
-                    return int(told.fields["fence"])
-            except (AssertionError, OSError, StopIteration):
-                pass
-            finally:
-                client.close()
-        return None
+        self.job, fence = fence_there(self.board.brokers, self.job)
+        return fence
 
 
 def play_package(test, package, board, rng):

@@ -53,6 +53,7 @@ EXTRA_DIST += \
 	tests/system/lib/sends.py \
 	tests/system/lib/sentinel.py \
 	tests/system/lib/spoil.py \
+	tests/system/lib/spoken.py \
 	tests/system/lib/stress.py \
 	tests/system/lib/transcript.py \
 	tests/system/lib/tls_client.py \

@@ -2,13 +2,11 @@
 
 import hashlib
 import os
-import queue
 import re
 import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 import unittest
 
@@ -16,7 +14,8 @@ from lib.case import SystemTest
 from lib.liblockbroker import FOLDER, link
 from lib.manual import SOURCE
 from lib.proxy import Proxy
-from lib.wait import eventually, hang, let_time_pass, patience
+from lib.spoken import Program
+from lib.wait import eventually, let_time_pass, patience
 from test_tls_clients import ClientsTest
 
 OK, BUSY, TIMEOUT, LOST, UNAVAILABLE, DENIED = range(6)
@@ -29,49 +28,19 @@ def processor_s(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class Driver:
+class Driver(Program):
     """A running program that is linked with the library."""
 
     def __init__(self, program, *arguments, **files):
         library = os.path.dirname(program)
-        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "LD_LIBRARY_PATH": library,
-                 **{"DRIVER_" + name.upper(): path for name, path in files.items()}})
-        self.said = queue.Queue()
-        self.reader = threading.Thread(target=self._read, daemon=True)
-        self.reader.start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            self.said.put(line.rstrip("\n"))
-
-    def next(self, timeout=20):
-        try:
-            return self.said.get(timeout=hang(timeout))
-        except queue.Empty:
-            raise AssertionError(f"it says nothing: {self.process.poll()}") from None
-
-    def tell(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
+        super().__init__([program, *arguments], stderr=None, env={
+            **os.environ, "LD_LIBRARY_PATH": library,
+            **{"DRIVER_" + name.upper(): path for name, path in files.items()}})
 
     def call(self, line, timeout=20):
         """The code that the call returns."""
         self.tell(line)
         return int(self.next(timeout).split()[0])
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait(hang(20))
-        return self.process.returncode
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.reader.join()
-        for stream in (self.process.stdin, self.process.stdout):
-            stream.close()
 
 
 @unittest.skipIf(shutil.which("cc") is None, "no C compiler is installed")
@@ -131,7 +100,7 @@ class Calls(Client):
         self.control.lock("a")
         self.assertEqual(driver.call("lock a|0"), BUSY)
         self.assertEqual(driver.call("lock a|100"), TIMEOUT)
-        self.assertEqual(driver.end(), 0)
+        self.assertEqual(driver.finish(), 0)
 
     def test_several_names_shared_semaphores(self):
         self.prepare()
@@ -254,7 +223,7 @@ class Faults(Client):
         self.assertEqual(self.control.ok("STATUS a").fence, fence)
         # The end gives back what it has.
         net.cut()
-        self.assertEqual(driver.end(), 0)
+        self.assertEqual(driver.finish(), 0)
         eventually(lambda: self.control.stats()["locks_held"] == "0", 5)
 
     def test_what_was_asked_when_the_connection_was_lost(self):

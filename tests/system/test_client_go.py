@@ -1,15 +1,13 @@
 """The client for Go (clients/go): its own tests, with a broker, and programs that use it."""
 
 import os
-import queue
 import re
 import shutil
 import signal
 import subprocess
-import threading
 import unittest
 
-from lib import golang
+from lib import golang, spoken
 from lib.case import SystemTest
 from lib.manual import SOURCE, read_source
 from lib.proxy import Proxy
@@ -81,46 +79,6 @@ func settings() lockbroker.Config {
 """
 
 
-class Program:
-    """A running one, and what it says."""
-
-    def __init__(self, path, addresses, **env):
-        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [path, *addresses], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, env={**os.environ, **env})
-        self.said = queue.Queue()
-        self.reader = threading.Thread(target=self._read, daemon=True)
-        self.reader.start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            self.said.put(line.rstrip("\n"))
-
-    def next(self, timeout=20):
-        try:
-            return self.said.get(timeout=hang(timeout))
-        except queue.Empty:
-            raise AssertionError(f"it says nothing: {self.process.poll()}") from None
-
-    def tell(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-
-    def end(self):
-        self.process.stdin.close()
-        status = self.process.wait(hang(20))
-        self.reader.join()
-        self.process.stdout.close()
-        return status
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.reader.join()
-        self.process.stdout.close()
-        self.process.stdin.close()
-
-
 class Go(SystemTest):
     limit = 200
 
@@ -137,9 +95,10 @@ class Go(SystemTest):
         return self.start(*addresses, **env)
 
     def start(self, *addresses, **env):
-        program = Program(os.path.join(self.directory, "program"),
-                          addresses or [self.brokers[0].unix_path], **env)
-        self.addCleanup(program.kill)
+        program = spoken.Program(
+            [os.path.join(self.directory, "program"), *(addresses or [self.brokers[0].unix_path])],
+            stderr=subprocess.STDOUT, env={**os.environ, **env})
+        self.addCleanup(program.close)
         return program
 
 
@@ -256,7 +215,7 @@ func use(broker *lockbroker.Broker) {
             said = program.next()
         self.assertEqual([said, program.next()], ["ends 0s true", "true"])
         main.thaw()
-        self.assertEqual(program.end(), 0)
+        self.assertEqual(program.finish(), 0)
 
     @staticmethod
     def drained(program):
@@ -288,7 +247,7 @@ func use(broker *lockbroker.Broker) {
         broker.thaw()
         eventually(lambda: control.ok("STATUS a")["state"] == "free", 10)
         program.tell()
-        self.assertEqual(program.end(), 0)
+        self.assertEqual(program.finish(), 0)
 
     def test_replacements(self):
         """They are noticed by nobody: no lock is lost, and what is new goes to the new one."""
@@ -313,7 +272,7 @@ func use(broker *lockbroker.Broker) {
         eventually(lambda: not old.alive, 30, "it has gone to the new one")
         self.assertEqual(broker.log_lines("lock-lost"), [])
         program.tell()
-        self.assertEqual(program.end(), 0)
+        self.assertEqual(program.finish(), 0)
 
     def test_a_session_that_survives(self):
         """Its connection is cut, and it has what it had."""
@@ -345,7 +304,7 @@ func use(_ *lockbroker.Broker) {
         eventually(lambda: self.peer(control) not in (None, before), 10, "another connection")
         program.tell()
         self.assertEqual([program.next(), program.next()], ["<nil> <nil>", "<nil>"])
-        self.assertEqual(program.end(), 0)
+        self.assertEqual(program.finish(), 0)
         self.assertEqual(control.ask("ACQUIRE s limit=3 permits=3 wait=0").status, "OK")
 
     @staticmethod
@@ -384,7 +343,7 @@ func use(_ *lockbroker.Broker) {
 }
 """)
         self.assertEqual(program.next(60), "0 true")
-        self.assertEqual(program.end(), 0)
+        self.assertEqual(program.finish(), 0)
 
 
 class Tls(ClientsTest, Go):
@@ -406,7 +365,7 @@ func use(broker *lockbroker.Broker) {
         self.assertEqual(str(self.client().ok("STATUS a").fence), fence)
         program.tell()
         self.assertEqual(program.next(), "<nil>")
-        self.assertEqual(program.end(), 0)
+        self.assertEqual(program.finish(), 0)
         self.assertEqual(self.client().ok("STATUS a")["state"], "free")
         refused = self.start(address)
         self.assertRegex(refused.next(), "no broker answers .*certificate")

@@ -1,14 +1,12 @@
 """The client in Java (clients/java), as programs use it; JavaStories.java has these programs."""
 
 import os
-import queue
 import re
 import subprocess
 import tempfile
-import threading
 import unittest
 
-from lib import jdk
+from lib import jdk, spoken
 from lib.case import SystemTest
 from lib.manual import read_source
 from lib.proxy import Proxy
@@ -16,48 +14,8 @@ from lib.wait import eventually, hang
 from test_tls_clients import ClientsTest
 
 
-class Program:
-    """A running program."""
-
-    def __init__(self, argv):
-        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.said = queue.Queue()
-        self.reader = threading.Thread(target=self._read, daemon=True)
-        self.reader.start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            self.said.put(line.rstrip("\n"))
-
-    def next(self, timeout=30):
-        """What it says next."""
-        try:
-            return self.said.get(timeout=hang(timeout))
-        except queue.Empty:
-            raise AssertionError(f"it says nothing: {self.end(kill=True)}") from None
-
-    def tell(self, line="go"):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def end(self, kill=False):
-        """What it has written to standard error; it ends by itself."""
-        if kill:
-            self.process.kill()
-        self.process.wait(hang(30))
-        self.reader.join()
-        return self.process.stderr.read()
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.reader.join()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            try:
-                stream.close()
-            except OSError:  # it had not read all that it was told
-                pass
+class Program(spoken.Program):
+    patience_s = 30
 
 
 @unittest.skipIf(jdk.version() < jdk.LEAST, "no JDK of Java 11 or later is installed")

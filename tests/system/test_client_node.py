@@ -3,15 +3,13 @@
 import hashlib
 import json
 import os
-import queue
 import shutil
 import signal
 import subprocess
-import threading
 import time
 import unittest
 
-from lib import npm
+from lib import npm, spoken
 from lib.case import SystemTest
 from lib.proxy import Proxy
 from lib.wait import eventually, hang
@@ -54,51 +52,14 @@ def version():
     return int(told.decode().strip().lstrip("v").partition(".")[0] or 0)
 
 
-class Program:
+class Program(spoken.Program):
     """A running program of Node."""
 
     def __init__(self, path, text, given):
         with open(path, "w", encoding="utf-8") as file:
             file.write(BEGIN + text + END)
-        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            ["node", "--unhandled-rejections=strict", path, FOLDER, json.dumps(given)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.said = queue.Queue()
-        self.reader = threading.Thread(target=self._read, daemon=True)
-        self.reader.start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            self.said.put(json.loads(line))
-
-    def next(self, timeout=20):
-        """What it says next."""
-        try:
-            return self.said.get(timeout=hang(timeout))
-        except queue.Empty:
-            raise AssertionError(f"it says nothing: {self.end(kill=True)}") from None
-
-    def tell(self, line="go"):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def end(self, kill=False):
-        """What it has written to standard error; it ends by itself."""
-        if kill:
-            self.process.kill()
-        self.process.wait(hang(20))
-        self.reader.join()
-        return self.process.stderr.read()
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.reader.join()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            try:
-                stream.close()
-            except OSError:  # it had not read all that it was told
-                pass
+        super().__init__(["node", "--unhandled-rejections=strict", path, FOLDER, json.dumps(given)],
+                         read=json.loads)
 
 
 @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
@@ -595,7 +556,8 @@ class Faults(Client):
             await broker.request('a', async () => { say('a'); await hear(); });""")
         self.assertEqual(program.next(), ["a"])
         self.assertEqual(self.control.ask("TRYLOCK a").status, "BUSY")
-        program.end(kill=True)
+        program.process.kill()
+        program.end()
         self.control.lock("a", "wait=12s")
 
     def test_a_program_goes_on_after_close(self):
