@@ -218,7 +218,7 @@ add_next(struct core *core, struct why *y, const struct about *a)
 }
 
 static bool
-told_here(struct core *core, struct why *y, struct about *a)
+link_told(struct core *core, struct why *y, struct about *a)
 {
 	struct chain_link *k = last(y);
 	const struct lock *l = lock_find(core, k->name, k->name_len);
@@ -236,7 +236,7 @@ told_here(struct core *core, struct why *y, struct about *a)
 }
 
 static void
-look(struct core *core, const struct why *y, int64_t waited_ms)
+ask_redis(struct core *core, const struct why *y, int64_t waited_ms)
 {
 	const struct chain_link *k = &y->links[y->n - 1];
 	struct slot *slot;
@@ -258,13 +258,13 @@ go_on(struct core *core, struct why *y)
 	const struct chain_link *k;
 	struct about a;
 
-	while (told_here(core, y, &a))
+	while (link_told(core, y, &a))
 		if (!add_next(core, y, &a))
 			return;
 	k = last(y);
 	if (!core->stopping &&
 	    guard_up(core, guard_shard(core, k->name, k->name_len)))
-		look(core, y, 0);
+		ask_redis(core, y, 0);
 	else
 		answer(core, y, "unknown");
 }
@@ -301,7 +301,7 @@ why_again(struct core *core, const struct slot *slot, int64_t left_ms)
 	const struct why *y = find_id(core, slot->ref);
 
 	if (y != NULL)
-		look(core, y, core->config.reply_timeout_ms - left_ms);
+		ask_redis(core, y, core->config.reply_timeout_ms - left_ms);
 }
 
 void
