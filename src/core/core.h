@@ -142,6 +142,7 @@ enum core_event_kind {
 	CORE_DRAIN,	   /* the client has shut down sending: do not wait */
 	CORE_PRESS,	   /* more has come behind the latest CORE_TOKEN, and
 			      waits for its answer: do not wait for others */
+	CORE_UNHEARD,	   /* nobody listens for a name any more (token.h) */
 	CORE_GONE,	   /* the connection of a session ended */
 	CORE_LINK,	   /* the store of a shard can be reached, or not */
 	CORE_GUARD,	   /* what a call said about a guard */
@@ -202,6 +203,12 @@ struct core_event {
 			bool orderly; /* QUIT or a clean end of stream */
 			bool quit;    /* QUIT */
 		} gone;		      /* and drain, and press */
+		struct {
+			uint64_t session; /* 0 */
+			const char *name; /* of any bytes */
+			size_t len;
+			uint64_t audience; /* as in a struct token_request */
+		} unheard;
 		struct {
 			uint32_t shard;
 			bool up;

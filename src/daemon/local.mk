@@ -61,7 +61,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp/resp.c \
 	src/daemon/resp/resp.h \
 	src/daemon/resp/resp_audience.c \
-	src/daemon/resp/resp_audience.h \
 	src/daemon/resp/resp_channels.c \
 	src/daemon/resp/resp_conn.c \
 	src/daemon/resp/resp_keys.c \
@@ -72,7 +71,6 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp/resp_scripts.c \
 	src/daemon/resp/resp_server.c \
 	src/daemon/resp/resp_shared.c \
-	src/daemon/resp/resp_turns.c \
 	src/daemon/users/acl.c \
 	src/daemon/users/acl.h \
 	src/daemon/users/allowance.c \

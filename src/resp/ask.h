@@ -146,6 +146,6 @@ const char *ask_error(struct token_result *t, const struct ask_wrong *wrong)
 /* How long a client whose form has LEFT sleeps at most, before it comes again
  * by itself. */
 #define ASK_SLEEP_MS 500
-#define ASK_LISTEN_MS 10000 /* if a message wakes it */
+#define ASK_LISTEN_MS 2000 /* if a message wakes it */
 
 #endif

@@ -153,7 +153,8 @@ tell_effect(
 
 	if (e->kind == EFFECT_LOG)
 		tell_log(b, e);
-	if (e->conn >= POLLERS_FIRST) {
+	if (e->conn >= POLLERS_FIRST ||
+	    (e->kind == EFFECT_TOKEN && e->session == 0)) {
 		pollers_tell(b, fx, e);
 	} else if (e->conn >= CROWD_FIRST) {
 		crowd_tell(b, fx, e);

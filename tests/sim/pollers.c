@@ -254,7 +254,7 @@ send(struct broker *b, struct poller *p, enum token_op op, int64_t park_ms)
 	rq.ttl_ms = op == TOKEN_RELEASE ? 0 : p->px_ms;
 	rq.park_ms = park_ms;
 	if (p->thread)
-		thread_asks(b, p, &rq, program);
+		thread_asks(p, &rq, program);
 	event.u.token.session = b->pollers + (uint64_t)p->index;
 	event.u.token.request = &rq;
 	broker_step(b, &event);
@@ -502,9 +502,8 @@ pollers_tell(struct broker *b, const struct effects *fx, const struct effect *e)
 	int64_t sleep_us;
 	int i;
 
-	if (b->pollers == 0 || e->conn < b->pollers ||
-	    e->conn >= b->pollers + POLLERS_MAX || e->kind == EFFECT_EVENT ||
-	    threads_told(b, fx, e))
+	if (b->pollers == 0 || threads_told(b, fx, e) || e->conn < b->pollers ||
+	    e->conn >= b->pollers + POLLERS_MAX || e->kind == EFFECT_EVENT)
 		return;
 	for (i = 0; i < all->n; i++)
 		if (all->v[i].ref == e->ref && e->ref != 0)

@@ -52,7 +52,7 @@ struct poller {
 	bool listens; /* if it is refused, it is told when the name is free */
 	/* threads.c */
 	bool thread;	  /* of a program with Redisson ... */
-	bool sure;	  /* ... which listens, as its broker knows */
+	bool sure;	  /* ... that sleeps for long */
 	bool asleep;	  /* it is to be told when it has its turn */
 	bool woken;	  /* it was told, and comes */
 	int64_t slept_us; /* when it fell asleep */
@@ -155,8 +155,8 @@ void threads_make(struct world *w);
 void thread_begins(struct poller *p);
 void thread_chooses(struct poller *p);
 bool thread_keeps(const struct poller *p);
-void thread_asks(const struct broker *b, const struct poller *p,
-    struct token_request *rq, char program[8]);
+void thread_asks(
+    const struct poller *p, struct token_request *rq, char program[8]);
 void thread_unanswered(struct poller *p);
 void thread_counts(struct poller *p, const struct token_result *r);
 int64_t thread_sleeps_us(struct poller *p, const struct token_result *r);

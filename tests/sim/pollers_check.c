@@ -15,7 +15,8 @@
 #define COMES_BACK_US 1900000 /* a token that is away no longer has its place */
 #define KEPT_US 1100000	      /* KEPT_MS of core/token, and some more */
 #define COMES_SOON_US 100000
-#define SLACK_US 100000 /* as in checker_group.c */
+#define COMES_AT_ONCE_US 15000 /* KEPT_LEAST_MS, and some less */
+#define SLACK_US 100000	       /* as in checker_group.c */
 
 /*
  * How many grants by tokens may pass a token that polls, and a LOCK.  No seed of
@@ -261,7 +262,9 @@ check_kept(struct broker *b, struct poller *p)
 {
 	struct world *w = b->w;
 
-	if (p->told_us != 0 && p->sent_us - p->told_us < COMES_SOON_US &&
+	if (p->told_us != 0 &&
+	    p->sent_us - p->told_us <
+		(p->thread ? COMES_AT_ONCE_US : COMES_SOON_US) &&
 	    !another_comes(p) && w->faults.on == 0 &&
 	    (w->uses.on & USE_FORCE) == 0)
 		world_fail(w, "tokens",

@@ -7,9 +7,9 @@
  *
  * The depth that an answer shows must be the one that the thread knows of, more
  * or less by its requests that nobody has answered: they may have been done, or
- * may be yet.  Which connection of a program is told, and the latches of unlocks
- * that are sent again, are the daemon's (daemon/resp/resp_turns.c,
- * resp_redisson.c) and not here.
+ * may be yet.  Who listens where, and the latches of unlocks that are sent
+ * again, are the daemon's (daemon/resp/resp_audience.c, resp_redisson.c) and not
+ * here.
  */
 #include "config.h"
 
@@ -20,13 +20,12 @@
 #include "world.h"
 
 #define DEPTH_MAX 3
-#define SURE_MS 10000 /* a thread sleeps so long, if its program listens ... */
-#define UNSURE_MS 500 /* ... or if the broker doesn't know that */
+#define SURE_MS 10000	/* a thread sleeps so long ... */
+#define UNSURE_MS 500	/* ... or so */
 #define SLACK_US 100000 /* as in checker_group.c */
 
-/* References of those that listen: with the program, and the name. */
-#define LISTENER_REF (UINT64_C(1) << 40)
-#define NAME_BITS 8
+/* Audiences: all programs, with the name. */
+#define AUDIENCE (UINT64_C(1) << 8)
 
 bool
 threads_are_there(const struct world *w)
@@ -81,8 +80,7 @@ thread_keeps(const struct poller *p)
 }
 
 void
-thread_asks(const struct broker *b, const struct poller *p,
-    struct token_request *rq, char program[8])
+thread_asks(const struct poller *p, struct token_request *rq, char program[8])
 {
 	rq->match = TOKEN_COUNTED;
 	if (rq->op == TOKEN_RELEASE)
@@ -90,10 +88,7 @@ thread_asks(const struct broker *b, const struct poller *p,
 	if (rq->op != TOKEN_ACQUIRE)
 		return;
 	rq->program = program_of(p, program, 8);
-	rq->listener = b->pollers + (uint64_t)(p->index / 2 * 2);
-	rq->listener_ref = LISTENER_REF |
-			   (uint64_t)(p->index / 2) << NAME_BITS |
-			   (uint64_t)p->name;
+	rq->audience = AUDIENCE | (uint64_t)p->name;
 	rq->park_ms = p->sure ? SURE_MS : UNSURE_MS;
 }
 
@@ -163,51 +158,64 @@ thread_sleeps_us(struct poller *p, const struct token_result *r)
 	return ms * 1000;
 }
 
-/* Its program has its turn: a thread of it comes, and only of it. */
+/* Returns a thread of the program that sleeps there; NULL: none does. */
+static struct poller *
+find_sleeper(const struct broker *b, int name, int program)
+{
+	struct pollers *all = &b->w->pollers;
+	struct poller *p, *found = NULL;
+
+	for (p = all->v; p < all->v + all->n; p++)
+		if (p->thread && p->asleep && p->broker == b->index &&
+		    p->name == name && p->index / 2 == program &&
+		    (found == NULL || prng_chance(&all->prng, 500)))
+			found = p;
+	return found;
+}
+
+/* It is kept for another thread of the program, or no more. */
+static void
+not_for(const struct broker *b, int name)
+{
+	struct pollers *all = &b->w->pollers;
+	struct poller *p;
+
+	for (p = all->v; p < all->v + all->n; p++)
+		if (p->thread && p->told_by == b->index && p->name == name)
+			p->told_us = 0;
+}
+
+/* One of the programs has its turn, or has not come: a thread of each looks. */
 bool
 threads_told(struct broker *b, const struct effects *fx, const struct effect *e)
 {
+	int name = (int)(e->ref & (AUDIENCE - 1)), i;
 	const struct token_result *r;
-	struct pollers *all = &b->w->pollers;
-	struct poller *p, *first = NULL;
+	const char *text;
 	char program[8];
-	int name = (int)(e->ref & ((1U << NAME_BITS) - 1));
-	size_t n;
+	struct poller *p;
 
-	if ((e->ref & LISTENER_REF) == 0)
+	if (e->kind != EFFECT_TOKEN || e->session != 0)
 		return false;
-	if (e->kind != EFFECT_TOKEN)
-		return true;
 	r = &fx->tokens[e->token];
-	for (p = all->v; p < all->v + all->n; p++) {
-		if (!p->thread || p->broker != b->index || !p->asleep ||
-		    p->name != name ||
-		    (uint64_t)(p->index / 2) !=
-			(e->ref & (LISTENER_REF - 1)) >> NAME_BITS)
-			continue;
-		if (first == NULL || prng_chance(&all->prng, 500))
-			first = p;
-	}
-	if (r->answer != TOKEN_DONE && r->answer != TOKEN_ABSENT)
-		return true;
-	n = (size_t)snprintf(program, sizeof(program), "j%d",
-	    (int)((e->ref & (LISTENER_REF - 1)) >> NAME_BITS));
-	if (r->token_len != n + 2 ||
-	    memcmp(buf_data(&fx->text) + r->token, "%=", 2) != 0 ||
-	    memcmp(buf_data(&fx->text) + r->token + 2, program, n) != 0)
-		world_fail(b->w, "tokens",
-		    "n%d: %s tells program %s of another one's turn", name,
-		    b->name, program);
-	TRACE(b->w, "program %s is told of n%d, answer %d: poller %d", program,
-	    name, (int)r->answer, first == NULL ? -1 : first->index);
+	text = buf_data(&fx->text) + r->token;
+	TRACE(b->w, "those who listen are told of n%d, answer %d", name,
+	    (int)r->answer);
 	pollers_hush_kept(b->w, name);
-	if (first == NULL || world_ablated(b->w, ABLATE_TOLD))
-		return true;
-	if (r->answer == TOKEN_DONE)
-		poller_kept(b, first);
-	first->asleep = false;
-	first->woken = true;
-	pollers_wake(first);
+	if (r->answer != TOKEN_DONE)
+		not_for(b, name);
+	for (i = 0; i < POLLERS_MAX / 2; i++) {
+		p = find_sleeper(b, name, i);
+		if (p == NULL || world_ablated(b->w, ABLATE_TOLD))
+			continue;
+		if (r->answer == TOKEN_DONE &&
+		    r->token_len == 2 + program_of(p, program, 8) &&
+		    memcmp(text + 2, program, r->token_len - 2) == 0)
+			poller_kept(b, p);
+		p->asleep = false;
+		p->woken = true;
+		pollers_wake(p);
+	}
 	return true;
 }
 

@@ -528,16 +528,15 @@ on_drain(struct core *core, const struct core_event *ev)
 }
 
 static void
-on_press(struct core *core, const struct core_event *ev)
+on_part(struct core *core, const struct core_event *ev)
 {
 	struct session *s = session_find(core, ev->u.gone.session);
 
-	assert(s != NULL);
-	(void)PARTS_ANY(event, core, &s->owner, ev);
+	assert(s != NULL || ev->kind == CORE_UNHEARD);
+	(void)PARTS_ANY(event, core, s == NULL ? NULL : &s->owner, ev);
 }
 
-/* The session may end at once, so the call by which it awaits a name goes
- * first. */
+/* The session may end at once: the call by which it awaits a name goes first. */
 static void
 on_gone(struct core *core, const struct core_event *ev)
 {
@@ -667,7 +666,8 @@ static void (*const handlers[])(
 	[CORE_USER] = on_user,
 	[CORE_CANCEL] = on_cancel,
 	[CORE_DRAIN] = on_drain,
-	[CORE_PRESS] = on_press,
+	[CORE_PRESS] = on_part,
+	[CORE_UNHEARD] = on_part,
 	[CORE_GONE] = on_gone,
 	[CORE_LINK] = on_link,
 	[CORE_GUARD] = on_guard,

@@ -86,9 +86,9 @@ struct broker {
 	LIST_HEAD(, resp) mutex_listeners; /* resp_mutex.c */
 	TAILQ_HEAD(, wanted) wanted;	   /* names to be awaited */
 	uint64_t last_wanted;
-	struct table audiences, audiences_by_id, ears; /* resp_audience.c */
+	struct table audiences, audiences_by_id; /* resp_audience.c */
 	TAILQ_HEAD(, audience) roused;
-	uint64_t last_channel;
+	uint64_t last_audience;
 	struct buf rows;      /* scratch of the list verbs */
 	struct job_list jobs; /* lists that are being made */
 	bool failed;

@@ -80,8 +80,6 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	ev.u.gone.session = client->session;
 	ev.u.gone.orderly = orderly && !conn_is_unsigned(c);
 	ev.u.gone.quit = client->quit;
-	if (client->resp != NULL)
-		resp_lose_channels(arg, c);
 	resp_free(arg, client->resp);
 	identity_gone(b->identity, client);
 	free(client);
@@ -141,7 +139,6 @@ takes(struct broker *b, struct conn *c, uint64_t ref,
     const struct wire_reply *reply)
 {
 	return resp_mutex_woken(b, c, ref, NULL) ||
-	       resp_turns_told(b, c, ref, NULL, NULL) ||
 	       resp_part_told(c, ref, NULL, reply);
 }
 

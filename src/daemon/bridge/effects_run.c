@@ -148,6 +148,8 @@ do_token(struct broker *b, const struct effect *e, const char *text)
 	resp_latch_told(b, e->session, e->ref, &b->effects.tokens[e->token]);
 	if (c != NULL)
 		resp_answer(b, c, e->ref, &b->effects.tokens[e->token], text);
+	else if (e->session == 0)
+		resp_audience_told(b, e->ref);
 }
 
 /* Log events of the core (core/notice.h) and the keys of their fields. */

@@ -32,7 +32,6 @@ resp_free(struct broker *b, struct resp *rs)
 	free(rs->new_name);
 	free(rs->mine);
 	free(rs->mutex);
-	free(rs->program);
 	free(rs->parts);
 	resp_look_free(rs->look);
 	free(rs);

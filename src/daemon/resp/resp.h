@@ -37,13 +37,8 @@ struct channel {
 	LIST_ENTRY(channel) link;
 	/* resp_audience.c: of a lock of Redisson, or NULL and nothing more. */
 	struct audience *audience;
-	struct ears *ears; /* of the same program */
-	TAILQ_ENTRY(channel) in_audience, in_ears, in_told;
-	uint64_t id;
-	uint64_t conn;	 /* id */
-	int64_t told_ms; /* when the last message went out */
-	char *told_for;	 /* owned; the program that had its turn; NULL: none */
-	uint64_t turn;	 /* the one it was told of; 0: none yet */
+	TAILQ_ENTRY(channel) in_audience;
+	uint64_t conn; /* id */
 	char kind; /* the first letter of the command: s, p; S is of shards */
 	size_t len;
 	char name[];
@@ -77,17 +72,9 @@ struct resp {
 	struct multi *multi; /* a MULTI whose EXEC has not come; NULL: none */
 	struct exec *exec;   /* an EXEC that is being carried out; NULL: none */
 
-	/* resp_audience.c */
-	char *program; /* owned; which listens here; NULL: it is not known */
-
-	/* resp_turns.c */
-	bool proven; /* that is sure */
-	bool sure;   /* the request in hand is of the program that listens */
-	uint64_t listener,
-	    listener_conn;	  /* ids of its channel, and connection */
-	uint64_t heard, heard_by; /* ids of the channel that was told before it,
-				     and of its connection; 0: of none */
-	bool unclear;		  /* which one that was: there are several */
+	/* resp_audience.c: id of those who are told if the request in hand
+	 * releases a lock; 0: none */
+	uint64_t frees;
 
 	/* resp_mutex.c */
 	char *mutex; /* owned: the name that a request takes for whose release
@@ -134,11 +121,8 @@ bool resp_refuse_names(struct broker *b, struct conn *c,
 /* Is it a GET that asks about no lock, and is answered nil? */
 bool resp_is_idle_question(enum resp_id id, const struct request *r);
 
-/* Ends all subscriptions.  Before that, a client that stays leaves them, and one
- * that is gone loses them. */
+/* Ends all subscriptions. */
 void resp_forget_channels(struct broker *b, struct resp *rs);
-void resp_leave_channels(struct broker *b, struct conn *c);
-void resp_lose_channels(struct broker *b, struct conn *c);
 
 /* resp_audience.c: the client subscribes to a channel, or leaves it. */
 void resp_audiences_init(struct broker *b);
@@ -146,31 +130,16 @@ void resp_audiences_fini(struct broker *b);
 void resp_audience_join(struct broker *b, struct conn *c, struct channel *ch);
 void resp_audience_leave(struct broker *b, struct channel *ch);
 /* It has been told so: those that waited before its connection broke look. */
-void resp_audience_joined(struct conn *c, struct channel *ch);
+void resp_audience_joined(struct conn *c, const struct channel *ch);
 
-/* Its connection is gone: those that may listen in its place look. */
-void resp_audience_lost(
-    struct broker *b, struct conn *c, const struct channel *ch);
+/* A request is about to be sent to the core, or has been answered. */
+void resp_audience_ask(struct broker *b, struct conn *c, struct ask *a);
+void resp_audience_freed(
+    struct broker *b, struct conn *c, const struct token_result *t);
 
-/* Wakes some of those that are to look. */
+/* The core says that those who listen are to be told; some of them are. */
+void resp_audience_told(struct broker *b, uint64_t id);
 void resp_audience_run(struct broker *b);
-
-/* resp_turns.c: a request is about to be sent to the core: who listens for its
- * client? */
-void resp_turns_ask(struct broker *b, struct conn *c, struct ask *a);
-
-/* The request has been answered. */
-void resp_turns_learn(struct broker *b, struct conn *c,
-    const struct token_result *t, const char *text);
-
-/* Takes what the core tells the listener; NULL: an error.  Returns false if
- * `ref` is a client's. */
-bool resp_turns_told(struct broker *b, struct conn *c, uint64_t ref,
-    const struct token_result *t, const char *text);
-
-/* Nobody waits for messages there any more. */
-void resp_turns_forget(
-    struct broker *b, struct conn *c, const struct channel *ch);
 
 /* resp_mutex.c: a request for a lock of simple-redis-mutex, and its answer. */
 void resp_mutex_asks(struct resp *rs, const struct ask *a);

@@ -1,11 +1,21 @@
 /*
  * Who listens for locks of Redisson.  A JVM whose threads wait for a lock has
  * one subscription for all of them, and what comes there lets one of them try
- * again.  Redis tells all JVMs; the broker tells the one whose thread has its
- * turn (resp_turns.c).
+ * again.  Connections do not say of which JVM they are; so an audience are all of
+ * one user that have subscribed to the channel of a lock, and all of them are
+ * told, as Redis tells them (audience in core/parts/token/token.h).
  *
- * If a connection that listens breaks, threads may have lost their places with
- * it, so all others that listen look; see "Rousing" below.
+ *	a take is refused  -->  its thread keeps a place in the core
+ *	it has its turn    -->  the name is kept for its JVM, and all are told
+ *	a lock comes free for which nobody has a place  -->  all are told
+ *	all have left      -->  the core forgets their places
+ *
+ * Tokens say of which JVM they are, by the part before the last colon.  Threads
+ * that wait for a fair lock listen each on a channel of their own, which has
+ * their token in its name: such a thread is a program of its own.
+ *
+ * A connection that listens may break, and a message may be lost with it: who
+ * subscribes is told to look.
  */
 #include "config.h"
 
@@ -14,21 +24,29 @@
 #include <string.h>
 
 #include "auth/users.h"
-#include "base/hash.h"
-#include "base/now.h"
+#include "base/cursor.h"
 #include "base/xmalloc.h"
-#include "daemon/resp/resp_audience.h"
+#include "daemon/resp/resp.h"
 
-/* The key of struct ears: the id of an audience, and a program. */
-#define KEY_ROOM (sizeof(uint64_t) + TOKEN_MAX_BYTES)
+#define CHANNEL_PREFIX "redisson_lock__channel:"
 
-/* Those of an audience who listen for one program; that of no bytes: those of
- * whom it is not known for which. */
-struct ears {
-	struct table_link by_key;
-	struct channel_list channels; /* told last: at the end */
-	size_t len;
-	char key[];
+#define ROUSE_MAX 100 /* connections that are told in a turn of the loop */
+
+/* Messages: one thread of those that wait, or all of them, try again. */
+#define WAKE_ONE "0"
+#define WAKE_ALL "1"
+
+struct audience {
+	struct table_link by_name, by_id;
+	uint64_t id;
+	TAILQ_HEAD(, channel) channels; /* empty: it is about to end */
+	TAILQ_ENTRY(audience) in_roused;
+	bool roused; /* it is in broker.roused */
+	bool again;  /* they are to be told anew since that began */
+	struct cursors cursors;
+	struct cursor next;
+	size_t user_len, len;
+	char name[]; /* user, a zero, channel; both lengths are without it */
 };
 
 static const char *
@@ -37,7 +55,7 @@ name_of(const struct table_link *link, size_t *len)
 	const struct audience *au =
 	    container_of_const(link, struct audience, by_name);
 
-	*len = au->len;
+	*len = au->user_len + 1 + au->len;
 	return au->name;
 }
 
@@ -51,46 +69,62 @@ id_of(const struct table_link *link, size_t *len)
 	return (const char *)&au->id;
 }
 
-static const char *
-key_of(const struct table_link *link, size_t *len)
-{
-	const struct ears *e = container_of_const(link, struct ears, by_key);
-
-	*len = e->len;
-	return e->key;
-}
-
 void
 resp_audiences_init(struct broker *b)
 {
 	table_init(&b->audiences, name_of);
 	table_init(&b->audiences_by_id, id_of);
-	table_init(&b->ears, key_of);
 	TAILQ_INIT(&b->roused);
+}
+
+static void
+free_audience(struct broker *b, struct audience *au)
+{
+	assert(TAILQ_EMPTY(&au->channels));
+	TAILQ_REMOVE(&b->roused, au, in_roused);
+	table_remove(&b->audiences, &au->by_name);
+	table_remove(&b->audiences_by_id, &au->by_id);
+	free(au);
 }
 
 /* Requires that nobody listens any more. */
 void
 resp_audiences_fini(struct broker *b)
 {
-	assert(b->audiences.n == 0 && b->ears.n == 0);
-	assert(TAILQ_EMPTY(&b->roused));
+	struct audience *au;
+
+	while ((au = TAILQ_FIRST(&b->roused)) != NULL)
+		free_audience(b, au);
+	assert(b->audiences.n == 0);
 	table_fini(&b->audiences);
 	table_fini(&b->audiences_by_id);
-	table_fini(&b->ears);
 }
 
-struct audience *
-resp_audience_find(const struct broker *b, struct span name)
+static const char *
+user_of(const struct conn *c)
 {
-	struct table_link *link = table_find(&b->audiences, name.p, name.n);
+	const struct client *client = conn_data(c);
 
+	return client->user == NULL ? "" : user_name(client->user);
+}
+
+/* Adds user, zero and channel to `name`; returns the audience, or NULL. */
+static struct audience *
+find(const struct broker *b, const struct conn *c, const struct buf *channel,
+    struct buf *name)
+{
+	const char *user = user_of(c);
+	struct table_link *link;
+
+	buf_add(name, user, strlen(user) + 1);
+	buf_add(name, buf_data(channel), buf_len(channel));
+	link = table_find(&b->audiences, buf_data(name), buf_len(name));
 	return link == NULL ? NULL
 			    : container_of(link, struct audience, by_name);
 }
 
-struct audience *
-resp_audience_find_by_id(const struct broker *b, uint64_t id)
+static struct audience *
+find_by_id(const struct broker *b, uint64_t id)
 {
 	struct table_link *link =
 	    table_find(&b->audiences_by_id, (const char *)&id, sizeof(id));
@@ -98,126 +132,48 @@ resp_audience_find_by_id(const struct broker *b, uint64_t id)
 	return link == NULL ? NULL : container_of(link, struct audience, by_id);
 }
 
-/* Returns its length. */
-static size_t
-make_key(char *to, const struct audience *au, struct span program)
-{
-	assert(program.n <= TOKEN_MAX_BYTES);
-	memcpy(to, &au->id, sizeof(au->id));
-	if (program.n > 0)
-		memcpy(to + sizeof(au->id), program.p, program.n);
-	return sizeof(au->id) + program.n;
-}
-
-static struct ears *
-find_ears(
-    const struct broker *b, const struct audience *au, struct span program)
-{
-	char key[KEY_ROOM];
-	struct table_link *link =
-	    table_find(&b->ears, key, make_key(key, au, program));
-
-	return link == NULL ? NULL : container_of(link, struct ears, by_key);
-}
-
-struct channel *
-resp_audience_first(
-    const struct broker *b, const struct audience *au, struct span program)
-{
-	const struct ears *e = find_ears(b, au, program);
-
-	return e == NULL ? NULL : TAILQ_FIRST(&e->channels);
-}
-
-static struct ears *
-get_ears(struct broker *b, const struct audience *au, struct span program)
-{
-	struct ears *e = find_ears(b, au, program);
-
-	if (e != NULL)
-		return e;
-	e = xcalloc(1, sizeof(*e) + sizeof(au->id) + program.n);
-	TAILQ_INIT(&e->channels);
-	e->len = make_key(e->key, au, program);
-	table_add(&b->ears, &e->by_key);
-	return e;
-}
-
+/* Something is to be done about it in this turn of the loop. */
 static void
-join_ears(struct broker *b, struct channel *ch, const struct resp *rs)
+rouse(struct broker *b, struct audience *au)
 {
-	struct span program = { rs->program, 0 };
-
-	if (rs->program != NULL)
-		program = span_of(rs->program);
-	ch->ears = get_ears(b, ch->audience, program);
-	TAILQ_INSERT_HEAD(&ch->ears->channels, ch, in_ears);
-}
-
-static void
-leave_ears(struct broker *b, struct channel *ch)
-{
-	struct ears *e = ch->ears;
-
-	CURSOR_REMOVE(&ch->audience->cursors, &e->channels, ch, in_ears);
-	ch->ears = NULL;
-	if (!TAILQ_EMPTY(&e->channels))
-		return;
-	table_remove(&b->ears, &e->by_key);
-	free(e);
-}
-
-/*
- * Places of threads outlive an audience: they belong to the next one of this
- * name, too.  So its id comes from the name, but for two names with one sum.
- */
-static uint64_t
-make_id(const struct broker *b, struct span name)
-{
-	uint64_t id = (uint64_t)hash_of(name.p, name.n) + 1;
-
-	while (resp_audience_find_by_id(b, id) != NULL)
-		id++;
-	return id;
+	if (!au->roused)
+		TAILQ_INSERT_TAIL(&b->roused, au, in_roused);
+	au->roused = au->again = true;
+	front_wake(b->front);
 }
 
 void
 resp_audience_join(struct broker *b, struct conn *c, struct channel *ch)
 {
-	const struct span name = { ch->name, ch->len };
-	const size_t prefix = strlen(CHANNEL_PREFIX);
+	const struct span channel = { ch->name, ch->len };
+	struct buf name, of;
 	struct audience *au;
 
 	assert(ch->audience == NULL);
-	if (ch->kind != 'C' || name.n <= prefix || name.n >= CHANNEL_ROOM ||
-	    !span_begins(name, CHANNEL_PREFIX))
+	if (ch->kind != 'C' || !span_begins(channel, CHANNEL_PREFIX))
 		return;
-	au = resp_audience_find(b, name);
+	buf_init(&name);
+	buf_init(&of);
+	buf_add(&of, ch->name, ch->len);
+	au = find(b, c, &of, &name);
 	if (au == NULL) {
-		au = xcalloc(1, sizeof(*au) + name.n);
+		au = xcalloc(1, sizeof(*au) + buf_len(&name));
+		au->id = ++b->last_audience;
 		TAILQ_INIT(&au->channels);
-		TAILQ_INIT(&au->told);
-		au->len = name.n;
-		au->turn = 1;
-		memcpy(au->name, name.p, name.n);
-		au->id = make_id(b, name);
+		au->len = ch->len;
+		au->user_len = buf_len(&name) - 1 - ch->len;
+		memcpy(au->name, buf_data(&name), buf_len(&name));
 		table_add(&b->audiences, &au->by_name);
 		table_add(&b->audiences_by_id, &au->by_id);
 	}
-	ch->id = ++b->last_channel;
+	buf_fini(&name);
+	buf_fini(&of);
 	ch->conn = conn_id(c);
 	ch->audience = au;
-	TAILQ_INSERT_HEAD(&au->channels, ch, in_audience);
-	TAILQ_INSERT_TAIL(&au->told, ch, in_told);
-	join_ears(b, ch, resp_of(c));
+	TAILQ_INSERT_TAIL(&au->channels, ch, in_audience);
 }
 
-static bool
-is_roused(const struct audience *au)
-{
-	return (au->lost | au->left | au->vain) != 0;
-}
-
+/* This may be where no step of the core is allowed. */
 void
 resp_audience_leave(struct broker *b, struct channel *ch)
 {
@@ -225,80 +181,14 @@ resp_audience_leave(struct broker *b, struct channel *ch)
 
 	if (au == NULL)
 		return;
-	leave_ears(b, ch);
 	CURSOR_REMOVE(&au->cursors, &au->channels, ch, in_audience);
-	TAILQ_REMOVE(&au->told, ch, in_told);
 	ch->audience = NULL;
-	free(ch->told_for);
-	if (!TAILQ_EMPTY(&au->channels))
-		return;
-	if (is_roused(au))
-		TAILQ_REMOVE(&b->roused, au, in_roused);
-	table_remove(&b->audiences, &au->by_name);
-	table_remove(&b->audiences_by_id, &au->by_id);
-	free(au);
+	if (TAILQ_EMPTY(&au->channels))
+		rouse(b, au);
 }
 
-/* A cursor that stands at the last one has yet to take it. */
-void
-resp_audience_put_last(struct channel *ch)
-{
-	struct audience *au = ch->audience;
-	struct ears *e = ch->ears;
-
-	if (TAILQ_NEXT(ch, in_audience) != NULL) {
-		CURSOR_REMOVE(&au->cursors, &au->channels, ch, in_audience);
-		TAILQ_INSERT_TAIL(&au->channels, ch, in_audience);
-	}
-	if (TAILQ_NEXT(ch, in_ears) != NULL) {
-		CURSOR_REMOVE(&au->cursors, &e->channels, ch, in_ears);
-		TAILQ_INSERT_TAIL(&e->channels, ch, in_ears);
-	}
-}
-
-/* One of which nothing is known any more was told in vain, and comes last. */
-void
-resp_audience_set_program(
-    struct broker *b, struct resp *rs, struct span program)
-{
-	struct channel *ch;
-
-	free(rs->program);
-	rs->program = program.n > 0 ? xstrndup(program.p, program.n) : NULL;
-	rs->proven = false;
-	LIST_FOREACH (ch, &rs->channels, link) {
-		if (ch->audience == NULL)
-			continue;
-		leave_ears(b, ch);
-		join_ears(b, ch, rs);
-		if (program.n == 0)
-			resp_audience_put_last(ch);
-	}
-}
-
-/* Returns the connection if it is alive. */
-static struct conn *
-conn_of(const struct broker *b, const struct channel *ch)
-{
-	struct conn *c = front_find(b->front, ch->conn);
-	const struct client *client = c == NULL ? NULL : conn_data(c);
-
-	return client != NULL && client->session != 0 ? c : NULL;
-}
-
-struct conn *
-resp_audience_listener(
-    struct broker *b, const struct conn *c, const struct channel *ch)
-{
-	const struct client *client = conn_data(c), *other;
-	struct conn *lc = conn_of(b, ch);
-
-	other = lc == NULL ? NULL : conn_data(lc);
-	return other != NULL && other->user == client->user ? lc : NULL;
-}
-
-void
-resp_audience_wake(struct conn *c, const struct channel *ch, const char *whom)
+static void
+wake(struct conn *c, const struct channel *ch, const char *whom)
 {
 	struct buf *out = conn_output(c);
 
@@ -308,110 +198,157 @@ resp_audience_wake(struct conn *c, const struct channel *ch, const char *whom)
 	resp_word(out, whom);
 }
 
-static void
-note_told(struct channel *ch)
-{
-	struct audience *au = ch->audience;
-
-	ch->told_ms = now_ms();
-	TAILQ_REMOVE(&au->told, ch, in_told);
-	TAILQ_INSERT_HEAD(&au->told, ch, in_told);
-}
-
 void
-resp_audience_tell(struct conn *c, struct channel *ch, const char *whom)
-{
-	resp_audience_wake(c, ch, whom);
-	note_told(ch);
-	ch->turn = ch->audience->turn;
-}
-
-/* Threads that wait here for the first time do so only after this message. */
-void
-resp_audience_joined(struct conn *c, struct channel *ch)
-{
-	if (ch->audience == NULL)
-		return;
-	resp_audience_wake(c, ch, WAKE_ALL);
-	note_told(ch);
-}
-
-/*
- * Rousing.  Threads that sleep may have lost their places, or never be told, so
- * those who listen look.  Many connections may break at once, and very many
- * listen: each turn wakes some of them, and all that breaks meanwhile makes them
- * look once more, and not once for each.  They count as told: which of them a
- * thread has heard then is not clear.
- */
-
-#define ROUSE_MAX 100 /* in a turn */
-
-/* A bit for the user of the client.  Seldom have two the same. */
-static uint64_t
-bit_of(const struct conn *c)
-{
-	const struct client *client = conn_data(c);
-	const char *name = client->user == NULL ? "" : user_name(client->user);
-
-	return UINT64_C(1) << hash_of(name, strlen(name)) % 64;
-}
-
-void
-resp_audience_rouse(
-    struct broker *b, const struct conn *c, struct audience *au, uint64_t *why)
-{
-	if (!is_roused(au))
-		TAILQ_INSERT_TAIL(&b->roused, au, in_roused);
-	*why |= bit_of(c);
-	au->again = true;
-	front_wake(b->front);
-}
-
-/* It may have been taken for that of any program when a thread was refused. */
-void
-resp_audience_lost(struct broker *b, struct conn *c, const struct channel *ch)
+resp_audience_joined(struct conn *c, const struct channel *ch)
 {
 	if (ch->audience != NULL)
-		resp_audience_rouse(b, c, ch->audience, &ch->audience->lost);
+		wake(c, ch, WAKE_ALL);
 }
 
-static void
-rouse_one(struct broker *b, const struct audience *au, struct channel *ch)
-{
-	struct conn *c = conn_of(b, ch);
-	uint64_t all = au->lost;
+/* Requests. */
 
-	if (c == NULL)
+/* Returns how much of the token is its program. */
+static size_t
+program_of(struct span token)
+{
+	const char *colon = memrchr(token.p, ':', token.n);
+
+	return colon == NULL ? 0 : (size_t)(colon - token.p);
+}
+
+/* As Redisson makes it of the name of a lock, and of the token of a fair one. */
+static void
+make_channel(struct buf *to, const struct ask *a)
+{
+	const struct core_name *name = a->names;
+	bool bare = memchr(name->p, '{', name->n) == NULL;
+
+	buf_adds(to, CHANNEL_PREFIX);
+	if (bare)
+		buf_addc(to, '{');
+	buf_add(to, name->p, name->n);
+	if (bare)
+		buf_addc(to, '}');
+	if (!a->fair)
 		return;
-	if (resp_of(c)->program == NULL)
-		all |= au->left;
-	if ((all & bit_of(c)) != 0)
-		resp_audience_tell(c, ch, WAKE_ALL);
-	else if ((au->vain & bit_of(c)) != 0)
-		resp_audience_wake(c, ch, WAKE_ONE);
+	buf_addc(to, ':');
+	buf_add(to, a->rq.token, a->rq.token_len);
+}
+
+static uint64_t
+audience_of(const struct broker *b, const struct conn *c, const struct ask *a)
+{
+	struct buf channel, name;
+	const struct audience *au;
+
+	buf_init(&channel);
+	buf_init(&name);
+	make_channel(&channel, a);
+	au = find(b, c, &channel, &name);
+	buf_fini(&channel);
+	buf_fini(&name);
+	return au == NULL || TAILQ_EMPTY(&au->channels) ? 0 : au->id;
+}
+
+void
+resp_audience_ask(struct broker *b, struct conn *c, struct ask *a)
+{
+	const struct span token = { a->rq.token, a->rq.token_len };
+	bool takes = a->rq.op == TOKEN_ACQUIRE && !a->rq.awaits &&
+		     a->rq.match == TOKEN_COUNTED;
+	uint64_t *frees = &resp_of(c)->frees;
+
+	*frees = 0;
+	/* Who is told of an error does not come again. */
+	if (a->wrong.where != 0 || a->rq.nnames != 1)
+		return;
+	if (takes)
+		a->rq.program = a->fair ? token.n : program_of(token);
+	if (b->audiences.n == 0)
+		return;
+	if (a->rq.op == TOKEN_RELEASE && !a->fair)
+		*frees = audience_of(b, c, a);
+	if (a->rq.program == 0)
+		return;
+	a->rq.audience = audience_of(b, c, a);
+	if (a->rq.audience != 0)
+		a->rq.park_ms = ASK_LISTEN_MS;
+}
+
+void
+resp_audience_told(struct broker *b, uint64_t id)
+{
+	struct audience *au = id == 0 ? NULL : find_by_id(b, id);
+
+	if (au != NULL)
+		rouse(b, au);
+}
+
+/* Those that sleep without a place would not be told. */
+void
+resp_audience_freed(
+    struct broker *b, struct conn *c, const struct token_result *t)
+{
+	if (t->answer == TOKEN_DONE && t->depth == 0 && !t->listed)
+		resp_audience_told(b, resp_of(c)->frees);
+}
+
+/* Telling. */
+
+/* A client may have become another user since it has subscribed. */
+static void
+tell(const struct broker *b, const struct audience *au, struct channel *ch)
+{
+	struct conn *c = front_find(b->front, ch->conn);
+	const struct client *client = c == NULL ? NULL : conn_data(c);
+
+	if (client != NULL && client->session != 0 &&
+	    strcmp(user_of(c), au->name) == 0)
+		wake(c, ch, WAKE_ONE);
+}
+
+/* The channel of `a` is that of `{a}`, too. */
+static void
+forget(struct broker *b, const struct audience *au, struct span name)
+{
+	struct core_event ev = { .kind = CORE_UNHEARD };
+
+	ev.u.unheard.name = name.p;
+	ev.u.unheard.len = name.n;
+	ev.u.unheard.audience = au->id;
+	bridge_step(b, &ev);
+	if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
+		forget(b, au, (struct span){ name.p + 1, name.n - 2 });
+}
+
+/* All have left.  What stands behind the name may be a part of it, or a token.
+ */
+static void
+end(struct broker *b, struct audience *au)
+{
+	const char *channel = au->name + au->user_len + 1;
+	const size_t prefix = strlen(CHANNEL_PREFIX);
+	struct span name = { channel + prefix, au->len - prefix };
+
+	forget(b, au, name);
+	name.n = program_of((struct span){ name.p, program_of(name) });
+	if (name.n > 0)
+		forget(b, au, name);
+	free_audience(b, au);
 }
 
 static void
-begin_rousing(struct broker *b, struct audience *au)
+go_on(struct broker *b, struct audience *au)
 {
-	const bool every = (au->lost | au->vain) != 0;
-
-	au->again = false;
-	cursor_begin(&au->cursors, &au->next,
-	    every ? TAILQ_FIRST(&au->channels)
-		  : resp_audience_first(b, au, (struct span){ NULL, 0 }),
-	    every ? offsetof(struct channel, in_audience)
-		  : offsetof(struct channel, in_ears));
-	/* Others have their turn, whatever breaks meanwhile. */
 	TAILQ_REMOVE(&b->roused, au, in_roused);
+	au->roused = au->again;
+	if (!au->again)
+		return;
+	/* Others have their turn, however often it is roused. */
 	TAILQ_INSERT_TAIL(&b->roused, au, in_roused);
-}
-
-static void
-end_rousing(struct broker *b, struct audience *au)
-{
-	TAILQ_REMOVE(&b->roused, au, in_roused);
-	au->lost = au->left = au->vain = 0;
+	au->again = false;
+	cursor_begin(&au->cursors, &au->next, TAILQ_FIRST(&au->channels),
+	    offsetof(struct channel, in_audience));
 }
 
 void
@@ -419,16 +356,16 @@ resp_audience_run(struct broker *b)
 {
 	struct audience *au;
 	struct channel *ch;
-	unsigned looks = 0;
+	unsigned n = 0;
 
-	while ((au = TAILQ_FIRST(&b->roused)) != NULL && looks++ < ROUSE_MAX) {
+	while ((au = TAILQ_FIRST(&b->roused)) != NULL && n++ < ROUSE_MAX) {
 		ch = cursor_take(&au->next);
 		if (ch != NULL)
-			rouse_one(b, au, ch);
-		else if (au->again)
-			begin_rousing(b, au);
+			tell(b, au, ch);
+		else if (TAILQ_EMPTY(&au->channels))
+			end(b, au);
 		else
-			end_rousing(b, au);
+			go_on(b, au);
 	}
 	if (!TAILQ_EMPTY(&b->roused))
 		front_wake(b->front);

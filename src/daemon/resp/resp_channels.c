@@ -1,7 +1,7 @@
 /*
  * Subscriptions.  Libraries make some when they connect, and wait for the
  * answer.  The broker publishes nothing but what simple-redis-mutex,
- * spring-integration and Redisson wait for (resp_mutex.c, resp_turns.c).
+ * spring-integration and Redisson wait for (resp_mutex.c, resp_audience.c).
  */
 #include "config.h"
 
@@ -27,24 +27,6 @@ resp_forget_channels(struct broker *b, struct resp *rs)
 		free(ch);
 	}
 	rs->nchannels = 0;
-}
-
-void
-resp_leave_channels(struct broker *b, struct conn *c)
-{
-	const struct channel *ch;
-
-	LIST_FOREACH (ch, &resp_of(c)->channels, link)
-		resp_turns_forget(b, c, ch);
-}
-
-void
-resp_lose_channels(struct broker *b, struct conn *c)
-{
-	const struct channel *ch;
-
-	LIST_FOREACH (ch, &resp_of(c)->channels, link)
-		resp_audience_lost(b, c, ch);
 }
 
 /* S, P: of a shard, by pattern; C: a plain channel. */
@@ -163,7 +145,6 @@ drop(struct broker *b, struct conn *c, struct channel *ch)
 	const struct span name = { ch->name, ch->len };
 
 	assert(rs->nchannels > 0);
-	resp_turns_forget(b, c, ch);
 	resp_audience_leave(b, ch);
 	LIST_REMOVE(ch, link);
 	resp_mutex_listen(b, c);

@@ -326,7 +326,6 @@ resp_reset(struct broker *b, struct conn *c, const struct request *r)
 		return;
 	}
 	resp_mutex_gone(b, rs);
-	resp_leave_channels(b, c);
 	resp_forget_channels(b, rs);
 	free(rs->name);
 	rs->name = NULL;

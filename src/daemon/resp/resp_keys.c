@@ -40,7 +40,7 @@ resp_ask(
 	else if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 && !a->mutex &&
 		 a->form != ASK_OLD_OR_NIL && a->wrong.where == 0)
 		a->rq.park_ms = b->config->resp.park_ms;
-	resp_turns_ask(b, c, a);
+	resp_audience_ask(b, c, a);
 	resp_mutex_asks(rs, a);
 	rs->form = a->form;
 	rs->wrong = a->wrong;
@@ -75,15 +75,12 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	const char *error;
 	struct span mine;
 
-	if (resp_mutex_woken(b, c, ref, t) ||
-	    resp_turns_told(b, c, ref, t, text) ||
-	    resp_part_told(c, ref, t, NULL) || resp_look_told(b, c, ref, t) ||
-	    !conn_answered(c, ref, mem, &reply))
+	if (resp_mutex_woken(b, c, ref, t) || resp_part_told(c, ref, t, NULL) ||
+	    resp_look_told(b, c, ref, t) || !conn_answered(c, ref, mem, &reply))
 		return;
-	resp_turns_learn(b, c, t, text);
+	resp_audience_freed(b, c, t);
 	resp_mutex_told(b, c, t);
 	rs->then = NULL;
-	told.listed &= rs->sure;
 	mine = (struct span){ rs->mine, rs->mine_len };
 	error = ask_error(&told, &rs->wrong);
 	resp_exec_begins(c);

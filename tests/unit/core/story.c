@@ -26,6 +26,7 @@
  *				of the oldest operation of that name; `@guard`
  *				is the name of those that have none
  *	TIME message TEXT	TIME resubscribed	TIME stop	TIME time
+ *	TIME unheard NAME AUDIENCE
  *	TIME passed-on TEXT	a message by way of another server
  *	TIME until		every deadline up to TIME
  *	TIME unowned?		what counts against limits.unowned
@@ -571,6 +572,7 @@ static const struct {
 	{ "ping", do_ping },
 	{ "<", do_outcome },
 	{ "token", story_token },
+	{ "unheard", story_unheard },
 	{ "message", do_message },
 	{ "passed-on", do_message },
 	{ "resubscribed", do_plain },

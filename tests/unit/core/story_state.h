@@ -87,6 +87,7 @@ void story_step(struct story *st, struct core_event *ev);
 
 /* Runs a line about token holds (story_token.c). */
 void story_token(struct story *st);
+void story_unheard(struct story *st);
 void story_write_token(struct story *st, const struct effect *e);
 
 /* Runs a line about sessions (story_session.c). */

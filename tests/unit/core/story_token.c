@@ -3,9 +3,10 @@
  *
  *	TIME token ID [@TAG] acquire|extend|release|query NAME ... token=T
  *		[new=T] [px=D] [park=D] [either] [all] [awaits]
- *		[program=N] [listener=S] [told=REF] [latch=L]
+ *		[program=N] [audience=N] [latch=L]
  *		[match=exact|prefix|not|any|counted] [prefix=N]
  *		[bound=replace|add|bound|unbound|longer|shorter]
+ *	TIME unheard NAME AUDIENCE
  */
 #include "config.h"
 
@@ -89,12 +90,22 @@ story_token(struct story *st)
 	rq.all = story_flag(st, "all");
 	rq.awaits = story_flag(st, "awaits");
 	rq.program = (size_t)duration(st, "program");
-	rq.listener = (uint64_t)duration(st, "listener");
-	rq.listener_ref = (uint64_t)duration(st, "told");
+	rq.audience = (uint64_t)duration(st, "audience");
 	if (story_option(st, "latch") != NULL)
 		strncpy(rq.latch, story_option(st, "latch"), TOKEN_LATCH_BYTES);
 	ev.u.token.session = (uint64_t)story_number(st, st->words[2]);
 	ev.u.token.request = &rq;
+	story_step(st, &ev);
+}
+
+void
+story_unheard(struct story *st)
+{
+	struct core_event ev = { .kind = CORE_UNHEARD };
+
+	ev.u.unheard.name = st->words[2];
+	ev.u.unheard.len = strlen(st->words[2]);
+	ev.u.unheard.audience = (uint64_t)story_number(st, st->words[3]);
 	story_step(st, &ev);
 }
 
@@ -115,8 +126,6 @@ story_write_token(struct story *st, const struct effect *e)
 		buf_adds(st->out, " meant");
 	if (r->listed)
 		buf_adds(st->out, " listed");
-	if (r->early)
-		buf_adds(st->out, " early");
 	if (r->fence != 0)
 		buf_addf(st->out, " fence=%" PRIu64, r->fence);
 	if (r->left_ms >= 0)

@@ -203,7 +203,6 @@ result_emit(
 	r->extended = how == TOKEN_DONE && !c->inherits &&
 		      (n->extends || c->op == TOKEN_EXTEND);
 	r->listed = c->listed;
-	r->early = c->early;
 	r->depth = depth - (depth > 0 && n->status == OUTCOME_ENDED);
 	r->fence = n->fence;
 	r->left_ms = how == TOKEN_DONE ? least_ms(c) : n->left_ms;
@@ -267,9 +266,10 @@ call_refuse(struct core *core, struct token_call *c, enum err_code code,
 {
 	c->result = RESULT_REFUSED;
 	give_back(core, c);
-	emit_error(core, c->session, c->ref, code, "%s", why);
+	if (c->session != 0)
+		emit_error(core, c->session, c->ref, code, "%s", why);
 	/* What was taken of several names is given back only now. */
-	if (!c->broken && c->n == 1)
+	if (c->session != 0 && !c->broken && c->n == 1)
 		emit_undone(core);
 	call_drop(core, c);
 }
@@ -363,7 +363,7 @@ void
 call_answer(struct core *core, struct token_call *c, enum token_answer how)
 {
 	const struct owner *asker = call_asker(core, c);
-	bool keeps = asker != NULL && how == TOKEN_DONE;
+	bool keeps = how == TOKEN_DONE && call_is_heard(core, c);
 	const struct token_name *n;
 
 	for (n = c->names; n < c->names + c->n; n++) {
@@ -379,15 +379,18 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 	}
 	if (!keeps)
 		give_back(core, c);
-	if (asker != NULL && !asker->draining)
+	if (c->session == 0 || (asker != NULL && !asker->draining))
 		c->result = keeps ? RESULT_GRANTED : RESULT_TIMEOUT;
 	if (how == TOKEN_BUSY && !c->parked)
 		token_busy(core, c);
 	if (how == TOKEN_BUSY && asker != NULL)
 		note_twice(core, c, asker);
-	if (how == TOKEN_BUSY && c->listener != 0 && asker != NULL)
+	if (how == TOKEN_BUSY && c->audience != 0 && asker != NULL)
 		c->listed = poll_listens(core, c);
-	result_emit(core, c, how);
+	else if (c->op == TOKEN_RELEASE && c->how.match == HOW_COUNTED)
+		c->listed = poll_is_wanted(core, c);
+	if (c->session != 0 || how == TOKEN_DONE)
+		result_emit(core, c, how);
 	/* A token that waited in vain has its place already. */
 	if (c->park_ms > 0 && how == TOKEN_BUSY && !c->parked && !c->listed)
 		poll_refused(core, c);

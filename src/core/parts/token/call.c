@@ -452,8 +452,7 @@ token_again(struct core *core, const struct slot *slot, int64_t left_ms)
 	struct token_call *c = call_find(core, slot->ref);
 
 	(void)left_ms; /* each operation of a call has a reply timeout */
-	assert(c != NULL && slot->limit < c->n);
-	assert(c->names[slot->limit].asked);
+	assert(c != NULL && slot->limit < c->n && c->names[slot->limit].asked);
 	c->names[slot->limit].asked = false;
 	if (call_in_flight(c))
 		return;
@@ -625,9 +624,7 @@ is_taken(const struct core *core, const struct token_request *rq)
 	const struct lock *l;
 	unsigned i;
 
-	if (rq->op != TOKEN_ACQUIRE)
-		return false;
-	for (i = 0; i < rq->nnames; i++) {
+	for (i = 0; i < rq->nnames && rq->op == TOKEN_ACQUIRE; i++) {
 		l = lock_find(core, rq->names[i].p, rq->names[i].n);
 		if (l != NULL &&
 		    (l->queue != NULL || (!TAILQ_EMPTY(&l->holders) &&
@@ -638,6 +635,7 @@ is_taken(const struct core *core, const struct token_request *rq)
 }
 
 /*
+ *	kept for others --> its place, or BUSY
  *	kept for the user, or `either` --> either_begin(), call_send()
  *	has a place, or awaits --> parked
  *	known to be taken, or others wait --> BUSY, without Redis
@@ -661,7 +659,7 @@ token_take(
 	assert(rq->op != TOKEN_ACQUIRE || rq->match != TOKEN_COUNTED ||
 	       rq->either || rq->awaits);
 	assert(rq->program <= rq->token_len &&
-	       (rq->listener == 0 || rq->program > 0));
+	       (rq->audience == 0 || rq->program > 0));
 	assert(rq->token_len <= TOKEN_MAX_BYTES &&
 	       rq->new_token_len <= TOKEN_MAX_BYTES);
 	if (!allowed(core, asker, rq)) {
@@ -671,12 +669,16 @@ token_take(
 	c = call_begin(core, asker, rq);
 	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
 		c->since_ms = poll_first_ms(core, c);
-	c->early = poll_came_early(core, c);
 	if (c->park_ms > 0)
 		poll_came(core, asker, c);
 	if (c->awaits && c->park_ms == 0)
 		poll_forget(core, c);
-	if (poll_take_kept(core, c) || c->either) {
+	if (!poll_take_kept(core, c) && poll_refuse_kept(core, c)) {
+		if (!c->parked)
+			call_answer(core, c, TOKEN_BUSY);
+		return;
+	}
+	if (c->either) {
 		either_begin(core, c);
 		call_send(core, c);
 		return;

@@ -15,7 +15,7 @@
 #include "core/kernel/guard/guard.h"
 #include "core/parts/token/parts.h"
 
-#define KEPT_MS 1000 /* of a name that was awaited */
+#define KEPT_MS 1000 /* of a name that was awaited; by a program, less */
 
 /*
  * Two calls that take several names take them in the same order.  So if they
@@ -145,8 +145,7 @@ call_begin(struct core *core, const struct owner *asker,
 	c->either = rq->either;
 	c->all = rq->all;
 	c->awaits = rq->awaits;
-	c->listener = rq->listener;
-	c->listener_ref = rq->listener_ref;
+	c->audience = rq->audience;
 	c->ttl_ms = bound_ms(core, rq);
 	c->most_ms = core->config.locks.max_hold_ms;
 	if (rq->op == TOKEN_ACQUIRE && rq->nnames == 1)
@@ -173,17 +172,19 @@ call_begin(struct core *core, const struct owner *asker,
 }
 
 struct token_call *
-call_listens(
-    struct core *core, const struct token_call *c, const struct owner *listener)
+call_listens(struct core *core, const struct token_call *c)
 {
 	const struct core_name name = { c->names[0].name, c->names[0].len };
 	const struct token_request rq = { .op = TOKEN_ACQUIRE,
-		.ref = c->listener_ref,
+		.ref = c->audience,
+		.audience = c->audience,
 		.names = &name,
 		.nnames = 1,
 		.awaits = true };
-	struct token_call *a = call_begin(core, listener, &rq);
+	struct token_call *a =
+	    call_begin(core, owner_find(core, c->session), &rq);
 
+	a->session = 0;
 	free(a->holder);
 	a->holder = xstrdup(c->program);
 	return a;
@@ -237,6 +238,12 @@ call_asker(const struct core *core, const struct token_call *c)
 	if (core->above->conn_of(core, c->session) == 0)
 		return NULL;
 	return owner_find(core, c->session);
+}
+
+bool
+call_is_heard(const struct core *core, const struct token_call *c)
+{
+	return c->session == 0 || call_asker(core, c) != NULL;
 }
 
 bool

@@ -13,9 +13,8 @@
 struct token_call *call_begin(struct core *core, const struct owner *asker,
     const struct token_request *rq);
 
-/* Returns one by which the listener of `c` awaits its name for it. */
-struct token_call *call_listens(struct core *core, const struct token_call *c,
-    const struct owner *listener);
+/* Returns one by which the audience of `c` awaits its name for it. */
+struct token_call *call_listens(struct core *core, const struct token_call *c);
 
 /* Returns NULL if the call is over. */
 struct token_call *call_find(const struct core *core, uint64_t id);
@@ -32,6 +31,9 @@ void call_inherits(struct token_call *c, const char *kept);
 
 /* Returns the session that asked; NULL if nobody is there to be answered. */
 struct owner *call_asker(const struct core *core, const struct token_call *c);
+
+/* Is somebody there to be answered? */
+bool call_is_heard(const struct core *core, const struct token_call *c);
 
 /* Has it an operation in flight? */
 bool call_in_flight(const struct token_call *c);

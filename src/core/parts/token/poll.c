@@ -10,10 +10,11 @@
  * back, the poll queue is first in the queue in Redis, once for each turn that
  * another one had in its place.
  *
- * A call that awaits the name gets it as a token does, but for KEPT_MS at most
- * and under a text that is no token's (holder_kept()).  The next call of its
- * user extends that hold as if it were its own, and gives it its token.  If
- * none comes in half that time, the poll queue gives the name back.
+ * A call that awaits the name gets it as a token does, but for a moment and
+ * under a text that is no token's (holder_kept()).  The next call of its user, or
+ * program, extends that hold as if it were its own, and gives it its token.  All
+ * others are refused meanwhile, without asking Redis.  If none comes, the poll
+ * queue gives the name back.
  *
  * Like everything about token holds, a poll queue believes nothing but the
  * answers of Redis: a message only makes it ask, or give up.  It asks with a
@@ -36,9 +37,11 @@
 #include "core/parts/token/parts.h"
 #include "core/parts/token/pollers.h"
 
-#define LOOK_MS 20	 /* after the end of the key in the way */
-#define SURE_MS 1000	 /* for so long an answer about the queue counts */
-#define UNPLACED_MS 1000 /* who awaits a name without a place looks then */
+#define LOOK_MS 20	  /* after the end of the key in the way */
+#define SURE_MS 1000	  /* for so long an answer about the queue counts */
+#define UNPLACED_MS 1000  /* who awaits a name without a place looks then */
+#define WAITS_TRIES 2	  /* who was refused so often waits */
+#define TELLS_AGAIN_MAX 4 /* in a turn */
 
 /* Whether the token is in the queue, has the name or was never heard of: one
  * operation ends it (token_record_orphan()).  The next CLAIM has another one.
@@ -75,7 +78,7 @@ pollers_in_queue(struct core *core, struct pollers *ps, int64_t left_ms)
  * the call is over when the answer comes, the name goes back.
  */
 static void
-ask_for_first(struct core *core, struct pollers *ps, const struct token_call *c)
+ask_for_first(struct core *core, struct pollers *ps, struct token_call *c)
 {
 	struct slot *slot;
 	struct op *op;
@@ -92,6 +95,7 @@ ask_for_first(struct core *core, struct pollers *ps, const struct token_call *c)
 	slot->ref = ps->seq;
 	slot->name = xstrndup(ps->name, ps->name_len);
 	slot->name_len = ps->name_len;
+	pollers_set_kept(core, c);
 	op->seq = ps->seq;
 	op->ttl_ms = c->ttl_ms;
 	op->how.act = ps->hurries ? HOW_ASK_FIRST : HOW_ASK;
@@ -99,21 +103,37 @@ ask_for_first(struct core *core, struct pollers *ps, const struct token_call *c)
 	emit_op_holder(core, op, c->holder, "");
 }
 
-/* Nobody of the program has come, whose listener was told. */
 static void
-tell_in_vain(struct core *core, const struct pollers *ps)
+tell_again(struct core *core, const struct pollers *ps)
 {
-	struct token_result *r;
-	char *token;
-	size_t len;
+	emit_token(core, 0, ps->kept_audience, "", 0)->answer = TOKEN_ABSENT;
+}
 
-	if (ps->kept_of[0] == '\0' ||
-	    core->above->conn_of(core, ps->kept_by) == 0)
+/*
+ * Nobody of the program has come.  So perhaps none of its threads waits any
+ * more: their places are empty, until they come.  Or one has heard the message
+ * that had given up: all are told once more.
+ */
+static void
+nobody_comes(struct core *core, struct pollers *ps)
+{
+	struct token_call *a;
+	struct poller *p;
+
+	if (ps->kept_audience == 0)
 		return;
-	token = holder_token(ps->kept_for, &len);
-	r = emit_token(core, ps->kept_by, ps->kept_ref, token, len);
-	r->answer = TOKEN_ABSENT;
-	free(token);
+	pollers_answered(core, ps->kept_for, 0);
+	TAILQ_FOREACH (p, &ps->list, link) {
+		core_visit(core, 1);
+		a = poller_listening(core, p);
+		if (a == NULL || strcmp(a->holder, ps->kept_for) != 0)
+			continue;
+		p->call = 0;
+		p->heard_ms = core->now_ms;
+		a->parked = false;
+		call_remove(core, a);
+	}
+	tell_again(core, ps);
 }
 
 void
@@ -141,8 +161,10 @@ pollers_next(struct core *core, struct pollers *ps)
 	if (ps->kept_ms > 0 ||
 	    (first == NULL && pollers_lately_ms(ps) <= core->now_ms))
 		pollers_give_back(core, ps);
-	if (ps->kept_ms > 0)
-		tell_in_vain(core, ps);
+	if (ps->kept_ms > 0) {
+		nobody_comes(core, ps);
+		first = pollers_first_here(core, ps);
+	}
 	ps->look = ps->look || ps->kept_ms > 0;
 	ps->kept_ms = 0;
 	/* pollers_first_here() has freed the places of tokens that stay away.
@@ -195,7 +217,7 @@ press(struct core *core, struct pollers *ps, struct token_call *c)
 	pollers_next(core, ps);
 }
 
-/* Parks the call in the place.  If Redis has said lately that the poll queue is
+/* Parks the call in the place; asker: NULL, if it is of no session.  If Redis has said lately that the poll queue is
  * in the queue, and behind what, it need not be asked for each call that comes.
  */
 static void
@@ -203,10 +225,12 @@ wait_here(struct core *core, struct pollers *ps, struct poller *p,
     struct token_call *c, struct owner *asker)
 {
 	assert(p->call == 0 && !c->parked);
-	asker->parked = c->id;
-	asker->awaits |= c->awaits;
+	if (asker != NULL) {
+		asker->parked = c->id;
+		asker->awaits |= c->awaits;
+		poller_move(core, p, asker->id);
+	}
 	p->call = c->id;
-	poller_move(core, p, asker->id);
 	p->heard_ms = core->now_ms;
 	p->result = RESULT_TIMEOUT;
 	c->parked = true;
@@ -273,7 +297,7 @@ poll_join(struct core *core, struct token_call *c)
 
 	if (c->awaits)
 		return await(core, c, asker);
-	if (c->listener != 0)
+	if (c->audience != 0)
 		return false;
 	/* A token waits once, even if it comes over two connections. */
 	if (p == NULL || p->call != 0 || asker->draining ||
@@ -294,70 +318,58 @@ sleeps_ms(const struct token_call *c)
 }
 
 /*
- * The token `client` has a place in which the listener of the call awaits the
+ * The token `holder` has a place in which the audience of the call awaits the
  * name for it.
  */
 static bool
 listen_as(struct core *core, struct pollers *ps, const char *holder,
     const struct token_call *c)
 {
-	struct owner *listener = owner_find(core, c->listener);
 	struct poller *p = poller_find(core, ps, holder);
 	struct token_call *a = NULL;
 
-	if (core->stopping || listener == NULL || listener->draining)
+	if (core->stopping)
 		return false;
 	if (p == NULL)
-		p = poller_new(core, ps, holder, c->listener);
+		p = poller_new(core, ps, holder, c->session);
 	if (p == NULL)
 		return false;
 	p->told_ms = core->now_ms + sleeps_ms(c) + COMES_BACK_MS;
+	poller_move(core, p, c->session);
 	if (p->call == 0) {
-		a = call_listens(core, c, listener);
+		a = call_listens(core, c);
 		a->since_ms = p->came.ms;
 		a->park_ms = sleeps_ms(c) + COMES_BACK_MS;
-		wait_here(core, ps, p, a, listener);
+		wait_here(core, ps, p, a, NULL);
 		return true;
 	}
-	a = call_find(core, p->call);
-	if (!a->awaits)
+	a = poller_listening(core, p);
+	if (a == NULL)
 		return false;
-	poller_move(core, p, c->listener);
-	a->session = c->listener;
-	a->ref = c->listener_ref;
-	listener->awaits = true;
+	a->audience = a->ref = c->audience;
 	core_arm(core, &a->deadline, p->told_ms);
 	return true;
 }
 
-/* Returns the call by which a listener awaits the name in the place, or NULL.
- */
-static struct token_call *
-listening(const struct core *core, const struct poller *p)
-{
-	struct token_call *a = p->call == 0 ? NULL : call_find(core, p->call);
-
-	return a != NULL && a->awaits && p->holder[0] != '\0' ? a : NULL;
-}
-
-/* Two threads of a program change places. */
+/* Two threads of a program change places: the one in `other` is passed. */
 static void
 change_places(struct pollers *ps, struct poller *p, struct poller *other)
 {
 	const struct poller was = *p;
 
 	pollers_swap(ps, p, other);
-	p->due_ms = other->due_ms;
 	p->told_ms = other->told_ms;
-	other->due_ms = was.due_ms;
+	p->tries = other->tries;
+	p->passed = true;
 	other->told_ms = was.told_ms;
+	other->tries = was.tries;
 }
 
 /* Whoever waits in the place is told for as long as it sleeps. */
 static void
 tell_until(struct core *core, struct poller *p, int64_t until_ms)
 {
-	struct token_call *a = p == NULL ? NULL : listening(core, p);
+	struct token_call *a = p == NULL ? NULL : poller_listening(core, p);
 
 	if (a == NULL || until_ms <= core->now_ms)
 		return;
@@ -365,11 +377,25 @@ tell_until(struct core *core, struct poller *p, int64_t until_ms)
 	core_arm(core, &a->deadline, until_ms);
 }
 
+/* Nobody can choose which thread of a program wakes.  But none is passed twice by
+ * those that were not: some more are woken. */
+static bool
+passes_again(struct core *core, struct pollers *ps, const struct poller *mine,
+    const struct poller *kept)
+{
+	if (kept == NULL || !kept->passed || mine == NULL || mine->passed ||
+	    ps->kept_again >= TELLS_AGAIN_MAX)
+		return false;
+	ps->kept_again++;
+	tell_again(core, ps);
+	return true;
+}
+
 /*
  * The name was kept for one thread of a program.  If another one comes, they
  * change places: the one goes on waiting in that of the other.  A thread that
- * has no place has not waited, and does not pass those that have; or else there
- * are no more places.  Returns false if the call may not have the turn.
+ * has come since, and does not wait yet, does not pass those that do; or else
+ * there are no more places.  Returns false if the call may not have the turn.
  */
 static bool
 use_turn(struct core *core, struct pollers *ps, const struct token_call *c)
@@ -378,10 +404,15 @@ use_turn(struct core *core, struct pollers *ps, const struct token_call *c)
 	struct poller *kept = poller_find(core, ps, ps->kept_of);
 	int64_t until_ms = kept == NULL ? 0 : kept->told_ms;
 
-	if (mine == NULL && !pollers_is_full(core, ps, c->listener))
+	if (mine == NULL && !pollers_is_full(core, ps, c->session))
 		return false;
 	if (mine == kept)
 		return true;
+	if (mine != NULL && mine->came.number > ps->kept_came &&
+	    mine->tries < WAITS_TRIES)
+		return false;
+	if (passes_again(core, ps, mine, kept))
+		return false;
 	if (mine != NULL && kept != NULL)
 		change_places(ps, mine, kept);
 	if (mine == NULL || kept == NULL || mine->call == 0)
@@ -408,6 +439,9 @@ poll_take_kept(struct core *core, struct token_call *c)
 		return false;
 	}
 	call_inherits(c, kept_for);
+	if (c->program != NULL)
+		pollers_answered(
+		    core, kept_for, max_ms(1, core->now_ms - ps->kept_told_ms));
 	free(kept_for);
 	c->since_ms = min_ms(c->since_ms, ps->kept_since_ms);
 	/* From now on the hold is the call's.  The poll queue gets in line
@@ -428,6 +462,29 @@ poll_keeps(const struct core *core, const struct token_call *c)
 	return ps != NULL && ps->kept_ms > core->now_ms;
 }
 
+bool
+poll_refuse_kept(struct core *core, struct token_call *c)
+{
+	struct token_name *n = &c->names[0];
+
+	if (c->op != TOKEN_ACQUIRE || c->n > 1 || c->awaits ||
+	    !poll_keeps(core, c))
+		return false;
+	if (c->park_ms > 0 && poll_join(core, c))
+		return true;
+	n->settled = true;
+	n->status = OUTCOME_BUSY;
+	n->kind = TOKEN_HELD;
+	n->left_ms = pollers_of(core, c)->kept_ms - core->now_ms;
+	return true;
+}
+
+bool
+poll_is_wanted(const struct core *core, const struct token_call *c)
+{
+	return pollers_of(core, c) != NULL;
+}
+
 int64_t
 poll_first_ms(const struct core *core, const struct token_call *c)
 {
@@ -437,14 +494,6 @@ poll_first_ms(const struct core *core, const struct token_call *c)
 				p->heard_ms + COMES_BACK_MS > core->now_ms)
 		   ? p->came.ms
 		   : core->now_ms;
-}
-
-bool
-poll_came_early(const struct core *core, const struct token_call *c)
-{
-	const struct poller *p = poller_of(core, pollers_of(core, c), c);
-
-	return p != NULL && core->now_ms < p->due_ms;
 }
 
 void
@@ -506,12 +555,10 @@ bool
 poll_listens(struct core *core, const struct token_call *c)
 {
 	struct pollers *ps = pollers_get(core, c);
-	bool back = poller_of(core, ps, c) != NULL;
 	bool listed = listen_as(core, ps, c->holder, c);
 
-	/* Who comes for the first time may not have begun to wait. */
-	if (listed && back)
-		poller_of(core, ps, c)->due_ms = core->now_ms + sleeps_ms(c);
+	if (listed)
+		poller_of(core, ps, c)->tries++;
 	else
 		pollers_next(core, ps);
 	return listed;
@@ -521,7 +568,7 @@ poll_listens(struct core *core, const struct token_call *c)
 static void
 poller_leaves(struct core *core, struct pollers *ps, struct poller *p)
 {
-	struct token_call *a = listening(core, p);
+	struct token_call *a = poller_listening(core, p);
 
 	poller_free(core, ps, p);
 	if (a == NULL)
@@ -541,8 +588,8 @@ poll_granted(struct core *core, const struct token_call *c)
 	/* A token has its turn: it has the name when it comes. */
 	if (p != NULL && c->awaits && p->holder[0] != '\0')
 		return;
-	if (p != NULL &&
-	    (p->call == 0 || p->call == c->id || listening(core, p) != NULL)) {
+	if (p != NULL && (p->call == 0 || p->call == c->id ||
+			     poller_listening(core, p) != NULL)) {
 		p->result = RESULT_NONE; /* token_granted() has counted it */
 		poller_leaves(core, ps, p);
 	}
@@ -550,53 +597,48 @@ poll_granted(struct core *core, const struct token_call *c)
 		pollers_next(core, ps);
 }
 
-/* Whom the name is kept for need not be told. */
+/* Nobody need be told that it was kept in vain. */
 static void
 keep_no_more(const struct core *core, struct pollers *ps)
 {
 	ps->kept_ms = core->now_ms;
-	ps->kept_of[0] = '\0';
+	ps->kept_audience = 0;
 }
 
 /* The token may be having its turn: that is over. */
-static void
-forget_token(struct core *core, struct pollers *ps, const char *holder)
-{
-	struct poller *p = poller_find(core, ps, holder);
-
-	if (p != NULL && (p->call == 0 || listening(core, p) != NULL))
-		poller_leaves(core, ps, p);
-	if (ps->kept_ms > core->now_ms && strcmp(ps->kept_of, holder) == 0)
-		keep_no_more(core, ps);
-}
-
-static void
-forget_program(struct core *core, struct pollers *ps, const char *program)
-{
-	struct poller *p, *next;
-	const struct token_call *a;
-
-	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
-		core_visit(core, 1);
-		a = listening(core, p);
-		if (a != NULL && strcmp(a->holder, program) == 0)
-			poller_leaves(core, ps, p);
-	}
-	if (ps->kept_ms > core->now_ms && strcmp(ps->kept_for, program) == 0)
-		keep_no_more(core, ps);
-}
-
 void
 poll_forget(struct core *core, const struct token_call *c)
 {
 	struct pollers *ps = pollers_of(core, c);
+	struct poller *p;
+
+	if (ps == NULL || holder_depth(c->other) == 0)
+		return;
+	p = poller_find(core, ps, c->other);
+	if (p != NULL && (p->call == 0 || poller_listening(core, p) != NULL))
+		poller_leaves(core, ps, p);
+	if (ps->kept_ms > core->now_ms && strcmp(ps->kept_of, c->other) == 0)
+		keep_no_more(core, ps);
+	pollers_next(core, ps);
+}
+
+void
+poll_unheard(struct core *core, const char *name, size_t len, uint64_t audience)
+{
+	struct pollers *ps = pollers_find(core, name, len);
+	struct poller *p, *next;
+	const struct token_call *a;
 
 	if (ps == NULL)
 		return;
-	if (holder_depth(c->other) > 0)
-		forget_token(core, ps, c->other);
-	else if (c->program != NULL)
-		forget_program(core, ps, c->program);
+	TAILQ_FOREACH_SAFE (p, &ps->list, link, next) {
+		core_visit(core, 1);
+		a = poller_listening(core, p);
+		if (a != NULL && a->audience == audience)
+			poller_leaves(core, ps, p);
+	}
+	if (ps->kept_ms > core->now_ms && ps->kept_audience == audience)
+		keep_no_more(core, ps);
 	pollers_next(core, ps);
 }
 

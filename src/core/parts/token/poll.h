@@ -12,11 +12,12 @@
  * has its turn, the broker takes the name for a moment, and keeps it for the
  * user whose next try comes here, whatever its token.
  *
- * Others are programs of many threads that listen over one connection.  There
- * each token that was refused keeps its own place, the request that awaits the
- * name waits in it, and the name is kept for tokens of the same program.  Which
- * of its threads comes then is the program's affair: they may use each other's
- * places.
+ * Others are programs of many threads, which listen over connections of which
+ * the broker knows the user, and not the program.  There each token that was
+ * refused keeps its own place, in which the name is awaited for it.  When it has
+ * its turn, all who listen are told, and the name is kept for tokens of the same
+ * program, for as long as it seems to take to come.  Which of its threads comes
+ * then is the program's affair: they may use each other's places.
  *
  * A poll queue (struct pollers) is all such places of a name.  It has one place
  * in the queue in Redis, as if it were a broker of its own; so clients that
@@ -37,11 +38,15 @@ void poll_fini(struct core *core);
  * Returns false if it did not; a call that finds no place is answered. */
 bool poll_join(struct core *core, struct token_call *c);
 
-/* Has its client come back before it would have come by itself? */
-bool poll_came_early(const struct core *core, const struct token_call *c);
-
 /* Does the poll queue keep the name, for whomever? */
 bool poll_keeps(const struct core *core, const struct token_call *c);
+
+/* Is the name kept for others, and does the call take it?  Then it waits in its
+ * place (parked), or is to be refused for what is left of that. */
+bool poll_refuse_kept(struct core *core, struct token_call *c);
+
+/* Has any token a place for its name? */
+bool poll_is_wanted(const struct core *core, const struct token_call *c);
 
 /* Returns when its token first came for the name: now, or before. */
 int64_t poll_first_ms(const struct core *core, const struct token_call *c);
@@ -82,13 +87,17 @@ void poll_granted(struct core *core, const struct token_call *c);
 
 /*
  * The call is refused: its token gets a place, or keeps the one that it has,
- * and its listener is told when it has its turn.  Returns false if there is no
- * place left, or nobody who listens.
+ * and its audience is told when it has its turn.  Returns false if there is no
+ * place left.
  */
 bool poll_listens(struct core *core, const struct token_call *c);
 
-/* The token of the call wants its name no more; or none of its program does. */
+/* The token of the call wants its name no more. */
 void poll_forget(struct core *core, const struct token_call *c);
+
+/* Nobody of that audience listens for the name any more. */
+void poll_unheard(
+    struct core *core, const char *name, size_t len, uint64_t audience);
 
 /* A parked call ends: its token is away from now on. */
 void poll_leave(struct core *core, struct token_call *c);
@@ -106,7 +115,7 @@ struct token_call *poll_heir(struct core *core, const struct token_name *n);
 /* The PASS that releases the hold of the call `from` makes one for the heir.
  * Requires that poll_heir() has just returned it. */
 void poll_pass(struct core *core, struct op *op, const struct token_call *from,
-    const struct token_call *heir);
+    struct token_call *heir);
 
 /* What became of that. */
 void poll_passed(

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
@@ -22,6 +23,11 @@
 #include "core/parts/token/pollers.h"
 
 #define SWEEP_MS 250 /* a whole poll queue is looked through so often */
+
+/* For how long a name is kept for a program: four times what it took to come
+ * the last time, within these. */
+#define KEPT_LEAST_MS 20
+#define KEPT_MOST_MS 250
 
 static const char *
 name_of(const struct table_link *link, size_t *len)
@@ -269,6 +275,44 @@ pollers_pass_over(
 			return;
 		}
 	}
+}
+
+struct token_call *
+poller_listening(const struct core *core, const struct poller *p)
+{
+	struct token_call *a = p->call == 0 ? NULL : call_find(core, p->call);
+
+	return a != NULL && a->session == 0 ? a : NULL;
+}
+
+/* Of two programs with one place here, the broker forgets the one that it has
+ * not heard of last. */
+static struct answered *
+answered_of(const struct core *core, uint32_t hash)
+{
+	return &tokens_of(core)->answered[hash % ANSWERED_MAX];
+}
+
+void
+pollers_answered(struct core *core, const char *program, int64_t ms)
+{
+	uint32_t hash = (uint32_t)hash_of(program, strlen(program));
+
+	*answered_of(core, hash) = (struct answered){ hash, (uint32_t)ms };
+}
+
+void
+pollers_set_kept(const struct core *core, struct token_call *c)
+{
+	uint32_t hash = (uint32_t)hash_of(c->holder, strlen(c->holder));
+	const struct answered *last = answered_of(core, hash);
+	int64_t ms = KEPT_MOST_MS;
+
+	if (c->session != 0)
+		return;
+	if (last->hash == hash && last->ms > 0 && last->ms < KEPT_MOST_MS / 4)
+		ms = max_ms(KEPT_LEAST_MS, 4 * (int64_t)last->ms);
+	c->ttl_ms = ms + KEPT_MORE_MS;
 }
 
 /* A token that has come once may never come back: nobody waits for it. */

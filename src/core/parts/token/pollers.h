@@ -11,6 +11,10 @@
 #define TURN_MS 250   /* newcomers wait so long at most */
 #define AGAIN_MS 50   /* after an answer that says nothing */
 
+/* The key of a name that is kept for a program lives for so long more, so that
+ * there is time to take it in. */
+#define KEPT_MORE_MS 250
+
 /* One token that wants a name.  Owned by its poll queue. */
 struct poller {
 	TAILQ_ENTRY(poller) link;
@@ -19,8 +23,9 @@ struct poller {
 	struct arrival came;
 	int64_t heard_ms; /* when it was here last */
 	int64_t gap_ms;	  /* how long it was away before that */
-	int64_t due_ms;	  /* it comes by itself then; 0: nothing is known */
-	int64_t told_ms;  /* until then its listener is to be told; 0: none */
+	int64_t told_ms;  /* until then its audience is to be told; 0: none */
+	unsigned tries;	  /* of a token with an audience that were refused */
+	bool passed;	  /* another thread has had its turn */
 	uint64_t call;	  /* id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */
 	bool polls;	  /* it has come back once */
@@ -50,7 +55,10 @@ struct pollers {
 	int64_t kept_since_ms; /* ... was waited for since then, ... */
 	char *kept_for;	       /* ... for this text; owned; NULL: never yet */
 	char *kept_of; /* ... by the place of this client; owned; or NULL */
-	uint64_t kept_by, kept_ref; /* of the request that awaited it */
+	int64_t kept_told_ms;	/* when they were told */
+	uint64_t kept_came;	/* who came then (core.last_come) */
+	unsigned kept_again;	/* so often they were told once more */
+	uint64_t kept_audience; /* who were told; 0: one session was */
 	uint32_t shard;
 	size_t name_len;
 	char name[];
@@ -97,6 +105,18 @@ struct poller *pollers_first_here(struct core *core, struct pollers *ps);
  * before it that polls, and is away, has missed its turn. */
 void pollers_pass_over(
     struct core *core, struct pollers *ps, const struct poller *heir);
+
+/* The program of this text has come, so long after its audience was told; 0: it
+ * has not come. */
+void pollers_answered(struct core *core, const char *program, int64_t ms);
+
+/* What is about to be taken for the call is kept for so long. */
+void pollers_set_kept(const struct core *core, struct token_call *c);
+
+/* Returns the call by which an audience awaits the name in the place, or NULL.
+ */
+struct token_call *poller_listening(
+    const struct core *core, const struct poller *p);
 
 /* Returns until when a token that polls is expected back; 0: none polls. */
 int64_t pollers_lately_ms(const struct pollers *ps);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/lock/lock.h"
@@ -32,15 +33,21 @@ keep(struct core *core, struct pollers *ps, uint64_t seq,
 	const struct poller *p = poller_of(core, ps, c);
 
 	ps->seq = seq;
-	/* Half of its time, so that the other half is there to extend it in. */
-	ps->kept_ms = sent_ms + c->ttl_ms / 2;
+	/* Not for all of its time: some is there to extend it in. */
+	if (c->session == 0)
+		ps->kept_ms = min_ms(core->now_ms + c->ttl_ms - KEPT_MORE_MS,
+		    sent_ms + c->ttl_ms - KEPT_MORE_MS / 2);
+	else
+		ps->kept_ms = sent_ms + c->ttl_ms / 2;
 	ps->kept_since_ms = c->since_ms;
 	free(ps->kept_for);
 	ps->kept_for = xstrdup(c->holder);
 	free(ps->kept_of);
 	ps->kept_of = xstrdup(p->holder);
-	ps->kept_by = c->session;
-	ps->kept_ref = c->ref;
+	ps->kept_told_ms = core->now_ms;
+	ps->kept_came = core->last_come;
+	ps->kept_again = 0;
+	ps->kept_audience = c->audience;
 }
 
 /* Redis has granted the poll queue the name, for a call that may be over by
@@ -53,7 +60,7 @@ granted(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 	uint64_t seq = ps->seq;
 
 	/* Nobody is there to be granted it. */
-	if (c == NULL || !c->parked || call_asker(core, c) == NULL) {
+	if (c == NULL || !c->parked || !call_is_heard(core, c)) {
 		pollers_give_back(core, ps);
 		pollers_pass_over(core, ps, NULL);
 		ps->look = true;
@@ -160,7 +167,7 @@ poll_heir(struct core *core, const struct token_name *n)
 		return NULL;
 	}
 	c = call_find(core, first->call);
-	return call_asker(core, c) != NULL ? c : NULL;
+	return call_is_heard(core, c) ? c : NULL;
 }
 
 /*
@@ -171,10 +178,11 @@ poll_heir(struct core *core, const struct token_name *n)
  */
 void
 poll_pass(struct core *core, struct op *op, const struct token_call *from,
-    const struct token_call *heir)
+    struct token_call *heir)
 {
 	struct pollers *ps = pollers_of(core, heir);
 
+	pollers_set_kept(core, heir);
 	ps->asked_for = heir->id;
 	ps->passed = op->seq;
 	ps->epoch = guard_epoch(core, ps->shard);
@@ -195,7 +203,7 @@ inherit(struct core *core, struct pollers *ps, int64_t sent_ms,
 		.seq = ps->passed,
 		.left_ms = -1 };
 
-	if (c != NULL && call_asker(core, c) == NULL) {
+	if (c != NULL && !call_is_heard(core, c)) {
 		call_drop(core, c);
 		c = NULL;
 	}

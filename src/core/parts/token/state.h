@@ -73,12 +73,12 @@ struct token_call {
 	bool awaits;	   /* it takes the name to keep it for another call */
 	bool inherits;	   /* it takes over a hold that was kept for its user */
 	char *program; /* owned; what is kept for it has this text; or NULL */
-	uint64_t listener, listener_ref; /* as in the request */
-	bool listed;			 /* BUSY: the listener will be told */
-	bool early;			 /* something has woken its client */
-	struct timer deadline;		 /* when it stops waiting */
-	int64_t since_ms;		 /* when its token first came */
-	enum measure_result result;	 /* parked: how that ends */
+	uint64_t audience; /* as in the request; of a call that awaits: it is of
+			      no session, and they are told when it ends */
+	bool listed;	   /* as in the answer */
+	struct timer deadline;	    /* when it stops waiting */
+	int64_t since_ms;	    /* when its token first came */
+	enum measure_result result; /* parked: how that ends */
 	unsigned n;
 	struct token_name names[]; /* in byte order */
 };
@@ -119,6 +119,9 @@ TAILQ_HEAD(token_call_list, token_call);
 /* Answers that may be under way when messages about them come. */
 #define TAKEN_MAX 64
 
+/* Programs of which the broker knows how fast they are. */
+#define ANSWERED_MAX 256
+
 struct tokens {
 	struct token_call_list calls;
 	struct table by_id;
@@ -133,6 +136,11 @@ struct tokens {
 	size_t nleft;	      /* stopping: records that were left to Redis */
 	struct table pollers; /* poll.c: by name */
 	unsigned npollers;
+	/* How long programs took to answer when they had their turn last. */
+	struct answered {
+		uint32_t hash; /* of the program */
+		uint32_t ms;   /* 0: it is not known */
+	} answered[ANSWERED_MAX];
 	int64_t twice_ms; /* when the log was told of a token twice; 0: never */
 };
 

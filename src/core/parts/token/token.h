@@ -104,22 +104,20 @@ struct token_request {
 	 * not at all.  A token that comes for the first time has its answer at
 	 * once, and so has one that extends its hold. */
 	int64_t park_ms;
-	/* ACQUIRE of one name by a token of a program: a session of the same
-	 * user that hears what is for that program; 0: none.  Then the request is
-	 * answered at once.  If that is BUSY and `listed`, its token has a
-	 * place in the queue until its client comes back: after park_ms, or
-	 * when the bound of the hold that is in the way is over.  When the token
-	 * has its turn before that, the name is kept for a moment for the
-	 * program, and the listener gets a DONE with this reference, which it
-	 * may get for many tokens; and an ABSENT if nobody of the program has
-	 * come; both have the program, behind "%=", as the token.  Any other
-	 * answer means nothing. */
-	uint64_t listener, listener_ref;
+	/* ACQUIRE of one name by a token of a program: the driver's number of
+	 * those who listen for the name, for that user; 0: nobody does.  Then
+	 * the request is answered at once.  If that is BUSY and `listed`, its
+	 * token has a place in the queue until its client comes back: after
+	 * park_ms, or when what is in the way is over.  When the token has its
+	 * turn before that, the name is kept for a moment for the program, and
+	 * all who listen are to be told: an EFFECT_TOKEN of no session, with
+	 * this number as its reference.  They are to be told once more if nobody
+	 * of the program has come. */
+	uint64_t audience;
 	/* ACQUIRE of one name by no token: waits for park_ms at most until the
 	 * name is free (DONE).  Then the name is kept for a moment for the
 	 * user, whose next ACQUIRE of it here gets it.  A park_ms of 0: BUSY
-	 * at once, and the token, which is COUNTED, wants the name no more; or,
-	 * if it is not, no token of that program does. */
+	 * at once, and the token, which is COUNTED, wants the name no more. */
 	bool awaits;
 };
 
@@ -151,16 +149,16 @@ struct token_result {
 	unsigned done; /* names acquired, extended, released, or (QUERY) held by
 			  anybody */
 	enum token_kind kind;
-	bool own;	/* HELD: by the same user */
-	bool matches;	/* HELD: the hold matches the request */
-	unsigned meant; /* QUERY: of how many names it does */
-	bool all_free;	/* ABSENT: so are all names of the request */
-	bool extended;	/* DONE: the token had the name before */
-	bool listed;	/* BUSY: the listener will be told */
-	bool early;	/* the client has come back before its sleep was over */
-	uint64_t depth; /* HELD: of a hold that is counted; RELEASE: what is
+	bool own;	 /* HELD: by the same user */
+	bool matches;	 /* HELD: the hold matches the request */
+	unsigned meant;	 /* QUERY: of how many names it does */
+	bool all_free;	 /* ABSENT: so are all names of the request */
+	bool extended;	 /* DONE: the token had the name before */
+	bool listed;	 /* BUSY: those who listen will be told; RELEASE: the
+			   same of others who want the name */
+	uint64_t depth;	 /* HELD: of a hold that is counted; RELEASE: what is
 			    left of it; else 0 */
-	uint64_t fence; /* HELD, and NATIVE if it is known; else 0 */
+	uint64_t fence;	 /* HELD, and NATIVE if it is known; else 0 */
 	int64_t left_ms; /* what is left of the bound; -1: it has none; of
 			    several names the least */
 	/* HELD: the token, if it is the same user's; NATIVE: a text that stands

@@ -19,7 +19,11 @@ event(struct core *core, struct owner *owner, const struct core_event *ev)
 		token_take(core, owner, ev->u.token.request);
 	else if (ev->kind == CORE_PRESS)
 		poll_press(core, owner);
-	return ev->kind == CORE_TOKEN || ev->kind == CORE_PRESS;
+	else if (ev->kind == CORE_UNHEARD)
+		poll_unheard(core, ev->u.unheard.name, ev->u.unheard.len,
+		    ev->u.unheard.audience);
+	return ev->kind == CORE_TOKEN || ev->kind == CORE_PRESS ||
+	       ev->kind == CORE_UNHEARD;
 }
 
 /* `given`, `look` and `took` may be for a poll queue: the number in the message

@@ -158,7 +158,7 @@
 80 token 1 release a token=t px=30s match=counted
 > op pass a seq=5 ttl=30000 client=t%x1 other=u%x1 stand=4
 90 < granted a fence=110 first=100
-> 1 done 1 held own meant fence=100 left=0 token=t
+> 1 done 1 held own meant listed fence=100 left=0 token=t
 > 2 done 1 held own meant fence=110 left=30000 depth=1 token=u
 
 == counted: another broker has counted it meanwhile
@@ -182,184 +182,180 @@
 > op token a seq=6 ttl=30000 client=t%x1 how=rcr
 > op claim a seq=4 ttl=30000 client=u%x1 how=q--
 100 < renewed a fence=100 ttl=30s text=t%x1 first=1
-> 1 done 1 held own meant fence=100 left=30000 depth=1 token=t
+> 1 done 1 held own meant listed fence=100 left=30000 depth=1 token=t
 
 == listening: its place is kept, and it is told when it has its turn
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 25 < busy a fence=100 ttl=5s text=x first=1
-30 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+30 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 40 < lost a fence=100 ttl=5s text=x first=1
 > 1 busy 0 held listed fence=100 left=5000
 60 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 70 < granted a fence=111
-> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
 # Another program comes too early; then the thread that was told.
-80 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 listener=3 told=8
-> op claim a seq=4 ttl=30000 client=q:1%x1 other=q:1%x1 how=ecr
-85 < busy a fence=111 ttl=900 text=%=p first=1 second=2
-> 3 busy 0 held own listed fence=111 left=900 token=%=p
-90 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
-> op token a seq=5 ttl=30000 client=%=p other=p:1%x1 how=exr
-> op claim a seq=6 ttl=1000 client=%=q how=q--
+80 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 audience=8
+> 3 busy 0 held listed left=240
+90 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=4 ttl=30000 client=%=p other=p:1%x1 how=exr
+> op claim a seq=5 ttl=500 client=%=q how=q--
 100 < renewed a fence=111 ttl=30s text=p:1%x1
-> 1 done 1 held own meant early fence=111 left=30000 depth=1 token=p:1
+> 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:1
 110 < busy a fence=111 ttl=30s text=p:1%x1 first=1 second=2
 120 token 1 release a token=p:1 px=30s match=counted
-> op pass a seq=7 ttl=1000 client=p:1%x1 other=%=q stand=6
+> op pass a seq=6 ttl=500 client=p:1%x1 other=%=q stand=5
 130 < granted a fence=120 first=111
-> 1 done 1 held own meant fence=111 left=0 token=p:1
-> 3 @8 done 1 held own meant fence=120 left=1000 token=%=q
+> 1 done 1 held own meant listed fence=111 left=0 token=p:1
+> 0 @8 done 1 held own meant fence=120 left=500 token=%=q
 
 == listening: Redis does not answer, and it is told all the same
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < unknown a
 > op token a seq=2 how=u--
 40 < gone a
 100 until
-> 80 op claim a seq=3 ttl=1000 client=%=p how=q--
+> 80 op claim a seq=3 ttl=500 client=%=p how=q--
 110 < granted a fence=111
-> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
 
 == listening: nobody comes, and the next one has its turn
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
-40 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 listener=3 told=8
+40 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 audience=8
 > op token a seq=3 ttl=30000 client=q:1%x1 other=q:1%x1 how=ecr
 50 < busy a fence=100 ttl=5s text=x first=1
 > 3 busy 0 held listed fence=100 left=5000
 60 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 70 < granted a fence=111
-> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
 600 until
-> 560 op token a seq=2 how=u--
-> 560 2 @9 absent 0 free token=%=p
-> 560 op claim a seq=4 ttl=1000 client=%=q how=q--
+> 320 op token a seq=2 how=u--
+> 320 0 @9 absent 0 free
+> 320 op claim a seq=4 ttl=500 client=%=q how=q--
 610 < ended a
 620 < granted a fence=120
-> 3 @8 done 1 held own meant fence=120 left=1000 token=%=q
+> 0 @8 done 1 held own meant fence=120 left=500 token=%=q
 
 == listening: one thread uses the turn of another, which gets its place
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
-40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 listener=2 told=9
+40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
 50 < gone a
 > 1 busy 0 free listed
 60 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 70 < granted a fence=111
-> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
-80 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 listener=2 told=9
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+80 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=4 ttl=30000 client=%=p other=p:2%x1 how=exr
-> op claim a seq=5 ttl=1000 client=%=p how=q--
+> op claim a seq=5 ttl=290 client=%=p how=q--
 90 < renewed a fence=111 ttl=30s text=p:2%x1
 > 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:2
 100 < busy a fence=111 ttl=30s text=p:2%x1 first=1 second=2
-110 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+110 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=6 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 120 < lost a fence=111 ttl=30s text=p:2%x1 first=1 second=2
 > 1 busy 0 held own listed fence=111 left=30000 depth=1 token=p:2
 130 token 1 release a token=p:2 px=30s match=counted
-> op pass a seq=7 ttl=1000 client=p:2%x1 other=%=p stand=5
+> op pass a seq=7 ttl=290 client=p:2%x1 other=%=p stand=5
 140 < ended a fence=111 text=p:2%x1 first=1 second=3
-> 1 done 1 held own meant fence=111 token=p:2
+> 1 done 1 held own meant listed fence=111 token=p:2
 150 message given 5 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=5 ttl=1000 client=%=p how=q--
+> op claim a seq=5 ttl=290 client=%=p how=q--
 160 < granted a fence=120
-> 2 @9 done 1 held own meant fence=120 left=1000 token=%=p
-170 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+> 0 @9 done 1 held own meant fence=120 left=290 token=%=p
+170 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=8 ttl=30000 client=%=p other=p:1%x1 how=exr
 180 < renewed a fence=120 ttl=30s text=p:1%x1
-> 1 done 1 held own meant early fence=120 left=30000 depth=1 token=p:1
+> 1 done 1 held own meant fence=120 left=30000 depth=1 token=p:1
 
 == listening: who goes on in the place of another is told for as long as it sleeps
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=20s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=20000
 25 < busy a fence=100 ttl=20s text=x first=1
-30 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+30 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 40 < lost a fence=100 ttl=20s text=x first=1
 > 1 busy 0 held listed fence=100 left=20000
-45 token 1 acquire a token=p:2 px=30s park=500ms either match=counted program=1 listener=2 told=9
+45 token 1 acquire a token=p:2 px=30s park=500ms either match=counted program=1 audience=9
 > op token a seq=4 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
 50 < lost a fence=100 ttl=20s text=x first=1
 > 1 busy 0 held listed fence=100 left=20000
 60 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 70 < granted a fence=111
-> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
-80 token 1 acquire a token=p:2 px=30s park=500ms either match=counted program=1 listener=2 told=9
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+80 token 1 acquire a token=p:2 px=30s park=500ms either match=counted program=1 audience=9
 > op token a seq=5 ttl=30000 client=%=p other=p:2%x1 how=exr
-> op claim a seq=6 ttl=1000 client=%=p how=q--
+> op claim a seq=6 ttl=290 client=%=p how=q--
 90 < renewed a fence=111 ttl=30s text=p:2%x1
 > 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:2
 100 < busy a fence=111 ttl=30s text=p:2%x1 first=1 second=2
 5000 token 1 release a token=p:2 px=30s match=counted
-> op pass a seq=7 ttl=1000 client=p:2%x1 other=%=p stand=6
+> op pass a seq=7 ttl=290 client=p:2%x1 other=%=p stand=6
 
 == listening: a thread that has not waited does not use the turn of another
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
 60 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 70 < granted a fence=111
-> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
-80 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 listener=2 told=9
-> op claim a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
-90 < busy a fence=111 ttl=900 text=%=p first=1 second=2
-> 1 busy 0 held own listed fence=111 left=900 token=%=p
-100 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
-> op token a seq=4 ttl=30000 client=%=p other=p:1%x1 how=exr
-> op claim a seq=5 ttl=1000 client=%=p how=q--
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+80 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> 1 busy 0 held listed left=240
+100 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=3 ttl=30000 client=%=p other=p:1%x1 how=exr
+> op claim a seq=4 ttl=370 client=%=p how=q--
 110 < renewed a fence=111 ttl=30s text=p:1%x1
 > 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:1
 120 < busy a fence=111 ttl=30s text=p:1%x1 first=1 second=2
-150 message given 5 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=5 ttl=1000 client=%=p how=q--
+150 message given 4 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=4 ttl=370 client=%=p how=q--
 160 < granted a fence=120
-> 2 @9 done 1 held own meant fence=120 left=1000 token=%=p
+> 0 @9 done 1 held own meant fence=120 left=370 token=%=p
 
 == listening: who is granted the name is told no more
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
-40 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+40 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 50 < gone a
 > op claim a seq=4 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
@@ -372,34 +368,240 @@
 
 == listening: nobody listens any more
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
-40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 listener=2 told=9
+40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
 50 < gone a
 > 1 busy 0 free listed
-# Another program does not listen any more; then this one.
-55 token 2 @7 acquire a token=q program=1 awaits
-> 2 @7 busy 0 native
-60 token 2 @7 acquire a token=p program=1 awaits
+# Of another audience nobody does any more; then of this one.
+55 unheard a 8
+60 unheard a 9
 > op token a seq=2 how=u--
-> 2 @7 busy 0 native
 70 < ended a
 15s until
 
-== listening: a thread gives up
+== listening: nobody listens any more while the name is kept
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=3 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p:1 how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < granted a fence=111
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+40 unheard a 9
+> op token a seq=2 how=u--
+50 < ended a
+60 token 3 acquire a token=q px=30s park=80
+> op claim a seq=3 ttl=30000 client=q other=q how=e-r
+
+== listening: while the name is kept, others are refused without asking Redis
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=500 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < granted a fence=111
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+# Those of other libraries, those that nobody tells, and one that comes back.
+40 token 3 acquire a token=t px=30s
+> 3 busy 0 held left=240
+50 token 3 acquire a token=q:1 px=30s park=80 either match=counted program=1
+> 3 busy 0 held left=230
+60 token 3 acquire a token=u px=30s park=80
+> 3 busy 0 held left=220
+70 token 3 acquire a token=u px=30s park=80
+# The last moment.
+279 token 3 acquire a token=t px=30s
+> 3 busy 0 free left=0
+> 3 busy 0 held left=1
+280 token 3 acquire b token=t px=30s
+> op token a seq=2 how=u--
+> 0 @9 absent 0 free
+> op claim b seq=3 ttl=30000 client=t other=t how=e-r
+290 < ended a
+400 until
+
+== listening: a thread that has come since has the turn when it waits
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=500 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < granted a fence=111
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> 1 busy 0 held listed left=240
+50 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> 1 busy 0 held listed left=230
+# It has heard the message that was for the other one.
+60 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=3 ttl=30000 client=%=p other=p:2%x1 how=exr
+> op claim a seq=4 ttl=370 client=%=p how=q--
+70 < renewed a fence=111 ttl=30s text=p:2%x1
+> 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:2
+80 < busy a fence=111 ttl=30s text=p:2%x1 first=1 second=2
+90 token 1 release a token=p:2 px=30s match=counted
+> op pass a seq=5 ttl=370 client=p:2%x1 other=%=p stand=4
+100 < granted a fence=120 first=111
+> 1 done 1 held own meant listed fence=111 left=0 token=p:2
+> 0 @9 done 1 held own meant fence=120 left=370 token=%=p
+
+== listening: a thread that was passed is passed by none that was not
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=500 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+25 < busy a fence=100 ttl=5s text=x first=1
+30 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
+40 < busy a fence=100 ttl=5s text=x first=1
+> 1 busy 0 held listed fence=100 left=5000
+50 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=500 client=%=p how=q--
+60 < granted a fence=111
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+70 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=4 ttl=30000 client=%=p other=p:2%x1 how=exr
+> op claim a seq=5 ttl=290 client=%=p how=q--
+80 < renewed a fence=111 ttl=30s text=p:2%x1
+> 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:2
+90 < busy a fence=111 ttl=30s text=p:2%x1 first=1 second=2
+100 token 3 acquire a token=p:3 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=6 ttl=30000 client=p:3%x1 other=p:3%x1 how=ecr
+110 < busy a fence=111 ttl=30s text=p:2%x1 first=1 second=2
+> 3 busy 0 held own listed fence=111 left=30000 depth=1 token=p:2
+120 token 1 release a token=p:2 px=30s match=counted
+> op pass a seq=7 ttl=290 client=p:2%x1 other=%=p stand=5
+130 < granted a fence=120 first=111
+> 1 done 1 held own meant listed fence=111 left=0 token=p:2
+> 0 @9 done 1 held own meant fence=120 left=290 token=%=p
+140 token 3 acquire a token=p:3 px=30s park=10s either match=counted program=1 audience=9
+> 0 @9 absent 0 free
+> 3 busy 0 held listed left=30
+150 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=8 ttl=30000 client=%=p other=p:1%x1 how=exr
+> op claim a seq=9 ttl=330 client=%=p how=q--
+160 < renewed a fence=120 ttl=30s text=p:1%x1
+> 1 done 1 held own meant fence=120 left=30000 depth=1 token=p:1
+
+== listening: a name is kept for four times the last answer
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=500 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+30 < granted a fence=111
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+40 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=3 ttl=30000 client=%=p other=p:1%x1 how=exr
+50 < renewed a fence=111 ttl=30s text=p:1%x1
+> 1 done 1 held own meant fence=111 left=30000 depth=1 token=p:1
+60 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> op claim a seq=4 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
+70 < lost a fence=111 ttl=30s text=p:1%x1 first=1 second=2
+> op claim a seq=5 ttl=290 client=%=p how=q--
+> 1 busy 0 held own listed fence=111 left=30000 depth=1 token=p:1
+80 < busy a fence=111 ttl=30s text=p:1%x1 first=1 second=2
+90 token 1 release a token=p:1 px=30s match=counted
+> op pass a seq=6 ttl=290 client=p:1%x1 other=%=p stand=5
+100 < granted a fence=120 first=111
+> 1 done 1 held own meant listed fence=111 left=0 token=p:1
+> 0 @9 done 1 held own meant fence=120 left=290 token=%=p
+# It comes at once, so the next time it is 20 ms.
+101 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=7 ttl=30000 client=%=p other=p:2%x1 how=exr
+110 < renewed a fence=120 ttl=30s text=p:2%x1
+> 1 done 1 held own meant fence=120 left=30000 depth=1 token=p:2
+120 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op claim a seq=8 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+130 < lost a fence=120 ttl=30s text=p:2%x1 first=1 second=2
+> op claim a seq=9 ttl=270 client=%=p how=q--
+> 1 busy 0 held own listed fence=120 left=30000 depth=1 token=p:2
+140 < busy a fence=120 ttl=30s text=p:2%x1 first=1 second=2
+150 token 1 release a token=p:2 px=30s match=counted
+> op pass a seq=10 ttl=270 client=p:2%x1 other=%=p stand=9
+160 < granted a fence=130 first=120
+> 1 done 1 held own meant listed fence=120 left=0 token=p:2
+> 0 @9 done 1 held own meant fence=130 left=270 token=%=p
+# It does not come, and then has all of the time.
+179 until
+200 until
+> 180 op token a seq=10 how=u--
+> 180 0 @9 absent 0 free
+210 < ended a
+220 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=11 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+230 < lost a fence=140 ttl=5s text=x first=1
+> op claim a seq=12 ttl=500 client=%=p how=q--
+> 1 busy 0 held listed fence=140 left=5000
+240 < busy a fence=140 ttl=5s text=x first=1
+
+== listening: who does not come loses the turns of all its threads, and no place
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=500 client=%=p how=q--
+> 1 busy 0 held listed fence=100 left=5000
+25 < busy a fence=100 ttl=5s text=x first=1
+30 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
+40 < busy a fence=100 ttl=5s text=x first=1
+> 1 busy 0 held listed fence=100 left=5000
+50 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=4 ttl=30000 client=q:1%x1 other=q:1%x1 how=ecr
+60 < busy a fence=100 ttl=5s text=x first=1
+> 3 busy 0 held listed fence=100 left=5000
+65 message given 2 110 1000000 60000 0123456789abcdef 0 a
+> op claim a seq=2 ttl=500 client=%=p how=q--
+70 < granted a fence=111
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
+330 until
+> 320 op token a seq=2 how=u--
+> 320 0 @9 absent 0 free
+> 320 op claim a seq=5 ttl=500 client=%=q how=q--
+340 < ended a
+350 < granted a fence=120
+> 0 @9 done 1 held own meant fence=120 left=500 token=%=q
+# It comes too late, and is before the other one all the same.
+360 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=1 audience=9
+> 1 busy 0 held listed left=240
+370 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=6 ttl=30000 client=%=q other=q:1%x1 how=exr
+> op claim a seq=7 ttl=500 client=%=p how=q--
+380 < renewed a fence=120 ttl=30s text=q:1%x1
+> 3 done 1 held own meant fence=120 left=30000 depth=1 token=q:1
+390 < busy a fence=120 ttl=30s text=q:1%x1 first=1
+400 token 3 acquire a token=q:2 px=30s park=10s either match=counted program=1 audience=9
+> op token a seq=8 ttl=30000 client=q:2%x1 other=q:2%x1 how=ecr
+410 < busy a fence=120 ttl=30s text=q:1%x1 first=1
+> 3 busy 0 held listed fence=120 left=30000
+420 token 3 release a token=q:1 px=30s match=counted
+> op pass a seq=9 ttl=500 client=q:1%x1 other=%=p stand=7
+430 < granted a fence=130 first=120
+> 3 done 1 held own meant listed fence=120 left=0 token=q:1
+> 0 @9 done 1 held own meant fence=130 left=500 token=%=p
+
+== listening: a thread gives up
+0 ready 3
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=3 audience=9
+> op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
+20 < busy a fence=100 ttl=5s text=x first=1
+> op claim a seq=2 ttl=500 client=%=p:1 how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
-40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=3 listener=2 told=8
+40 token 1 acquire a token=p:2 px=30s park=10s either match=counted program=3 audience=8
 > op token a seq=3 ttl=30000 client=p:2%x1 other=p:2%x1 how=ecr
 50 < busy a fence=100 ttl=5s text=x first=1
 > 1 busy 0 held listed fence=100 left=5000
@@ -407,9 +609,9 @@
 60 token 3 @5 acquire a token=p:1 awaits match=counted
 > 3 @5 busy 0 native
 70 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p:2 how=q--
+> op claim a seq=2 ttl=500 client=%=p:2 how=q--
 80 < granted a fence=111
-> 2 @8 done 1 held own meant fence=111 left=1000 token=%=p:2
+> 0 @8 done 1 held own meant fence=111 left=500 token=%=p:2
 # It has its turn, and wants it no more.
 90 token 3 @6 acquire a token=p:2 awaits match=counted
 > op token a seq=2 how=u--
@@ -417,65 +619,64 @@
 100 < ended a
 15s until
 
-== listening: the session that listens goes
+== listening: nobody listens for one of two names any more
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
-40 token 1 acquire b token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+40 token 1 acquire b token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim b seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 50 < busy b fence=100 ttl=5s text=x first=1
-> op claim b seq=4 ttl=1000 client=%=p how=q--
+> op claim b seq=4 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 60 < busy b fence=100 ttl=5s text=x first=1
-70 gone 2
+70 unheard a 9
 > op token a seq=2 how=u--
-> op token b seq=4 how=u--
 80 < ended a
-90 < ended b
-15s until
+100 message given 4 110 1000000 60000 0123456789abcdef 0 b
+> op claim b seq=4 ttl=500 client=%=p how=q--
+110 < granted b fence=111
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
 
 == listening: one that listens no more, as another one does, takes nothing with it
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
-40 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=3 told=8
+40 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=8
 > op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 50 < lost a fence=100 ttl=5s text=x first=1
 > 1 busy 0 held listed fence=100 left=5000
-60 drain 2
-70 gone 2
+70 unheard a 9
 80 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 90 < granted a fence=111
-> 3 @8 done 1 held own meant fence=111 left=1000 token=%=p
+> 0 @8 done 1 held own meant fence=111 left=500 token=%=p
 
 == listening: a thread that does not come back loses its place
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=60s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=60000
 30 < busy a fence=100 ttl=60s text=x first=1
 9s until
-9000 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+9000 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 9010 < lost a fence=100 ttl=51s text=x first=1 second=2
 > 1 busy 0 held own listed fence=100 left=51000 token=x
 10100 until
-> 10030 op claim a seq=2 ttl=1000 client=%=p how=q--
+> 10030 op claim a seq=2 ttl=500 client=%=p how=q--
 10110 < busy a fence=100 ttl=50s text=x first=1
 22s until
-> 20110 op claim a seq=2 ttl=1000 client=%=p how=q--
-> 21010 2 @9 busy 0 held fence=100 left=50000
+> 20110 op claim a seq=2 ttl=500 client=%=p how=q--
 
 == listening: the thread takes its turn at another broker, which keeps nothing
 0 ready 3
@@ -497,43 +698,43 @@
 
 == listening: another broker has let a thread take its turn, and the next one is due
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
-40 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 listener=3 told=8
+40 token 3 acquire a token=q:1 px=30s park=10s either match=counted program=1 audience=8
 > op token a seq=3 ttl=30000 client=q:1%x1 other=q:1%x1 how=ecr
 50 < lost a fence=100 ttl=5s text=x first=1
 > 3 busy 0 held listed fence=100 left=5000
 60 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 70 < granted a fence=111
-> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
 80 message took 2 a
-> op claim a seq=4 ttl=1000 client=%=q how=q--
+> op claim a seq=4 ttl=500 client=%=q how=q--
 90 < busy a fence=111 ttl=30s text=p:1%x1 first=1 second=2
 # Nobody is told that no thread has come.
 3s until
 
 == listening: a thread that comes too late has its place yet
 0 ready 3
-10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+10 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op claim a seq=1 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 20 < busy a fence=100 ttl=5s text=x first=1
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 > 1 busy 0 held listed fence=100 left=5000
 30 < busy a fence=100 ttl=5s text=x first=1
 60 message given 2 110 1000000 60000 0123456789abcdef 0 a
-> op claim a seq=2 ttl=1000 client=%=p how=q--
+> op claim a seq=2 ttl=500 client=%=p how=q--
 70 < granted a fence=111
-> 2 @9 done 1 held own meant fence=111 left=1000 token=%=p
+> 0 @9 done 1 held own meant fence=111 left=500 token=%=p
 600 until
-> 560 op token a seq=2 how=u--
-> 560 2 @9 absent 0 free token=%=p
+> 320 op token a seq=2 how=u--
+> 320 0 @9 absent 0 free
 610 < ended a
-620 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 listener=2 told=9
+620 token 1 acquire a token=p:1 px=30s park=10s either match=counted program=1 audience=9
 > op token a seq=3 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
 630 < gone a
 > op claim a seq=4 ttl=30000 client=p:1%x1 other=p:1%x1 how=ecr
