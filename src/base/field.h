@@ -83,7 +83,9 @@
 	FIELD(WAS, "was", STR) \
 	FIELD(WHY, "why", STR) \
 	FIELD(TAGGED, "tagged", NUM) \
-	FIELD(VALUE, "value", STR)
+	FIELD(VALUE, "value", STR) \
+	FIELD(TOOK, "took", MS) \
+	FIELD(TOOK_MAX, "took", STR)
 
 /*
  * LOGFIELD: the same for keys of log lines only.  Durations in the log are

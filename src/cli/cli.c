@@ -19,6 +19,7 @@
 #include "cli/options.h"
 #include "cli/say.h"
 #include "cli/subcommands.h"
+#include "cli/timespan.h"
 
 static int
 servers_set(struct cli *cli, const char *text)
@@ -65,6 +66,14 @@ number_set(const char **out, const char *option, const char *text, uint64_t max)
 	return 0;
 }
 
+static int
+max_set(struct cli *cli, const char *text)
+{
+	if (!timespan_parse(text, &cli->max_ms))
+		return say_usage("--max: '%s' is not a time", text);
+	return 0;
+}
+
 /* Of an option without a value: what it sets. */
 static bool *
 flag_of(struct cli *cli, int opt)
@@ -102,6 +111,8 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 		return number_set(&cli->limit, "--limit", optarg, UINT32_MAX);
 	case OPT_FENCE:
 		return number_set(&cli->fence, "--fence", optarg, UINT64_MAX);
+	case OPT_MAX:
+		return max_set(cli, optarg);
 	case OPT_CONFIG:
 		cli->config = optarg;
 		return 0;

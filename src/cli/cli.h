@@ -18,6 +18,7 @@ struct cli {
 	const char *kind;  /* of object; NULL: not given */
 	const char *limit; /* number of lines; NULL: the broker's */
 	const char *fence; /* unlock-force: of the hold; NULL: any */
+	int64_t max_ms;	   /* drill: to the answer; 0: not given */
 	char *config;	   /* file of the daemon; NULL: its default */
 	bool local;	   /* asks no other broker */
 	bool ready;	   /* asks whether locks can be granted, too */
@@ -46,6 +47,7 @@ int show_stats(struct cli *cli, int argc, char **argv);
 int show_ping(struct cli *cli, int argc, char **argv);
 int show_version(struct cli *cli, int argc, char **argv);
 int show_unlock_force(struct cli *cli, int argc, char **argv);
+int show_drill(struct cli *cli, int argc, char **argv);
 int show_drain(struct cli *cli, int argc, char **argv);
 int show_replace(struct cli *cli, int argc, char **argv);
 int genpass_main(struct cli *cli, int argc, char **argv);

@@ -47,6 +47,7 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/say.h \
 	src/cli/send.c \
 	src/cli/show.c \
+	src/cli/show_drill.c \
 	src/cli/show_why.c \
 	src/cli/signals.c \
 	src/cli/signals.h \

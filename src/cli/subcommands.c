@@ -31,6 +31,9 @@ static const char *const ping_options_help =
 static const char *const force_options_help =
     "      --fence F      only the hold that has this fence\n";
 
+static const char *const drill_options_help =
+    "      --max TIME     wait for the answer for so long (1m)\n";
+
 static const char *const drain_options_help =
     "      --wait         return when the broker has ended, and tell what it\n"
     "                     waits for\n"
@@ -75,6 +78,11 @@ static const struct option ping_longs[] = {
 
 static const struct option force_longs[] = {
 	{ "fence", required_argument, NULL, OPT_FENCE },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct option drill_longs[] = {
+	{ "max", required_argument, NULL, OPT_MAX },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -140,6 +148,10 @@ const struct command commands[] = {
 	{ "unlock-force", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_unlock_force,
 	    "unlock-force [--fence F] NAME", "end whoever holds a lock",
 	    &force_options_help, force_longs },
+	{ "drill", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_drill,
+	    "drill [--max TIME] NAME",
+	    "tell a holder that it has lost a lock, and how long it goes on",
+	    &drill_options_help, drill_longs },
 	{ "drain", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_drain,
 	    "drain [--wait | --abort]",
 	    "have the broker take no more clients, and stop when "

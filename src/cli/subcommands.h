@@ -58,6 +58,7 @@ enum {
 	OPT_LOCAL,
 	OPT_READY,
 	OPT_WAIT,
+	OPT_MAX,
 	OPT_ABORT
 };
 

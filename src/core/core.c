@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "core/kernel/step.h"
+#include "core/parts/drill/drill.h"
 #include "core/parts/fleet/fleet.h"
 #include "core/parts/force/force.h"
 #include "core/parts/ids.h"
@@ -33,6 +34,7 @@ static const struct core_part *const parts[] = {
 	&fleet_part,
 	&tenant_part,
 	&notes_part,
+	&drill_part,
 	NULL,
 };
 

@@ -98,9 +98,11 @@ struct core_request {
 	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties;
 				 QUEUE: of lines */
 	int64_t ttl_ms;	      /* LATCH */
+	int64_t max_ms;	      /* DRILL: to the answer */
 	/* QUEUE; STATUS, KIND_ANY: the lock, and which other kinds there are */
 	enum kind kind;
 	bool has_hold;
+	bool deaf;	/* its client can be told of no event (RESP2) */
 	uint64_t fence; /* UNLOCK-FORCE: of the hold that is meant; 0: any */
 	struct core_name notes[NOTES]; /* LOCK, SETVALUE */
 };

@@ -140,6 +140,8 @@ noinst_LIBRARIES += src/core/parts/libparts.a
 src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/fleet/fleet.c \
 	src/core/parts/fleet/fleet.h \
+	src/core/parts/drill/drill.c \
+	src/core/parts/drill/drill.h \
 	src/core/parts/force/force.c \
 	src/core/parts/force/force.h \
 	src/core/parts/force/force_list.c \

@@ -84,6 +84,7 @@ EXTRA_DIST += \
 	tests/system/test_clocks.py \
 	tests/system/test_cluster.py \
 	tests/system/test_completion.py \
+	tests/system/test_drill.py \
 	tests/system/test_embedded_data.py \
 	tests/system/test_embedded_full.py \
 	tests/system/test_embedded_tokens.py \

@@ -105,6 +105,14 @@ class Recipes(ShellTest):
         eventually(lambda: self.control.ok("STATUS billing-leader")["state"] == "held", 5)
         self.assertEqual(self.end(self.start("leader-address")), (0, os.uname().nodename + ":8080\n"))
 
+    def test_drill(self):
+        self.program("billing-daemon", "exec sleep 60")
+        self.start("leader")
+        eventually(lambda: "state=held" in self.control.ok("STATUS billing-leader").text, 5)
+        status, out = self.end(self.start("drill"))
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"^\S+ went on for [\d.]+ s after it was told\n$")
+
     def test_cron(self):
         self.program("nightly-report", "echo ran >>did")
 

@@ -33,7 +33,7 @@ ON_NAMES = [
 # watch all names.
 ALWAYS = ["SESSION", "VALID", "LIST", "NAMES", "PING", "READY", "VERSION", "HELP", "WHOAMI",
           "CANCEL x", "RESUME key=00", "LEAVING 00", "UNWATCH x"]
-ADMIN = ["STATS", "UNLOCK-FORCE free", "BROKERS"]
+ADMIN = ["STATS", "UNLOCK-FORCE free", "DRILL free", "BROKERS"]
 NOBODY = ["HELP", "VERSION", "PING"]
 
 

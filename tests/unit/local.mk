@@ -250,6 +250,7 @@ STORIES = tests/unit/core/stories/about.story \
 	tests/unit/core/stories/brokers.story \
 	tests/unit/core/stories/counted.story \
 	tests/unit/core/stories/deadlock.story \
+	tests/unit/core/stories/drill.story \
 	tests/unit/core/stories/force.story \
 	tests/unit/core/stories/given.story \
 	tests/unit/core/stories/groups.story \

@@ -451,11 +451,11 @@ on_request(struct core *core, const struct core_event *ev)
 	const struct core_request *rq = ev->u.request.request;
 	const struct core_verb *verb = &core->rows->verbs[rq->verb];
 
-	assert(s != NULL && !s->detached);
-	assert(rq->verb < VERB_MAX && verb->answer != NULL);
+	assert(!s->detached && rq->verb < VERB_MAX && verb->answer != NULL);
 	assert(!core->config.quorum || !(verb->flags & VERB_FLAG_ONE_SERVER));
 	/* The client has said something: events are kept anew from here on. */
 	PARTS_CALL(heard, core, s);
+	s->deaf = rq->deaf;
 	verb->answer(core, &s->owner, rq);
 }
 

@@ -24,6 +24,7 @@ enum part_id {
 	PART_TOKEN,
 	PART_TENANT,
 	PART_NOTES,
+	PART_DRILL,
 	PARTS
 };
 
@@ -40,6 +41,7 @@ enum part_timer_kind {
 	TIMER_RECALL,
 	TIMER_ABOUT,
 	TIMER_WHY,
+	TIMER_DRILL,
 	TIMER_FLEET,
 	TIMER_VOTE,
 	TIMERS
@@ -58,6 +60,7 @@ enum part_slot_kind {
 	SLOT_RECALL,
 	SLOT_ABOUT,
 	SLOT_WHY,
+	SLOT_DRILL,
 	SLOT_VOTE,
 	SLOTS
 };
@@ -68,7 +71,8 @@ _Static_assert((unsigned)PARTS <= PART_MAX && (unsigned)TIMERS <= TIMER_MAX &&
 
 extern const struct core_part observe_part, replay_part, watch_part, force_part,
     recall_part, unowned_part, warm_part, plain_part, about_part, views_part,
-    fleet_part, sync_part, token_part, tenant_part, notes_part, quorum_part;
+    fleet_part, sync_part, token_part, tenant_part, notes_part, drill_part,
+    quorum_part;
 
 static inline struct measure *
 measure_of(const struct core *core)

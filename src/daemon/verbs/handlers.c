@@ -22,6 +22,7 @@
 #include "daemon/users/identity.h"
 #include "wire/resp_value.h"
 
+#define DRILL_MS 60000 /* of a DRILL without max= */
 #define LATCH_TTL_MS (INT64_C(24) * 60 * 60 * 1000) /* if LATCH gives none */
 
 static void
@@ -101,6 +102,8 @@ ask_core(struct broker *b, struct conn *c, const struct request *r)
 	rq.limit = (uint64_t)number_or(
 	    r, OPTION_LIMIT, number_or(r, OPTION_PARTIES, 0));
 	rq.ttl_ms = number_or(r, OPTION_TTL, latch_ttl_ms(b));
+	rq.max_ms = number_or(r, OPTION_LONGEST, DRILL_MS);
+	rq.deaf = conn_protocol(c) == &wire_resp2;
 	rq.fence = (uint64_t)number_or(r, OPTION_FENCE, 0);
 	rq.kind = (enum kind)r->num[OPTION_KIND];
 	rq.notes[NOTE_VALUE] = (struct core_name){ r->str[OPTION_VALUE].p,

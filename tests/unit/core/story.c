@@ -538,6 +538,7 @@ do_request(struct story *st)
 	rq.keep_ms = story_option_num(st, "keep", 0);
 	rq.delay_ms = story_option_num(st, "delay", 0);
 	rq.ttl_ms = story_option_num(st, "ttl", 0);
+	rq.max_ms = story_option_num(st, "max", 60000);
 	rq.queue_limit = (uint64_t)story_option_num(st, "queue", -1);
 	if (story_option(st, "kind") != NULL)
 		rq.kind =

@@ -42,6 +42,7 @@ static const char *const subjects[] = {
 	"recall",
 	"about",
 	"chain",
+	"drill",
 	"stop",
 	"leave",
 	"unowned",

@@ -90,8 +90,9 @@ START_TEST(without_users_some_verbs_are_for_administrators)
 
 	for (i = 0; i < VERB_MAX; i++)
 		ck_assert_int_eq(verb_has((enum verb_id)i, VERB_FLAG_LOCAL),
-		    i == VERB_UNLOCK_FORCE || i == VERB_DRAIN ||
-			i == VERB_REPLACE || i == VERB_TAKEOVER);
+		    i == VERB_UNLOCK_FORCE || i == VERB_DRILL ||
+			i == VERB_DRAIN || i == VERB_REPLACE ||
+			i == VERB_TAKEOVER);
 }
 END_TEST
 

@@ -363,12 +363,17 @@ note_lost(
 }
 
 /* Whoever gives back a lock that is at risk mostly does so because of that, and
- * stops what it was doing: people must hear of it as of a loss. */
+ * stops what it was doing: people must hear of it as of a loss.  Of what was
+ * forfeited they have heard. */
 void
 hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
 {
 	struct lock *l = h->lock;
 
+	if (hold_rare(h)->forfeited) {
+		hold_end(core, h, clean);
+		return;
+	}
 	if (h->lock->lease.term.state == TERM_ATRISK)
 		note_lost(core, h, NOTIFY_GIVEN_UP, NULL);
 	else
@@ -376,6 +381,32 @@ hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
 	hold_end(core, h, clean);
 	if (clean)
 		LOCK_HOOK(released, core, l);
+}
+
+static void
+tell_lost(struct core *core, struct hold *h, const char *reason, const char *by)
+{
+	struct owner *owner = h->holding.owner;
+	struct lock *l = h->lock;
+
+	if (!hold_rare(h)->forfeited) {
+		emit_event(core, owner->id, EVENT_LOST, l->name, l->name_len);
+		emit_num(core, FIELD_FENCE, h->fence);
+		emit_str(core, FIELD_REASON, reason, strlen(reason));
+		owner_note_lost(core, owner, l->name, l->name_len);
+	}
+	note_lost(core, h, reason, by);
+}
+
+void
+hold_forfeit(
+    struct core *core, struct hold *h, const char *reason, const char *by)
+{
+	assert(hold_was_told(h) && !hold_rare(h)->forfeited);
+	hold_promise_told(h);
+	tell_lost(core, h, reason, by);
+	forget_untold(h, true);
+	hold_need_rare(h)->forfeited = true;
 }
 
 /*
@@ -386,20 +417,12 @@ hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
 void
 hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)
 {
-	struct owner *owner = h->holding.owner;
-	struct lock *l = h->lock;
-
-	assert(reason != NULL && l->nholders > 0);
+	assert(reason != NULL && h->lock->nholders > 0);
 	hold_promise_told(h);
-	if (hold_was_told(h)) {
-		emit_event(core, owner->id, EVENT_LOST, l->name, l->name_len);
-		emit_num(core, FIELD_FENCE, h->fence);
-		emit_str(core, FIELD_REASON, reason, strlen(reason));
-		note_lost(core, h, reason, by);
-		owner_note_lost(core, owner, l->name, l->name_len);
-	} else {
+	if (hold_was_told(h))
+		tell_lost(core, h, reason, by);
+	else
 		core->stats.withdrawn++;
-	}
 	forget_untold(h, true);
 	end_hold(core, h, false);
 }

@@ -102,6 +102,14 @@ void hold_give_back(
 void hold_lose(
     struct core *core, struct hold *h, const char *reason, const char *by);
 
+/*
+ * Tells the session the same, and the hold lives on until that lets go: it is
+ * renewed, nothing bounds it, and nobody else gets the name.  Requires that the
+ * session was told of the hold, and not this.
+ */
+void hold_forfeit(
+    struct core *core, struct hold *h, const char *reason, const char *by);
+
 /* Until when the hold is vouched for: the end of the lease, or the bound. */
 int64_t hold_valid_ms(const struct core *core, const struct holding *holding);
 

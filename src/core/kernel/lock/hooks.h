@@ -69,6 +69,8 @@ struct lock_hooks {
 	    struct core *core, const struct hold *h, const char *how);
 	void (*lost)(struct core *core, const struct hold *h,
 	    const char *reason, const char *by);
+	void (*let_go)(struct core *core, const struct owner *owner,
+	    const char *name, size_t len); /* of what it has lost: UNLOCK */
 	void (*ends)(struct core *core, const struct hold *h);
 	void (*ended)(struct core *core, const struct hold *h);
 	void (*released)(struct core *core, struct lock *l);

@@ -159,6 +159,8 @@ warn(struct core *core, const struct holding *holding, enum event_id event,
 {
 	const struct hold *h = hold_seen(holding);
 
+	if (hold_rare(h)->forfeited)
+		return;
 	emit_event(
 	    core, holding->owner->id, event, h->lock->name, h->lock->name_len);
 	emit_num(core, FIELD_FENCE, hold_told_fence(h));

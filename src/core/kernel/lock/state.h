@@ -44,6 +44,7 @@ struct hold_rare {
 	bool gone;	    /* its client is: counted in lock_rare.ngone */
 	uint32_t reentries; /* not undone by an UNLOCK yet */
 	bool binds;	    /* counted in lock_rare.nbinding */
+	bool forfeited;	    /* its session was told that it is lost */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "base/xmalloc.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lock/hold.h"
+#include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/parting.h"
 #include "core/kernel/lock/queue.h"
@@ -89,14 +90,18 @@ void
 unlock_request(
     struct core *core, struct owner *owner, const struct core_request *rq)
 {
+	const struct core_name *name = rq->names;
 	struct parting *p;
 	unsigned i;
+	bool lost;
 
-	for (i = 0; i < rq->nnames; i++) {
-		if (find_hold(core, owner, &rq->names[i]) != NULL)
+	for (i = 0; i < rq->nnames; i++, name++) {
+		if (find_hold(core, owner, name) != NULL)
 			continue;
-		not_held(core, owner, rq->ref, &rq->names[i],
-		    owner_take_lost(owner, rq->names[i].p, rq->names[i].n));
+		lost = owner_take_lost(owner, name->p, name->n);
+		if (lost)
+			LOCK_HOOK(let_go, core, owner, name->p, name->n);
+		not_held(core, owner, rq->ref, name, lost);
 		return;
 	}
 	p = xcalloc(1, sizeof(*p) + rq->nnames * sizeof(p->depth[0]));
@@ -166,8 +171,9 @@ unlock_timer(struct core *core, struct timer *t)
 	const struct owner *owner = h->holding.owner;
 	struct lock *l = h->lock;
 
-	/* The bound begins to count when a grant is told. */
-	if (!hold_was_told(h)) {
+	/* The bound begins to count when a grant is told; and what was
+	 * forfeited has none. */
+	if (!hold_was_told(h) || h->rare->forfeited) {
 		core_arm(
 		    core, &h->rare->bound, core->now_ms + h->rare->hold_ms);
 		return;

@@ -28,6 +28,7 @@ struct session {
 	uint64_t conn; /* its connection; 0: detached */
 	bool tcp;
 	bool proxied;	  /* a close may be a proxy's */
+	bool deaf;	  /* it can be told of no event, as of late */
 	bool detached;	  /* its connection is gone */
 	bool withdrawing; /* in sessions.withdrawing: it stops waiting */
 	bool letting_go;  /* in sessions.letting_go: it gives all back, ... */

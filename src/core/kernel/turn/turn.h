@@ -19,7 +19,7 @@
 
 #define BROKER_MAX_BYTES 64
 
-#define PART_MAX 16	 /* parts of the core: part.h */
+#define PART_MAX 20	 /* parts of the core: part.h */
 #define PART_ROWS_MAX 64 /* of the table that each has */
 
 /* What kind of thing a struct timer is embedded in.  The parts number theirs

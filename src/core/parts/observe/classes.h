@@ -11,7 +11,7 @@
 #define OTHER 0	  /* the slot of names that are in no class */
 
 /* Why locks are lost; the last is for any other reason. */
-#define REASONS 7
+#define REASONS 8
 extern const char *const measure_reasons[REASONS];
 
 TAILQ_HEAD(wait_list, measure_wait);

@@ -88,7 +88,7 @@ measure_percentile_ms(
 }
 
 const char *const measure_reasons[REASONS] = { "hold", "unreachable", "taken",
-	"failover", "forced", "given-up", "other" };
+	"failover", "forced", "drill", "given-up", "other" };
 
 /* The records are a ring of an hour: this one may still be that of the same
  * minute an hour ago.  As many wait at its beginning as waited before. */

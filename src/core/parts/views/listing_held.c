@@ -67,6 +67,9 @@ list_hold(struct core *core, struct listing *g)
 			    offsetof(struct holding, in_owner));
 		return;
 	}
+	/* Its session was told that it has lost it. */
+	if (hold_rare(h)->forfeited)
+		return;
 	row_str(&g->row, FIELD_MODE, listing_mode(h->lock->shared_hold));
 	row_num(&g->row, FIELD_DEPTH, hold_depth(h));
 	row_num(&g->row, FIELD_FENCE, h->fence);

@@ -1,0 +1,69 @@
+/*
+ * `lockbroker drill`: has a holder told that it has lost a lock, and says how long
+ * it went on.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/exit.h"
+#include "cli/json_reply.h"
+#include "cli/question.h"
+#include "cli/run_request.h"
+#include "cli/say.h"
+#include "cli/timespan.h"
+
+#define MAX_MS 60000 /* without --max */
+
+static void
+print_answer(const char *name, const char *line, int64_t max_ms, bool let_go)
+{
+	char text[TIMESPAN_TEXT_MAX];
+	struct pair who = { .value = "the holder", .value_len = 10 };
+	int64_t took_ms = max_ms;
+
+	(void)pair_find(line, "holder", &who);
+	(void)pair_find_ms(line, "took", &took_ms);
+	timespan_text(took_ms, text);
+	if (let_go)
+		printf("%.*s went on for %s after it was told\n",
+		    (int)who.value_len, who.value, text);
+	else
+		printf("%.*s goes on, %s after it was told; %s is kept for it"
+		       " until it lets go, or unlock-force ends that\n",
+		    (int)who.value_len, who.value, text, name);
+}
+
+/* One that has not let go is a failed drill. */
+int
+show_drill(struct cli *cli, int argc, char **argv)
+{
+	int64_t took_ms, max_ms = cli->max_ms > 0 ? cli->max_ms : MAX_MS;
+	struct client c;
+	struct message m;
+	char line[330];
+	int status;
+	bool let_go;
+
+	(void)argc;
+	if (!run_request_name_ok(argv[1]))
+		return say_usage("'%s' is not a name", argv[1]);
+	snprintf(
+	    line, sizeof(line), "DRILL %s max=%" PRId64 "ms", argv[1], max_ms);
+	status = question_open(cli, &c);
+	if (status == CLI_EXIT_OK)
+		status = question_status(
+		    &c, question_send_for(&c, line, max_ms, &m), &m);
+	client_fini(&c);
+	if (status != CLI_EXIT_OK)
+		return status;
+	let_go = pair_find_ms(m.text, "took", &took_ms);
+	if (cli->json)
+		json_answer(m.text);
+	else
+		print_answer(argv[1], m.text, max_ms, let_go);
+	message_fini(&m);
+	return let_go ? CLI_EXIT_OK : CLI_EXIT_NO;
+}

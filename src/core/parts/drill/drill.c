@@ -1,0 +1,630 @@
+/*
+ * See DESIGN.  The holder's broker has a struct drill of the name, the broker that
+ * was asked a struct asker; they may be one and the same.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/xmalloc.h"
+#include "core/kernel/guard/guard.h"
+#include "core/kernel/lock/broker_message.h"
+#include "core/kernel/lock/hold.h"
+#include "core/kernel/lock/hooks.h"
+#include "core/kernel/lock/lock.h"
+#include "core/kernel/lock/names.h"
+#include "core/kernel/lock/stored.h"
+#include "core/kernel/session/claim.h"
+#include "core/kernel/session/quota.h"
+#include "core/kernel/session/record.h"
+#include "core/kernel/turn/emit.h"
+#include "core/parts/drill/drill.h"
+#include "core/parts/ids.h"
+#include "core/parts/views/about.h"
+
+#define REASON "drill"
+
+/* What the part has of a name; without a hold it is nothing. */
+struct drill {
+	struct hold *hold;
+	int64_t since_ms;
+	struct timer let_go; /* the session has let go: the hold ends */
+	uint64_t asker;	     /* here, or ... */
+	char token[ABOUT_TOKEN_BYTES]; /* ... at another broker; "" */
+};
+
+/* One DRILL.  Freed with its claim. */
+struct asker {
+	struct claim claim;
+	struct table_link by_id;
+	uint64_t id;
+	int64_t max_ms;
+	bool begun;
+	char *holder; /* owned; NULL: not known yet */
+	size_t name_len;
+	char name[];
+};
+
+struct drills {
+	struct table by_id; /* askers */
+};
+
+/* Why there is no drill; what is told between brokers as a code. */
+static const struct refusal {
+	const char *code;
+	enum err_code err;
+	const char *text;
+} refusals[] = {
+	{ "gone", ERR_NOT_FOUND, "nobody has it" },
+	{ "exists", ERR_EXISTS, "a drill of it is under way" },
+	{ "shared", ERR_UNSUPPORTED, "it is shared; a drill is of one holder" },
+	{ "token", ERR_UNSUPPORTED,
+	    "a Redis client holds it by a token, and can be told nothing" },
+	{ "away", ERR_UNSUPPORTED,
+	    "its session has no connection now, and can be told nothing" },
+	{ "deaf", ERR_UNSUPPORTED,
+	    "its session speaks RESP2, and can be told nothing" },
+};
+
+enum { GONE, EXISTS, SHARED, TOKEN, AWAY, DEAF, REFUSALS };
+
+static struct drills *
+drills_of(const struct core *core)
+{
+	return core->part[PART_DRILL];
+}
+
+static const char *
+id_of(const struct table_link *link, size_t *len)
+{
+	const struct asker *a = container_of_const(link, struct asker, by_id);
+
+	*len = sizeof(a->id);
+	return (const char *)&a->id;
+}
+
+static struct asker *
+find_asker(const struct core *core, uint64_t id)
+{
+	struct table_link *link =
+	    table_find(&drills_of(core)->by_id, (const char *)&id, sizeof(id));
+
+	return link == NULL ? NULL : container_of(link, struct asker, by_id);
+}
+
+static struct drill *
+drill_of(const struct lock *l)
+{
+	struct drill *d = lock_part(l, PART_DRILL);
+
+	return d != NULL && d->hold != NULL ? d : NULL;
+}
+
+/* Who asks. */
+
+static struct asker *
+asker_of(struct claim *c)
+{
+	return container_of(c, struct asker, claim);
+}
+
+static void
+asker_free(struct core *core, struct asker *a)
+{
+	table_remove(&drills_of(core)->by_id, &a->by_id);
+	a->claim.owner->nuncounted--;
+	claim_end(core, &a->claim);
+	free(a->holder);
+	free(a);
+}
+
+static void
+withdraw(struct core *core, struct claim *c)
+{
+	asker_free(core, asker_of(c));
+}
+
+static void
+refuse(struct core *core, struct claim *c)
+{
+	emit_error(core, c->owner->id, c->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	withdraw(core, c);
+}
+
+static void
+hasten(struct core *core, struct claim *c)
+{
+	emit_reply(core, c->owner->id, c->ref, STATUS_CANCELLED);
+	withdraw(core, c);
+}
+
+static void
+cancel(struct core *core, struct claim *c, uint64_t by)
+{
+	uint64_t session = c->owner->id;
+
+	hasten(core, c);
+	emit_reply(core, session, by, STATUS_OK);
+}
+
+static void
+emit_ok(struct core *core, const struct asker *a)
+{
+	emit_reply(core, a->claim.owner->id, a->claim.ref, STATUS_OK);
+	if (a->holder != NULL)
+		emit_text(core, FIELD_HELD_BY, a->holder);
+}
+
+static void
+fail(struct core *core, struct asker *a, enum err_code code, const char *text)
+{
+	emit_error(core, a->claim.owner->id, a->claim.ref, code, "%s", text);
+	asker_free(core, a);
+}
+
+static void
+time_up(struct core *core, struct claim *c)
+{
+	struct asker *a = asker_of(c);
+
+	if (!a->begun) {
+		fail(core, a, ERR_UNAVAILABLE,
+		    "the broker that has the name did not answer; one of an"
+		    " earlier version knows no drill");
+		return;
+	}
+	emit_ok(core, a);
+	emit_text(core, FIELD_TOOK_MAX, "max");
+	asker_free(core, a);
+}
+
+static const struct claim_class asker_class = {
+	.kind = CLAIM_ASK,
+	.time_up = time_up,
+	.cancel = cancel,
+	.hasten = hasten,
+	.withdraw = withdraw,
+	.refuse = refuse,
+};
+
+static struct asker *
+asker_new(struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	struct asker *a = xcalloc(1, sizeof(*a) + name->n);
+
+	claim_begin(core, &a->claim, &asker_class, owner, rq);
+	claim_list(core, &a->claim);
+	owner->nuncounted++;
+	a->id = ++core->last_seq;
+	a->max_ms = rq->max_ms;
+	a->name_len = name->n;
+	memcpy(a->name, name->p, name->n);
+	table_add(&drills_of(core)->by_id, &a->by_id);
+	core_arm(core, &a->claim.deadline,
+	    core->now_ms + core->config.reply_timeout_ms);
+	return a;
+}
+
+static void
+began(struct core *core, struct asker *a)
+{
+	a->begun = true;
+	core_arm(core, &a->claim.deadline, core->now_ms + a->max_ms);
+}
+
+static void
+ended(struct core *core, struct asker *a, int64_t took_ms)
+{
+	emit_ok(core, a);
+	emit_num(core, FIELD_TOOK, (uint64_t)took_ms);
+	asker_free(core, a);
+}
+
+/* The hold ended by a loss in earnest, or by force: nothing was learnt. */
+#define LOST_TEXT "its holder has lost it meanwhile, and not by the drill"
+
+/* At the broker that has the hold. */
+
+static void
+tell(struct core *core, const char *name, size_t len, const char *token,
+    const char *code, int64_t ms)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "drilled %s %" PRId64, code, ms);
+	about_send(core, SLOT_STRAY, name, len, span_of(token), text);
+}
+
+/* Returns why the name can't be drilled; NULL: it can. */
+static const struct refusal *
+obstacle(struct core *core, const struct lock *l)
+{
+	const struct hold *h = hold_first(l);
+	const struct session *s = session_seen(h->holding.owner);
+
+	if (l->shared_hold)
+		return &refusals[SHARED];
+	if (drill_of(l) != NULL)
+		return &refusals[EXISTS];
+	if (!hold_was_told(h))
+		return &refusals[GONE];
+	if (core->above->conn_of(core, s->owner.id) == 0)
+		return &refusals[AWAY];
+	return s->deaf ? &refusals[DEAF] : NULL;
+}
+
+/* Requires that nothing is in the way.  The drill is known from the moment on at
+ * which the loss is told. */
+static struct drill *
+begin(struct core *core, struct lock *l, const char *by)
+{
+	struct drill *d = lock_need_part(l, PART_DRILL, sizeof(*d));
+
+	memset(d, 0, sizeof(*d));
+	d->let_go.kind = TIMER_DRILL;
+	d->since_ms = core->now_ms;
+	hold_forfeit(core, hold_first(l), REASON, by);
+	d->hold = hold_first(l);
+	return d;
+}
+
+static void
+over(struct core *core, const struct lock *l, struct drill *d, bool lost)
+{
+	struct asker *a = find_asker(core, d->asker);
+	int64_t took_ms = core->now_ms - d->since_ms;
+
+	core_disarm(core, &d->let_go);
+	d->hold = NULL;
+	if (a != NULL && lost)
+		fail(core, a, ERR_LOST, LOST_TEXT);
+	else if (a != NULL)
+		ended(core, a, took_ms);
+	else if (d->token[0] != '\0' && !core->stopping)
+		tell(core, l->name, l->name_len, d->token,
+		    lost ? "lost" : "over", took_ms);
+}
+
+static void
+on_lost(
+    struct core *core, const struct hold *h, const char *reason, const char *by)
+{
+	struct drill *d = drill_of(h->lock);
+
+	(void)reason;
+	(void)by;
+	if (d != NULL)
+		over(core, h->lock, d, true);
+}
+
+static void
+on_ends(struct core *core, const struct hold *h)
+{
+	struct drill *d = drill_of(h->lock);
+
+	if (d != NULL && d->hold == h)
+		over(core, h->lock, d, false);
+}
+
+/* The session has sent UNLOCK.  The hold ends outside of this hook. */
+static void
+on_let_go(
+    struct core *core, const struct owner *owner, const char *name, size_t len)
+{
+	const struct lock *l = lock_find(core, name, len);
+	struct drill *d = l != NULL ? drill_of(l) : NULL;
+
+	if (d != NULL && d->hold->holding.owner == owner)
+		core_arm(core, &d->let_go, core->now_ms);
+}
+
+static void
+on_timer(struct core *core, struct timer *t)
+{
+	struct hold *h = container_of(t, struct drill, let_go)->hold;
+	struct lock *l = h->lock;
+
+	hold_end(core, h, true);
+	lock_next(core, l);
+}
+
+/* One that asks again before it has let go would wait for itself. */
+static bool
+admits(struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	const struct drill *d;
+	const struct lock *l;
+	unsigned i;
+
+	for (i = 0; i < rq->nnames; i++) {
+		l = lock_find(core, rq->names[i].p, rq->names[i].n);
+		d = l != NULL ? drill_of(l) : NULL;
+		if (d == NULL || d->hold->holding.owner != owner)
+			continue;
+		emit_error(core, owner->id, rq->ref, ERR_LOST,
+		    "this session has lost %.*s (" REASON
+		    "); it has to UNLOCK it first",
+		    (int)l->name_len, l->name);
+		return false;
+	}
+	return true;
+}
+
+/* A re-entry that was granted before the loss was told has to wait. */
+static bool
+may_grant(const struct core *core, const struct lock *l, const struct waiter *w)
+{
+	const struct drill *d = drill_of(l);
+
+	(void)core;
+	return d == NULL || d->hold->holding.owner != w->claim.owner;
+}
+
+/* At the broker that is asked. */
+
+static void
+hear_holder(struct asker *a, const struct about *has)
+{
+	struct span who = has->label.n > 0 ? has->label : has->peer;
+
+	free(a->holder);
+	a->holder = who.n > 0 ? xstrndup(who.p, who.n) : NULL;
+}
+
+static void
+look(struct core *core, const struct asker *a)
+{
+	struct slot *slot;
+	struct op *op = slot_submit(core, &slot, OP_STATUS, SLOT_DRILL,
+	    guard_shard(core, a->name, a->name_len), a->name, a->name_len);
+
+	op->look = KIND_LOCK;
+	slot->ref = a->id;
+	slot->name = xstrndup(a->name, a->name_len);
+	slot->name_len = a->name_len;
+}
+
+static void
+drill_here(struct core *core, struct lock *l, struct owner *owner,
+    const struct core_request *rq)
+{
+	const struct refusal *why = obstacle(core, l);
+	struct about has;
+	struct asker *a;
+
+	if (why != NULL) {
+		emit_error(core, owner->id, rq->ref, why->err, "%s", why->text);
+		return;
+	}
+	(void)about_here(core, l, &has);
+	a = asker_new(core, owner, rq);
+	hear_holder(a, &has);
+	began(core, a);
+	begin(core, l, owner->peer)->asker = a->id;
+}
+
+void
+drill_request(
+    struct core *core, struct owner *owner, const struct core_request *rq)
+{
+	const struct core_name *name = &rq->names[0];
+	uint32_t shard = guard_shard(core, name->p, name->n);
+	struct lock *l = lock_find(core, name->p, name->n);
+	const struct refusal *why = NULL;
+	char text[GUARD_WHY_SIZE];
+	struct about has;
+
+	if (!quota_open(core, owner, rq->ref))
+		return;
+	if (owner->draining) {
+		emit_reply(core, owner->id, rq->ref, STATUS_CANCELLED);
+		return;
+	}
+	if (l != NULL)
+		lock_look(core, l, owner);
+	if (l != NULL && !TAILQ_EMPTY(&l->holders)) {
+		drill_here(core, l, owner, rq);
+		return;
+	}
+	if (about_here(core, l, &has))
+		why = &refusals[GONE];
+	else if (LOCK_ASK(token_held, core, name->p, name->n, &has) != 0)
+		why = &refusals[TOKEN];
+	if (why != NULL)
+		emit_error(core, owner->id, rq->ref, why->err, "%s", why->text);
+	else if (!guard_up(core, shard))
+		emit_error(core, owner->id, rq->ref, ERR_UNAVAILABLE, "%s",
+		    guard_excuse(core, shard, NULL, text));
+	else
+		look(core, asker_new(core, owner, rq));
+}
+
+static void
+on_again(struct core *core, const struct slot *slot, int64_t left_ms)
+{
+	const struct asker *a = find_asker(core, slot->ref);
+
+	(void)left_ms;
+	if (a != NULL)
+		look(core, a);
+}
+
+/* Its broker has told who has the name, and is asked now; or has not. */
+static void
+on_told(struct core *core, const struct slot *slot, const struct outcome *o,
+    const struct about *has)
+{
+	struct asker *a = find_asker(core, slot->ref);
+	const char *bar = memchr(o->text, '|', o->text_len);
+	char token[ABOUT_TOKEN_BYTES], text[ABOUT_TOKEN_BYTES + 64];
+
+	if (a == NULL)
+		return;
+	if (has == NULL || bar == NULL) {
+		fail(core, a, ERR_UNAVAILABLE,
+		    "the broker that has the name did not answer");
+		return;
+	}
+	if (has->fence == 0) {
+		fail(core, a, ERR_NOT_FOUND, refusals[GONE].text);
+		return;
+	}
+	hear_holder(a, has);
+	about_token(core, a->id, token);
+	snprintf(text, sizeof(text), "drill %s %" PRIu64, token, has->fence);
+	about_send(core, SLOT_DRILL, a->name, a->name_len,
+	    (struct span){ o->text, (size_t)(bar - o->text) }, text)
+	    ->ref = a->id;
+}
+
+/* Who has the name, by its key. */
+static void
+on_look(struct core *core, struct asker *a, const struct slot *slot,
+    const struct outcome *o)
+{
+	struct stored v = stored_parse(o->text, o->text_len);
+	char why[GUARD_WHY_SIZE];
+
+	if (o->status != OUTCOME_VALUE && o->status != OUTCOME_GONE)
+		fail(core, a, ERR_UNAVAILABLE,
+		    guard_excuse(core, slot->shard, o, why));
+	else if (v.free || stored_is_ours(core, o->text, o->text_len))
+		fail(core, a, ERR_NOT_FOUND, refusals[GONE].text);
+	else if (v.broker_len == 0 ||
+		 (!v.lease && strcmp(v.state, "held") == 0))
+		fail(core, a, ERR_UNSUPPORTED, refusals[TOKEN].text);
+	else if (!v.lease)
+		fail(core, a, ERR_UNSUPPORTED, refusals[SHARED].text);
+	else if (!about_ask(core, slot, o, ABOUT_EACH_SECOND))
+		fail(core, a, ERR_UNAVAILABLE,
+		    "the broker that has the name can't be asked now");
+}
+
+static void
+on_outcome(struct core *core, const struct slot *slot, const struct outcome *o)
+{
+	struct asker *a = find_asker(core, slot->ref);
+
+	if (a == NULL)
+		return;
+	if (slot->op == OP_STATUS)
+		on_look(core, a, slot, o);
+	else if (o->status != OUTCOME_DONE && !a->begun)
+		fail(core, a, ERR_UNAVAILABLE,
+		    "the broker that has the name does not listen");
+}
+
+/* Messages. */
+
+static void
+on_drill_message(struct core *core, struct lock *l, const struct message *m)
+{
+	const struct refusal *why = &refusals[GONE];
+	char by[BROKER_MAX_BYTES + 16];
+	struct drill *d;
+	uint64_t fence;
+	size_t n = stored_broker(m->more[0].p, m->more[0].n);
+
+	if (n == 0 || m->more[0].n >= ABOUT_TOKEN_BYTES ||
+	    !message_number(m, 1, FENCE_MAX, &fence))
+		return;
+	snprintf(by, sizeof(by), "broker=%.*s", (int)n, m->more[0].p);
+	if (l != NULL && hold_first(l) != NULL && hold_first(l)->fence == fence)
+		why = obstacle(core, l);
+	if (why == NULL) {
+		d = begin(core, l, by);
+		snprintf(d->token, sizeof(d->token), "%.*s", (int)m->more[0].n,
+		    m->more[0].p);
+		tell(core, m->name, m->name_len, d->token, "begun", 0);
+		return;
+	}
+	snprintf(by, sizeof(by), "drilled %s 0", why->code);
+	about_send(core, SLOT_STRAY, m->name, m->name_len,
+	    (struct span){ m->more[0].p, m->more[0].n }, by);
+}
+
+static void
+on_drilled_message(struct core *core, struct lock *l, const struct message *m)
+{
+	struct span code = { m->more[0].p, m->more[0].n };
+	struct asker *a = find_asker(core, m->seq);
+	uint64_t ms;
+	unsigned i;
+
+	(void)l;
+	if (a == NULL || !message_number(m, 1, INT64_MAX / 2, &ms) ||
+	    !span_same((struct span){ a->name, a->name_len },
+		(struct span){ m->name, m->name_len }))
+		return;
+	if (span_is(code, "begun"))
+		began(core, a);
+	else if (span_is(code, "over"))
+		ended(core, a, (int64_t)ms);
+	else if (span_is(code, "lost"))
+		fail(core, a, ERR_LOST, LOST_TEXT);
+	else
+		for (i = 0; i < REFUSALS; i++)
+			if (span_is(code, refusals[i].code)) {
+				fail(
+				    core, a, refusals[i].err, refusals[i].text);
+				return;
+			}
+}
+
+static const struct message_word words[] = {
+	{ "drill", 2, TO_BROKER, on_drill_message },
+	{ "drilled", 2, TO_BROKER, on_drilled_message },
+	{ .word = NULL },
+};
+
+/* As a part. */
+
+static void
+init(struct core *core)
+{
+	core->part[PART_DRILL] = xcalloc(1, sizeof(struct drills));
+	table_init(&drills_of(core)->by_id, id_of);
+}
+
+/* No claim is left by then. */
+static void
+fini(struct core *core)
+{
+	assert(drills_of(core)->by_id.n == 0);
+	table_fini(&drills_of(core)->by_id);
+	free(drills_of(core));
+}
+
+static const struct part_timer timers[] = {
+	{ TIMER_DRILL, { AGENDA_PATIENT, on_timer } },
+	{ 0 },
+};
+
+static const struct part_slot slots[] = {
+	{ SLOT_DRILL,
+	    { .outcome = on_outcome, .again = on_again, .told = on_told } },
+	{ 0 },
+};
+
+static const struct lock_hooks hooks = {
+	.admits = admits,
+	.may_grant = may_grant,
+	.lost = on_lost,
+	.ends = on_ends,
+	.let_go = on_let_go,
+	.words = words,
+};
+
+const struct core_part drill_part = {
+	.id = PART_DRILL,
+	.lock = &hooks,
+	.init = init,
+	.fini = fini,
+	.timers = timers,
+	.slots = slots,
+};
