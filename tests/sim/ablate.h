@@ -14,6 +14,7 @@ struct topology;
 /* Protections outside the scripts. */
 enum ablation_switch {
 	ABLATE_SCRIPT,
+	ABLATE_WARM, /* a script; all else is judged as where nothing is wrong */
 	ABLATE_KILL,
 	ABLATE_ARRIVAL,
 	ABLATE_FLUSH,

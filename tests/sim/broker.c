@@ -376,6 +376,18 @@ broker_init(struct broker *b, struct world *w, int index)
 		(void)electorate_tell(b);
 }
 
+/* The default, of most.  Where warmth is to be met it is a number for half of
+ * them, which the core cuts to a tenth of the lease: `auto` is shorter than the
+ * time after which a refusal is judged. */
+static int64_t
+warm_ms(const struct broker *b)
+{
+	if ((b->instance & 48) == 0)
+		return (b->instance & 64) == 0 ? b->w->lease_ms : 0;
+	return b->w->warmth.left > 0 && (b->instance & 16) != 0 ? b->w->lease_ms
+								: WARM_AUTO;
+}
+
 static void
 broker_make_core(struct broker *b)
 {
@@ -396,10 +408,7 @@ broker_make_core(struct broker *b)
 		.fences = 1u << b->instance % 4,
 		.reply_timeout_ms = w->reply_timeout_ms,
 		.locks.max_grace_ms = 300000,
-		/* The default, of three in four; the core cuts it to a part. */
-		.locks.warm_ms = (b->instance & 48) != 0   ? WARM_AUTO
-				 : (b->instance & 64) == 0 ? w->lease_ms
-							   : 0,
+		.locks.warm_ms = warm_ms(b),
 		.locks.warm_names = { warm_names, 1 },
 		.locks.handovers = (unsigned)prng_range(&w->prng, 1, 8),
 		.work = w->work,
