@@ -113,6 +113,22 @@ class Recipes(ShellTest):
         self.assertEqual(status, 0)
         self.assertRegex(out, r"^\S+ went on for [\d.]+ s after it was told\n$")
 
+    @unittest.skipUnless(shutil.which("redis-cli"), "redis-cli is not installed")
+    def test_redis_fence(self):
+        """A real Redis refuses a holder with a lower fence, and accepts the same one again."""
+        server = self.redis()
+
+        def write(fence, total):
+            return self.end(self.start("redis-fence", lambda text: (
+                f"LOCKBROKER_FENCE={fence} TOTAL={total}; "
+                + text.replace("redis-cli", f"redis-cli -s {server.unix_path}"))))[1]
+        high = 2 ** 53 - 1
+        for fence, total in ((high - 1, 1), (high - 1, 2), (high, 3)):
+            self.assertNotIn("STALE", write(fence, total))
+        self.assertIn("STALE", write(high - 1, 4))
+        self.assertEqual(server.cmd("HGET", "ledger", "total"), "3")
+        self.assertEqual(server.cmd("HGET", "ledger", "fence"), str(high))
+
     def test_cron(self):
         self.program("nightly-report", "echo ran >>did")
 
