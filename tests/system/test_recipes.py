@@ -1,5 +1,6 @@
 """The commands of lockbroker-recipes(7) and of the README, as they are printed there."""
 
+import glob
 import os
 import re
 import shutil
@@ -17,6 +18,9 @@ from lib.manual import SOURCE, blocks, read_source
 from lib.proc import die_with_parent
 from lib.wait import eventually, let_time_pass, patience
 from test_client_node import version
+
+# The newest server of Debian's packages, which put it beside the PATH; or None.
+POSTGRES = max(glob.glob("/usr/lib/postgresql/*/bin"), default=None)
 
 
 class ShellTest(SystemTest):
@@ -112,6 +116,41 @@ class Recipes(ShellTest):
         status, out = self.end(self.start("drill"))
         self.assertEqual(status, 0)
         self.assertRegex(out, r"^\S+ went on for [\d.]+ s after it was told\n$")
+
+    @unittest.skipUnless(POSTGRES and os.getuid() == 0, "no PostgreSQL, or not root")
+    def test_sql_in_postgresql(self):
+        """The statement as it is printed, by psql, which knows :fence as a variable, too."""
+        data = os.path.join(self.directory, "pg")
+        os.mkdir(data)
+        shutil.chown(data, "postgres")
+        os.chmod(self.directory, 0o755)
+
+        def run(*argv, text=None):
+            done = subprocess.run(["runuser", "-u", "postgres", "--", *argv], cwd=data, text=True,
+                                  input=text, capture_output=True, timeout=patience(60))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+        run(os.path.join(POSTGRES, "initdb"), "-D", "d", "-A", "trust", "-N")
+        server = subprocess.Popen(
+            ["runuser", "-u", "postgres", "--", os.path.join(POSTGRES, "postgres"), "-D",
+             os.path.join(data, "d"), "-k", data, "-c", "listen_addresses="],
+            stderr=subprocess.DEVNULL, preexec_fn=die_with_parent, start_new_session=True)
+        self.addCleanup(server.wait)
+        self.addCleanup(self.kill, server)
+        ready = [os.path.join(POSTGRES, "pg_isready"), "-q", "-h", data]
+        eventually(lambda: subprocess.run(ready, check=False).returncode == 0, 30, "it is ready")
+
+        def sql(text, **variables):
+            sets = [f"--set={key}={value}" for key, value in variables.items()]
+            return run("psql", "-h", data, "-d", "postgres", "-At", *sets, text=text).strip()
+
+        def write(fence, total):
+            return sql(self.recipes["sql"], id=1, fence=fence, total=total)
+        sql("CREATE TABLE ledger (id int, total int, fence bigint);"
+            "INSERT INTO ledger VALUES (1, 0, 0);")
+        self.assertEqual([write(7, 1), write(7, 2), write(9, 3), write(8, 4)],
+                         ["UPDATE 1", "UPDATE 1", "UPDATE 1", "UPDATE 0"])
+        self.assertEqual(sql("SELECT total, fence FROM ledger;"), "3|9")
 
     @unittest.skipUnless(shutil.which("redis-cli"), "redis-cli is not installed")
     def test_redis_fence(self):
