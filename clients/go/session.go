@@ -211,7 +211,7 @@ func (s *session) connect(l *limit) {
 	places := b.places()
 	for i, p := range places {
 		if i > 0 && l.left(b) <= 0 {
-			why = append(why, p.text+": no time was left to try it")
+			why = append(why, p.text+": not tried, out of time")
 			continue
 		}
 		err := s.greet(p, min(connect, l.share(b, i+1 < len(places))))

@@ -126,7 +126,7 @@ func (r *reply) err() error {
 func strangers(text string) string {
 	switch {
 	case strings.HasPrefix(text, "-"):
-		return "that is a Redis, and no lockbroker, whose port is 5625 by default"
+		return "that is a Redis server, not a lockbroker; use port 5625"
 	case strings.HasPrefix(text, "HTTP"):
 		return "that speaks HTTP, and is no lockbroker"
 	case len(text) > 40:
@@ -141,7 +141,7 @@ func (r *reply) refused(code, begins string) *Error {
 		Age: parseDuration(r.get("age")), Before: r.number("before")}
 	text := []string{begins}
 	if kept := r.get("kept"); kept != "" {
-		text = append(text, "kept after its last holder for another ",
+		text = append(text, "reserved (keep= or delay=) for another ",
 			span(parseDuration(kept)))
 	} else {
 		holder := e.Holder

@@ -65,7 +65,7 @@ func TestWordsOfReplies(t *testing.T) {
 	for text, wanted := range map[string]string{
 		"BUSY":                           "held by another",
 		"BUSY holder=h broker=b age=90s": "held by h through b for 1 min",
-		"TIMEOUT kept=2500ms":            "not granted in time; kept after its last holder for another 2 s",
+		"TIMEOUT kept=2500ms":            "not granted in time; reserved (keep= or delay=) for another 2 s",
 		"ERR denied no":                  "no",
 		"ERR limit":                      "limit",
 		"OKAY":                           `that is no lockbroker: it says "OKAY"`,

@@ -197,7 +197,7 @@ class Reply {
       }
       default:
         return new LockError('unavailable', text.startsWith('-') ?
-          'that is a Redis, and no lockbroker, whose port is 5625 by default' :
+          'that is a Redis server, not a lockbroker; use port 5625' :
           `that is no lockbroker: it says ${JSON.stringify(text.slice(0, 40))}`);
     }
   }
@@ -211,7 +211,7 @@ class Reply {
       });
     let text = begins;
     if (kept) {
-      text += `kept after its last holder for another ${span(milliseconds(kept))}`;
+      text += `reserved (keep= or delay=) for another ${span(milliseconds(kept))}`;
     } else {
       text += `held by ${holder || 'another'}`;
       if (broker) text += ` through ${broker}`;
@@ -346,7 +346,7 @@ class Session {
     const places = this.broker.places();
     for (const [i, place] of places.entries()) {
       if (i > 0 && limit.left() <= 0) {
-        why.push(`${place.text}: no time was left to try it`);
+        why.push(`${place.text}: not tried, out of time`);
         continue;
       }
       try {

@@ -66,8 +66,7 @@ cheap_why(const char *hex)
 {
 	if (strspn(hex, digits) != 2 * (size_t)SECRET_DIGEST_BYTES ||
 	    hex[2 * SECRET_DIGEST_BYTES] != '\0')
-		return "has not 64 of the digits 0 to 9 and a to f behind "
-		       "\"sha256:\"";
+		return "needs 64 digits (0 to 9, a to f) after \"sha256:\"";
 	return NULL;
 }
 
@@ -85,7 +84,7 @@ secret_hash_why(const char *hash)
 	case CRYPT_SALT_TOO_CHEAP:
 		return NULL;
 	default:
-		return "is of a kind that crypt(3) does not know here";
+		return "is of a kind that crypt(3) does not support on this host";
 	}
 }
 

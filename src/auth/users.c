@@ -116,7 +116,8 @@ add_group(struct user *user, const char *name, struct buf *why)
 	group = getgrnam(name);
 	if (group == NULL) {
 		buf_addf(why,
-		    "auth.users: %s: unix: there is no group \"%s\" here\n",
+		    "auth.users: %s: unix: group \"%s\" does not exist on "
+		    "this host\n",
 		    user->name, name);
 		return false;
 	}
@@ -136,7 +137,8 @@ add_peer(struct user *user, const char *name, struct buf *why)
 	passwd = getpwnam(name);
 	if (passwd == NULL) {
 		buf_addf(why,
-		    "auth.users: %s: unix: there is no user \"%s\" here\n",
+		    "auth.users: %s: unix: user \"%s\" does not exist on "
+		    "this host\n",
 		    user->name, name);
 		return false;
 	}
@@ -306,13 +308,13 @@ users_tell_idle(const struct users *users, struct buf *out)
 		user = &users->v[i];
 		if (user->in_file_only)
 			buf_addf(out,
-			    "%s:%d: %s may do nothing: auth.users has no such "
-			    "name\n",
+			    "%s:%d: %s has no rights: add the user to "
+			    "auth.users\n",
 			    users->file, user->line, user->name);
 		else if (!can_come(user))
 			buf_addf(out,
-			    "auth.users: nobody can be %s: there is no hash, "
-			    "no unix and no certificate\n",
+			    "auth.users: nobody can log in as %s: give it a "
+			    "hash, unix or certificate\n",
 			    user->name);
 	}
 }
@@ -397,7 +399,7 @@ user_name_why(const char *name)
 		return "has a name with other characters than letters, digits "
 		       "and . _ - + @";
 	if (strcmp(name, USERS_ANONYMOUS) == 0 || strcmp(name, "-") == 0)
-		return "has a name that means nobody in particular";
+		return "has a name that is reserved for unauthenticated clients";
 	return NULL;
 }
 
@@ -489,14 +491,15 @@ user_may(const struct user *user, enum right right, struct span name,
 	if (right == RIGHT_NONE)
 		return say(rule, true, "everybody may", NULL);
 	if (user == NULL)
-		return say(rule, false, "is nobody in particular", NULL);
+		return say(rule, false, "is not logged in", NULL);
 	if (right == RIGHT_USER)
-		return say(rule, true, "every user may", NULL);
+		return say(rule, true, "every user has this right", NULL);
 	p = name.n > 0 ? match(user, &user->rights.deny, name) : NULL;
 	if (p != NULL)
 		return say(rule, false, "deny", p);
 	if (right == RIGHT_ADMIN)
 		return say(rule, user->rights.admin,
-		    user->rights.admin ? "admin" : "is no administrator", NULL);
+		    user->rights.admin ? "admin" : "is not an administrator",
+		    NULL);
 	return may_on_name(user, right, name, rule);
 }

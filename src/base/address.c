@@ -54,7 +54,7 @@ check_name(const char *host)
 
 	if (host[strspn(host, LETTERS DIGITS "._-")] != '\0')
 		return strchr(host, ':') == NULL
-			   ? "has a character that no host name has"
+			   ? "has a character that host names cannot have"
 			   : TOO_MANY_COLONS;
 	if (strlen(host) > HOST_MAX)
 		return "has too long a host name";
@@ -81,8 +81,8 @@ check_form(const char *text)
 	if (text[0] == '\0')
 		return "is empty";
 	if (strstr(text, "://") != NULL)
-		return "is a URL, and no HOST:PORT; its user, password and TLS"
-		       " have settings of their own";
+		return "is a URL, not HOST:PORT; set its user, password and "
+		       "TLS by the settings for them";
 	if (strchr(text, '@') != NULL)
 		return "has a user before the host";
 	return NULL;
@@ -169,7 +169,7 @@ address_parse_unix(struct address *out, const char *path)
 	if (path[0] != '/')
 		return "is not an absolute path";
 	if (strlen(path) > UNIX_PATH_MAX)
-		return "is longer than the path of a Unix socket may be";
+		return "is too long for the path of a Unix socket";
 	for (p = path; *p != '\0'; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			return "has a control character in it";

@@ -110,7 +110,7 @@ parse_duration_why(const char *s, size_t n)
 	bool number = digits == 1 || (digits > 1 && s[0] != '0');
 
 	if (number && digits == n)
-		return "must say the unit, for example 30s";
+		return "has no unit; write 30s, for example";
 	if (number && find_unit(s + digits, n - digits))
 		return "is longer than 365d";
 	return "is not a duration such as 500ms, 30s, 5m, 2h or 1d";

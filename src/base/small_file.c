@@ -47,7 +47,7 @@ check_regular(int fd)
 
 	if (fstat(fd, &st) != 0)
 		return strerror(errno);
-	return S_ISREG(st.st_mode) ? NULL : "no regular file";
+	return S_ISREG(st.st_mode) ? NULL : "not a regular file";
 }
 
 char *
@@ -85,10 +85,9 @@ small_file_password(const char *path, const char **why)
 		return NULL;
 	n = strcspn(text, "\r\n");
 	if (strlen(text) != length)
-		*why = "a NUL character in it";
+		*why = "contains a NUL character";
 	else if (n == 0)
-		*why =
-		    length == 0 ? "nothing in it" : "its first line is empty";
+		*why = length == 0 ? "empty" : "its first line is empty";
 	explicit_bzero(text + n, length - n);
 	if (*why == NULL)
 		return text;

@@ -39,8 +39,8 @@ static int
 servers_option(struct cli *cli, const char *text)
 {
 	if (cli->addresses.n > 0)
-		return say_usage("-S is given twice; write the addresses of "
-				 "one after the other, with a comma between");
+		return say_usage("-S is given twice; give one list of "
+				 "addresses, separated by commas");
 	return servers_set(cli, text);
 }
 
@@ -129,9 +129,9 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 		login_password_file(optarg);
 		return 0;
 	case OPT_PASSWORD:
-		return say_usage("a password in an argument can be read by "
-				 "everybody here: put it into a file and give "
-				 "--password-file");
+		return say_usage("other users of this host can read "
+				 "arguments: put the password into a file "
+				 "and give --password-file");
 	case 'V':
 		printf("lockbroker %s\n", PACKAGE_VERSION);
 		break;
@@ -180,7 +180,7 @@ servers_default(struct cli *cli)
 	int rc = 0;
 
 	if ((cli->files.cert == NULL) != (cli->files.key == NULL))
-		return say_usage("--cert and --key belong together");
+		return say_usage("give both --cert and --key");
 	if (cli->addresses.n == 0 && text != NULL && text[0] != '\0')
 		rc = servers_set(cli, text);
 	else if (cli->addresses.n == 0)
@@ -282,7 +282,7 @@ cli_main(int argc, char **argv)
 	address_list_fini(&cli.addresses);
 	login_fini();
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_EXIT_OK) {
-		say("can't write to standard output: %s", strerror(errno));
+		say("cannot write to standard output: %s", strerror(errno));
 		status = CLI_EXIT_INTERNAL;
 	}
 	return status;

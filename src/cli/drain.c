@@ -35,7 +35,7 @@ print_draining(const struct message *m)
 	if (!pair_find(m->text, "holds", &holds) ||
 	    !pair_find(m->text, "clients", &clients))
 		return;
-	printf("draining: %.*s held, %.*s clients; ends when all is given back",
+	printf("draining: %.*s held, %.*s clients; exits once no lock is held",
 	    (int)holds.value_len, holds.value, (int)clients.value_len,
 	    clients.value);
 	if (pair_find_ms(m->text, "left", &left_ms)) {
@@ -135,7 +135,7 @@ await_end(const struct cli *cli, struct client *c)
 			top_stat(m.lines, m.lines_n, "token_holds");
 		message_fini(&m);
 		if (!drains) {
-			say_code("aborted", "the drain was taken back");
+			say_code("aborted", "the drain was aborted");
 			return CLI_EXIT_NO;
 		}
 		if (holds != told)
@@ -144,7 +144,7 @@ await_end(const struct cli *cli, struct client *c)
 		pause_for(c, LOOK_MS);
 	}
 	if (!cli->json)
-		printf("the broker has ended\n");
+		printf("the broker has exited\n");
 	return CLI_EXIT_OK;
 }
 
@@ -165,8 +165,8 @@ take_back(const struct cli *cli, struct client *c)
 	if (cli->json)
 		json_answer(m.text);
 	else
-		printf("not drained: the broker takes clients, and grants new"
-		       " locks\n");
+		printf("drain aborted: the broker accepts clients and grants "
+		       "locks\n");
 	message_fini(&m);
 	return CLI_EXIT_OK;
 }
@@ -197,7 +197,7 @@ show_drain(struct cli *cli, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (cli->abort && cli->wait)
-		return say_usage("--abort has nothing to --wait for");
+		return say_usage("--abort and --wait exclude each other");
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = cli->abort ? take_back(cli, &c) : drain(cli, &c);

@@ -12,15 +12,15 @@ struct message;
 #define EXITS(EXIT) \
 	EXIT(OK, 0, "done") \
 	EXIT(NO, 1, "busy, timed out, cancelled, or refused by the broker") \
-	EXIT(USAGE, 64, "wrong usage, found here or by the broker") \
-	EXIT(UNREACHABLE, 69, "no broker answers, or it can't serve") \
-	EXIT(INTERNAL, 70, "something failed here or in the broker") \
-	EXIT(PROTOCOL, 76, "the other side doesn't speak the protocol") \
+	EXIT(USAGE, 64, "usage error (found locally or by the broker)") \
+	EXIT(UNREACHABLE, 69, "no broker answers, or it cannot grant locks") \
+	EXIT(INTERNAL, 70, "internal error (local or in the broker)") \
+	EXIT(PROTOCOL, 76, "the server does not speak the protocol") \
 	EXIT(AUTH, 77, "not permitted") \
-	EXIT(LOST, 123, "run, lock: the lock was lost meanwhile") \
-	EXIT(NOT_EXECUTABLE, 126, "run: the command can't be executed") \
+	EXIT(LOST, 123, "run, lock: the lock was lost") \
+	EXIT(NOT_EXECUTABLE, 126, "run: the command cannot be executed") \
 	EXIT(NOT_FOUND, 127, "run: the command is not found") \
-	EXIT(SIGNAL, 128, "run: plus the number of the signal that ended it")
+	EXIT(SIGNAL, 128, "run: 128 plus the signal that ended the command")
 /* clang-format on */
 
 enum cli_exit {

@@ -75,7 +75,7 @@ holder_name(const char *line, char *text, size_t size)
 	else if (pair_find(line, "session", &p))
 		snprintf(text, size, "session %.*s", (int)p.value_len, p.value);
 	else if (pair_find(line, "until", &p))
-		snprintf(text, size, "what it was kept for");
+		snprintf(text, size, "its keep/delay window");
 	else if (pair_find(line, "broker", &p))
 		snprintf(text, size, "the holder through broker %.*s",
 		    (int)p.value_len, p.value);

@@ -110,7 +110,7 @@ holder_details(const char *name, const char *near)
 		address_list_fini(&list);
 	}
 	if (joined == NULL)
-		say("%s does not answer; only that broker knows the label and "
+		say("broker %s does not answer; only it knows the label and "
 		    "the age",
 		    text);
 	free(text);

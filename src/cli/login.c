@@ -82,7 +82,7 @@ read_password(void)
 	int rc = 0;
 
 	if (!read_first_line(file, password)) {
-		say("the password file %s can't be read: %s", file,
+		say("cannot read the password file %s: %s", file,
 		    strerror(errno));
 		return CLI_EXIT_USAGE;
 	}
@@ -91,8 +91,8 @@ read_password(void)
 		buf_addc(&line, '\0');
 		say_has_user();
 	} else {
-		rc = say_usage("the first line of %s is no password: it is "
-			       "empty, or has a space in it",
+		rc = say_usage("the first line of %s is not a password "
+			       "(empty, or has a space)",
 		    file);
 	}
 	explicit_bzero(password, sizeof(password));
@@ -109,14 +109,14 @@ login_read(void)
 	if (user == NULL && file == NULL)
 		return 0;
 	if (user == NULL)
-		return say_usage("there is a password file, but no user: give "
+		return say_usage("the password file needs a user: give "
 				 "--user or $LOCKBROKER_USER");
 	if (file == NULL)
 		return say_usage("the user %s needs --password-file or "
 				 "$LOCKBROKER_PASSWORD_FILE",
 		    user);
 	if (!is_word(user))
-		return say_usage("'%s' is no user", user);
+		return say_usage("'%s' is not a valid user", user);
 	return read_password();
 }
 

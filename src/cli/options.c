@@ -39,7 +39,7 @@ unknown_long(const char *written, const struct option *longs)
 	char name[SLIPS_LEN_MAX + 1];
 
 	if (count_of(written, n, longs) > 1)
-		return say_usage("'--%s' may be more than one option", written);
+		return say_usage("'--%s' is ambiguous", written);
 	snprintf(name, sizeof(name), "%.*s", (int)n, written);
 	slips_begin(&nearest, name);
 	for (; longs->name != NULL; longs++)

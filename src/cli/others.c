@@ -135,10 +135,10 @@ void
 leavers_missing(const struct leavers *l)
 {
 	if (l->silent > 0)
-		say("%u process%s of this broker that leave%s can't be asked:"
-		    " what is held there is missing here",
+		say("%u old process%s of this broker do%s not answer; locks "
+		    "held there are missing here",
 		    l->silent, l->silent == 1 ? "" : "es",
-		    l->silent == 1 ? "s" : "");
+		    l->silent == 1 ? "es" : "");
 }
 
 uint64_t

@@ -363,13 +363,13 @@ status_read(struct progress *p, const struct message *m)
 		return;
 	if (pair_find_ms(m->text, "until", &until_ms))
 		snprintf(seen->holder, sizeof(seen->holder),
-		    "kept after its last holder for another %s",
+		    "reserved (keep= or delay=) for another %s",
 		    timespan_text(until_ms, span));
 	else if (broker[0] != '\0')
 		far_read(seen, m, broker, address);
 	else
 		snprintf(seen->holder, sizeof(seen->holder),
-		    "held by a plain Redis client, or kept");
+		    "held by a plain Redis client, or reserved");
 }
 
 static void

@@ -201,10 +201,10 @@ rows_print(const struct cli *cli, const struct rows *r)
 	}
 	columns_print(&queue, r->v, r->n, cli->json);
 	if (!cli->json && r->more > 0)
-		printf("and %" PRIu64 " more that wait\n", r->more);
+		printf("and %" PRIu64 " more waiting\n", r->more);
 	if (!cli->json && r->limit > 0)
 		printf("%" PRIu64 " of %" PRIu64
-		       " permits are out through this broker\n",
+		       " permits are taken through this broker\n",
 		    r->permits, r->limit);
 }
 
@@ -222,11 +222,11 @@ nobody_print(struct client *c, const char *name)
 	if (status != CLI_EXIT_OK)
 		return status;
 	if (pair_find(m.text, "other", &p))
-		printf("the lock is free; %.*s: nobody is there through this "
-		       "broker\n",
+		printf("the lock is free; %.*s: no holder or waiter through "
+		       "this broker\n",
 		    (int)p.value_len, p.value);
 	else
-		printf("free; nobody waits\n");
+		printf("free, no waiters\n");
 	message_fini(&m);
 	return CLI_EXIT_OK;
 }

@@ -426,9 +426,11 @@ can_stop(struct run *run)
 	if (run->options->kind == RUN_LOCK || child_sees(&run->child) ||
 	    run->options->on_lost == ON_LOST_IGNORE)
 		return true;
-	say("can't look at /proc (%s), to stop what the command starts if the "
-	    "lock is lost; mount it, or say --on-lost=ignore",
-	    errno == ESRCH ? "that of another PID namespace" : strerror(errno));
+	say("cannot read /proc (%s), which is needed to stop the processes "
+	    "of the command if the lock is lost; mount it, or give "
+	    "--on-lost=ignore",
+	    errno == ESRCH ? "it belongs to another PID namespace"
+			   : strerror(errno));
 	return false;
 }
 
@@ -451,7 +453,7 @@ run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
 	run.timer_fd =
 	    timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (!signals_init(&run.signals) || run.timer_fd < 0) {
-		say("can't watch signals and time: %s", strerror(errno));
+		say("cannot watch signals and timers: %s", strerror(errno));
 		status = CLI_EXIT_INTERNAL;
 	} else if (!can_stop(&run)) {
 		status = CLI_EXIT_INTERNAL;

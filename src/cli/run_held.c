@@ -38,12 +38,12 @@ say_event(const struct message *m)
 		bool left; /* a time comes behind it */
 	} all[] = {
 		{ "!ATRISK",
-		    "at risk: Redis does not confirm the lock; unless it does,"
-		    " it is lost in ",
+		    "at risk: Redis does not confirm the lock; without "
+		    "confirmation it is lost in ",
 		    true },
 		{ "!SAFE", "safe again: Redis has confirmed the lock", false },
 		{ "!LEAVING",
-		    "the broker is to end; the lock stays, for at most ",
+		    "the broker is draining; the lock stays, for at most ",
 		    true },
 	};
 	char left[TIMESPAN_TEXT_MAX];
@@ -82,7 +82,7 @@ granted_grace(const struct message *m)
 	int64_t ms;
 
 	if (message_status(m) != STATUS_OK) {
-		say("goes on without --grace: %s", message_error(m));
+		say("continuing without --grace: %s", message_error(m));
 		return 0;
 	}
 	return pair_find_ms(m->text, "grace", &ms) ? ms : 0;
@@ -96,7 +96,7 @@ running_message(struct run *run, const struct message *m)
 	else if (message_answers(m, TAG_GRACE))
 		run->reconnect.grace_ms = granted_grace(m);
 	else if (message_answers(m, TAG_PING) && !run_told(run, m))
-		run_lost(run, "the broker does not confirm it any more");
+		run_lost(run, "the broker no longer confirms it");
 }
 
 static void
@@ -167,8 +167,8 @@ running_time(struct run *run, int64_t now)
 {
 	if (now >= running_act_at(run))
 		run_lost(run, running_hold_ends(run)
-				  ? "its hold ends"
-				  : "the broker could not confirm it in time");
+				  ? "it reached its hold= limit"
+				  : "the broker did not confirm it in time");
 	else if (now >= validity_ask_at(&run->validity))
 		run_ask(run);
 }
@@ -215,7 +215,7 @@ resuming_message(struct run *run, const struct message *m)
 	if (!message_answers(m, TAG_RESUME))
 		return;
 	if (message_status(m) != STATUS_OK) {
-		run_lost(run, "its session is over");
+		run_lost(run, "its session has ended");
 		return;
 	}
 	if (run->options->verbose)
@@ -350,7 +350,7 @@ giving_message(struct run *run, const struct message *m)
 		return;
 	if (run->child.ended && !run->lost &&
 	    (message_error_is(m, "lost") || message_error_is(m, "not-held"))) {
-		say("%s: lock lost before it was given back", run->names);
+		say("%s: lock lost before it was released", run->names);
 		if (run->options->on_lost != ON_LOST_IGNORE)
 			run->status = CLI_EXIT_LOST;
 	}

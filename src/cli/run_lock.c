@@ -36,7 +36,7 @@ void
 run_lock_held(struct run *run)
 {
 	if (tell_fence(run) != 0) {
-		say("can't write to standard output: %s", strerror(errno));
+		say("cannot write to standard output: %s", strerror(errno));
 		run_give(run, CLI_EXIT_INTERNAL);
 		return;
 	}

@@ -60,27 +60,27 @@ const struct option elect_longs[] = { LONGS_COMMAND, LONGS_HOLDING };
 const struct option lock_longs[] = { LONGS_TAKING, LONGS_HOLDING };
 
 #define HELP_WAITING \
-"  -n, --nonblock              don't wait: busy at once\n" \
-"  -w, --wait, --timeout D     wait at most D (1.5, 500ms, 2m), for a broker, too\n" \
+"  -n, --nonblock              fail at once if the lock is busy\n" \
+"  -w, --wait, --timeout D     wait at most D (1.5, 500ms, 2m)\n" \
 "  -E, --conflict-exit-code N  exit status when busy or timed out (1)\n"
 #define HELP_WHAT \
-"  -s, --shared                share it with others who do the same\n" \
-"  -l, --limit N               a semaphore: one of at most N at a time\n" \
-"  -a, --also NAME             this lock, too, or none; any number of times\n"
+"  -s, --shared                share the lock with other --shared holders\n" \
+"  -l, --limit N               use a semaphore: at most N at a time\n" \
+"  -a, --also NAME             also take NAME, all or none; repeatable\n"
 #define HELP_COMMAND \
-"  -k, --kill-after D          from TERM to KILL, when the lock is lost (5s)\n" \
-"  -c, --command STRING        run STRING with $SHELL -c, else /bin/sh\n" \
-"      --on-lost=WHAT          term (then kill), kill, ignore (term)\n"
+"  -k, --kill-after D          time from TERM to KILL if the lock is lost (5s)\n" \
+"  -c, --command STRING        run STRING with $SHELL -c, or /bin/sh -c\n" \
+"      --on-lost=ACTION        term (then kill), kill, or ignore (term)\n"
 #define HELP_HOLDING \
 "      --hold D                hold the lock for at most D\n" \
-"      --keep D                nobody else gets it until D after the grant\n" \
-"      --delay D               nobody else gets it for D after a crash\n" \
-"      --grace D               go on for D without a connection, and resume\n" \
-"      --label L               who we are, to others (COMMAND@HOST:PID)\n" \
-"      --value V               what others read of the lock: an address, a number\n" \
-"  -x, --exclusive             the default\n" \
-"  -v, --verbose               say what happens, and why it waits\n" \
-"  -q, --quiet                 no progress on a terminal\n"
+"      --keep D                no other grant until D after this grant\n" \
+"      --delay D               no other grant for D after a crash\n" \
+"      --grace D               keep the lock for D without a connection\n" \
+"      --label L               name shown to others (COMMAND@HOST:PID)\n" \
+"      --value V               value shown with the lock: an address, a number\n" \
+"  -x, --exclusive             do not share the lock (default)\n" \
+"  -v, --verbose               report each step, and the reason for waiting\n" \
+"  -q, --quiet                 show no progress on a terminal\n"
 
 const char *const run_options_help =
     HELP_WAITING HELP_WHAT HELP_COMMAND HELP_HOLDING;
@@ -309,11 +309,11 @@ combination_check(struct run_options *o)
 		r->wait_ms = 0;
 	if (r->limit > 0 && (r->shared || r->names_n > 1 || r->keep_ms >= 0 ||
 				r->delay_ms >= 0))
-		return say_usage("-l can't be combined with -s, -a, --keep or "
-				 "--delay");
+		return say_usage("-l cannot be combined with -s, -a, --keep "
+				 "or --delay");
 	if (r->value != NULL && (r->limit > 0 || r->shared || r->names_n > 1))
-		return say_usage("--value is for one exclusive lock: it can't "
-				 "be combined with -l, -s or -a");
+		return say_usage("--value is for one exclusive lock: it "
+				 "cannot be combined with -l, -s or -a");
 	return 0;
 }
 
@@ -352,8 +352,8 @@ run_options_parse(
 	if (kind != RUN_LOCK)
 		return command_set(o, argc - optind - 1, argv + optind + 1);
 	if (optind + 1 < argc)
-		return say_usage("'%s': lock runs no command, as run does, "
-				 "and takes more names with -a",
+		return say_usage("'%s': lock takes one name and no command; "
+				 "add names with -a, or use run",
 		    argv[optind + 1]);
 	return 0;
 }

@@ -106,8 +106,8 @@ tell_inside(struct run *run)
 			    memcmp(r->names[i], under, n) != 0)
 				continue;
 			run->inside_told = true;
-			say("%s: it may wait for itself: it runs under %s "
-			    "already (LOCKBROKER_NAME)",
+			say("%s: this may deadlock: this process already "
+			    "runs under %s (LOCKBROKER_NAME)",
 			    run->names, r->names[i]);
 			return;
 		}
@@ -291,7 +291,7 @@ command_start(struct run *run)
 		setup.argv = by_shell;
 	}
 	if (!child_start(&run->child, &setup)) {
-		say("can't start a process: %s", strerror(errno));
+		say("cannot start a process: %s", strerror(errno));
 		run_give(run, CLI_EXIT_INTERNAL);
 	}
 	free(path);

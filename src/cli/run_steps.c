@@ -89,8 +89,8 @@ tell_blind(struct run *run)
 	if (run->child.blind == 0 || run->blind_told)
 		return;
 	run->blind_told = true;
-	say("%s: can't look at /proc (%s): what the command has started may go "
-	    "on%s",
+	say("%s: cannot read /proc (%s): processes of the command may "
+	    "continue%s",
 	    run->names, strerror(run->child.blind),
 	    run->lost ? " WITHOUT the lock" : "");
 }
@@ -104,8 +104,8 @@ run_tell_left(struct run *run)
 	if (c->foreign == 0 || run->foreign_told)
 		return;
 	run->foreign_told = true;
-	say("%s: can't stop %s (%d): it belongs to another user and goes on%s; "
-	    "put sudo before lockbroker, not after it",
+	say("%s: cannot stop %s (%d): it belongs to another user and "
+	    "continues%s; put sudo before lockbroker, not after it",
 	    run->names, c->foreign_name, (int)c->foreign,
 	    run->lost ? " WITHOUT the lock" : "");
 }
@@ -117,9 +117,9 @@ words_of(const char *why)
 	static const struct {
 		const char *reason, *words;
 	} table[] = {
-		{ "hold", "its hold= was over" },
+		{ "hold", "it reached its hold= limit" },
 		{ "unreachable",
-		    "Redis could not be reached in time to renew it" },
+		    "Redis was unreachable for too long to renew it" },
 		{ "taken", "its key in Redis was deleted or overwritten" },
 		{ "failover", "Redis failed over or was restarted" },
 		{ "forced", "it was released by force" },
@@ -142,7 +142,7 @@ run_lost(struct run *run, const char *why)
 	} act[] = {
 		[ON_LOST_TERM] = { "stopping the command", SIGTERM },
 		[ON_LOST_KILL] = { "killing the command", SIGKILL },
-		[ON_LOST_IGNORE] = { "the command goes on without it", 0 },
+		[ON_LOST_IGNORE] = { "the command continues without it", 0 },
 	};
 	const enum on_lost on_lost = run->options->on_lost;
 	const char *words = words_of(why);
@@ -234,7 +234,7 @@ run_signal_pass(struct run *run, const struct signals_one *one)
 	if (signals_stops(one->number))
 		run->stopped_by = one->number;
 	if (!child_signal(&run->child, one))
-		say("%s: can't pass signal %d on to the command: it belongs to "
+		say("%s: cannot pass signal %d to the command: it belongs to "
 		    "another user; put sudo before lockbroker, not after it",
 		    run->names, one->number);
 }

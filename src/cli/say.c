@@ -161,7 +161,7 @@ say_error(const char *what, const struct message *m)
 	    error + n + strspn(error + n, " "), text, sizeof(text));
 	snprintf(code, sizeof(code), "%.*s", (int)n, error);
 	if (n == 0)
-		say_code("protocol", "%s%sthis is not an answer: %s", what,
+		say_code("protocol", "%s%sunexpected reply: %s", what,
 		    what[0] != '\0' ? ": " : "", m->text);
 	else if (as_json)
 		say_code(code, "%s", text);

@@ -193,13 +193,12 @@ send_main(struct cli *cli, int argc, char **argv)
 	buf_init(&line);
 	if (!line_join(&line, argc, argv)) {
 		buf_fini(&line);
-		return say_usage("a request is one line of words");
+		return say_usage("a request is a single line");
 	}
 	if (is_auth(buf_data(&line))) {
 		buf_fini(&line);
-		return say_usage("a password in an argument can be read by "
-				 "everybody here: give --user and "
-				 "--password-file");
+		return say_usage("other users of this host can read "
+				 "arguments: give --user and --password-file");
 	}
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {

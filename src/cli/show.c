@@ -82,7 +82,7 @@ show_history(struct cli *cli, int argc, char **argv)
 
 	(void)argc;
 	if (status == CLI_EXIT_OK && m.lines_n == 0 && !cli->json)
-		printf("no hold of it has ended through this broker\n");
+		printf("no hold has ended through this broker\n");
 	return show_table(cli, &history, status, &m);
 }
 
@@ -129,7 +129,7 @@ ask_names(
 
 	if (pattern != NULL && !run_request_name_ok(pattern))
 		return say_usage(
-		    "'%s' is neither a name nor the beginning of one and '*'",
+		    "'%s' is neither a name nor a prefix followed by '*'",
 		    pattern);
 	snprintf(line, sizeof(line), "NAMES%s%s%s%s",
 	    pattern != NULL ? " " : "", pattern != NULL ? pattern : "",
@@ -269,13 +269,12 @@ show_brokers(struct cli *cli, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (status == 0 && pair_find_ms(m.text, "asof", &ago_ms))
-		say("as of %s ago: Redis can't be asked now",
+		say("as of %s ago: Redis does not answer now",
 		    timespan_text(ago_ms, span));
 	for (i = 0; status == 0 && i < m.lines_n; i++)
 		any |= pair_find(m.lines[i], "twice", &twice);
 	if (any)
-		say("brokers have one name at once: give each a broker.name of"
-		    " its own");
+		say("brokers share a name: give each its own broker.name");
 	for (i = 0; status == 0 && !cli->json && i < m.lines_n; i++) {
 		line = broker_line(&m, m.lines[i]);
 		free(m.lines[i]);
@@ -371,8 +370,8 @@ version_field_print(const struct pair *p)
 		return;
 	if (pair_is(p, "redis") && p->value_len == strlen(embedded) &&
 	    memcmp(p->value, embedded, p->value_len) == 0)
-		printf("embedded Redis: locks hold among clients of this "
-		       "broker only\n");
+		printf("embedded Redis: locks exclude clients of this broker "
+		       "only\n");
 	else
 		printf("%.*s: %.*s\n", (int)p->key_len, p->key,
 		    (int)p->value_len, p->value);

@@ -17,27 +17,27 @@
 
 static const char *const status_options_help =
     "      --kind KIND    " KIND_TEXT "\n"
-    "      --local        don't ask the broker that has the lock\n";
+    "      --local        do not query the broker that holds the lock\n";
 
 static const char *const queue_options_help =
     "      --limit N      show at most N of them (100)\n";
 
 static const char *const acl_options_help =
-    "      --config FILE  of lockbrokerd, instead of its default\n";
+    "      --config FILE  configuration of lockbrokerd, if not the default\n";
 
 static const char *const ping_options_help =
-    "      --ready        and can new locks be granted now?\n";
+    "      --ready        also check that locks are granted\n";
 
 static const char *const force_options_help =
-    "      --fence F      only the hold that has this fence\n";
+    "      --fence F      only the hold with this fence\n";
 
 static const char *const drill_options_help =
     "      --max TIME     wait for the answer for so long (1m)\n";
 
 static const char *const drain_options_help =
-    "      --wait         return when the broker has ended, and tell what it\n"
-    "                     waits for\n"
-    "      --abort        take a drain back: the broker goes on\n";
+    "      --wait         return when the broker has exited; show the locks\n"
+    "                     it waits for\n"
+    "      --abort        end a drain: the broker continues\n";
 
 /* clang-format off */
 /* The options of every command; each list ends as getopt_long(3) needs it. */
@@ -103,22 +103,22 @@ const struct command commands[] = {
 	    &lock_options_help, lock_longs },
 	{ "elect", 1, -1, WORDS_OWN, COMPLETE_RUN, elect_main,
 	    "elect [OPTION ...] NAME [--] COMMAND ... | NAME -c STRING",
-	    "run a command whenever we are the leader",
+	    "run a command whenever this process is the leader",
 	    &elect_options_help, elect_longs },
 	{ "status", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_status,
 	    "status [--kind KIND] [--local] NAME",
-	    "show whether a lock is free, and who has it",
+	    "show whether a lock is free, and its holder",
 	    &status_options_help, status_longs },
 	{ "queue", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_queue,
 	    "queue [--limit N] NAME",
-	    "show who holds a name and who waits for it",
+	    "show the holders and waiters of a lock",
 	    &queue_options_help, queue_longs },
 	{ "why", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_why, "why NAME",
 	    "show who has a lock, and what that one waits for in turn",
 	    NULL, NULL },
 	{ "history", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_history,
 	    "history [--limit N] NAME",
-	    "show who had a lock of late, and how that ended",
+	    "show recent holds of a lock, and how they ended",
 	    &queue_options_help, queue_longs },
 	{ "list", 0, 1, WORDS_MIXED, COMPLETE_NAME, show_list,
 	    "list [--limit N] [PATTERN]",
@@ -126,13 +126,12 @@ const struct command commands[] = {
 	    &queue_options_help, queue_longs },
 	{ "names", 0, 1, WORDS_MIXED, COMPLETE_NAME, show_names,
 	    "names [--limit N] [PATTERN]",
-	    "show the same names and nothing else",
+	    "list names only, one per line",
 	    &queue_options_help, queue_longs },
 	{ "brokers", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_brokers,
-	    "brokers", "show which brokers use the same Redis, and which is "
-	    "missing", NULL, NULL },
+	    "brokers", "list the brokers on the same Redis, and missing ones", NULL, NULL },
 	{ "top", 0, -1, WORDS_OWN, COMPLETE_NOTHING, top_main,
-	    "top [-b] [-n COUNT]", "show the busiest names, once a second",
+	    "top [-b] [-n COUNT]", "show the busiest names, updated each second",
 	    &top_options_help, top_longs },
 	{ "stats", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_stats,
 	    "stats", "show the counters of the broker", NULL, NULL },
@@ -143,10 +142,10 @@ const struct command commands[] = {
 	    "version", "show the versions of command and broker",
 	    NULL, NULL },
 	{ "watch", 1, -1, WORDS_MIXED, COMPLETE_NAMES, watch_main,
-	    "watch NAME ...", "show when locks are taken and free",
+	    "watch NAME ...", "show when locks are taken and freed",
 	    NULL, NULL },
 	{ "unlock-force", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_unlock_force,
-	    "unlock-force [--fence F] NAME", "end whoever holds a lock",
+	    "unlock-force [--fence F] NAME", "force-release a lock",
 	    &force_options_help, force_longs },
 	{ "drill", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_drill,
 	    "drill [--max TIME] NAME",
@@ -154,27 +153,25 @@ const struct command commands[] = {
 	    &drill_options_help, drill_longs },
 	{ "drain", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_drain,
 	    "drain [--wait | --abort]",
-	    "have the broker take no more clients, and stop when "
-	    "nothing is held",
+	    "stop the broker once no lock is held",
 	    &drain_options_help, drain_longs },
 	{ "replace", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_replace,
-	    "replace", "have a new process of the broker take over, "
-	    "which keeps all clients", NULL, NULL },
+	    "replace", "replace the broker process without dropping clients or locks", NULL, NULL },
 	{ "genpass", 1, 1, WORDS_MIXED, COMPLETE_NOTHING, genpass_main,
-	    "genpass USER", "make a password, and the line for users_file",
+	    "genpass USER", "make a password, and its line for users_file",
 	    NULL, NULL },
 	{ "acl", 2, 3, WORDS_MIXED, COMPLETE_NOTHING, acl_main,
 	    "acl [--config FILE] USER VERB [NAME]",
-	    "show whether a user may do something, and why",
+	    "show whether a user has a right, and why",
 	    &acl_options_help, acl_longs },
 	{ "send", 1, -1, WORDS_LAST, COMPLETE_REQUEST, send_main,
-	    "send WORD ...", "send one request as it is, show what comes",
+	    "send WORD ...", "send a raw request and print the reply",
 	    NULL, NULL },
 	{ "complete", 0, -1, WORDS_OWN, COMPLETE_NOTHING, complete_main,
-	    "complete -- WORD ...", "show what the last word may become",
+	    "complete -- WORD ...", "list completions of the last word",
 	    NULL, NULL },
 	{ "help", 0, 1, WORDS_MIXED, COMPLETE_COMMAND, help_main,
-	    "help [COMMAND]", "show this, or more about a command",
+	    "help [COMMAND]", "show this, or help for a command",
 	    NULL, NULL },
 	{ .name = NULL },
 };
@@ -246,23 +243,25 @@ help_all(FILE *out)
 		fprintf(out, "  %-12s %s\n", command->name, command->help);
 	fprintf(out,
 	    "\n"
-	    "  -S, --server LIST  the brokers; the next one is tried "
-	    "if one does not answer\n"
-	    "      --user NAME    who we are to the broker, with\n"
-	    "      --password-file FILE, whose first line says it\n"
-	    "      --ca FILE      who vouches for the brokers at tls://\n"
-	    "      --cert FILE    the certificate to show them, and ...\n"
-	    "      --key FILE     ... its private key\n"
-	    "      --json         one JSON object for each line\n"
+	    "  -S, --server LIST  brokers; the first that answers is used\n"
+	    "      --user NAME    log in as this user\n"
+	    "      --password-file FILE\n"
+	    "                     file whose first line is the password\n"
+	    "      --ca FILE      CA certificates to trust for tls://\n"
+	    "      --cert FILE    client certificate\n"
+	    "      --key FILE     private key of --cert\n"
+	    "      --json         print one JSON object per line\n"
 	    "  -h, --help         show this\n"
-	    "  -V, --version      show the version of this command\n\n"
-	    "Without -S: $LOCKBROKER, else the local socket, else "
-	    "127.0.0.1:" ADDRESS_PORT_TEXT ".\n\n"
+	    "  -V, --version      show the version of this command\n"
+	    "\n"
+	    "Without -S: $LOCKBROKER, or the local socket, or 127.0.0.1:" ADDRESS_PORT_TEXT
+	    ".\n\n"
 	    "Exit status:\n");
 	for (i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
 		fprintf(out, "  %3d  %s\n", exits[i].status, exits[i].when);
 	fprintf(out,
-	    "\n'lockbroker help run' has more, and so has lockbroker(1).\n");
+	    "\n"
+	    "'lockbroker help COMMAND' has more, and so has lockbroker(1).\n");
 }
 
 void

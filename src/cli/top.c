@@ -46,8 +46,10 @@
 #define TROUBLE_END "\033[0m\033[?7l"
 
 const char *const top_options_help =
-    "  -b, --batch        one table after the other, without control codes\n"
-    "  -n, --count COUNT  end after so many\n\n"
+    "  -b, --batch        print tables one after another, without control "
+    "codes\n"
+    "  -n, --count COUNT  exit after COUNT tables\n"
+    "\n"
     "On a terminal, q quits.\n";
 
 const struct option top_longs[] = {
@@ -246,7 +248,7 @@ head_print(const struct top *t)
 		printf(", %" PRIu64 "/s warm, %" PRIu64 "/s recalled",
 		    t->warm.per_s, t->recalled.per_s);
 	if (t->silent > 0)
-		printf(", %u process%s that can't be asked", t->silent,
+		printf(", %u old process%s not answering", t->silent,
 		    t->silent == 1 ? "" : "es");
 	(void)putchar('\n');
 	if (is_deaf(t))

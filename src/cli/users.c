@@ -79,6 +79,6 @@ acl_main(struct cli *cli, int argc, char **argv)
 		words[n++] = argv[i];
 	words[n] = NULL;
 	execv(program, words);
-	say("%s can't be started: %s", program, strerror(errno));
+	say("cannot start %s: %s", program, strerror(errno));
 	return CLI_EXIT_INTERNAL;
 }

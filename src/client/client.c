@@ -124,7 +124,7 @@ tls_connect(struct client *c, const struct sockaddr *sa, socklen_t len)
 		NI_NUMERICHOST | NI_NUMERICSERV) != 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 		ends) < 0) {
-		client_ended(c, "can't connect");
+		client_ended(c, "cannot connect");
 		return false;
 	}
 	error = tls_start(c, ip, port, ends[1]);
@@ -206,7 +206,7 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 	if (deadline_ms <= client_now_ms(c)) {
 		client_close(c);
 		c->why[0] = '\0';
-		client_ended(c, "no time was left to try it");
+		client_ended(c, "not tried, out of time");
 		return CLIENT_NOTHING;
 	}
 	if (!client_connect(c, sa, len))

@@ -63,9 +63,8 @@ void client_fini(struct client *c);
 void client_close(struct client *c);
 
 /* How CLIENT_GARBAGE is told to people. */
-#define CLIENT_GARBAGE_WHY "does not speak the protocol; is that a lockbroker?"
-#define CLIENT_REDIS_WHY \
-	"is a Redis, and no lockbroker, whose port is 5625 by default"
+#define CLIENT_GARBAGE_WHY "not the lockbroker protocol; check address and port"
+#define CLIENT_REDIS_WHY "is a Redis server, not a lockbroker; use port 5625"
 
 /* How to find a broker that answers. */
 struct client_probe {

@@ -16,7 +16,7 @@
 #define SINGLE "a single value"
 #define EXPECTED_USER "a mapping with name, and lock, watch, deny or admin"
 #define EXPECTED_CLASS "a mapping with name and names"
-#define EXPECTED_PATTERN "a name, or the beginning of one with '*' behind it"
+#define EXPECTED_PATTERN "a name, or a prefix followed by '*'"
 #define CLASS_NAME_MAX 64 /* bytes */
 
 /* Texts. */
@@ -36,7 +36,7 @@ peer_check(const char *text)
 		return "is empty";
 	return strpbrk(name, " \t:/%") == NULL
 		   ? NULL
-		   : "has a character that no user or group has";
+		   : "has a character that user and group names cannot have";
 }
 
 static const char *
@@ -50,7 +50,7 @@ certificate_check(const char *text)
 		if (strncmp(text, kinds[i], n) == 0)
 			return text[n] == '\0' ? "names nothing" : NULL;
 	}
-	return "is no name of a certificate";
+	return "is not a name in a certificate";
 }
 
 /* Names of no other class are in the class `other`. */
@@ -162,7 +162,7 @@ const struct config_type config_type_AUTH = {
 	CONFIG_MAPPING_OF(struct auth_settings, auth_keys),
 	.expected = "a mapping with users_file, users or anonymous",
 	.known = "users_file, users or anonymous",
-	.absent = "absent: everybody may do everything",
+	.absent = "absent: every client has all rights",
 };
 
 /* Names, whoever asks for them. */

@@ -187,11 +187,11 @@ take_file(const struct config_draft *draft, enum config_field_id id,
 	else if (why == NULL && max > 0)
 		content = small_file_read(*path, true, max, &length, &why);
 	if (content != NULL && !is_password && strlen(content) != length)
-		why = "a NUL character in it";
+		why = "contains a NUL character";
 	if (why != NULL) {
 		small_file_wipe(content);
 		config_draft_fault(draft, id, id,
-		    "%s%s can't be used (%s), expected a readable file%s",
+		    "%s%s cannot be read (%s), expected a readable file%s",
 		    id == CONFIG_FIELD_AUTH ? "users_file: " : "",
 		    config_quote(quoted, *path), why, what);
 	} else if (content != NULL) {
@@ -315,8 +315,8 @@ config_load_with(struct config *config, const char *file,
 	if (text == NULL) {
 		config_faults_context(faults, file);
 		config_faults_add(faults,
-		    "can't be read (%s), expected a file of at most %d KB", why,
-		    CONFIG_NODE_TEXT_MAX / 1024);
+		    "cannot be read (%s), expected a file of at most %d KB",
+		    why, CONFIG_NODE_TEXT_MAX / 1024);
 		return false;
 	}
 	ok = load_text(

@@ -62,8 +62,9 @@ parse_node(struct address *out, const char *text)
 	if (strncmp(text, "unix:", 5) == 0)
 		return address_parse_unix(out, text + 5);
 	if (strstr(text, "://") != NULL)
-		return "is a URL; what else it says belongs into redis.user, "
-		       "redis.password_file, redis.database and redis.tls";
+		return "is a URL; put its user, password, database and TLS "
+		       "into redis.user, redis.password_file, redis.database "
+		       "and redis.tls";
 	return address_parse_tcp(out, text, ADDRESS_PORT_GIVEN);
 }
 
@@ -95,7 +96,7 @@ file_check(const char *text)
 	char *path = xstrdup(text);
 
 	if (config_file_resolve(&path, &why) && access(path, R_OK) != 0)
-		why = "can't be read";
+		why = "cannot be read";
 	free(path);
 	return why;
 }
@@ -118,7 +119,7 @@ group_check(const char *text)
 
 	for (p = text; *p != '\0'; p++)
 		if ((unsigned char)*p <= ' ' || *p == ':' || *p == 0x7f)
-			return "has a character that no group has";
+			return "has a character that group names cannot have";
 	errno = 0;
 	if (text[0] == '\0' || getgrnam(text) != NULL ||
 	    (errno != 0 && errno != ENOENT))
@@ -151,8 +152,8 @@ TYPE(group, CONFIG_TEXT_OF(group_check), .expected = "the name of a group",
     .shape = SINGLE);
 TYPE(proxied, CONFIG_CHOICE_OF("is none of these"), .shape = SINGLE);
 TYPE(verify, CONFIG_CHOICE_OF("is none of these"), .shape = SINGLE);
-TYPE(version, CONFIG_CHOICE_OF("is no version that is spoken"),
-    .is_quoted = true, .expected = "\"1.2\" or \"1.3\"", .shape = SINGLE);
+TYPE(version, CONFIG_CHOICE_OF("is not a supported version"), .is_quoted = true,
+    .expected = "\"1.2\" or \"1.3\"", .shape = SINGLE);
 TYPE(mode, CONFIG_NUMBER_OF(unsigned, mode_parse, mode_format),
     .is_quoted = true, .expected = "3 or 4 octal digits such as \"0660\"",
     .shape = SINGLE);
@@ -217,12 +218,12 @@ check_beside(
 		n = config_node_child(node, endpoint_keys[i].path);
 		if (n == NULL || endpoint_has(endpoint, &endpoint_keys[i]))
 			continue;
-		config_node_fault_key(n, "given beside %s, expected %s",
+		config_node_fault_key(n, "given with %s, expected %s",
 		    endpoint_keys[endpoint->place].path,
 		    i < CONFIG_PLACE_MAX ? EXPECTED_ENTRY
-		    : places[i] == UNIX	 ? "only beside unix"
-		    : places[i] == TLS	 ? "only beside tls"
-					 : "only beside tcp or tls");
+		    : places[i] == UNIX	 ? "only with unix"
+		    : places[i] == TLS	 ? "only with tls"
+					 : "only with tcp or tls");
 		ok = false;
 	}
 	return ok;
@@ -236,7 +237,7 @@ check_tls(const struct config_node *node)
 	    config_node_child(node, "key") != NULL)
 		return true;
 	config_node_fault_key(config_node_child(node, "tls"),
-	    "has no certificate or no key, expected both beside it");
+	    "has no certificate or no key, expected both with it");
 	return false;
 }
 
@@ -254,8 +255,8 @@ finish_tls(struct config_tls *tls, const struct config_node *node)
 	if (found && tls->verify != CONFIG_VERIFY_NONE &&
 	    tls->client_ca[0] == '\0') {
 		key = "verify";
-		why = "given without client_ca, expected the file of those "
-		      "who vouch for clients";
+		why = "given without client_ca, expected the file of the CAs "
+		      "that sign client certificates";
 	} else if (found) {
 		return true;
 	}
@@ -291,7 +292,7 @@ finish_endpoint(void *value, const struct config_node *node, bool ok)
 
 TYPE(endpoint, CONFIG_MAPPING_OF(struct config_endpoint, endpoint_keys),
     .expected = EXPECTED_ENTRY, .has = endpoint_has, .finish = finish_endpoint,
-    .known = "tcp, tls, unix or http, or one of the keys beside them");
+    .known = "tcp, tls, unix or http, or one of the keys that go with them");
 
 /* Drops items without an address: `unix: ""`. */
 static bool

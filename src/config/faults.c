@@ -87,7 +87,7 @@ config_faults_at(struct config_faults *faults, struct config_mark at,
 		return;
 	if (faults->n == CONFIG_FAULTS_MAX) {
 		snprintf(line, sizeof(line),
-		    "%s: more faults were found, which are not shown",
+		    "%s: more faults were found, not shown here",
 		    context(faults));
 		push(faults, LLONG_MAX, line);
 		return;

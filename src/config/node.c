@@ -195,8 +195,8 @@ take_key(struct builder *b, const yaml_event_t *event)
 	b->due->key_at = mark_of(event->start_mark);
 	if (strlen(b->due->key) != event->data.scalar.length)
 		fail(b, event->start_mark,
-		    "a key with a NUL character in it, expected the name of a "
-		    "setting");
+		    "a key with a NUL character, expected the name "
+		    "of a setting");
 	else if (fault != NULL)
 		fault_inside(b, event->start_mark, fault);
 }
@@ -210,8 +210,7 @@ check_duplicate(const struct builder *b, const struct config_node *node)
 	while (strcmp(other->key, node->key) != 0)
 		other = other->next;
 	if (other != node)
-		config_node_fault_key(node,
-		    "given twice, expected once: it stands in line %d already",
+		config_node_fault_key(node, "given twice: first set on line %d",
 		    other->key_at.line);
 }
 
@@ -242,7 +241,7 @@ set_text(struct config_node *node, const yaml_event_t *event)
 	node->refused = strlen(node->text) != event->data.scalar.length;
 	if (node->refused)
 		config_node_fault(
-		    node, "has a NUL character in it, expected text without");
+		    node, "contains a NUL character, expected text without");
 }
 
 /* Later nodes go under this one unless it is a text. */
@@ -377,8 +376,7 @@ config_node_parse(struct config_node **root, const char *text, size_t length,
 	*root = NULL;
 	if (length > CONFIG_NODE_TEXT_MAX) {
 		config_faults_add(faults,
-		    "larger than %d KB, which is the most a configuration may "
-		    "have",
+		    "larger than %d KB, the maximum for a configuration",
 		    CONFIG_NODE_TEXT_MAX / 1024);
 		return false;
 	}

@@ -60,10 +60,10 @@ static const struct {
 	    "only with redis.mode sentinel" },
 	{ ID(REDIS_SENTINEL_PASSWORD_FILE), NOT_SENTINEL,
 	    "only with redis.mode sentinel" },
-	{ ID(REDIS_USER), IN(EMBEDDED), "none: its server is private" },
-	{ ID(REDIS_PASSWORD), IN(EMBEDDED), "none: its server is private" },
+	{ ID(REDIS_USER), IN(EMBEDDED), "nothing: its server is private" },
+	{ ID(REDIS_PASSWORD), IN(EMBEDDED), "nothing: its server is private" },
 	{ ID(REDIS_PASSWORD_FILE), IN(EMBEDDED),
-	    "none: its server is private" },
+	    "nothing: its server is private" },
 	{ ID(REDIS_REPLICAS), IN(EMBEDDED), "which has no replicas" },
 	{ ID(REDIS_DATABASE), IN(CLUSTER), "which has no others" },
 	{ ID(REDIS_DATABASE), IN(EMBEDDED), "whose server is private" },
@@ -149,8 +149,7 @@ check_mode(const struct config_draft *draft)
 	if (redis->mode == CONFIG_MODE_CLUSTER &&
 	    strpbrk(redis->prefix, "{}") != NULL)
 		config_draft_fault(draft, ID(REDIS_PREFIX), ID(REDIS_MODE),
-		    "has a brace in it, expected none with redis.mode "
-		    "cluster");
+		    "contains a brace, expected none with redis.mode cluster");
 }
 
 /* TLS. */
@@ -212,7 +211,7 @@ config_check(const struct config_draft *draft)
 	if (redis->password[0] != '\0' && redis->password_file[0] != '\0')
 		config_draft_fault(draft, ID(REDIS_PASSWORD_FILE),
 		    ID(REDIS_PASSWORD),
-		    "given beside redis.password, expected only one of them");
+		    "given with redis.password, expected only one of them");
 	if (redis->tls)
 		check_tls(draft);
 	else

@@ -16,9 +16,9 @@ static const char *
 sha1_check(const char *text)
 {
 	if (strlen(text) != SHA1_DIGITS)
-		return "has not 40 digits";
+		return "does not have 40 digits";
 	return text[strspn(text, "0123456789abcdefABCDEF")] != '\0'
-		   ? "has a character that is no hexadecimal digit"
+		   ? "has a character that is not a hexadecimal digit"
 		   : NULL;
 }
 

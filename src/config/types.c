@@ -34,9 +34,8 @@ static const char *
 bool_parse(const char *text, int64_t *value)
 {
 	*value = strcmp(text, "true") == 0;
-	return *value || strcmp(text, "false") == 0
-		   ? NULL
-		   : "is neither true nor false";
+	return *value || strcmp(text, "false") == 0 ? NULL
+						    : "is not true or false";
 }
 
 static void

@@ -473,11 +473,11 @@ fault_twice(const struct config_type *type, const struct config_node *node,
 		    config_quote(quoted, node->text), type->noun);
 	else if (type->item->type->keys[0].type->kind == CONFIG_TEXT)
 		config_node_fault(node,
-		    "the %s %s is given twice, expected it once", type->noun,
+		    "the %s %s is given twice, expected once", type->noun,
 		    *(char *const *)item);
 	else
 		config_node_fault(node,
-		    "the same %s is given twice, expected it once", type->noun);
+		    "the same %s is given twice, expected once", type->noun);
 }
 
 /* Checks that no item is there twice. */

@@ -124,20 +124,20 @@ bool core_is_idle(const struct core *core, uint64_t session);
 /* clang-format off */
 #define CORE_STATS(STAT) \
 	STAT(grants, "grants_total", COUNTER, "Grants of locks, re-entries not counted.") \
-	STAT(handovers, "handovers_total", COUNTER, "Grants of locks that passed from one session of this broker to the next.") \
-	STAT(warm_grants, "warm_grants_total", COUNTER, "Grants of locks that had stayed here since their release, for which Redis was not asked.") \
-	STAT(warm_recalls, "warm_recalls_total", COUNTER, "Locks that had stayed here since their release and were given back because somebody else asked for them.") \
+	STAT(handovers, "handovers_total", COUNTER, "Grants of locks handed from one session of this broker to the next.") \
+	STAT(warm_grants, "warm_grants_total", COUNTER, "Grants from a cached lease, without a round trip to Redis.") \
+	STAT(warm_recalls, "warm_recalls_total", COUNTER, "Cached leases that were revoked because another client asked for the lock.") \
 	STAT(releases, "releases_total", COUNTER, "Releases of locks.") \
 	STAT(renewals, "renewals_total", COUNTER, "Renewals of leases in Redis.") \
-	STAT(lost, "lost_total", COUNTER, "Locks, and permits of a session, that were lost, or given up.") \
-	STAT(timeouts, "timeouts_total", COUNTER, "Requests whose time was up.") \
-	STAT(reasserted, "reasserted_total", COUNTER, "Leases that were written again on a server that had lost its history.") \
-	STAT(adopted, "token_holds_adopted_total", COUNTER, "Token holds, and names kept for nobody, that were taken up from brokers that had gone.") \
-	STAT(spells, "redis_history_changes_total", COUNTER, "How often a server was found to have another history, as after a restart.") \
-	STAT(withdrawn, "grants_withdrawn_total", COUNTER, "Grants that ran out before they could be told, and were taken back.") \
-	STAT(graces_refused, "graces_refused_total", COUNTER, "SESSION requests for grace= that were refused, as all places were taken.") \
-	STAT(graces_dropped, "graces_dropped_total", COUNTER, "Sessions that were away and held nothing, and gave way to others that needed the place.") \
-	STAT(step_visits_max, "things_at_a_time_max", GAUGE, "The most things that the broker has looked at in one step.")
+	STAT(lost, "lost_total", COUNTER, "Locks, and permits of sessions, lost or given up.") \
+	STAT(timeouts, "timeouts_total", COUNTER, "Requests that timed out.") \
+	STAT(reasserted, "reasserted_total", COUNTER, "Leases that were re-registered on a server with a new dataset.") \
+	STAT(adopted, "token_holds_adopted_total", COUNTER, "Token holds and reserved names adopted from brokers that had gone.") \
+	STAT(spells, "redis_history_changes_total", COUNTER, "Changes of dataset that were found on servers, such as restarts.") \
+	STAT(withdrawn, "grants_withdrawn_total", COUNTER, "Grants that expired before the client was notified, and were withdrawn.") \
+	STAT(graces_refused, "graces_refused_total", COUNTER, "SESSION requests for grace= refused because all places were taken.") \
+	STAT(graces_dropped, "graces_dropped_total", COUNTER, "Disconnected sessions without locks that were ended to free their place.") \
+	STAT(step_visits_max, "things_at_a_time_max", GAUGE, "Most objects that the broker has processed in one step.")
 /* clang-format on */
 
 struct core_stats {

@@ -286,7 +286,7 @@ front_meets_tls(struct conn *c)
 		return false;
 	if (front_is_news(&c->front->tls_ms))
 		LOG(NOTICE, "tls-on-plain-port", LOG_S("peer", c->peer),
-		    LOG_S("advice", "`tls:` in `listen` has ports for TLS"));
+		    LOG_S("advice", "use a `tls:` port of `listen`"));
 	front_end(c, CONN_END_REFUSED);
 	return true;
 }

@@ -37,7 +37,8 @@ gate_refuse(struct conn *c, const struct request *r)
 	}
 	if (c->npending >= f->limits.requests && !gate_relieves(r->verb)) {
 		conn_refuse(c, r, ERR_LIMIT,
-		    "%u requests of this connection wait already", c->npending);
+		    "%u requests of this connection are already waiting",
+		    c->npending);
 		return true;
 	}
 	return false;

@@ -86,7 +86,7 @@ bind_tcp(const struct addrinfo *ai, struct buf *why)
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
 	    listen(fd, BACKLOG) == 0)
 		return fd;
-	(void)fail(why, "can't listen there");
+	(void)fail(why, "cannot listen on this address");
 	(void)close(fd);
 	return -1;
 }
@@ -221,9 +221,9 @@ remove_stale(const struct sockaddr_un *sa, struct buf *why)
 	int fd, rc;
 
 	if (lstat(sa->sun_path, &st) < 0)
-		return fail(why, "can't look at the socket there");
+		return fail(why, "cannot inspect the socket");
 	if (!S_ISSOCK(st.st_mode)) {
-		buf_adds(why, "there is something that is not a socket");
+		buf_adds(why, "the path exists and is not a socket");
 		return false;
 	}
 	fd = socket_new(AF_UNIX);
@@ -231,13 +231,13 @@ remove_stale(const struct sockaddr_un *sa, struct buf *why)
 		return fail(why, "socket");
 	rc = connect(fd, (const struct sockaddr *)sa, sizeof(*sa));
 	if (rc == 0 || errno != ECONNREFUSED) {
-		buf_adds(why, "another process listens there");
+		buf_adds(why, "another process is listening there");
 		(void)close(fd);
 		return false;
 	}
 	(void)close(fd);
 	if (unlink(sa->sun_path) < 0)
-		return fail(why, "can't remove the old socket");
+		return fail(why, "cannot remove the old socket");
 	return true;
 }
 
@@ -260,18 +260,18 @@ bind_closed(int fd, const struct sockaddr_un *sa, struct buf *why)
 		rc = bind(fd, addr, sizeof(*sa));
 	}
 	(void)umask(old);
-	return rc == 0 ? true : fail(why, "can't bind");
+	return rc == 0 ? true : fail(why, "cannot bind");
 }
 
 static bool
 open_up(int fd, const char *path, unsigned mode, gid_t gid, struct buf *why)
 {
 	if (gid != (gid_t)-1 && lchown(path, (uid_t)-1, gid) < 0)
-		return fail(why, "can't set its group");
+		return fail(why, "cannot set its group");
 	if (chmod(path, (mode_t)mode) < 0)
-		return fail(why, "can't set its mode");
+		return fail(why, "cannot set its mode");
 	if (listen(fd, BACKLOG) < 0)
-		return fail(why, "can't listen there");
+		return fail(why, "cannot listen on this address");
 	return true;
 }
 
@@ -301,7 +301,7 @@ find_group(const char *group, gid_t *gid, struct buf *why)
 		return true;
 	g = getgrnam(group);
 	if (g == NULL) {
-		buf_adds(why, "there is no such group");
+		buf_adds(why, "the group does not exist");
 		return false;
 	}
 	*gid = g->gr_gid;

@@ -98,7 +98,7 @@ static void
 accept_exhausted(struct listener *l, int err)
 {
 	static const char text[] =
-	    "ERR limit the broker has no descriptors left\r\n";
+	    "ERR limit the broker has no file descriptors left\r\n";
 	struct front *f = l->front;
 	int fd;
 

@@ -43,9 +43,8 @@ proxied_told(struct conn *c)
 		break;
 	default:
 		front_wrong_header(c,
-		    "it does not begin with a header of the PROXY "
-		    "protocol, which `proxied: header` in `listen` asks "
-		    "for");
+		    "it does not begin with a PROXY protocol header, which "
+		    "`proxied: header` in `listen` requires");
 		break;
 	}
 	c->idle = true;
@@ -62,7 +61,8 @@ proxied_meets_header(struct conn *c)
 	got = proxy_header_begins(buf_data(&c->in), buf_len(&c->in));
 	if (got == PROXY_HEADER_WHOLE)
 		front_wrong_header(c,
-		    "a proxy sends the PROXY protocol: give this address "
-		    "`proxied: header` in `listen`, or turn it off there");
+		    "a proxy sends the PROXY protocol: set `proxied: header` "
+		    "for this address in `listen`, or turn it off in the "
+		    "proxy");
 	return got != PROXY_HEADER_NONE;
 }

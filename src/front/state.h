@@ -18,7 +18,7 @@
 struct listener;
 
 /* Tells a client that it is one too many; the argument is limits.clients. */
-#define FRONT_CROWDED "all %u places for clients are taken"
+#define FRONT_CROWDED "all %u client connections are in use (limits.clients)"
 
 /* Beyond so many lingering connections the oldest is closed. */
 #define LINGERERS_MAX 32

@@ -87,7 +87,7 @@ stranger_expire(struct conn *c)
 		LOG(NOTICE, "client-stranger", LOG_S("peer", c->peer),
 		    LOG_N("client", c->id));
 	timeouts_remove(c);
-	conn_refuse(c, NULL, ERR_AUTH, "%d seconds are over: say who you are",
+	conn_refuse(c, NULL, ERR_AUTH, "not logged in within %d seconds",
 	    STRANGER_MS / 1000);
 	front_end(c, CONN_END_REFUSED);
 }
@@ -126,8 +126,8 @@ timeouts_expire(struct conn *c)
 	if (c->timeout == TIMEOUT_HEADER) {
 		timeouts_remove(c);
 		front_wrong_header(c,
-		    "no header of the PROXY protocol has come in time, which "
-		    "`proxied: header` in `listen` asks for");
+		    "no PROXY protocol header has arrived in time, which "
+		    "`proxied: header` in `listen` requires");
 		return;
 	}
 	if (c->timeout == TIMEOUT_UNREAD && unread_moves(c))

@@ -127,8 +127,10 @@ http_sockets(struct http_socket out[LISTEN_SOCKETS], const char *host,
 	}
 	if (n == 0)
 		buf_addf(why,
-		    strchr(host, ':') ? "[%s]:%u: can't listen there: %s"
-				      : "%s:%u: can't listen there: %s",
+		    strchr(host, ':')
+			? "[%s]:%u: cannot listen on this address: %s"
+			: "%s:%u: cannot listen on this "
+			  "address: %s",
 		    host, (unsigned)port,
 		    err != 0 ? gai_strerror(err) : strerror(errno));
 	return n;

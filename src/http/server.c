@@ -228,13 +228,13 @@ is_refused(const struct place *p, struct evhttp_request *of)
 
 	if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD) {
 		refuse(p->server, of, HTTP_BADMETHOD,
-		    "only GET and HEAD are understood here\n");
+		    "only GET and HEAD are supported\n");
 		return true;
 	}
 	if (!p->loopback || host == NULL || http_host_is_local(host))
 		return false;
 	refuse(p->server, of, 403,
-	    "this address is for this machine alone: ask for localhost\n");
+	    "this address serves this host only: use localhost\n");
 	return true;
 }
 

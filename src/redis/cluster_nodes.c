@@ -177,7 +177,7 @@ void
 cluster_place(struct topology *t, uint32_t shard, struct node *n)
 {
 	struct bucket *b = &t->buckets[shard];
-	char why[ADDRESS_SIZE + 32] = "nobody has its slot";
+	char why[ADDRESS_SIZE + 32] = "no node has its slot";
 	char text[ADDRESS_SIZE];
 
 	if (b->node == n)

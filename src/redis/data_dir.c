@@ -211,7 +211,7 @@ data_dir_failed(struct data_dir *d)
 		return true;
 	case STAGE_CUT:
 		d->stage = STAGE_NOTHING;
-		set_aside(d, "redis-server can't read it");
+		set_aside(d, "redis-server cannot read it");
 		return true;
 	default:
 		put_back(d);
@@ -265,8 +265,8 @@ data_dir_stuck(struct data_dir *d)
 	d->stuck = true;
 	LOG(ERROR, "redis-server-stuck", LOG_S("dir", d->data),
 	    LOG_S("advice",
-		"redis-server can't write there, and refuses all changes until"
-		" it can: free some space, see log.level debug"));
+		"redis-server cannot write there, and refuses all changes: "
+		"free some space, see log.level debug"));
 }
 
 void
@@ -421,15 +421,15 @@ take_for_broker(struct data_dir *d, char *why, size_t why_size)
 	d->lock =
 	    open(d->file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (d->lock < 0) {
-		snprintf(why, why_size, "can't write to %s: %s", d->path,
+		snprintf(why, why_size, "cannot write to %s: %s", d->path,
 		    strerror(errno));
 		return false;
 	}
 	if (fcntl(d->lock, F_OFD_SETLK, &lock) == 0)
 		return true;
 	snprintf(why, why_size,
-	    "another lockbrokerd uses %s; stop it, or give this one another"
-	    " broker.name or $STATE_DIRECTORY",
+	    "another lockbrokerd uses %s; stop it, or set another "
+	    "broker.name or $STATE_DIRECTORY",
 	    d->path);
 	return false;
 }
@@ -472,14 +472,14 @@ open_all(struct data_dir *d, char *why, size_t why_size)
 	bool made, data_made = false;
 
 	if (!make(d->path, &made)) {
-		snprintf(why, why_size, "can't make the directory %s: %s",
+		snprintf(why, why_size, "cannot make the directory %s: %s",
 		    d->path, strerror(errno));
 	} else if (take_for_broker(d, why, why_size)) {
 		if (make(d->data, &data_made)) {
 			judge(d, made);
 			return d;
 		}
-		snprintf(why, why_size, "can't make the directory %s: %s",
+		snprintf(why, why_size, "cannot make the directory %s: %s",
 		    d->data, strerror(errno));
 	}
 	data_dir_leave(d);
@@ -525,8 +525,8 @@ data_dir_inherit(const char *broker, const char *temporary, int lock, char *why,
 	    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
 		return d;
 	snprintf(why, why_size,
-	    "the embedded Redis does not have its data in %s, where broker.name"
-	    " looks for them: stop the broker and start it again",
+	    "the embedded Redis does not keep its data in %s, as broker.name "
+	    "requires: stop and start the broker",
 	    d->path);
 	data_dir_close(d);
 	return NULL;

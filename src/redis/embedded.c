@@ -361,8 +361,8 @@ on_restart(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	snprintf(why, sizeof(why),
-	    "can't start %s: %s; install redis-server, or set redis.server to"
-	    " its path, or redis.mode and redis.nodes to a server that runs",
+	    "cannot start %s: %s; install redis-server, or set redis.server "
+	    "to its path, or redis.mode and redis.nodes to a running server",
 	    e->program, strerror(error));
 	if (!e->ever_ready) {
 		e->handler->fatal(e->arg, why);
@@ -422,7 +422,7 @@ on_died(evutil_socket_t fd, short what, void *arg)
 	}
 	if (!e->ever_ready) {
 		snprintf(why, sizeof(why),
-		    "%s ended with %s before it was ready; its last words: %s",
+		    "%s ended with %s before it was ready; its last line: %s",
 		    e->program, end.text, e->last);
 		e->handler->fatal(e->arg, why);
 		return;
@@ -491,8 +491,8 @@ open_dirs(
 			join_others(e);
 	} else if (!has_pidfds()) {
 		snprintf(why, why_size,
-		    "an embedded Redis can be handed over from Linux 5.3 on"
-		    " only (pidfd_open: %s)",
+		    "handing over an embedded Redis needs Linux 5.3 "
+		    "(pidfd_open: %s)",
 		    strerror(errno));
 	} else if (server_dir_inherit(&e->dir, life, why, why_size)) {
 		e->data = data_dir_inherit(name, dir, lock, why, why_size);

@@ -229,7 +229,7 @@ on_resolved(void *arg, const struct resolved *result, const char *why)
 	assert(l->state == LINK_RESOLVING);
 	l->lookup = NULL;
 	if (result == NULL) {
-		snprintf(text, sizeof(text), "can't resolve %s: %s",
+		snprintf(text, sizeof(text), "cannot resolve %s: %s",
 		    l->config.address->host, why);
 		link_lost(l, text, "check redis.nodes");
 		return;
@@ -264,7 +264,7 @@ attempt(struct link *l)
 	l->lookup =
 	    resolver_start(l->config.io->resolver, a->host, on_resolved, l);
 	if (l->lookup == NULL)
-		link_lost(l, "can't start a thread to resolve names", NULL);
+		link_lost(l, "cannot start a thread to resolve names", NULL);
 }
 
 static void

@@ -33,9 +33,9 @@ static void on_kill(void *arg, const redisReply *reply);
 static void on_info(void *arg, const redisReply *reply);
 
 /* Only links to Sentinels are plain, or to what should be one. */
-#define SENTINEL_PASSWORD                                                 \
-	"a Sentinel's is redis.sentinel_password_file; but is that one? " \
-	"their port is 26379"
+#define SENTINEL_PASSWORD                                              \
+	"for a Sentinel set redis.sentinel_password_file; check that " \
+	"this is one (their port is 26379)"
 
 #define GREET_WORDS 5 /* of a command, and the NULL that ends them */
 
@@ -71,7 +71,7 @@ greet_send(struct link *l, link_reply *done, const char *const *words)
 	if (link_command(l, 0, done, l, argc, argv, argvlen))
 		l->greetings++;
 	else
-		link_cut(l, "the connection takes no commands", NULL);
+		link_cut(l, "the connection accepts no commands", NULL);
 }
 
 /* A password may be changed while brokers run.  One that can't be read may be
@@ -88,8 +88,7 @@ read_password(struct link *l)
 	if (text == NULL && !l->unread)
 		LOG(WARNING, "redis-password-file", LOG_S("file", path),
 		    LOG_S("error", why),
-		    LOG_S("advice",
-			"the password that was there before is used"));
+		    LOG_S("advice", "the previous password stays in use"));
 	l->unread = text == NULL;
 	if (text == NULL)
 		return;
@@ -206,11 +205,11 @@ static bool
 check_kind(struct link *l)
 {
 	if (l->info.sentinel)
-		link_cut(l, "that is a Sentinel, and no server of locks",
+		link_cut(l, "this is a Sentinel, not a server for locks",
 		    "set redis.mode sentinel and redis.master, or name the"
 		    " server itself in redis.nodes");
 	else if (l->info.cluster && !l->config.cluster)
-		link_cut(l, "that is a node of a Redis Cluster",
+		link_cut(l, "this is a node of a Redis Cluster",
 		    "set redis.mode cluster");
 	else
 		return true;

@@ -88,7 +88,7 @@ reader_limit(redisReader *reader)
 
 #endif
 
-static const char is_it_redis[] = "is this address a Redis server?";
+static const char is_it_redis[] = "check that this address is a Redis server";
 static const char is_it_trusted[] =
     "see redis.tls in lockbrokerd.yaml(5); lockbrokerd --probe asks every server";
 
@@ -165,7 +165,7 @@ on_message(struct link *l, const redisReply *reply)
 	    !is_text(reply->element[0], "message") ||
 	    !is_text(reply->element[1], l->config.channel) ||
 	    reply->element[2]->type != REDIS_REPLY_STRING) {
-		link_cut(l, "a message that is not understood", is_it_redis);
+		link_cut(l, "an unknown message", is_it_redis);
 		return;
 	}
 	l->handler->message(
@@ -196,7 +196,7 @@ on_reply(struct link *l, const redisReply *reply)
 	else if (l->config.channel && l->state == LINK_UP)
 		on_message(l, reply);
 	else
-		link_cut(l, "a reply that was not asked for", is_it_redis);
+		link_cut(l, "an unexpected reply", is_it_redis);
 }
 
 /* Passes on the replies that are whole. */

@@ -45,8 +45,9 @@ log_down(struct pool *p, const char *why, const char *advice)
 		p->down_ms = now;
 	}
 	if (p->flaps > FLAPS_MAX && advice == NULL)
-		advice = "each connection is lost soon after it was made: see"
-			 " the log of Redis, as for client-output-buffer-limit";
+		advice = "each connection is lost soon after it is made: see "
+			 "the log of Redis, for example for "
+			 "client-output-buffer-limit";
 	if (advice == NULL && now - p->down_ms < p->config.quiet_ms)
 		return;
 	if (now - p->down_told_ms < p->config.remind_ms &&
@@ -88,7 +89,8 @@ log_up(struct pool *p, const struct info *info)
 		    LOG_N("down_ms", p->down_ms > 0 ? now - p->down_ms : 0));
 	if (info->no_password)
 		LOG(INFO, "redis-no-password", LOG_S("node", p->node),
-		    LOG_S("advice", "redis.password is set, Redis wants none"));
+		    LOG_S("advice",
+			"redis.password is set, but Redis needs none"));
 	if (info_evicts(info) && !p->policy_told) {
 		LOG(WARNING, "redis-policy", LOG_S("node", p->node),
 		    LOG_S("policy", info->policy),
@@ -131,7 +133,8 @@ is_elsewhere(const struct link *l, const struct link *other)
 static void
 leave_other_servers(struct pool *p, const struct link *l)
 {
-	static const char why[] = "a new connection leads to another server";
+	static const char why[] =
+	    "a new connection leads to a different server";
 	const struct link *ear = subscriber_link(p->subscriber);
 	bool left = is_elsewhere(l, ear);
 	uint32_t i;
@@ -148,8 +151,8 @@ leave_other_servers(struct pool *p, const struct link *l)
 		LOG(WARNING, "redis-two-servers", LOG_S("node", p->node),
 		    LOG_S("why", why),
 		    LOG_S("advice",
-			"unless Redis was restarted just now, make redis.nodes"
-			" lead to one server, or use mode sentinel"));
+			"unless Redis has just restarted, make redis.nodes "
+			"lead to one server, or use mode sentinel"));
 }
 
 static void

@@ -23,9 +23,9 @@
 #include "relay/relay.h"
 
 #define WAIT_MS 5000
-#define PROXY                                                           \
-	"; a proxy such as twemproxy does that: redis.nodes must name " \
-	"the server itself"
+#define PROXY                                                               \
+	"; a proxy such as twemproxy does that: name the server itself in " \
+	"redis.nodes"
 
 /* What is found. */
 
@@ -311,8 +311,8 @@ tell_rights(struct probe *probe)
 
 	if (probe->denied)
 		probe_find(probed_of(probe, "redis.user", ""), FINDING_WARN,
-		    "one of the broker's own has all rights after: ACL SETUSER"
-		    " %s resetkeys ~%s* resetchannels &%s* -@all " ACL_REDIS
+		    "a user for the broker gets all rights by: ACL SETUSER "
+		    "%s resetkeys ~%s* resetchannels &%s* -@all " ACL_REDIS
 		    "%s",
 		    redis->user[0] != '\0' ? redis->user : "lockbroker",
 		    redis->prefix, redis->prefix,
@@ -320,8 +320,8 @@ tell_rights(struct probe *probe)
 	if (probe->sentinel_denied)
 		probe_find(probed_of(probe, "redis.sentinel_user", ""),
 		    FINDING_WARN,
-		    "one of the broker's own has all rights after: ACL SETUSER"
-		    " %s resetchannels " ACL_SENTINEL,
+		    "a user for the broker gets all rights by: ACL SETUSER "
+		    "%s resetchannels " ACL_SENTINEL,
 		    redis->sentinel_user[0] != '\0' ? redis->sentinel_user
 						    : "lockbroker");
 }
@@ -397,13 +397,12 @@ probe_embedded(struct probe *probe)
 
 	if (can_run(program))
 		probe_find(s, FINDING_OK,
-		    "the broker starts %s by itself; there is nothing to ask"
-		    " yet",
+		    "the broker starts %s itself; nothing to check yet",
 		    program);
 	else
 		probe_find(s, FINDING_FAIL,
-		    "there is no program %s to start: install redis-server, or"
-		    " set redis.server to its path",
+		    "program %s does not exist: install redis-server, or set "
+		    "redis.server to its path",
 		    program);
 	probe_find(s, FINDING_WARN, PROBE_EMBEDDED);
 }

@@ -20,9 +20,9 @@
 struct config;
 
 /* The warning about redis.mode embedded. */
-#define PROBE_EMBEDDED                                                   \
-	"locks hold among the clients of this broker only; for several " \
-	"hosts give redis.mode and redis.nodes"
+#define PROBE_EMBEDDED                                                      \
+	"locks exclude clients of this broker only; for several hosts set " \
+	"redis.mode and redis.nodes"
 
 /* Writes a line for each finding.  Returns false if one is a failure. */
 bool probe_run(const struct config *config, FILE *out);

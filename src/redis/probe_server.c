@@ -161,8 +161,8 @@ check_replicas(struct probed *s)
 		then = ": no grant would count";
 	} else if (n > wanted) {
 		then = wanted == 0 ? ": a failover may lose locks"
-				   : ": one that has not confirmed may be"
-				     " promoted";
+				   : ": a replica that has not confirmed can "
+				     "be promoted";
 	}
 	if (n > 0 || wanted > 0)
 		probe_find(s, finding,
@@ -208,14 +208,14 @@ check_guard(struct probed *s, const char *theirs, bool used)
 		return;
 	if (used)
 		probe_find(s, FINDING_FAIL,
-		    "the brokers there use %s, and this file says %s: while"
-		    " they run, a broker with it grants nothing (CHANGING THE"
-		    " LEASE in lockbroker-admin(7))",
+		    "the brokers there use %s, this file %s: while they run, "
+		    "a broker with this file grants nothing (CHANGING THE "
+		    "LEASE in lockbroker-admin(7))",
 		    theirs, cfg);
 	else
 		probe_find(s, FINDING_WARN,
-		    "the brokers that used it last had %s, and this file says"
-		    " %s: see to it that all have the same",
+		    "the last brokers there used %s, this file %s: set the "
+		    "same on all",
 		    theirs, cfg);
 }
 
@@ -272,8 +272,8 @@ on_setting(struct probed *s, const struct ask *ask, const redisReply *reply)
 		    name, value, good ? "" : ask->advice);
 	} else if (ask->when == ALWAYS) {
 		probe_find(s, FINDING_WARN,
-		    "CONFIG GET is not permitted: see lockbroker-admin(7) for the"
-		    " settings it should have");
+		    "CONFIG GET is not permitted: see lockbroker-admin(7) "
+		    "for the settings that Redis needs");
 	}
 }
 
@@ -333,9 +333,9 @@ tell_refused(struct probed *s, const char *why)
 {
 	if (strstr(why, "NOREPLICAS") != NULL)
 		probe_find(s, FINDING_FAIL,
-		    "refuses to write: of %u replicas fewer than"
-		    " min-replicas-to-write are in step"
-		    " (min-replicas-max-lag); try again in a moment",
+		    "refuses writes: fewer than min-replicas-to-write of %u "
+		    "replicas are in sync (min-replicas-max-lag); try again "
+		    "in a moment",
 		    s->info.replicas);
 	else
 		probe_find(s, FINDING_FAIL, "in a script, %s", why);
@@ -365,8 +365,8 @@ on_tried(struct probed *s, const struct ask *ask, const redisReply *reply)
 	for (i = REFUSED; i < reply->elements; i++)
 		tell_refused(s, v[i]->str);
 	if (s->permits)
-		probe_find(
-		    s, FINDING_OK, "every command that is needed is permitted");
+		probe_find(s, FINDING_OK,
+		    "all commands that the broker needs are permitted");
 }
 
 static const struct ask tried = { .read = on_tried,
@@ -392,23 +392,23 @@ static const struct ask asks[] = {
 	{ SETTING "appendonly", on_setting, FINDING_OK, ALWAYS, "", 0, 0, "" },
 	{ SETTING "min-replicas-to-write", on_setting, FINDING_WARN,
 	    WITH_REPLICAS, NULL, MIN_REPLICAS, INT64_MAX,
-	    "; set it to redis.replicas, so that a master that was cut off stops"
-	    " taking writes" },
+	    "; set it to redis.replicas, so that an isolated master stops "
+	    "accepting writes" },
 	{ SETTING "min-replicas-max-lag", on_setting, FINDING_WARN,
 	    WITH_REPLICAS, NULL, 0, 2,
-	    "; 2 stops a master that was cut off sooner" },
+	    "; 2 stops an isolated master sooner" },
 	{ SETTING "repl-backlog-ttl", on_setting, FINDING_WARN, SOME_REPLICAS,
 	    NULL, 0, 0,
-	    "; with 0, replicas that come back late cost no grace period" },
+	    "; with 0, replicas that return late cost no grace period" },
 	/* A replica whose full copy begins late confirms late. */
 	{ SETTING "repl-diskless-sync-delay", on_setting, FINDING_WARN,
 	    SOME_REPLICAS, NULL, 0, 0,
-	    "; with 0, a replica that comes back confirms sooner" },
+	    "; with 0, a returning replica confirms sooner" },
 	{ SETTING "cluster-node-timeout", on_setting, FINDING_FAIL, IN_CLUSTER,
 	    NULL, MIN_PAD, INT64_MAX, " must be more than 0.3 of locks.lease" },
 	{ SETTING "cluster-require-full-coverage", on_setting, FINDING_WARN,
 	    IN_CLUSTER, "no", 0, 0,
-	    "; with no, the other names go on when a master is gone" },
+	    "; with no, the other names continue to work when a master is lost" },
 	{ "PING", on_ping, FINDING_FAIL, ALWAYS, NULL, 0, 0, NULL },
 	{ "CLIENT SETNAME lockbroker", on_command, FINDING_WARN, ALWAYS, NULL, 0, 0, NULL },
 	{ "PUBLISH %s@probe probe", on_command, FINDING_FAIL, ALWAYS, NULL, 0, 0, NULL },
@@ -470,8 +470,8 @@ on_master(struct probed *s, const struct ask *ask, const redisReply *reply)
 	(void)ask;
 	if (reply->type != REDIS_REPLY_ARRAY) {
 		probe_find(s, FINDING_WARN,
-		    "SENTINEL master is not permitted: see that"
-		    " down-after-milliseconds is more than 0.3 of locks.lease");
+		    "SENTINEL master is not permitted: make sure that "
+		    "down-after-milliseconds is more than 0.3 of locks.lease");
 		return;
 	}
 	probe_find(s, slow ? FINDING_OK : FINDING_FAIL,
@@ -479,12 +479,12 @@ on_master(struct probed *s, const struct ask *ask, const redisReply *reply)
 	    field(reply, "down-after-milliseconds"),
 	    slow ? "" : " must be more than 0.3 of locks.lease");
 	if (strcmp(field(reply, "flags"), "master") != 0)
-		probe_find(s, FINDING_WARN, "thinks the master is '%s'",
+		probe_find(s, FINDING_WARN, "reports the master '%s'",
 		    field(reply, "flags"));
 	if (atoll(field(reply, "num-slaves")) != config->redis.replicas)
 		probe_find(s, FINDING_WARN,
-		    "knows %s replicas, redis.replicas is %u: it must be the"
-		    " number of those that may be promoted",
+		    "knows %s replicas, redis.replicas is %u: set it to the "
+		    "number of replicas that can be promoted",
 		    field(reply, "num-slaves"), config->redis.replicas);
 	if (atoll(field(reply, "num-other-sentinels")) + 1 !=
 	    (long long)config->redis.nodes.n)

@@ -177,11 +177,11 @@ log_stranger(struct sentinel *one)
 	char why[128];
 
 	snprintf(why, sizeof(why), "it knows no master '%.80s'", master);
-	note_why(one, why, "redis.master must be its name there");
+	note_why(one, why, "set redis.master to its name there");
 	if (!one->stranger_told)
 		LOG(WARNING, "sentinel-stranger", LOG_S("node", one->node),
 		    LOG_S("master", master),
-		    LOG_S("advice", "redis.master must be its name there"));
+		    LOG_S("advice", "set redis.master to its name there"));
 	one->stranger_told = true;
 }
 
@@ -200,8 +200,8 @@ on_master(void *arg, const redisReply *reply)
 		refusal_read(&refused, reply->str, (size_t)reply->len);
 		log_down(one, refused.words,
 		    strncmp(reply->str, "NOPERM", 6) == 0
-			? "redis.sentinel_user must be permitted SENTINEL"
-			: "is that a Sentinel? their port is 26379");
+			? "permit redis.sentinel_user the command SENTINEL"
+			: "check that this is a Sentinel (their port is 26379)");
 	} else if (reply->type == REDIS_REPLY_NIL) {
 		log_up(one);
 		log_stranger(one);
@@ -209,8 +209,8 @@ on_master(void *arg, const redisReply *reply)
 		log_up(one);
 		one->stranger_told = false;
 	} else {
-		log_down(one, "an answer that no Sentinel gives",
-		    "redis.nodes must name Sentinels");
+		log_down(one, "not a reply of a Sentinel",
+		    "name Sentinels in redis.nodes");
 	}
 	s->answered(s->arg);
 }

@@ -146,7 +146,7 @@ server_dir_make(struct server_dir *d, char *why, size_t why_size)
 	if (make_in(d, getenv("TMPDIR")) || make_in(d, "/tmp"))
 		return true;
 	snprintf(why, why_size,
-	    "can't make a directory for the socket of redis-server: %s",
+	    "cannot make a directory for the socket of redis-server: %s",
 	    strerror(errno));
 	d->path[0] = '\0';
 	return false;
@@ -171,7 +171,7 @@ server_dir_inherit(
 	}
 	if (d->output_fd >= 0)
 		return true;
-	snprintf(why, why_size, "can't find the directory of redis-server: %s",
+	snprintf(why, why_size, "cannot find the directory of redis-server: %s",
 	    strerror(errno));
 	return false;
 }

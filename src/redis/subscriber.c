@@ -175,5 +175,5 @@ void
 subscriber_published(struct subscriber *s, bool heard)
 {
 	if (!heard && s->awaited != 0 && link_is_up(s->link))
-		link_cut(s->link, "nobody listens on the channel", NULL);
+		link_cut(s->link, "the channel has no subscriber", NULL);
 }

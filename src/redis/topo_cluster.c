@@ -157,7 +157,7 @@ complain(struct topology *t, const struct node *n, const redisReply *reply)
 
 	if (reply->type == REDIS_REPLY_ERROR)
 		refusal_read(&refused, reply->str, (size_t)reply->len);
-	snprintf(why, sizeof(why), "%s: %s; is it a Redis Cluster?",
+	snprintf(why, sizeof(why), "%s: %s; check that it is a Redis Cluster",
 	    address_format(&n->address, text), refused.words);
 	cluster_tell_why(t, why);
 	if (t->deaf)
@@ -166,8 +166,8 @@ complain(struct topology *t, const struct node *n, const redisReply *reply)
 	LOG(WARNING, "cluster-no-map",
 	    LOG_S("node", address_format(&n->address, text)),
 	    LOG_S("error", reply->type == REDIS_REPLY_ERROR ? reply->str : ""),
-	    LOG_S("advice", "is it a Redis Cluster, and may redis.user run"
-			    " CLUSTER SLOTS?"));
+	    LOG_S("advice", "check that it is a Redis Cluster and that "
+			    "redis.user may run CLUSTER SLOTS"));
 }
 
 static void

@@ -220,9 +220,9 @@ sentinel_start(struct topology *t)
 	if (t->env.config->redis.replicas == 0)
 		LOG(WARNING, "replicas-none",
 		    LOG_S("advice",
-			"with redis.replicas 0 a failover can grant a lock"
-			" twice while its holder is not told; set it to the"
-			" number of replicas, or check fences"));
+			"with redis.replicas 0 a failover can grant a lock "
+			"twice without notice to the holder; set it to the "
+			"number of replicas, or check fences"));
 	sentinels_start(t->sentinels);
 }
 

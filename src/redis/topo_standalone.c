@@ -43,7 +43,7 @@ on_look_up(void *arg)
 {
 	struct topology *t = arg;
 
-	pool_move(t->pool, "it is a replica, and stays one");
+	pool_move(t->pool, "it is a replica and stays one");
 	t->replica_ms *= 2;
 	if (t->replica_ms > REPLICA_MS_MAX)
 		t->replica_ms = REPLICA_MS_MAX;

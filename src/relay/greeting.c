@@ -44,7 +44,7 @@ relay_greeting(int fd, struct relay_line *line)
 	while (line->n < sizeof(line->text) - 1) {
 		n = recv(fd, line->text + line->n, 1, 0);
 		if (n == 0)
-			return broken(line, "the TLS process has gone");
+			return broken(line, "the TLS process has ended");
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)

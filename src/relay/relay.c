@@ -247,7 +247,7 @@ on_reloaded(struct relay *r, struct packet *p)
 	note_until(r, p);
 	if (why[0] != '\0')
 		LOG(ERROR, "tls-reload-failed", LOG_S("why", why),
-		    LOG_S("advice", "what was read before is still in use"));
+		    LOG_S("advice", "the previous settings stay in use"));
 	else
 		LOG(NOTICE, "tls-reloaded");
 }
@@ -488,7 +488,7 @@ relay_new(struct event_base *base, const struct relay_handler *handler,
 	if (spawn_find(r->program) == NULL)
 		snprintf(why, RELAY_WHY_SIZE, SPAWN_MISSING);
 	else if ((error = start(r)) != 0)
-		snprintf(why, RELAY_WHY_SIZE, "can't start %.500s: %s",
+		snprintf(why, RELAY_WHY_SIZE, "cannot start %.500s: %s",
 		    r->program, strerror(error));
 	else
 		return r;

@@ -233,7 +233,7 @@ set_option(struct set *s, const struct span *words, unsigned left,
 		return true;
 	}
 	if (says(words[0], "KEEPTTL"))
-		return ask_refuse(why, "lockbroker takes SET without KEEPTTL");
+		return ask_refuse(why, "lockbroker does not support KEEPTTL");
 	if (left < 2)
 		return ask_refuse(why, "syntax error");
 	*taken = 2;
@@ -257,9 +257,9 @@ parse_set(struct ask *a, const struct span *words, unsigned nwords,
 			return false;
 	if (s.when == SET_ALWAYS)
 		return ask_refuse(
-		    why, "lockbroker takes SET only with NX, XX or IFEQ");
+		    why, "lockbroker supports SET only with NX, XX or IFEQ");
 	if (s.get && s.when != SET_NX)
-		return ask_refuse(why, "lockbroker takes GET only with NX");
+		return ask_refuse(why, "lockbroker supports GET only with NX");
 	if (!set_ttl(&s, clock_ms, why))
 		return false;
 	a->rq.op = s.when == SET_NX ? TOKEN_ACQUIRE : TOKEN_EXTEND;
@@ -350,7 +350,8 @@ parse_expire(struct ask *a, const struct span *words, unsigned nwords,
 		    why, unit == 1 ? "invalid expire time in 'pexpire' command"
 				   : "invalid expire time in 'expire' command");
 	if (e.xx && (e.gt || e.lt))
-		return ask_refuse(why, "lockbroker takes XX without GT or LT");
+		return ask_refuse(
+		    why, "lockbroker supports XX only without GT or LT");
 	a->form = ASK_ONE_OR_ZERO;
 	a->rq.match = TOKEN_ANY;
 	a->rq.bound = expire_bound(&e);
@@ -394,7 +395,8 @@ parse_delex(
 		return parse_release(a, TOKEN_EXACT, words[3], why);
 	if (nwords == 4 && says(words[2], "IFNE"))
 		return parse_release(a, TOKEN_NOT, words[3], why);
-	return ask_refuse(why, "lockbroker takes DELEX only with IFEQ or IFNE");
+	return ask_refuse(
+	    why, "lockbroker supports DELEX only with IFEQ or IFNE");
 }
 
 static bool

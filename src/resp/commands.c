@@ -84,8 +84,8 @@ quote(struct buf *why, struct span word, size_t max)
 static const struct {
 	const char *word, *hint;
 } hints[] = {
-	{ "WATCH", "; lockbroker watches no keys, and names by OBSERVE" },
-	{ "SENTINEL", "; give the address of the broker as that of a server" },
+	{ "WATCH", "; lockbroker watches names, with OBSERVE" },
+	{ "SENTINEL", "; configure the broker as a single server" },
 };
 
 static const char *
@@ -96,7 +96,7 @@ hint(struct span word)
 	for (i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
 		if (is_word(word, hints[i].word, strlen(hints[i].word)))
 			return hints[i].hint;
-	return "; lockbroker has locks, and no data";
+	return "; lockbroker stores no data, only locks";
 }
 
 void

@@ -113,7 +113,7 @@ take_keys(struct ask *a, const struct script *s, const struct span *words,
 	if (n > 1 && (s->flags & SCRIPT_FLAG_ONE) != 0 &&
 	    !is_fair(words + 1, n))
 		return ask_refuse(
-		    why, "lockbroker takes this script with one key");
+		    why, "lockbroker supports this script with one key only");
 	args->v = words + 1 + n;
 	args->n = nwords - 1 - (unsigned)n;
 	if (s->keys == SCRIPT_KEYS_REST) {
@@ -397,7 +397,7 @@ take_latch(struct ask *a, const struct script *s, const struct span *keys,
 		return ask_refuse(why, "this script takes more keys");
 	if (last.n == 0 || last.n > ASK_LATCH_MAX)
 		return ask_refuse(
-		    why, "the name of this latch has a wrong length");
+		    why, "the name of this latch has the wrong length");
 	a->latch = last;
 	sha1_of(&sum, last);
 	sha1_hex(&sum, hex);
@@ -444,7 +444,7 @@ tells(const struct script *s, const struct args *args, struct buf *why)
 	if (span_is(word, "PUBLISH") || span_is(word, "SPUBLISH"))
 		return true;
 	return ask_refuse(
-	    why, "lockbroker takes this script only with PUBLISH");
+	    why, "lockbroker supports this script only with PUBLISH");
 }
 
 bool

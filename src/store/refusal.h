@@ -55,7 +55,7 @@ enum refusal_action {
 	    " redis.password_file), or have it listen for this host alone") \
 	REFUSAL("NOPERM", STAY, "redis-noperm", REFUSAL_NOPERM) \
 	REFUSAL("MISCONF", STAY, "redis-misconf", \
-	    "Redis can't save its data and refuses writes: see its log") \
+	    "Redis cannot save its data and refuses writes: see its log") \
 	REFUSAL("MASTERDOWN", STAY, "redis-masterdown", \
 	    "Redis is a replica without its master") \
 	REFUSAL("NOREPLICAS", RETRY, "redis-noreplicas", \
@@ -71,7 +71,7 @@ enum refusal_action {
 	REFUSAL("CROSSSLOT", STAY, "redis-cluster-mode", \
 	    "this is a Redis Cluster: set redis.mode cluster") \
 	REFUSAL("NOSCRIPT", RETRY, "redis-noscript", \
-	    "Redis forgets the scripts that it was given") \
+	    "Redis has lost the scripts") \
 	REFUSAL("ERR max number of clients", RECONNECT, "redis-maxclients", \
 	    "Redis has too many connections: raise its maxclients") \
 	REFUSAL("ERR unknown subcommand 'KILL'.", STAY, "redis-stranger", \

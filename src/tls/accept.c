@@ -50,9 +50,9 @@
 #define RECORD_HANDSHAKE 0x16
 #define RECORD_BYTES_MAX (16384 + 256)
 
-#define NO_HEADER                                                       \
-	"it does not begin with a header of the PROXY protocol, which " \
-	"`proxied: header` in `listen` asks for"
+#define NO_HEADER                                                          \
+	"it does not begin with a PROXY protocol header, which `proxied: " \
+	"header` in `listen` requires"
 
 /* A place that clients come to.  Owned by the engine. */
 struct place {
@@ -143,7 +143,7 @@ be_late(struct pipe *p)
 	else if (p->stage == PIPE_SILENT)
 		fail(p, "no TLS handshake has begun in time");
 	else
-		fail(p, "the TLS handshake takes too long");
+		fail(p, "the TLS handshake took too long");
 }
 
 static struct place *
@@ -164,8 +164,8 @@ refuse_plain(struct pipe *p)
 	static const char text[] = "ERR bad-request this port speaks TLS\r\n";
 
 	(void)send(p->net, text, sizeof(text) - 1, MSG_NOSIGNAL);
-	refuse(p, "the client speaks plain text: it must use TLS here, or "
-		  "another port");
+	refuse(p, "the client speaks plain text: use TLS here, or another "
+		  "port");
 }
 
 static bool
@@ -231,8 +231,9 @@ meet_plain(struct pipe *p)
 	    proxy_header_begins(data, n > 0 ? (size_t)n : 0);
 
 	if (got == PROXY_HEADER_WHOLE)
-		fail(p, "a proxy sends the PROXY protocol: give this address "
-			"`proxied: header` in `listen`, or turn it off there");
+		fail(p, "a proxy sends the PROXY protocol: set `proxied: "
+			"header` for this address in `listen`, or turn it "
+			"off in the proxy");
 	else if (got == PROXY_HEADER_PART && !has_ended(p->net))
 		wait_for(p, (int)n + 1);
 	else
@@ -264,7 +265,7 @@ hello_is_here(struct pipe *p)
 	    n < HEAD_BYTES ? HEAD_BYTES : HEAD_BYTES + (head[3] << 8) + head[4];
 	(void)ioctl(p->net, FIONREAD, &have);
 	if (need > RECORD_BYTES_MAX || (have < need && has_ended(p->net))) {
-		fail(p, "what should be a TLS handshake is not one");
+		fail(p, "not a TLS handshake");
 		return false;
 	}
 	if (have >= need && n == HEAD_BYTES)
@@ -387,7 +388,7 @@ make_room(struct engine *e)
 	struct pipe *silent = TAILQ_FIRST(&e->silent);
 	struct pipe *shaking = TAILQ_FIRST(&e->shaking);
 	static const char why[] =
-	    "too many handshakes at once, and this one has taken longest";
+	    "too many handshakes at once, and this one was the slowest";
 	int64_t now = now_awake_ms();
 
 	if (e->nhalf < half_max(e))

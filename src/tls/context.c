@@ -72,7 +72,7 @@ load_authorities(const struct context *c, SSL_CTX *ssl, char *why)
 	directory = stat(c->ca, &st) == 0 && S_ISDIR(st.st_mode);
 	if (SSL_CTX_load_verify_locations(
 		ssl, directory ? NULL : c->ca, directory ? c->ca : NULL) != 1)
-		return fail(why, "can't read the authorities in", c->ca);
+		return fail(why, "cannot read the CA certificates in", c->ca);
 	if (c->server && !directory)
 		SSL_CTX_set_client_CA_list(ssl, SSL_load_client_CA_file(c->ca));
 	return true;
@@ -94,10 +94,10 @@ load_pair(const struct context *c, SSL_CTX *ssl, char *why)
 		return true;
 	SSL_CTX_set_default_passwd_cb(ssl, no_passphrase);
 	if (SSL_CTX_use_certificate_chain_file(ssl, c->cert) != 1)
-		return fail(why, "can't use the certificate in", c->cert);
+		return fail(why, "cannot use the certificate in", c->cert);
 	if (SSL_CTX_use_PrivateKey_file(ssl, c->key, SSL_FILETYPE_PEM) != 1 &&
 	    !is_mismatch())
-		return fail(why, "can't use the key in", c->key);
+		return fail(why, "cannot use the key in", c->key);
 	if (is_mismatch() || SSL_CTX_check_private_key(ssl) != 1)
 		return fail(
 		    why, "the certificate does not fit the key in", c->key);
@@ -155,7 +155,7 @@ context_load(struct context *c, char why[CONTEXT_WHY_SIZE])
 	int64_t until, now = (int64_t)time(NULL);
 
 	ERR_clear_error();
-	snprintf(why, CONTEXT_WHY_SIZE, "can't find the authorities");
+	snprintf(why, CONTEXT_WHY_SIZE, "cannot find the CA certificates");
 	if (!load_pair(c, ssl, why) || !load_authorities(c, ssl, why)) {
 		SSL_CTX_free(ssl);
 		return false;
@@ -163,7 +163,7 @@ context_load(struct context *c, char why[CONTEXT_WHY_SIZE])
 	until = ends_at(ssl);
 	if (until != 0 && until < now && c->until > now) {
 		snprintf(why, CONTEXT_WHY_SIZE,
-		    "the certificate in %s has run out", c->cert);
+		    "the certificate in %s has expired", c->cert);
 		SSL_CTX_free(ssl);
 		return false;
 	}

@@ -80,11 +80,11 @@ static void
 be_late(struct pipe *p)
 {
 	if (p->stage == PIPE_CONNECTING)
-		fail(p, '-', "it takes too long to connect");
+		fail(p, '-', "connecting takes too long");
 	else
 		fail(p, '!',
-		    "the server does not answer our TLS handshake: is that "
-		    "its plain port?");
+		    "the server does not answer the TLS handshake: check "
+		    "that the port is a TLS port");
 }
 
 static void

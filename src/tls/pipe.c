@@ -163,8 +163,8 @@ on_info(const SSL *ssl, int where, int value)
 		return;
 	p->dead = true;
 	(void)shutdown(p->net, SHUT_RDWR);
-	p->engine->above->failed(p->engine, p->peer,
-	    "it sends new keys again and again, and no data");
+	p->engine->above->failed(
+	    p->engine, p->peer, "it keeps sending new keys and no data");
 }
 
 void

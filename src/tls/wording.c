@@ -160,8 +160,8 @@ why_wrong_name(const struct pipe *p, X509 *cert, struct buf *out)
 	buf_init(&list);
 	each_of(cert, list_name, &list);
 	buf_addf(out,
-	    "the server's certificate is for another name (it has %.*s): "
-	    "connect by a name that it has%s",
+	    "the server's certificate is valid for %.*s only; connect by one "
+	    "of these names%s",
 	    (int)buf_len(&list), buf_len(&list) > 0 ? buf_data(&list) : "none",
 	    p->engine->words.names);
 	buf_fini(&list);
@@ -171,12 +171,12 @@ static void
 why_unknown(const struct pipe *p, struct buf *out)
 {
 	if (p->place)
-		buf_adds(out, "nobody in client_ca vouches for the client's "
-			      "certificate");
+		buf_adds(out, "the client's certificate is not signed by a "
+			      "CA in client_ca");
 	else
 		buf_addf(out,
-		    "nobody we trust vouches for the server's certificate: "
-		    "give the file of its authority as %s",
+		    "the server's certificate is not signed by a trusted CA; "
+		    "set %s to its CA file",
 		    p->engine->words.ca);
 }
 
@@ -196,7 +196,7 @@ why_certificate(const struct pipe *p, struct buf *out)
 	case X509_V_ERR_CERT_NOT_YET_VALID:
 		buf_addf(out, "the %s's certificate is valid from ", whose);
 		add_time(out, X509_get0_notBefore(cert));
-		buf_adds(out, " only: look at the clocks of both hosts");
+		buf_adds(out, " only: check the clocks of both hosts");
 		break;
 	case X509_V_ERR_HOSTNAME_MISMATCH:
 	case X509_V_ERR_IP_ADDRESS_MISMATCH:
@@ -222,10 +222,10 @@ static const struct {
 	const char *text;
 	bool wants_cert; /* another certificate would help */
 } alerts[] = {
-	{ SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "it wants a certificate",
-	    true },
+	{ SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED,
+	    "it requires a client certificate", true },
 	{ SSL_R_TLSV1_ALERT_UNKNOWN_CA,
-	    "it does not know who vouches for our certificate", true },
+	    "it does not trust the CA of our certificate", true },
 	{ SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, "it refuses our certificate",
 	    true },
 	{ SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, "our certificate has expired",
@@ -233,16 +233,15 @@ static const struct {
 	{ SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, "it refuses our certificate",
 	    true },
 	{ SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE,
-	    "it refuses our certificate, or wants one, or has no cipher of "
-	    "ours",
+	    "it refuses our certificate, requires one, or has no cipher in "
+	    "common",
 	    true },
 	{ SSL_R_TLSV1_ALERT_ACCESS_DENIED, "it refuses our certificate", true },
-	{ SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
-	    "it speaks no version of TLS that we do", false },
-	{ SSL_R_UNSUPPORTED_PROTOCOL, "it speaks no version of TLS that we do",
+	{ SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "no TLS version in common",
 	    false },
-	{ SSL_R_NO_SHARED_CIPHER, "it has no cipher of ours", false },
-	{ SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "it shows no certificate",
+	{ SSL_R_UNSUPPORTED_PROTOCOL, "no TLS version in common", false },
+	{ SSL_R_NO_SHARED_CIPHER, "no cipher in common", false },
+	{ SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "it sends no certificate",
 	    false },
 };
 
@@ -274,10 +273,11 @@ why_library(const struct pipe *p, unsigned long error, struct buf *out)
 	}
 	if (is_no_tls(reason))
 		buf_addf(out, "%s does not speak TLS: %s", whose,
-		    p->place ? "this port does" : "is that its plain port?");
+		    p->place ? "use TLS for this port"
+			     : "check that the port is a TLS port");
 	else
 		buf_addf(out, "the handshake with %s failed: %s", whose,
-		    text ? text : "no reason is known");
+		    text ? text : "unknown reason");
 }
 
 void
@@ -295,7 +295,7 @@ wording_why(const struct pipe *p, int err, char why[WORDING_WHY_SIZE])
 	else
 		buf_addf(&out, "%s during the handshake%s",
 		    err ? strerror(err) : "the connection was closed",
-		    p->place ? "" : ": is that its plain port?");
+		    p->place ? "" : ": check that the port is a TLS port");
 	snprintf(
 	    why, WORDING_WHY_SIZE, "%.*s", (int)buf_len(&out), buf_data(&out));
 	buf_fini(&out);

@@ -219,7 +219,7 @@ lines_frame(struct wire_frame *f, const char *data, size_t have, size_t max,
 	if (n <= max)
 		return end ? FRAME_WHOLE : FRAME_PART;
 	*code = ERR_TOO_LONG;
-	buf_addf(why, "a line may have %zu bytes", max);
+	buf_addf(why, "a line may have at most %zu bytes", max);
 	return FRAME_REFUSED;
 }
 

@@ -220,7 +220,7 @@ parse_positional(struct parser *ps, struct span word)
 	if (r->nwords == ps->v->words_max && r->nwords == NAMES_MAX)
 		return refuse(ps, ERR_LIMIT, "too many names in one request");
 	if (r->nwords == ps->v->words_max)
-		return refuse_usage(ps, "a word too many");
+		return refuse_usage(ps, "too many words");
 	if (ps->v->kind == VERB_WORDS_NAMES) {
 		wrong = text_name_why(word, NAME_MAX_BYTES);
 		if (wrong != NULL)

@@ -48,14 +48,14 @@ class Children(ChildrenTest):
         other = int(child.stdout.readline())
         self.addCleanup(self.kill_if_there, other)
         child.send_signal(signal.SIGTERM)
-        self.assertIn("can't pass signal 15 on to the command", child.stderr.readline())
+        self.assertIn("cannot pass signal 15 to the command", child.stderr.readline())
         self.assertEqual(self.control.ok("STATUS x")["state"], "held")
         self.control.ok("UNLOCK-FORCE x")
         self.assertIn("lock lost (forced): it was released by force; stopping",
                       child.stderr.readline())
         self.assertRegex(child.stderr.readline(),
-                         rf"can't stop sh \({other}\): it belongs to another user "
-                         r"and goes on WITHOUT the lock; put sudo before lockbroker")
+                         rf"cannot stop sh \({other}\): it belongs to another user "
+                         r"and continues WITHOUT the lock; put sudo before lockbroker")
         let_time_pass(0.5)
         self.assertIsNone(child.poll())
         os.kill(other, signal.SIGKILL)
@@ -117,9 +117,9 @@ class WithoutProc(ChildrenTest):
         for command in ("run", "elect"):
             status, out, err = self.end(self.in_namespace(hide, command, "x", "echo", "ran"))
             self.assertEqual((status, out), (70, ""))
-            self.assertEqual(err, "lockbroker: can't look at /proc (No such file or directory), to "
-                             "stop what the command starts if the lock is lost; mount it, or say "
-                             "--on-lost=ignore\n")
+            self.assertEqual(err, "lockbroker: cannot read /proc (No such file or directory), "
+                             "which is needed to stop the processes of the command if the lock is "
+                             "lost; mount it, or give --on-lost=ignore\n")
         self.assertEqual(self.control.ok("HISTORY x").body, [])
         child = self.in_namespace(hide, "run", "--on-lost=ignore", "x", "echo", "ran")
         self.assertEqual(self.end(child), (0, "ran\n", ""))
@@ -131,7 +131,7 @@ class WithoutProc(ChildrenTest):
         status, _, err = self.run_it("-p", "-f", program, "run", "x", "echo", "ran",
                                      env={"LOCKBROKER": f"127.0.0.1:{self.brokers[0].port}"})
         self.assertEqual(status, 70)
-        self.assertIn("(that of another PID namespace)", err)
+        self.assertIn("(it belongs to another PID namespace)", err)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can mount something at /proc")
     def test_hidden_later(self):
@@ -170,8 +170,8 @@ class WithoutProc(ChildrenTest):
         self.control.ok("UNLOCK-FORCE x")
         self.assertIn("lock lost (forced)", child.stderr.readline())
         self.assertEqual(child.stderr.readline(),
-                         "lockbroker: x: can't look at /proc (Too many open files): what the "
-                         "command has started may go on WITHOUT the lock\n")
+                         "lockbroker: x: cannot read /proc (Too many open files): "
+                         "processes of the command may continue WITHOUT the lock\n")
         self.assertEqual(self.words_of(sleeper), "sleep 60")
         self.assertIsNone(child.poll())
         resource.prlimit(child.pid, resource.RLIMIT_NOFILE, before)

@@ -419,7 +419,7 @@ class Others(CommandTest):
         self.assertEqual((status, err), (0, ""))
         shown = out.count("\nwaiter ")
         self.assertIn(shown, (1, 2))
-        self.assertEqual(out.splitlines()[-1], f"and {3 - shown} more that wait")
+        self.assertEqual(out.splitlines()[-1], f"and {3 - shown} more waiting")
         self.assertEqual(self.run_it("queue", "--limit", "many", "x")[0], 64)
 
     def test_history_tells_who_had_it(self):
@@ -442,7 +442,7 @@ class Others(CommandTest):
         self.assertEqual([row["end"] for row in rows], ["held", "released"])
         self.assertEqual(str(rows[1]["fence"]), fence)
         self.assertEqual(self.run_it("history", "none"), (
-            0, "no hold of it has ended through this broker\n", ""))
+            0, "no hold has ended through this broker\n", ""))
         self.assertEqual(self.run_it("--json", "history", "none"), (0, "", ""))
 
     def test_json(self):
@@ -626,7 +626,7 @@ class Whereabouts(CommandTest):
         status, out, err = self.run_it("status", "x", address=self.b2.unix_path)
         self.assertEqual(status, 0)
         self.assertRegex(out, "broker +b1")
-        self.assertIn("does not answer; only that broker knows", err)
+        self.assertIn("does not answer; only it knows", err)
         self.assert_within(0.9, now() - start, patience(2.5))
 
     def test_queue_has_a_row_for_it(self):

@@ -243,7 +243,7 @@ class Blocks(Client):
         with self.assertRaisesRegex(lockbroker.Lost, r"\(closed\): its Broker was closed"):
             kept.check()
         with lockbroker.Broker(self.redis(tcp=True).address) as wrong:
-            with self.assertRaisesRegex(lockbroker.Unavailable, "a Redis, and no lockbroker"):
+            with self.assertRaisesRegex(lockbroker.Unavailable, "a Redis server, not a lockbroker"):
                 wrong.lock("a", wait=0).acquire()
 
     def test_errors(self):

@@ -33,7 +33,7 @@ class Once(python.Client):
             begun = time.monotonic()
             self.assertTrue(brief() and brief())
             self.assertGreaterEqual(time.monotonic(), begun + took)
-        with self.assertRaisesRegex(lockbroker.Busy, "report:mon: kept after its last holder"):
+        with self.assertRaisesRegex(lockbroker.Busy, "report:mon: reserved \\(keep= or delay=\\)"):
             broker.once("report:mon", busy="raise")(report)("mon")
         self.assertEqual((report.__name__, report.__doc__), ("report", "Of a day."))
 

@@ -159,7 +159,7 @@ class EmbeddedData(SystemTest):
             file.seek(100)
             file.write(b"#" * 50)
         self.again()
-        self.assertTrue(self.first.log_lines("warning redis-server-aside .*can't read it"))
+        self.assertTrue(self.first.log_lines("warning redis-server-aside .*cannot read it"))
         self.assert_grace()
         self.assertEqual(self.a("EXISTS", "x"), 0)
         self.assertTrue(os.listdir(self.path("aside")))

@@ -116,7 +116,7 @@ class Fleet(SystemTest):
         self.assertEqual([x["name"] for x in status()["brokers"]], ["a"])
         done = self.said("brokers")
         self.assertRegex(done.stdout, r"\na +this ")
-        self.assertRegex(done.stderr, r"^lockbroker: as of [0-9.]+ s ago: Redis can't be asked now")
+        self.assertRegex(done.stderr, r"^lockbroker: as of [0-9.]+ s ago: Redis does not answer now")
         held = self.client(broker)
         self.assertIn("unavailable", held.ask("READY").text)
         self.assertRegex(self.said("list").stderr, r"no new locks since [\d:]{8} UTC")
@@ -149,7 +149,7 @@ class Fleet(SystemTest):
             self.assertEqual([("twice=1" in row, row[0]) for row in rows],
                              [(True, "a"), (True, "a"), (False, "b")])
         done = self.said("brokers")
-        self.assertIn("brokers have one name at once", done.stderr)
+        self.assertIn("brokers share a name", done.stderr)
         self.assertRegex(done.stdout, r"(?m)^a +this .* yes$")
         self.assertEqual([b["name"] for b in http.of(web).get("/status.json").json["brokers"]
                           if b.get("twice")], ["a", "a"])

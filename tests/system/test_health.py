@@ -154,13 +154,13 @@ class Refused(SystemTest):
                   master="mymaster", **sentinel)
         self.says("knows no master 'nope'", nodes=Watched(self, 0).addresses, master="nope",
                   **sentinel)
-        self.says("is that a Sentinel?", nodes=[self.redis(tcp=True).address], master="nope",
+        self.says("check that this is a Sentinel", nodes=[self.redis(tcp=True).address], master="nope",
                   **sentinel)
 
     def test_no_node_tells_of_a_cluster(self):
         cluster = {"mode": "cluster", "replicas": 0}
         self.says("127.0.0.1:1: Connection refused", nodes=["127.0.0.1:1"], **cluster)
-        self.says("is it a Redis Cluster?", nodes=[self.redis(tcp=True).address], **cluster)
+        self.says("check that it is a Redis Cluster", nodes=[self.redis(tcp=True).address], **cluster)
         self.says("buckets have no master", nodes=[
             self.redis(tcp=True, cluster_enabled="yes").address], **cluster)
 
@@ -195,7 +195,7 @@ class Strangers(SystemTest):
     def test_a_sentinel(self):
         watched = Watched(self, 0)
         broker, client = self.stranger(watched.addresses[0])
-        self.says(broker, client, "that is a Sentinel", "redis.mode sentinel")
+        self.says(broker, client, "this is a Sentinel", "redis.mode sentinel")
 
     def test_a_node_of_a_cluster(self):
         broker, client = self.stranger(self.redis(cluster_enabled="yes"))
@@ -240,7 +240,7 @@ class Strangers(SystemTest):
         server.cmd("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
         let_time_pass(12)
         self.assertLess(len(broker.log_lines("redis-(up|down)")), 16)
-        self.assertRegex(broker.log_lines("redis-down")[-1], "soon after it was made")
+        self.assertRegex(broker.log_lines("redis-down")[-1], "soon after it is made")
         server.config("client-output-buffer-limit", "normal 0 0 0")
         up = len(broker.log_lines("redis-up"))
         client.lock("x", timeout=10)

@@ -78,7 +78,7 @@ class Paths(Web):
                          r"Redis.*; no new locks since [\d:]{8} UTC \(.+\)\n")
         verbose = web.get("/readyz?verbose")
         self.assertEqual(verbose.status, 503)
-        self.assertIn("[-]redis failed: 0 of 1 servers can be reached\n", verbose.text)
+        self.assertIn("[-]redis failed: 0 of 1 servers reachable\n", verbose.text)
         self.assertRegex(verbose.text, r"\[-\]grants failed: .+; no new locks since [\d:]{8} UTC "
                          r"\(.+\)\nreadyz check failed\n\Z")
         self.assertEqual(web.get("/livez").status, 200)
@@ -279,7 +279,7 @@ class Requests(Web):
                                          {"http": f"127.0.0.1:{s.getsockname()[1]}"}]
             broker.spawn()
             eventually(lambda: not broker.process.alive, 10, "it ends")
-        self.assertIn("can't listen there: Address already in use", broker.log())
+        self.assertIn("cannot listen on this address: Address already in use", broker.log())
 
     def test_http_alone_is_no_place_for_clients(self):
         broker = self.broker(start=False)
@@ -572,9 +572,9 @@ class Metrics(Web):
         browser = chromium.Browser()
         self.addCleanup(browser.close)
         browser.open(f"http://127.0.0.1:{web.port}/")
-        eventually(lambda: "Locks are granted, but look at this" in (browser.text("#now") or ""),
+        eventually(lambda: "Granting locks, with warnings" in (browser.text("#now") or ""),
                    10, "it is drawn")
-        self.assertIn(f"Redis server {servers[0].address} does not count", browser.text("#now"))
+        self.assertIn(f"Redis server {servers[0].address} is not granting now", browser.text("#now"))
 
     def test_servers(self):
         server = self.redis()

@@ -103,7 +103,7 @@ class Draining(Commands):
         self.drained()
         done = subprocess.run([find_program("lockbroker"), "-S", self.b.unix_path, "drain"],
                               stdout=subprocess.PIPE, check=True)
-        self.assertRegex(done.stdout, rb"^draining: 1 held, \d clients; ends when all is given back,"
+        self.assertRegex(done.stdout, rb"^draining: 1 held, \d clients; exits once no lock is held,"
                                       rb" by \d+-\d\d-\d\d \d\d:\d\d at the latest\n$")
         self.holder.ok("QUIT")
         self.assertEqual(self.b.process.wait(), 0)
@@ -131,7 +131,7 @@ class Draining(Commands):
             self.waiter.ok("QUIT")
             self.client(self.b).ok("DRAIN")
             run.stdin.close()
-            self.assertIn("the broker is to end; the lock stays, for at most 1 d",
+            self.assertIn("the broker is draining; the lock stays, for at most 1 d",
                           run.stderr.read())
             self.assertEqual(run.wait(), 0)
         self.assertEqual(self.b.process.wait(), 0)
@@ -147,7 +147,7 @@ class Draining(Commands):
             self.holder.ok("UNLOCK a")
             self.assertRegex(command.stdout.readline(), r"^waits for 1 held: s \(etl, for ")
             self.holder.ok("RELEASE s")
-            self.assertRegex(command.stdout.read(), "the broker has ended\n$")
+            self.assertRegex(command.stdout.read(), "the broker has exited\n$")
             self.assertEqual(command.wait(hang()), 0)
         self.assertEqual(self.b.process.wait(), 0)
 
@@ -157,7 +157,7 @@ class Draining(Commands):
             self.assertRegex(command.stdout.readline(), "^draining")
             admin.ok("DRAIN abort=yes")
             self.assertEqual(command.wait(hang()), 1)
-            self.assertRegex(command.stderr.read(), "the drain was taken back")
+            self.assertRegex(command.stderr.read(), "the drain was aborted")
 
 
 class TakenBack(Commands):
@@ -190,10 +190,10 @@ class TakenBack(Commands):
         self.refused()
         idle.err("LOCK b", "shutdown")
         eventually(lambda: " draining " in self.told("brokers")[1], 10, "it is told")
-        self.assertRegex(self.told("list")[2], "^lockbroker: unavailable: the broker is drained; .* "
+        self.assertRegex(self.told("list")[2], "^lockbroker: unavailable: the broker is draining; .* "
                                                r"no new locks since [\d:]{8} UTC")
         self.assertEqual(self.told("drain", "--abort"),
-                         (0, "not drained: the broker takes clients, and grants new locks\n", ""))
+                         (0, "drain aborted: the broker accepts clients and grants locks\n", ""))
         self.remote().lock("c")
         idle.lock("b")
         idle.ok("READY")
@@ -217,7 +217,7 @@ class TakenBack(Commands):
         admin.ok("DRAIN")
         with socket.create_server(("127.0.0.1", self.port)):
             reply = admin.err("DRAIN abort=yes", "unavailable")
-            self.assertIn(f"127.0.0.1:{self.port}: can't listen there", reply.text)
+            self.assertIn(f"127.0.0.1:{self.port}: cannot listen on this address", reply.text)
             status, _, err = self.told("drain", "--abort")
             self.assertEqual(status, 1)
             self.assertIn(f"127.0.0.1:{self.port}", err)
@@ -239,7 +239,7 @@ class TakenBack(Commands):
             stranger.err(words, "shutdown")
             stranger.expect_eof()
         redis = Resp(f"unix:{self.b.unix_path}")
-        with self.assertRaisesRegex(Exception, "drained"):
+        with self.assertRaisesRegex(Exception, "draining"):
             redis("SET", "x", "t", "NX", "PX", 1000)
         self.holder.close()
         again = self.client(self.b)

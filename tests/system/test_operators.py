@@ -111,7 +111,7 @@ class Listed(SystemTest):
         self.assertRegex(self.rows(broker)["payments"], r"^payments +semaphore +3 of 3 +a ")
         self.assertRegex(self.said(broker, "top", "-n", "1"), r"(?m)^payments +semaphore +3 of 3 ")
         told = self.said(broker, "queue", "payments")
-        for words in (r" a +pid", r" b +pid", r" c +pid", "^3 of 3 permits are out through"):
+        for words in (r" a +pid", r" b +pid", r" c +pid", "^3 of 3 permits are taken through"):
             self.assertRegex(told, "(?m)" + words)
 
     def test_what_another_broker_has(self):
@@ -182,7 +182,7 @@ class Ready(SystemTest):
         self.broker("127.0.0.1:1")
         client = self.client()
         reply = client.err("READY", "unavailable")
-        self.assertIn("Redis can't be used", reply.text)
+        self.assertIn("Redis cannot be used", reply.text)
         self.assertEqual(client.stats()["grants_ready_in_ms"], "0")
 
     def test_brokers_with_other_settings(self):
@@ -245,7 +245,7 @@ class Log(SystemTest):
         self.assertIn("a lockbroker or a proxy", self.one(broker, "redis-down")["advice"])
         broker = self.broker(name="b3", ready=False, redis={
             "mode": "sentinel", "master": "m", "replicas": 0, "nodes": [node]})
-        self.assertIn("is that a Sentinel?", self.one(broker, "sentinel-down")["advice"])
+        self.assertIn("check that this is a Sentinel", self.one(broker, "sentinel-down")["advice"])
 
     def test_a_name_that_changes(self):
         broker = self.broker(self.redis())

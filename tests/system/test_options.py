@@ -131,7 +131,7 @@ class CommandLine(SystemTest):
         default = re.search(r"(\S+\.yaml)", self.run_it("-h")[1]).group(1)
         if os.path.exists(default):
             self.skipTest("there is a default file on this machine")
-        self.assertEqual(self.run_it("-t"), (0, "", f"{default}: not there: the defaults were checked\n"))
+        self.assertEqual(self.run_it("-t"), (0, "", f"{default}: does not exist; the defaults were checked\n"))
 
     def test_a_good_file(self):
         for config in ("", "# nothing\n", "broker:\n  name: x\nlocks: {lease: 5s}\n"):

@@ -95,7 +95,7 @@ class Denied(Page):
             self.assertIn(name, text)
         self.assertNotIn("secret/", root.get("/status.json?names=secret/*").text)
         told = root.get("/status.json?name=secret/held").json["asked"]
-        self.assertEqual(told, {"name": "secret/held", "fault": "may not be looked at by you"})
+        self.assertEqual(told, {"name": "secret/held", "fault": "you are not allowed to view this name"})
         self.assertEqual(root.get("/locks/secret/held").status, 403)
         nobody = http.Http(web.port)
         self.assertEqual(nobody.get("/").status, 401)
@@ -258,10 +258,10 @@ class Shown(Page):
         self.client().ok("ACQUIRE thumbnails limit=2")
         browser = self.drawn(web)
         self.assertEqual(browser.evaluate("document.title"), "Granting - b1")
-        self.assertIn("Locks are granted, but look at this", browser.text(".verdict"))
+        self.assertIn("Granting locks, with warnings", browser.text(".verdict"))
         lost = browser.text(".troubles")
         self.assertIn("1 lock was lost", lost, "what was released by force is not counted")
-        for words in ("job/short", "ci-7", "its hold= was over"):
+        for words in ("job/short", "ci-7", "it reached its hold= limit"):
             self.assertIn(words, lost)
         names = browser.text("#names")
         for words in ("deploy/production", "ci-7", "thumbnails", "semaphore"):
@@ -316,7 +316,7 @@ class Shown(Page):
         eventually(lambda: browser.evaluate(rows) == 1, 10, "one begins so")
         self.assertEqual(browser.evaluate("location.search"), "?names=oth&sort=age")
         self.choose(browser, "#filter", "nothing", "input")
-        eventually(lambda: "No name here begins with that" in browser.text("#list"), 10, "none")
+        eventually(lambda: "No name on this broker begins with that" in browser.text("#list"), 10, "none")
         self.check_quiet(browser)
 
     def choose(self, browser, selector, value, event):
@@ -326,14 +326,14 @@ class Shown(Page):
     def test_it_keeps_itself_up_to_date(self):
         web = self.night()
         browser = self.drawn(web, "/?name=later")
-        self.assertIn("Nobody has it; nobody waits for it here", browser.text("#name-asked"))
+        self.assertIn("No holder; no waiters here", browser.text("#name-asked"))
         self.labelled("newcomer").lock("later")
         eventually(lambda: "newcomer" in browser.text("#name-asked"), 15, "it is shown")
         self.check_quiet(browser)
         self.brokers[0].kill()
         eventually(lambda: "No answer since" in browser.text("#now"), 15, "it says that it is old")
         self.assertEqual(browser.evaluate("document.title"), "No answer - b1")
-        self.assertNotIn("nothing is wrong", browser.text())
+        self.assertNotIn("no problems", browser.text())
         self.assertIn("newcomer", browser.text("#name-asked"))
 
     def test_held_elsewhere(self):
@@ -353,14 +353,14 @@ class Shown(Page):
         web = http.of(one)
         eventually(lambda: len(web.get("/status.json").json["brokers"]) == 2, 15, "both are known")
         eventually(lambda: re.search(
-            rf"ci-7 \(pid:\d+\) has had it for .* through the broker {two.name} at two:1;",
+            rf"ci-7 \(pid:\d+\) has held it for .* through the broker {two.name} at two:1;",
             self.drawn(web, "/?name=there").text("#name-asked")), 30, "that broker tells who")
         two.freeze()
-        self.assertIn(f"Somebody has it through the broker {two.name} at two:1",
+        self.assertIn(f"It is held through the broker {two.name} at two:1",
                       self.drawn(web, "/?name=there").text("#name-asked"))
         two.thaw()
-        for name, words in (("plain", "A client of Redis itself has it"),
-                            ("kept2", "Nobody has it, but it is kept for another")):
+        for name, words in (("plain", "A plain Redis client holds it"),
+                            ("kept2", "No holder, but the name is reserved for another")):
             self.assertIn(words, self.drawn(web, "/?name=" + name).text("#name-asked"))
         self.client(one).send("LOCK there")
         client.ok("ACQUIRE some limit=3")
@@ -370,7 +370,7 @@ class Shown(Page):
         eventually(lambda: "at " + two.name in browser.text("#list"), 10, "where it is held")
         self.assertIn("http://two.example:9/?name=there", browser.evaluate(
             "[...document.querySelectorAll('#list a')].map(e => e.href)"))
-        self.assertRegex(browser.text("#list"), r"nobody: kept \(was pid:\d+\)")
+        self.assertRegex(browser.text("#list"), r"reserved \(was pid:\d+\)")
         self.assertIn("1 of 3", browser.text("#list"))
 
     def test_while_grants_are_paused(self):
@@ -379,7 +379,7 @@ class Shown(Page):
         broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
         broker.start()
         browser = self.drawn(http.of(broker))
-        self.assertIn("nothing is wrong", browser.text("#now"))
+        self.assertIn("no problems", browser.text("#now"))
         self.labelled("ci-7").lock("a")
         server.freeze()
         eventually(lambda: "No new locks since" in browser.text("#now"), 15, "it is told")
@@ -389,7 +389,7 @@ class Shown(Page):
         eventually(lambda: "1 lock was lost" in browser.text("#now"), 15, "and when it is lost")
         self.assertEqual(browser.evaluate("document.title"), "Paused - b1")
         server.thaw()
-        eventually(lambda: "Granting goes on in" in browser.text("#now"), 15, "for how long")
+        eventually(lambda: "Granting resumes in" in browser.text("#now"), 15, "for how long")
 
     def test_a_new_redis_is_no_alarm(self):
         broker = self.broker(self.redis(), start=False, lease=4)
@@ -406,13 +406,13 @@ class Shown(Page):
         self.labelled("etl").lock("a")
         self.client().ok("DRAIN")
         browser = self.drawn(web)
-        eventually(lambda: re.search(r"Draining for .*: 1 left.*The longest is a, which etl has had "
-                                     r"for .*The broker stops when all is given back, by [\d:]{8} "
+        eventually(lambda: re.search(r"Draining for .*: 1 left.*The longest is a, which etl has held "
+                                     r"for .*The broker exits once no lock is held, by [\d:]{8} "
                                      r"UTC at the latest", browser.text(".verdict.warn") or "",
                                      re.DOTALL), 10, "it is told")
         self.assertEqual(browser.evaluate("document.title"), "Draining - b1")
         self.client().ok("DRAIN abort=yes")
-        eventually(lambda: "nothing is wrong" in browser.text("#now"), 10, "it goes on")
+        eventually(lambda: "no problems" in browser.text("#now"), 10, "it goes on")
         self.check_quiet(browser)
 
     def test_without_scripts(self):
@@ -475,7 +475,7 @@ class Shown(Page):
         rows = "[...document.querySelectorAll('#losses tbody tr')].map(e => e.innerText)"
         eventually(lambda: len(browser.evaluate(rows)) == 2, 20, "another cause is another row")
         self.assertRegex(browser.evaluate(rows)[1],
-                         r"(?s)99 locks\s+many \(pid:\d+\)\s+its hold= was over\s+[\d:]{8}")
+                         r"(?s)99 locks\s+many \(pid:\d+\)\s+it reached its hold= limit\s+[\d:]{8}")
         self.assertNotIn("many/70", browser.text("#losses"))
         browser.evaluate("document.querySelector('#losses summary').click()")
         self.assertIn("many/70, which many (pid:", browser.text("#losses"))
@@ -484,9 +484,9 @@ class Shown(Page):
         text = browser.evaluate("window.copied")
         self.assertRegex(text, r"\Ab1, 2\d{3}-.*Z: lost and released by force\n"
                          r"[\d:]{8} UTC: 1 lock: released by force by .*\n  stuck, which many ")
-        self.assertIn("UTC: 99 locks: its hold= was over\n  many/119, which many (pid:", text)
+        self.assertIn("UTC: 99 locks: it reached its hold= limit\n  many/119, which many (pid:", text)
         browser.evaluate("document.querySelector('.troubles a[href*=since]').click()")
-        eventually(lambda: "nothing is wrong" in (browser.text(".verdict") or ""), 20, "it is seen")
+        eventually(lambda: "no problems" in (browser.text(".verdict") or ""), 20, "it is seen")
         self.check_quiet(browser)
 
     def test_over_a_login(self):
@@ -495,7 +495,7 @@ class Shown(Page):
                              __import__("hashlib").sha256(b"secret").hexdigest()}]})
         self.assertEqual(web.get("/").status, 401)
         browser = self.browser(f"http://root:secret@127.0.0.1:{web.port}/")
-        eventually(lambda: "Locks are granted" in (browser.text(".verdict") or ""), 10, "it is drawn")
+        eventually(lambda: "Granting locks" in (browser.text(".verdict") or ""), 10, "it is drawn")
         first = browser.text("time")
         eventually(lambda: browser.text("time") != first, 15, "it goes on")
 

@@ -253,7 +253,7 @@ class OverTls(ClientsTest):
         raw = Raw(self.port)
         raw.send(self.hello())
         self.assertEqual(raw.rest(), b"")
-        eventually(lambda: broker.log_lines("does not begin with a header"))
+        eventually(lambda: broker.log_lines("does not begin with a PROXY"))
         start = now()
         raw = Raw(self.port)
         raw.send(one()[:9])

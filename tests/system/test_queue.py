@@ -25,7 +25,7 @@ class Queue(CommandTest):
         self.assertEqual((status, err), (0, ""))
         rows = [line.split() for line in out.splitlines()]
         self.assertEqual(rows[0][:4], ["ROLE", "KIND", "SESSION", "LABEL"])
-        self.assertIn("2 of 2 permits are out through", out.splitlines()[-1])
+        self.assertIn("2 of 2 permits are taken through", out.splitlines()[-1])
         self.assertEqual(sorted(row[:2] for row in rows[1:-1]),
                          [["holder", "-"], ["holder", "semaphore"], ["waiter", "-"],
                           ["waiter", "barrier"], ["waiter", "semaphore"]])
@@ -35,8 +35,8 @@ class Queue(CommandTest):
                          [("first", 2)])
 
     def test_of_nobody(self):
-        self.assertEqual(self.run_it("queue", "nobody"), (0, "free; nobody waits\n", ""))
+        self.assertEqual(self.run_it("queue", "nobody"), (0, "free, no waiters\n", ""))
         self.assertEqual(self.run_it("queue", "--json", "nobody"), (0, "", ""))
         self.holder.ok("LATCH nobody count=1")
         self.assertEqual(self.run_it("queue", "nobody")[1],
-                         "the lock is free; latch: nobody is there through this broker\n")
+                         "the lock is free; latch: no holder or waiter through this broker\n")

@@ -315,7 +315,7 @@ class RedisErrors(SystemTest):
         self.cut()
         self.not_lost()
         lines = self.brokers[0].log_lines("warning redis-password-file")
-        self.assertRegex(lines[0], "nothing in it.*before")
+        self.assertRegex(lines[0], "empty.*previous")
         self.assertLessEqual(len(lines), 3, "one for each connection")
 
     def test_noperm(self):

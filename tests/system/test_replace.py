@@ -494,8 +494,8 @@ class Replaced(SystemTest):
         with open(program, "rb") as file:
             content = file.read()
         for bad, mode, pattern in (
-                (b"no program", 0o755, "can't start .*lockbrokerd: Exec format error"),
-                (content, 0o644, "can't start .*lockbrokerd: Permission denied"),
+                (b"no program", 0o755, "cannot start .*lockbrokerd: Exec format error"),
+                (content, 0o644, "cannot start .*lockbrokerd: Permission denied"),
                 (b"#!/bin/sh\nexit 7\n", 0o755, "status 7"),
                 (b"#!/bin/sh\nkill -SEGV $$\n", 0o755, "signal 11")):
             self.install(program, bad, mode)
@@ -567,7 +567,7 @@ class Replaced(SystemTest):
             clock.hurry(28)
 
         start = now()
-        self.refused(b, "not ready after 30 s: it says nothing", wait)
+        self.refused(b, "not ready after 30 s: it gave no reason", wait)
         self.assert_within(2, now() - start, patience(7))
 
     # Ends.

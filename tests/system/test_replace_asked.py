@@ -207,7 +207,7 @@ class Tables(Crowded):
         self.crowd()
         self.old.freeze()
         self.out("list")
-        self.assertIn("1 process of this broker that leaves can't be asked", self.err)
+        self.assertIn("1 old process of this broker does not answer", self.err)
         begun = time.monotonic()
         done = subprocess.run([find_program("lockbroker"), "complete", "--", "-S", self.b.unix_path,
                                "status", ""], stdout=subprocess.PIPE, text=True)
@@ -237,11 +237,11 @@ class OverHttp(Crowded):
         self.addCleanup(browser.close)
         browser.open(f"http://127.0.0.1:{self.web.port}/")
         eventually(lambda: "which hold 1 lock" in (browser.text("#now") or ""), 20, "it is said")
-        self.assertIn("1 process that this one has replaced", browser.text("#now"))
+        self.assertIn("1 old process of this broker", browser.text("#now"))
         self.assertIn("lockbroker list", browser.text("#now"))
         self.assertRegex(browser.text(".figures"), r"locks held\s+1\s+requests waiting\s+2")
         browser.open(f"http://127.0.0.1:{self.web.port}/?name=a")
-        eventually(lambda: "at a process that leaves" in (browser.text("#name-asked") or ""), 20,
+        eventually(lambda: "through an old process" in (browser.text("#name-asked") or ""), 20,
                    "who has it is said")
         self.assertEqual(browser.said, [])
 

@@ -110,7 +110,7 @@ class Away(SystemTest):
         self.time.hurry(READY - 1)
         out, errors = asked.communicate(timeout=hang())
         self.assertEqual((asked.returncode, out), (1, ""))
-        why = f"the new process was not ready after {READY} s: Redis can't be used"
+        why = f"the new process was not ready after {READY} s: Redis cannot be used"
         self.assertIn(why, errors)
         failed = self.b.log_lines("replace-failed")
         self.assertEqual(len(failed), before + 1)
@@ -169,7 +169,7 @@ class Stopped(Away):
         self.prepare()
         self.server.kill()
         asked = self.begin()
-        self.assertIn("under way already", self.ask("REPLACE").text)
+        self.assertIn("already in progress", self.ask("REPLACE").text)
         self.is_refused(asked)
         asked = self.begin()
         self.server.start()

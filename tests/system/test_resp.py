@@ -399,25 +399,25 @@ class Handshakes(RespTest):
         one = self.resp()
         for words, error in (
                 (("FOO", "a", "b"), "ERR unknown command 'FOO', with args beginning with: "
-                                    "'a' 'b' ; lockbroker has locks, and no data"),
+                                    "'a' 'b' ; lockbroker stores no data, only locks"),
                 (("EXEC",), "ERR EXEC without MULTI"),
                 (("DISCARD",), "ERR DISCARD without MULTI"),
                 (("WATCH", "a"), "ERR unknown command 'WATCH', with args beginning with: "
-                                 "'a' ; lockbroker watches no keys, and names by OBSERVE"),
+                                 "'a' ; lockbroker watches names, with OBSERVE"),
                 (("SENTINEL", "get-master-addr-by-name", "x"),
                  "ERR unknown command 'SENTINEL', with args beginning with: "
                  "'get-master-addr-by-name' 'x' "
-                 "; give the address of the broker as that of a server"),
-                (("CLIENT", "TRACKING", "ON"), "ERR lockbroker has locks, and no data to cache; "
-                                               "switch the client's cache off"),
+                 "; configure the broker as a single server"),
+                (("CLIENT", "TRACKING", "ON"), "ERR lockbroker has no data to cache; turn "
+                                               "off client-side caching"),
                 (("CLIENT", "KILL", "ID", "5"),
-                 "ERR lockbroker ends no connection for another client; to end what one holds, "
-                 "send UNLOCK-FORCE"),
+                 "ERR lockbroker ends no connection for another client; to force-release a "
+                 "lock, send UNLOCK-FORCE"),
                 (("CLIENT", "MAINT_NOTIFICATIONS", "ON"),
                  "ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP."),
                 (("CLIENT", "a\0b"), "ERR unknown subcommand 'a?b'. Try CLIENT HELP."),
                 (("a\0b\n",), "ERR unknown command 'a?b?', with args beginning with: "
-                              "; lockbroker has locks, and no data"),
+                              "; lockbroker stores no data, only locks"),
                 (("LOCK", "a\0b"),
                  'BAD-NAME the name "a?b" contains a control character'),
                 (("ECHO",), "ERR wrong number of arguments for 'echo' command"),

@@ -180,14 +180,14 @@ class Tokens(RespTest):
     def test_what_is_refused(self):
         one = self.resp()
         for words, error in (
-                (("SET", "a", "t"), "ERR lockbroker takes SET only with NX, XX or IFEQ"),
-                (("SET", "a", "t", "PX", "5"), "ERR lockbroker takes SET only with NX, XX or IFEQ"),
-                (("SET", "a", "t", "XX", "KEEPTTL"), "ERR lockbroker takes SET without KEEPTTL"),
+                (("SET", "a", "t"), "ERR lockbroker supports SET only with NX, XX or IFEQ"),
+                (("SET", "a", "t", "PX", "5"), "ERR lockbroker supports SET only with NX, XX or IFEQ"),
+                (("SET", "a", "t", "XX", "KEEPTTL"), "ERR lockbroker does not support KEEPTTL"),
                 (("SET", "a b", "t", "NX"), 'ERR bad-name the name "a?b" contains a space'),
                 (("SET", "a", "", "NX"), "ERR bad-token a token has 1 to 512 bytes"),
                 (("SET", "a", "t" * 513, "NX"), "ERR bad-token a token has 1 to 512 bytes"),
                 (("DELEX", "a", "IFDEQ", "t"),
-                 "ERR lockbroker takes DELEX only with IFEQ or IFNE")):
+                 "ERR lockbroker supports DELEX only with IFEQ or IFNE")):
             with self.subTest(words=words):
                 self.assertTrue(one.error(*words).startswith(error.split('"')[0]),
                                 one.error(*words))
@@ -254,7 +254,7 @@ class Scripts(RespTest):
         text = "return redis.call('get', KEYS[1]) .. 'secret'"
         error = one.error("EVAL", text, 1, "mine")
         self.assertRegex(error, r"^ERR script not known to lockbroker \(sha1 [0-9a-f]{40}\); "
-                                r"see lockbroker-resp\(7\), or say what it is in resp.scripts$")
+                                r"see lockbroker-resp\(7\), or declare it in resp.scripts$")
         self.assertEqual(one.error("SCRIPT", "LOAD", text), error)
         sha1 = error.split()[7][:40]
         self.assertEqual(one.error("EVALSHA", sha1, 1, "mine"),
@@ -548,7 +548,7 @@ class Signals(RespTest):
                 self.assertTrue(one.error("BLPOP", *words).startswith(error),
                                 one.error("BLPOP", *words))
         self.assertEqual(one.error("INCR", "a"), "ERR unknown command 'INCR', with args beginning "
-                                                 "with: 'a' ; lockbroker has locks, and no data")
+                                                 "with: 'a' ; lockbroker stores no data, only locks")
         self.assertTrue(one.error("INCR", "@simple-redis-mutex:fencing-tokens").startswith(
             "ERR this connection has taken no lock"))
         self.assertTrue(one.error("SET", "@simple-redis-mutex:x", "t", "NX").startswith(

@@ -135,8 +135,8 @@ class Starts(CommandTest):
         inner = [self.program, "run", "-w", "500ms", "x", "true"]
         child = self.start("run", "x", "--", *inner)
         status, _, err = self.end(child)
-        self.assertEqual((status, err), (1, "lockbroker: x: it may wait for itself: it runs under "
-                                         "x already (LOCKBROKER_NAME)\n"))
+        self.assertEqual((status, err), (1, "lockbroker: x: this may deadlock: this process already runs under "
+                                         "x (LOCKBROKER_NAME)\n"))
         self.assertEqual(self.run_it("run", "x", "--", self.program, "run", "-n", "x", "true"),
                          (1, "", ""))
         self.assertEqual(self.run_it("run", "-s", "x", "--", self.program, "run", "-s", "x", "true"),
@@ -201,7 +201,7 @@ class Starts(CommandTest):
         status, out, err = self.run_it("run", "--grace", "5s", "x", "--", "sh", "-c",
                                        "sleep 0.5; echo ran", address=f"127.0.0.1:{self.brokers[1].port}")
         self.assertEqual((status, out), (0, "ran\n"))
-        self.assertIn("goes on without --grace: limit", err)
+        self.assertIn("continuing without --grace: limit", err)
 
     def test_a_hold_that_is_too_short(self):
         self.assertEqual(self.run_it("run", "--hold", "99ms", "x", "true")[0], 64)

@@ -193,7 +193,7 @@ class Refused(TakesOver):
     def test_another_redis(self):
         self.prepare()
         for option in "redis.prefix=other:", "redis.database=1":
-            self.refused("names another Redis", "-o", option)
+            self.refused("uses another Redis", "-o", option)
         self.client(self.b).lock("a")
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can mount something over a socket")
@@ -219,7 +219,7 @@ class Refused(TakesOver):
         self.prepare()
         holder = self.client(self.b)
         holder.lock("a")
-        self.refused("can't listen there", "-o", f"listen.unix={self.b.unix_path}", "-o",
+        self.refused("cannot listen on this address", "-o", f"listen.unix={self.b.unix_path}", "-o",
                      "listen.tcp=192.0.2.1:1", event="listen-failed")
         eventually(lambda: self.b.log_lines("replace-failed .*the new process ended"), 5, "so")
         self.client(self.b).ok("READY")
@@ -300,7 +300,7 @@ class Refused(TakesOver):
                          argv=[program, "-c", self.b.config_path])
             eventually(lambda: self.b.log_lines("guard-ready"), 10, "it grants")
             for uid in others:
-                self.refused("for administrators|own user alone|never for uid 65534",
+                self.refused("for administrators|own user may|uid 65534",
                              program=program, preexec=lambda uid=uid: os.setuid(uid))
         self.b = self.brokers[0]
         take_over(self.b, program=program, preexec=lambda: os.setuid(12345))
@@ -314,7 +314,7 @@ class Refused(TakesOver):
         ops = self.client(self.b)
         ops.ok("AUTH ops secret")
         self.assertRegex(ops.ask("TAKEOVER name=b1 redis=x version=1").text,
-                         "a user who is known by `unix`")
+                         "only a user with `unix`")
         self.b.write_config({"auth": {"users": [{"name": "me", "unix": [ME], "admin": True}]}})
         self.b.signal(signal.SIGHUP)
         eventually(lambda: self.b.log_lines("reloaded"), 5, "it is read")

@@ -76,7 +76,7 @@ class Manual(ClientsTest):
         eventually(lambda: broker.log_lines("guard-ready"), 10, "it grants")
         self.assertEqual(self.paste(use), "deployed\nOK user=ci via=password\n")
         # Nobody else gets in.
-        self.assertIn("it wants a certificate", self.paste(
+        self.assertIn("it requires a client certificate", self.paste(
             "lockbroker -S tls://locks.example.net:5626 --ca ca.crt ping", 69))
 
 

@@ -24,7 +24,7 @@ class Trouble(CommandTest):
         server.kill()
         eventually(lambda: client.stats()["locks_at_risk"] == "1", 10)
         out = self.run_it("top", "-b", "-n", "1", address=address)[1].splitlines()
-        self.assertRegex(out[0], "^Attention: .*Redis can't be used")
+        self.assertRegex(out[0], "^Attention: .*Redis cannot be used")
         self.assertRegex(out[1], "^Attention: [12] .* at risk: lost soon unless Redis confirms")
         self.assertIn(" held, ", out[2])
         self.assertNotIn("heard", "".join(out))

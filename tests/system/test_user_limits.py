@@ -49,7 +49,7 @@ class Clients(Limits):
         self.prepare(user("etl", clients=2), user("web"))
         first, second = self.known(), self.known()
         third = self.client(tcp=True)
-        self.assertIn("etl has 2 clients", self.refused(third, f"AUTH etl {SECRET}", "clients"))
+        self.assertIn("etl already has 2 clients", self.refused(third, f"AUTH etl {SECRET}", "clients"))
         third.ok(f"AUTH web {SECRET}")
         # Who is that user already takes no second place.
         second.ok(f"AUTH etl {SECRET}")
@@ -63,7 +63,7 @@ class Clients(Limits):
         first = self.client()
         first.ok("WHOAMI")
         second = self.client()
-        self.assertRegex(second.reply().text, r"^ERR limit me has 1 clients already")
+        self.assertRegex(second.reply().text, r"^ERR limit me already has 1 clients")
         second.expect_eof()
         first.ok("LOCK a")
 
@@ -82,7 +82,7 @@ class Holds(Limits):
         one.ok("ACQUIRE s limit=4")
         for client, request in ((one, "LOCK c"), (two, "TRYLOCK c"), (two, "ACQUIRE s limit=4"),
                                 (one, "LOCK d e wait=0")):
-            self.assertIn("the sessions of etl hold or wait for 3 things already",
+            self.assertIn("the sessions of etl already hold or wait for 3 objects",
                           self.refused(client, request, "holds"))
         self.known("web").ok("LOCK c")
         one.ok("UNLOCK a")
@@ -145,7 +145,7 @@ class Waiters(Limits):
         clients[0].send("LOCK a")
         clients[1].send("LOCK b")
         eventually(lambda: self.waiting(holder, "a") and self.waiting(holder, "b"), 5, "both wait")
-        self.assertIn("the sessions of etl wait for 2 things already",
+        self.assertIn("the sessions of etl already wait for 2 objects",
                       self.refused(clients[2], "LOCK c", "waiters"))
         # What does not wait is no waiter.
         self.assertEqual(clients[2].ask("TRYLOCK a").text.split()[0], "BUSY")
@@ -181,7 +181,7 @@ class Requests(Limits):
         replies = [client.reply().text for _ in range(60)]
         refused = [reply for reply in replies if reply.startswith("ERR limit ")]
         self.assertTrue(0 < len(refused) <= 41, replies)
-        self.assertIn("etl asks for more than 20 requests a second"
+        self.assertIn("etl has sent more than 20 requests in a second"
                       " (auth.users[].limits.requests)", refused[0])
         # What gives back is never refused; and others are not slowed.
         client.ok("UNLOCK a")

@@ -172,8 +172,8 @@ class Rights(Users):
                      user("other", hash=HASH, lock=["b*", "c*"]),
                      user("third", hash=HASH, lock=["c*", "a*"]),
                      user("all", hash=HASH, lock=["*"]))
-        for name, told in (("deploy", "it would wait for itself"),
-                           ("all", "it would wait for itself: a -> b -> c -> a")):
+        for name, told in (("deploy", "sessions would deadlock"),
+                           ("all", "sessions would deadlock: a -> b -> c -> a")):
             asker, other, third = (self.known(user) for user in (name, "other", "third"))
             asker.ok("LOCK a")
             other.ok("LOCK b")
@@ -653,12 +653,12 @@ class Command(Users):
                 ("deploy STATUS seen/x", 'allowed: watch "seen/*"'),
                 ("deploy LOCK seen/x", "denied: no pattern matches"),
                 ("deploy LOCK deploy", 'allowed: lock "%u"'),
-                ("deploy STATS", "denied: is no administrator"),
+                ("deploy STATS", "denied: is not an administrator"),
                 ("ops UNLOCK-FORCE x", "allowed: admin"),
                 ("anonymous LOCK public/x", 'allowed: lock "public/*"'),
-                ("- LOCK public/x", "denied: is nobody in particular"),
+                ("- LOCK public/x", "denied: is not logged in"),
                 ("- PING", "allowed: everybody may"),
-                ("deploy LIST", "allowed: every user may")):
+                ("deploy LIST", "allowed: every user has this right")):
             status, out, _ = self.run_it_alone("acl", "--config", broker.config_path,
                                                *words.split())
             self.assertEqual((out, status), (answer + "\n", 77 if "denied" in answer else 0))
@@ -673,7 +673,7 @@ class Command(Users):
         done = subprocess.run([find_program(), "-t", "-c", broker.config_path],
                               stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 0)
-        self.assertIn("nobody can be deploy", done.stderr)
+        self.assertIn("nobody can log in as deploy", done.stderr)
 
     def test_what_is_said_wrong(self):
         path = self.prepare_one()
@@ -682,7 +682,7 @@ class Command(Users):
         for argv, word in (
                 (("--user", "deploy", "ping"), "--password-file"),
                 (("--password-file", path, "ping"), "--user"),
-                (("--user", "deploy", "--password-file", empty, "ping"), "is empty"),
+                (("--user", "deploy", "--password-file", empty, "ping"), "(empty, or has a space)"),
                 (("--user", "deploy", "--password-file", "/none", "ping"), "/none"),
                 (("--user", "deploy", "--password", SECRET, "ping"), "into a file"),
                 (("send", "AUTH", "deploy", SECRET), "--password-file")):

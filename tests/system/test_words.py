@@ -64,7 +64,7 @@ class Usage(CommandTest):
                 (("elect", "--wait", "5", "x", "true"), "'--wait' is not an option"),
                 (("run", "-z", "x", "true"), "'-z' is not an option"),
                 (("ping", "--kind", "latch"), "'--kind' is not an option"),
-                (("run", "--k", "5", "x", "true"), "'--k' may be more than one option"),
+                (("run", "--k", "5", "x", "true"), "'--k' is ambiguous"),
                 (("run", "-w"), "-w needs a value"),
                 (("run", "--wait"), "--wait needs a value"),
                 (("ping", "--json=yes"), "--json takes no value")):
@@ -165,11 +165,11 @@ class Statuses(CommandTest):
                         (76, ("send", "PING")), (76, ("top", "-n", "1"))),
                        address)
         err = self.run_it("ping", address=redis.address)[2]
-        self.assertEqual(err, f"lockbroker: no broker answers: {redis.address}: is a Redis, and no"
-                              " lockbroker, whose port is 5625 by default\n")
+        self.assertEqual(err, f"lockbroker: no broker answers: {redis.address}: is a Redis "
+                              "server, not a lockbroker; use port 5625\n")
         err = self.run_it("ping", address=others[1])[2]
-        self.assertEqual(err, f"lockbroker: no broker answers: {others[1]}: does not speak the"
-                              " protocol; is that a lockbroker?\n")
+        self.assertEqual(err, f"lockbroker: no broker answers: {others[1]}: not the lockbroker protocol; "
+                              "check address and port\n")
         # The other address may be a broker that is not there yet.
         self.check(((69, ("ping",)),), f"{redis.address},127.0.0.1:1")
 

@@ -493,6 +493,21 @@ class Daemon(unittest.TestCase):
             with self.subTest(event=event):
                 self.assertIn(event, heads)
 
+    def test_each_event_has_its_level(self):
+        levels = [(string(row[2]), row[1]) for row in rows(
+            re.sub(r"#define \w+\(\w+\)", "", source("src/core/notice.h")),
+            "ROW") if len(row) == 3 and '"' in row[2]]
+        for path in sorted((TOP / "src").rglob("*.c")):
+            levels += [(event, level) for level, event in re.findall(
+                r'\bLOG\(\s*([A-Z]+),\s*"([a-z-]+)"', path.read_text(encoding="utf-8"))]
+        self.assertGreater(len(levels), 80)
+        page = re.findall(r"(?m)^\.It Li (.*)\n\.Pq (.*)$", source("man/lockbroker-log.7"))
+        for event, level in levels:
+            with self.subTest(event=event):
+                (said,) = [text for heads, text in page
+                           if event in heads.replace(",", " ").split()]
+                self.assertIn(level.lower(), said)
+
 
 class Designs(unittest.TestCase):
     """What a newcomer reads: ARCHITECTURE.md, and the DESIGN of a folder."""

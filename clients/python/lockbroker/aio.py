@@ -188,7 +188,7 @@ def span(seconds: float) -> str:
 
 
 NO_BROKER = {  # by how an answer begins
-    "-": "that is a Redis, and no lockbroker, whose port is 5625 by default",
+    "-": "that is a Redis server, not a lockbroker; use port 5625",
     "H": "that speaks HTTP, and is no lockbroker"}
 
 
@@ -235,7 +235,7 @@ class Reply:
         words = self.words
         age = milliseconds(words["age"]) / 1000 if "age" in words else None
         if "kept" in words:
-            text += "kept after its last holder for another " + span(
+            text += "reserved (keep= or delay=) for another " + span(
                 milliseconds(words["kept"]) / 1000)
         else:
             text += "held by " + words.get("holder", "another")
@@ -1181,7 +1181,7 @@ class Broker:
                     limit.is_again = True
                     why[address.text] = str(error) or "no answer"
             for address in rest:
-                why[address.text] = "no time was left to try it"
+                why[address.text] = "not tried, out of time"
             self._check_open(limit)
             if not limit.may_wait:
                 raise Unavailable("no broker answers (%s)" % "; ".join(
@@ -1586,7 +1586,7 @@ class Kept:
             rest = max(0.0, self._until.get(name, 0.0) - now())
         if wait is not None and rest > max(0.0, wait):
             raise (TimedOut if wait > 0 else Busy)(
-                "kept after its last holder for another %s" % span(rest)
+                "reserved (keep= or delay=) for another %s" % span(rest)
             ).about((name,))
         return rest
 

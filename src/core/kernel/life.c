@@ -401,7 +401,7 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 	}
 	if (s == NULL) {
 		emit_error(core, own->owner.id, ref, ERR_NOT_FOUND,
-		    "no session has that key, or it has ended");
+		    "no session has that key; it may have ended");
 		return;
 	}
 	if (s != own && owner_load(&own->owner) > own->owner.nwatches) {

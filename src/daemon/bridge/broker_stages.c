@@ -117,7 +117,8 @@ take_back(struct broker *b, struct buf *why)
 		return broker_listen_again(b, why);
 	if (upgrade_stays(b->upgrade) || b->server_stays)
 		return true;
-	buf_adds(why, "its Redis has ended with the process that replaced it");
+	buf_adds(
+	    why, "its Redis has ended with the process that replaced this one");
 	return false;
 }
 

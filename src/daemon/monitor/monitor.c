@@ -58,8 +58,8 @@ take_name(struct monitor *m, const struct http_request *r,
 		return true;
 	if (!path_decode(name, (struct span){ rest, strlen(rest) })) {
 		monitor_say(m, r->id, 400,
-		    "a '%%' in the path has no two hexadecimal digits behind "
-		    "it");
+		    "a '%%' in the path is not followed by two hexadecimal "
+		    "digits");
 		return false;
 	}
 	why = text_name_why(
@@ -79,8 +79,8 @@ dispatch(
 
 	if (route == NULL) {
 		monitor_say(m, r->id, 404,
-		    "there is nothing here; there are / /metrics /livez "
-		    "/readyz /status.json /locks/NAME");
+		    "not found; try / /metrics /livez /readyz /status.json "
+		    "/locks/NAME");
 		return;
 	}
 	m->asker = NULL;
@@ -154,9 +154,9 @@ monitor_listen(struct monitor *m, struct buf *why)
 	if (http_is_open(m->http) && m->broker->config->users == NULL)
 		LOG(WARNING, "http-open",
 		    LOG_S("text",
-			"whoever reaches that address can read names, labels "
-			"and addresses of clients: configure `auth`, or "
-			"listen at 127.0.0.1"));
+			"anyone who reaches that address can read names, "
+			"labels and addresses of clients: configure `auth`, "
+			"or listen at 127.0.0.1"));
 	return true;
 }
 

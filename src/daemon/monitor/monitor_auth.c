@@ -60,8 +60,8 @@ log_in(struct monitor *m, const struct http_request *r)
 		logins_try(m->logins, (struct login_from){ .who = r->id },
 		    r->peer, user, password);
 	else
-		monitor_say(m, r->id, 401,
-		    "say who you are with HTTP Basic: name and password");
+		monitor_say(
+		    m, r->id, 401, "log in with HTTP Basic: name and password");
 	if (mem.mem != NULL)
 		explicit_bzero(mem.mem, mem.size);
 	buf_fini(&mem);
@@ -85,8 +85,8 @@ monitor_may(struct monitor *m, const struct http_request *r,
 	if (user != NULL && user_may(user, right, name, NULL))
 		return true;
 	if (r->authorization == NULL)
-		monitor_say(m, r->id, 401,
-		    "say who you are with HTTP Basic: name and password");
+		monitor_say(
+		    m, r->id, 401, "log in with HTTP Basic: name and password");
 	else
 		monitor_say(
 		    m, r->id, 403, "%s may not see this", user_name(user));

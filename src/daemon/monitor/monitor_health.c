@@ -19,7 +19,7 @@ monitor_livez(struct monitor *m, const struct http_request *r, struct span name)
 {
 	(void)name;
 	if (broker_failed(m->broker))
-		monitor_say(m, r->id, 503, "the broker can't go on");
+		monitor_say(m, r->id, 503, "the broker cannot continue");
 	else
 		monitor_say(m, r->id, 200, "ok");
 }
@@ -52,7 +52,7 @@ monitor_readyz(
 	redis_stats(m->broker->redis, &redis);
 	buf_init(&body);
 	if (query_find(r->query, "verbose", &unused)) {
-		snprintf(why, sizeof(why), "%u of %u servers can be reached",
+		snprintf(why, sizeof(why), "%u of %u servers reachable",
 		    redis.up, redis.nodes);
 		add_check(&body, !stopping && !broker_draining(m->broker),
 		    "running",

@@ -96,8 +96,8 @@ wants_hold(struct question *q, const char *query)
 
 	q->of_holder = query_find(query, "holder", &value);
 	if (q->of_holder && !query_decode(&q->holder, value))
-		return "a '%' in the query has no two hexadecimal digits "
-		       "behind it";
+		return "a '%' in the query is not followed by two "
+		       "hexadecimal digits";
 	q->of_fence = query_find(query, "fence", &value);
 	if (q->of_fence &&
 	    !parse_number(value.p, value.n, UINT64_MAX, &q->fence))
@@ -132,8 +132,8 @@ monitor_json(struct monitor *m, const struct http_request *r, struct span name)
 	buf_init(&asked);
 	if (query_find(r->query, "name", &value) &&
 	    !query_decode(&asked, value))
-		why = "a '%' in the query has no two hexadecimal digits "
-		      "behind it";
+		why = "a '%' in the query is not followed by two hexadecimal "
+		      "digits";
 	if (why != NULL) {
 		monitor_say(m, r->id, 400, "%s", why);
 		buf_fini(&asked);

@@ -67,7 +67,7 @@ add_build(struct exposition *x)
 	snprintf(hiredis, sizeof(hiredis), "%d.%d.%d", HIREDIS_MAJOR,
 	    HIREDIS_MINOR, HIREDIS_PATCH);
 	exposition_family(x, EXPOSITION_PREFIX, "build_info", EXPOSITION_INFO,
-	    "The version of the broker, and of libraries.");
+	    "Versions of the broker and of its libraries.");
 	exposition_number(x, labels, 1);
 }
 
@@ -138,8 +138,7 @@ add_trips(struct exposition *x, const struct monitor *m)
 
 	redis_stats(m->broker->redis, &redis);
 	exposition_family(x, EXPOSITION_PREFIX, "redis_call_seconds",
-	    EXPOSITION_HISTOGRAM,
-	    "How long calls of scripts took, there and back.");
+	    EXPOSITION_HISTOGRAM, "Round-trip time of script calls.");
 	exposition_histogram(x, NULL,
 	    &(struct exposition_histogram){ .per_second = 1000000,
 		.le = le_us,
@@ -157,20 +156,22 @@ add_nodes(struct exposition *x, struct monitor *m)
 	struct exposition_label labels[] = { { "node", NULL }, { NULL, NULL } };
 
 	exposition_family(x, EXPOSITION_PREFIX, "redis_node_up",
-	    EXPOSITION_GAUGE, "1 if this server can be reached, else 0.");
+	    EXPOSITION_GAUGE, "1 if this server is reachable, 0 if not.");
 	for (i = 0; i < n; i++) {
 		labels[0].value = nodes[i].address;
 		exposition_number(x, labels, nodes[i].up);
 	}
 	exposition_family(x, EXPOSITION_PREFIX, "redis_node_guards",
 	    EXPOSITION_GAUGE,
-	    "Guards on this server: one, and in a cluster one of each bucket.");
+	    "Readiness records on this server: one, or in a cluster one for "
+	    "each bucket.");
 	for (i = 0; i < n; i++) {
 		labels[0].value = nodes[i].address;
 		exposition_number(x, labels, nodes[i].shards);
 	}
 	exposition_family(x, EXPOSITION_PREFIX, "redis_node_guards_ready",
-	    EXPOSITION_GAUGE, "Guards on this server that grant.");
+	    EXPOSITION_GAUGE,
+	    "Readiness records on this server that permit grants.");
 	for (i = 0; i < n; i++) {
 		labels[0].value = nodes[i].address;
 		exposition_number(x, labels, nodes[i].ready);
@@ -225,13 +226,13 @@ static const struct user_family {
 	    "Locks and permits that its sessions hold, and token holds.",
 	    user_holds },
 	{ "user_waiters", EXPOSITION_GAUGE,
-	    "Requests of its sessions that wait, and tokens that poll.",
+	    "Waiting requests of its sessions, and queued pollers.",
 	    user_waiters },
 	{ "user_refused_total", EXPOSITION_COUNTER,
-	    "Requests and clients that auth.users[].limits has refused.",
+	    "Requests and clients refused by auth.users[].limits.",
 	    user_refused },
 	{ "user_denied_total", EXPOSITION_COUNTER,
-	    "Requests that the user had no right to.", user_denied },
+	    "Requests denied to the user for lack of a right.", user_denied },
 };
 
 static void
@@ -318,18 +319,18 @@ add_process(struct exposition *x, const struct monitor *m)
 	memset(&usage, 0, sizeof(usage));
 	(void)getrusage(RUSAGE_SELF, &usage);
 	exposition_family(x, "", "process_cpu_seconds_total",
-	    EXPOSITION_COUNTER, "Processor time of the process, in seconds.");
+	    EXPOSITION_COUNTER, "CPU time of the process, in seconds.");
 	exposition_us(x, NULL,
 	    ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
 		usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 	add_memory(x);
-	add_gauge(x, "process_open_fds", "Descriptors that are open.",
+	add_gauge(x, "process_open_fds", "Open file descriptors.",
 	    open_descriptors(m));
 	if (getrlimit(RLIMIT_NOFILE, &rl) == 0)
 		add_gauge(x, "process_max_fds",
-		    "The most descriptors that may be open.", rl.rlim_cur);
+		    "Limit of open file descriptors.", rl.rlim_cur);
 	add_gauge(x, "process_start_time_seconds",
-	    "When the process began, in seconds since 1970.",
+	    "Start time of the process, in seconds since 1970.",
 	    (uint64_t)m->born_s);
 }
 

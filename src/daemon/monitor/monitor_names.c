@@ -63,12 +63,11 @@ monitor_names_wanted(struct names_wanted *w, const char *query)
 	if (!take_limit(w, query))
 		return "limit= is a number of names, at most 1000";
 	if (!take_pattern(w, query))
-		return "names= is a name, or what names begin with and an "
-		       "asterisk";
+		return "names= is a name, or a prefix followed by an asterisk";
 	if (!query_find(query, "sort", &value))
 		return NULL;
 	w->by_age = value.n == 3 && memcmp(value.p, "age", 3) == 0;
-	return w->by_age ? NULL : "sort= is age, or it is left out";
+	return w->by_age ? NULL : "sort= must be age, or be left out";
 }
 
 static void

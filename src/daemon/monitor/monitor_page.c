@@ -40,7 +40,7 @@ monitor_page(struct monitor *m, const struct http_request *r, struct span name)
 	       strcmp(files[i].path, r->path) != 0)
 		i++;
 	if (i == sizeof(files) / sizeof(files[0])) {
-		monitor_say(m, r->id, 404, "the page has no such file");
+		monitor_say(m, r->id, 404, "the status page has no such file");
 		return;
 	}
 	buf_init(&body);

@@ -270,7 +270,7 @@ add_asked(struct json *j, struct monitor *m, const struct question *q)
 	const char *fault = text_name_why(name, NAME_MAX_BYTES);
 
 	if (fault == NULL && !monitor_shows(m, q->user, name))
-		fault = "may not be looked at by you";
+		fault = "you are not allowed to view this name";
 	json_open(j, "asked", '{');
 	json_str(j, "name", q->name, q->name_len);
 	if (fault != NULL) {

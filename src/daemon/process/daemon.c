@@ -67,18 +67,19 @@ static const char help[] =
     "                     %s,\n"
     "                     where it exists)\n"
     "  -o, --option SETTING=VALUE\n"
-    "                     set redis.mode, for example; wins over the file\n"
+    "                     set redis.mode, for example; overrides the file\n"
     "  -t, --test         check the configuration and exit\n"
-    "      --take-over    take the place of the broker that listens at the Unix\n"
-    "                     socket of the configuration; without one, start\n"
-    "      --probe        check Redis too: connect to it, look, and exit\n"
-    "      --acl          tell whether USER may do that, and why: exit\n"
-    "                     status 0 or 77\n"
+    "      --take-over    replace the broker at the Unix socket of the\n"
+    "                     configuration; start if there is none\n"
+    "      --probe        also connect to Redis, check its settings, and "
+    "exit\n"
+    "      --acl          show whether USER may do this, and why; exit\n"
+    "                     status 0 (allowed) or 77 (denied)\n"
     "  -T, --dump         print the effective configuration and exit\n"
     "  -V, --version      print the version and exit\n"
     "  -h, --help         print this and exit\n"
     "\n"
-    "Exit status: 0 ended as asked, 1 failure, 2 usage or configuration.\n";
+    "Exit status: 0 success, 1 failure, 2 usage or configuration.\n";
 
 static bool
 take_words(struct args *args, int n, char **words)
@@ -271,7 +272,8 @@ tell_tested(const struct config *config, const char *file)
 	const char *read = settings_file(file);
 
 	if (read == NULL)
-		fprintf(stderr, "%s: not there: the defaults were checked\n",
+		fprintf(stderr,
+		    "%s: does not exist; the defaults were checked\n",
 		    settings_default_file());
 	config_tell_idle(config, stderr);
 	if (read != NULL)
@@ -350,7 +352,7 @@ daemon_main(int argc, char **argv)
 	free(args.options);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr,
-		    "lockbrokerd: can't write to standard output: %s\n",
+		    "lockbrokerd: cannot write to standard output: %s\n",
 		    strerror(errno));
 		return EXIT_FAILURE;
 	}

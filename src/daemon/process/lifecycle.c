@@ -133,9 +133,9 @@ on_changed(void *arg, const char *setting, bool copied, const char *from,
 		LOG(WARNING, "setting-needs-restart", LOG_S("setting", setting),
 		    LOG_S("from", from), LOG_S("to", to),
 		    LOG_S("advice",
-			"it must be equal on all brokers of a Redis: restarted"
-			" alone, this one would grant nothing; see CHANGING THE"
-			" LEASE in lockbroker-admin(7)"));
+			"all brokers on one Redis need the same value; if "
+			"only this one restarts, it grants nothing; see "
+			"CHANGING THE LEASE in lockbroker-admin(7)"));
 	} else if (from[0] == '\0' && to[0] == '\0') {
 		LOG(WARNING, "setting-needs-restart",
 		    LOG_S("setting", setting));
@@ -154,9 +154,9 @@ tell_faults(const struct lifecycle *l, const struct config_faults *faults)
 		LOG(ERROR, "reload-failed", LOG_S("fault", faults->lines[i]),
 		    LOG_S("advice",
 			broker_leaving(l->broker)
-			    ? "a process that leaves goes on with the users"
-			      " and rights that it knows"
-			    : "what was read before is still in use"));
+			    ? "an old process keeps the users and rights "
+			      "that it has read"
+			    : "the previous settings stay in use"));
 	systemd_send(l->notify, "STATUS=Reload failed: %s",
 	    faults->n > 0 ? faults->lines[0] : "no configuration");
 }

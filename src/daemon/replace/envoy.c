@@ -84,10 +84,10 @@ envoy_send(
 		return refused(e, "socket");
 	if (connect(e->fd, (const struct sockaddr *)&sa, sizeof(sa)) == 0)
 		return send_line(e, config, leaves) ? ENVOY_LATER
-						    : refused(e, "can't ask");
+						    : refused(e, "cannot ask");
 	return errno == ENOENT || errno == ECONNREFUSED
 		   ? ENVOY_NOBODY
-		   : refused(e, "can't connect");
+		   : refused(e, "cannot connect");
 }
 
 static void

@@ -32,7 +32,7 @@
 #define BYTES_MAX 12000 /* that go along, in each direction */
 #define KEY_MAX 64	/* no key is as long */
 #define TAKE_TEXTS 9	/* before the names of the certificate */
-#define FULL "too much is under way; try again"
+#define FULL "too many requests are in progress; try again"
 
 TAILQ_HEAD(quest_list, quest);
 
@@ -133,7 +133,7 @@ on_late(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	refuse(arg, ERR_UNAVAILABLE,
-	    "the process that has it does not answer; try again");
+	    "the process that owns it does not answer; try again");
 }
 
 static const char *
@@ -173,7 +173,7 @@ not_asked(struct quest *q, int n)
 		refuse(q, ERR_NOT_FOUND,
 		    q->verb == VERB_LEAVING
 			? RESUMPTION_NOT_LEAVING
-			: "no session has that key, or it has ended");
+			: "no session has that key; it may have ended");
 	else
 		refuse(q, ERR_UNAVAILABLE, FULL);
 }

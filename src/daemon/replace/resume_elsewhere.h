@@ -41,7 +41,7 @@ bool resume_elsewhere_asks(
 /* LEAVING: is this process the one? */
 bool resume_elsewhere_is_this(const struct broker *b, struct span instance);
 #define RESUMPTION_NOT_LEAVING \
-	"no process with that instance leaves, or it has ended"
+	"no old process has that instance; it may have ended"
 
 /* What the channels bring.  Returns false if it is none of this. */
 bool resume_elsewhere_hears(

@@ -39,16 +39,16 @@ denial(const struct broker *b, const struct conn *c)
 	if (conn_uid(c) < 0)
 		return "TAKEOVER is for a process at the Unix socket";
 	if (conn_uid(c) == NOBODY_UID)
-		return "TAKEOVER is never for uid 65534, which stands for"
-		       " anybody whom this system does not know";
+		return "uid 65534 may not use TAKEOVER: it stands for every "
+		       "unknown user";
 	if (!identity_has_users(b->identity))
 		return conn_uid(c) == geteuid()
 			   ? NULL
-			   : "without `auth`, TAKEOVER is for the broker's own"
-			     " user alone";
+			   : "without `auth`, only the broker's own user may "
+			     "use TAKEOVER";
 	return strcmp(identity_via(c), "unix") == 0
 		   ? NULL
-		   : "TAKEOVER is for a user who is known by `unix`";
+		   : "only a user with `unix` may use TAKEOVER";
 }
 
 /* Is it the broker that asks?  Else says why not. */
@@ -164,7 +164,7 @@ receive_all(int channel, int64_t until_ms, char why[WHY_SIZE])
 		packet_begin(&p, "next");
 		(void)!packet_send(channel, &p, -1);
 		if (!await(channel, until_ms))
-			return "it hands nothing over in time";
+			return "it did not hand over in time";
 		if (packet_receive(channel, &p) != PACKET_OK)
 			return "it has ended";
 		if (packet_is(&p, "all", 0))
@@ -174,9 +174,9 @@ receive_all(int channel, int64_t until_ms, char why[WHY_SIZE])
 			return why;
 		}
 		if (p.fd < 0)
-			return "no descriptor is left";
+			return "no file descriptors left";
 		if (!handed_receive(packet_text(&p, 1), packet_take_fd(&p)))
-			return "it hands over what is not known here";
+			return "it handed over something unknown";
 	}
 }
 
@@ -190,7 +190,7 @@ ask_at(const struct config *config, const char *path, struct envoy *e)
 		how = envoy_hear(e);
 	if (how == ENVOY_LATER) {
 		snprintf(e->text, sizeof(e->text),
-		    "who listens there does not answer");
+		    "the listening process does not answer");
 		how = ENVOY_REFUSED;
 	}
 	return how;

@@ -352,7 +352,7 @@ unfit(void *arg, const struct upgrade_child_state *state, bool *for_good)
 	/* It is no worse off than we are. */
 	if (!gauges.ready && state->up > 0 && state->up >= redis.up)
 		return NULL;
-	return "it can't grant yet";
+	return "it cannot grant yet";
 }
 
 static void
@@ -394,11 +394,11 @@ obstacle(const struct upgrade *s)
 	if (b->stopping || b->draining)
 		return "the broker is stopping";
 	if (b->leaving_ms > 0)
-		return "another process has replaced this one already";
+		return "another process has already replaced this one";
 	if (s->before != NULL)
-		return "this process has not taken over itself yet";
+		return "this process has not yet finished taking over";
 	if (s->child != NULL)
-		return "a replacement is under way already";
+		return "a replacement is already in progress";
 	return NULL;
 }
 
@@ -411,12 +411,12 @@ obstacle_to_start(const struct upgrade *s)
 	if (why != NULL)
 		return why;
 	if (getpid() == 1)
-		return "the broker is process 1 of a container, which ends"
-		       " when that ends: start it under an init, as by docker"
-		       " run --init";
+		return "the broker is process 1, so its container ends with "
+		       "it: start it under an init, for example by docker "
+		       "run --init";
 	if (is_watched_blindly(s->notify))
-		return "systemd can't be told of the new process: the unit"
-		       " needs Type=notify";
+		return "systemd cannot be notified of the new process: the "
+		       "unit needs Type=notify";
 	return NULL;
 }
 
@@ -474,7 +474,7 @@ upgrade_adopt(struct upgrade *s, char *why, size_t why_size)
 	int theirs;
 
 	if (s->broker->config->redis.mode == CONFIG_MODE_EMBEDDED)
-		not = "its Redis is embedded, and ends with it";
+		not = "its Redis is embedded and ends with it";
 	if (not != NULL) {
 		snprintf(why, why_size, "%s", not );
 		return -1;
@@ -499,7 +499,7 @@ upgrade_take_in(struct upgrade *s, char *why, size_t why_size)
 
 	if (s->before != NULL || s->broker->leaving_ms > 0 ||
 	    s->broker->stopping) {
-		snprintf(why, why_size, "it is not the one that goes on");
+		snprintf(why, why_size, "it is not the process that continues");
 		return -1;
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,

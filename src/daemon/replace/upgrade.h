@@ -71,9 +71,9 @@ struct upgrade *upgrade_new(struct broker *b, struct systemd *notify,
 void upgrade_free(struct upgrade *s);
 
 /* Why a process with another Redis can't take over. */
-#define SUCCESSION_OTHER_REDIS                                                 \
-	"its configuration names another Redis (redis.*), where nobody would " \
-	"see the locks that are held here: stop the broker and start it again"
+#define SUCCESSION_OTHER_REDIS                                             \
+	"the new configuration uses another Redis (redis.*), which lacks " \
+	"the current locks; stop and start the broker instead"
 
 /* Is this process to take over from another, and has not yet? */
 bool upgrade_pending(const struct upgrade *s);

@@ -95,7 +95,7 @@ judge(struct upgrade_child *h)
 		    READY_MS / 1000,
 		    h->said[0] != '\0'	       ? h->said
 		    : h->told && lacks != NULL ? lacks
-					       : "it says nothing");
+					       : "it gave no reason");
 	end(h, why);
 }
 
@@ -254,7 +254,7 @@ upgrade_child_start(struct event_base *base, struct handed_list *handed,
 	if (theirs >= 0)
 		(void)close(theirs);
 	if (error != 0) {
-		snprintf(why, HEIR_WHY_SIZE, "can't start %.400s: %s",
+		snprintf(why, HEIR_WHY_SIZE, "cannot start %.400s: %s",
 		    upgrade_argv_program(), strerror(error));
 		upgrade_child_free(h);
 		return NULL;
@@ -293,8 +293,8 @@ upgrade_child_adopt(struct event_base *base, const struct handed_list *handed,
 	if (error == 0)
 		error = copy_handed(h, handed);
 	if (error != 0) {
-		snprintf(
-		    why, HEIR_WHY_SIZE, "can't hand over: %s", strerror(error));
+		snprintf(why, HEIR_WHY_SIZE, "cannot hand over: %s",
+		    strerror(error));
 		if (*theirs >= 0)
 			(void)close(*theirs);
 		upgrade_child_free(h);

@@ -321,8 +321,8 @@ resp_reset(struct broker *b, struct conn *c, const struct request *r)
 	(void)r;
 	resp_multi_free(resp_of(c));
 	if (!core_is_idle(b->core, bridge_session(c))) {
-		resp_fail(c, "BAD-REQUEST this connection holds something:"
-			     " UNLOCK it before RESET");
+		resp_fail(c, "BAD-REQUEST this connection holds locks: "
+			     "UNLOCK them before RESET");
 		return;
 	}
 	resp_mutex_gone(b, rs);

@@ -173,7 +173,7 @@ queue(struct multi *m, const struct request *r)
 		keep(m, r, id);
 		m->bytes += others;
 	} else if (!answers(m, r, id))
-		refuse(m, "a transaction can't have ",
+		refuse(m, "a transaction cannot contain ",
 		    (struct span){ resp_rows[id].word, resp_rows[id].len });
 	buf_fini(&why);
 }
@@ -188,7 +188,7 @@ resp_multi_takes(struct conn *c, const struct request *r)
 		return false;
 	if (r->verb != VERB_MAX) {
 		m->n++;
-		refuse(m, "a transaction can't have ",
+		refuse(m, "a transaction cannot contain ",
 		    span_of(verbs[r->verb].word));
 	} else if (resp_says(r->words[0], "EXEC") ||
 		   resp_says(r->words[0], "DISCARD") ||

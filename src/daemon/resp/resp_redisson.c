@@ -197,7 +197,7 @@ resp_latched(struct broker *b, struct conn *c, struct ask *a)
 		return false;
 	}
 	if (l->session != 0)
-		resp_fail(c, "TRYAGAIN this unlock is being carried out");
+		resp_fail(c, "TRYAGAIN this unlock is in progress");
 	else
 		resp_int(conn_output(c), l->one);
 	return true;

@@ -65,8 +65,8 @@ refuse_text(struct broker *b, struct conn *c, struct span text,
 	if (news && quiet_may_log(&b->scripts_quiet, &left_out))
 		log_text(c, text, hex, left_out);
 	resp_fail(c,
-	    "ERR script not known to lockbroker (sha1 %s); see"
-	    " lockbroker-resp(7), or say what it is in resp.scripts",
+	    "ERR script not known to lockbroker (sha1 %s); see "
+	    "lockbroker-resp(7), or declare it in resp.scripts",
 	    hex);
 }
 

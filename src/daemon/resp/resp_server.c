@@ -98,8 +98,8 @@ resp_no_tracking(struct broker *b, struct conn *c, const struct request *r)
 	(void)b;
 	(void)r;
 	resp_fail(c,
-	    "ERR lockbroker has locks, and no data to cache; switch the"
-	    " client's cache off");
+	    "ERR lockbroker has no data to cache; turn off client-side "
+	    "caching");
 }
 
 void
@@ -107,8 +107,8 @@ resp_no_kill(struct broker *b, struct conn *c, const struct request *r)
 {
 	(void)b;
 	(void)r;
-	resp_fail(c, "ERR lockbroker ends no connection for another client; to"
-		     " end what one holds, send UNLOCK-FORCE");
+	resp_fail(c, "ERR lockbroker ends no connection for another client; "
+		     "to force-release a lock, send UNLOCK-FORCE");
 }
 
 /* PUBSUB NUMSUB.  Who listens is nobody's business: there seems to be nobody. */

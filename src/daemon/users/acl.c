@@ -49,21 +49,21 @@ acl_ask(const struct config *config, int nwords, char *const *words, FILE *out)
 	int status;
 
 	if (nwords < 2 || nwords > 3)
-		return wrong("expected USER VERB [NAME], not so many words:",
+		return wrong("expected USER VERB [NAME], found too many words:",
 		    nwords > 0 ? words[nwords - 1] : "");
 	name.n = strlen(name.p);
 	verb = verb_find(words[1], strlen(words[1]));
 	if (verb == VERB_MAX)
-		return wrong("there is no verb", words[1]);
+		return wrong("unknown verb", words[1]);
 	if (verbs[verb].kind == VERB_WORDS_NAMES && verbs[verb].words_min > 0 &&
 	    name.n == 0)
-		return wrong("a name is missing behind", words[1]);
+		return wrong("a name is missing after", words[1]);
 	if (config->users == NULL) {
 		fprintf(out, "allowed: there are no users\n");
 		return 0;
 	}
 	if (!find_user(config, words[0], &user))
-		return wrong("there is no user", words[0]);
+		return wrong("unknown user", words[0]);
 	buf_init(&rule);
 	status =
 	    answer(out, user_may(user, verbs[verb].right, name, &rule), &rule);

@@ -24,14 +24,14 @@
 #include "wire/reply.h"
 
 #define AUTH_FIRST \
-	"this connection holds or waits for something: AUTH comes first"
+	"this connection holds or waits for a lock: send AUTH before that"
 
 /* A user has as many of its own as auth.users[].limits says. */
-#define NO_MORE "%s has %u %s already (auth.users[].limits.%s)"
+#define NO_MORE "%s already has %u %s (auth.users[].limits.%s)"
 
-#define NO_PLACE                                                          \
-	"this session has a grace=, and you have as many of those as one" \
-	" user may have; SESSION grace=0 comes first"
+#define NO_PLACE                                                         \
+	"this session has a grace=, and you have the maximum number of " \
+	"these for one user; send SESSION grace=0 first"
 
 /* How many supplementary groups of a peer count. */
 #define GROUPS_MAX 256
@@ -460,7 +460,7 @@ may_ask(struct broker *b, struct conn *c, const struct request *r)
 	if (!client->asking && !conn_owes(c) && is_idle(b->identity, c))
 		return true;
 	conn_refuse(c, r, ERR_BAD_REQUEST, "%s",
-	    client->asking ? "an AUTH of this connection is under way"
+	    client->asking ? "an AUTH of this connection is in progress"
 			   : AUTH_FIRST);
 	return false;
 }

@@ -19,8 +19,8 @@ struct logins;
 struct user;
 
 /* What the others hear from a client whose password nobody has time for. */
-#define LOGIN_FULL_TEXT "too many passwords are being compared: try again"
-#define LOGIN_WRONG_TEXT "there is no such user, or the password is another"
+#define LOGIN_FULL_TEXT "too many logins are in progress; try again"
+#define LOGIN_WRONG_TEXT "unknown user or wrong password"
 
 enum login_answer {
 	LOGIN_RIGHT,

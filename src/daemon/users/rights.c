@@ -78,8 +78,7 @@ refuse_nobody(struct identity *id, struct conn *c, const struct request *r)
 	if (verb_has(r->verb, VERB_FLAG_GIVES_BACK) &&
 	    first_denied(id, c, r) == NULL)
 		return false;
-	conn_refuse(
-	    c, r, ERR_AUTH, "say who you are first: AUTH USER PASSWORD");
+	conn_refuse(c, r, ERR_AUTH, "log in first: AUTH USER PASSWORD");
 	return true;
 }
 
@@ -113,7 +112,7 @@ refuse_late(struct identity *id, struct conn *c, const struct request *r,
 	if (admin && !wants_locks)
 		return false;
 	conn_refuse(c, r, ERR_SHUTDOWN,
-	    "the broker is drained, and takes no more clients");
+	    "the broker is draining and accepts no new clients");
 	conn_quit(c);
 	return true;
 }
@@ -135,8 +134,8 @@ refuse_haste(struct identity *id, struct conn *c, const struct request *r,
 	    gives_back)
 		return false;
 	conn_refuse(c, r, ERR_LIMIT,
-	    "%s asks for more than %u requests a second"
-	    " (auth.users[].limits.requests): wait a moment",
+	    "%s has sent more than %u requests in a second "
+	    "(auth.users[].limits.requests); wait a moment",
 	    user_name(user), user_limits(user)->requests);
 	return true;
 }

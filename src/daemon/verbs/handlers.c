@@ -141,8 +141,8 @@ handle_session(struct broker *b, struct conn *c, const struct request *r)
 
 	if (request_has(r, OPTION_WHY) && resp_is(conn_protocol(c))) {
 		conn_refuse(c, r, ERR_BAD_OPTION,
-		    "why= is for the protocol of lines: RESP has no room for"
-		    " reasons");
+		    "why= works in the line protocol only; RESP has no field "
+		    "for it");
 		return;
 	}
 	t.ref = conn_defer(c, r);
@@ -174,7 +174,7 @@ handle_resume(struct broker *b, struct conn *c, const struct request *r)
 
 	if (conn_owes(c)) {
 		conn_refuse(c, r, ERR_BAD_REQUEST,
-		    "requests of this connection are still under way");
+		    "requests of this connection are still in progress");
 		return;
 	}
 	if (resume_elsewhere_asks(upgrade_resume_elsewhere(b->upgrade), c, r))
@@ -195,7 +195,7 @@ handle_leaving(struct broker *b, struct conn *c, const struct request *r)
 
 	if (conn_owes(c) || !core_is_idle(b->core, bridge_session(c))) {
 		conn_refuse(c, r, ERR_BAD_REQUEST,
-		    "this session holds something, or waits");
+		    "this session holds or waits for a lock");
 	} else if (here) {
 		reply_ok(c, r, NULL, 0, NULL);
 	} else if (!resume_elsewhere_asks(

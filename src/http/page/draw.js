@@ -15,15 +15,15 @@ var draw = (function () {
 	var UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 	var ENDS = {
 		"released": "released",
-		"dropped": "its client went away",
+		"dropped": "its client disconnected",
 		"held": "is held",
-		"hold": "its hold= was over",
-		"unreachable": "Redis could not be reached in time to renew it",
+		"hold": "it reached its hold= limit",
+		"unreachable": "Redis was unreachable for too long to renew it",
 		"taken": "its key in Redis was deleted or overwritten",
 		"failover": "Redis failed over or was restarted",
 		"forced": "released by force",
 		"shutdown": "the broker stopped",
-		"given-up": "given back while it was about to be lost"
+		"given-up": "released while at risk"
 	};
 
 	/* Text. */
@@ -146,9 +146,9 @@ var draw = (function () {
 			return [];
 		return [fill(trouble(true,
 			el("b", null, what.join(" and ") + " at risk"),
-			": Redis does not confirm the leases. Unless it does within " +
-			duration(s.lease_ms) + " of the last time, the holders lose " +
-			"what they have."), null, at_risk(s, locks + permits))];
+			": Redis does not confirm the leases. Without a confirmation " +
+			"within " + duration(s.lease_ms) + " of the last one, the " +
+			"holders lose them."), null, at_risk(s, locks + permits))];
 	}
 	/* The first that would be lost, of those that the reader may see. */
 	function at_risk(s, all) {
@@ -192,12 +192,12 @@ var draw = (function () {
 			count(all, "lock was lost", "locks were lost")),
 		" in the last 10 minutes, the latest " + duration(lost[0].ago_ms) +
 			" ago: ", link(lost[0].name), ", which ",
-		strange(lost[0].holder), " had. Why: " +
+		strange(lost[0].holder), " held. Reason: " +
 		Object.keys(by).map(function (reason) {
 			return (by[reason] < lost.length ? by[reason] + " \u00d7 " : "") +
 				(ENDS[reason] || visible(reason));
 		}).join("; ") + ". ", el("a", { href: "/?since=" + s.time },
-		"I have seen that"))];
+		"Mark as seen"))];
 	}
 	/* If the broker grants nothing at all, the verdict has said why. */
 	function of_nodes(s) {
@@ -206,7 +206,7 @@ var draw = (function () {
 		}).map(function (n) {
 			return trouble(true, el("b", null, "Redis server ",
 				el("code", null, visible(n.node))),
-			" does not count at the moment: " + visible(n.why || "") + ".");
+			" is not granting now: " + visible(n.why || "") + ".");
 		});
 	}
 	function of_same_names(s) {
@@ -215,9 +215,9 @@ var draw = (function () {
 		});
 		return names.map(function (b) {
 			return trouble(false, "More than one broker is called ",
-				el("b", null, strange(b.name)), ": who is told that " +
-				"name can't tell which one is meant. Give each a ",
-				el("code", null, "broker.name"), " of its own.");
+				el("b", null, strange(b.name)), ": the name does not " +
+				"identify a broker. Give each its own ",
+				el("code", null, "broker.name"), ".");
 		});
 	}
 	function of_brokers(s) {
@@ -225,20 +225,20 @@ var draw = (function () {
 			return b.missing;
 		}).map(function (b) {
 			return trouble(false, "Broker ", el("b", null, strange(b.name)),
-				" is missing: it was seen last " + duration(b.seen_ms) +
-				" ago. What it held is free, or will be soon.");
+				" is missing: last seen " + duration(b.seen_ms) +
+				" ago. Its locks are free, or will be soon.");
 		});
 	}
 	function of_waits(s) {
 		return s.names.filter(function (n) {
 			return n.waiters > 0 && n.oldest_ms >= LONG_WAIT;
 		}).slice(0, 3).map(function (n) {
-			var e = trouble(false, "Somebody has waited for ",
+			var e = trouble(false, "A request has waited for ",
 				el("b", null, duration(n.oldest_ms)), " for ",
 				link(n.name));
 			if (n.holder && n.age_ms !== undefined)
 				e.append(", which ", strange(n.holder),
-					" has had for " + duration(n.age_ms));
+					" has held for " + duration(n.age_ms));
 			e.append(".");
 			return e;
 		});
@@ -257,13 +257,13 @@ var draw = (function () {
 	function meaning(s) {
 		var held = s.statistics.locks_held, text;
 		if (s.ready_in_ms > 0)
-			text = "Granting goes on in " + duration(s.ready_in_ms) +
+			text = "Granting resumes in " + duration(s.ready_in_ms) +
 				" at the latest.";
 		else
-			text = "Nobody gets a new lock meanwhile; who asks waits.";
+			text = "No new locks are granted; requests wait.";
 		if (held > 0 && !s.statistics.locks_at_risk)
-			text += " " + count(held, "lock that is held stays held.",
-				"locks that are held stay held.");
+			text += " " + count(held, "held lock stays held.",
+				"held locks stay held.");
 		return text;
 	}
 	/* What an administrator has asked for is no alarm. */
@@ -275,9 +275,9 @@ var draw = (function () {
 		})[0];
 		if (longest)
 			left.append("The longest is ", link(longest.name), ", which ",
-				strange(longest.holder), " has had for " +
+				strange(longest.holder), " has held for " +
 				duration(longest.age_ms) + ". ");
-		left.append("The broker stops when all is given back" +
+		left.append("The broker exits once no lock is held" +
 			(s.drain_left_ms === undefined ? "." : ", by " +
 				clock(s.time * 1000 + s.drain_left_ms) +
 				" UTC at the latest, in " +
@@ -285,16 +285,17 @@ var draw = (function () {
 		return verdict("warn", "\u25bc", "Draining for " +
 			duration(s.drain_ms) + ": " + number(s.drain_holds) +
 			" left",
-		el("p", null, "An administrator has asked for that. It takes no " +
-			"more clients; who asks for a lock is sent to another broker."),
-		left, el("p", { "class": "quiet" }, "To take it back: ",
+		el("p", null, "An administrator started the drain. The broker " +
+			"accepts no new clients; requests for locks are sent to " +
+			"another broker."),
+		left, el("p", { "class": "quiet" }, "To end the drain: ",
 			el("code", null, "lockbroker drain --abort")));
 	}
 	function judge(s, wrong) {
 		if (s.stopping)
 			return verdict("warn", "\u25a0", "This broker is stopping",
-				el("p", null, "It grants nothing more, and gives back " +
-					"what it holds."));
+				el("p", null, "It grants no more locks, and releases " +
+					"those of its clients."));
 		if (s.draining)
 			return draining(s);
 		if (!s.ready && s.ready_in_ms > 0 &&
@@ -309,9 +310,9 @@ var draw = (function () {
 			el("p", null, sentence(s.why)), el("p", null, meaning(s)));
 		if (wrong)
 			return verdict("warn", "!",
-				"Locks are granted, but look at this");
+				"Granting locks, with warnings");
 		return verdict("good", "\u2713",
-			"Locks are granted, and nothing is wrong");
+			"Granting locks, no problems");
 	}
 	function figure(what, value) {
 		return el("div", null, el("dt", null, what), el("dd", null, value));
@@ -342,16 +343,16 @@ var draw = (function () {
 	function leaving(s) {
 		var stats = s.statistics, n = stats.leaving;
 		return n === 0 ? "" : el("p", { "class": "quiet" },
-			count(n, "process that this one has replaced still serves ",
-				"processes that this one has replaced still serve "),
+			count(n, "old process of this broker still serves ",
+				"old processes of this broker still serve "),
 			count(stats.leaving_clients, "client", "clients") +
 			", which hold " +
 			count(stats.leaving_locks_held, "lock", "locks") + ", " +
 			duration(stats.leaving_ms) + " after the first was replaced. " +
-			"What they have is counted above; these list it: ",
+			"Totals include them; to list their locks: ",
 			el("code", null, "lockbroker list"), ", ",
 			el("code", null, "lockbroker queue NAME"),
-			". What was lost there, only the log tells.");
+			". Their losses are in the log only.");
 	}
 	function now(s, view) {
 		var list = troubles(s, view);
@@ -374,14 +375,14 @@ var draw = (function () {
 		if (n.holder)
 			return el("span", null, strange(n.holder));
 		if (n.kept_ms !== undefined)
-			return el("span", { "class": "quiet" }, "nobody: kept",
+			return el("span", { "class": "quiet" }, "reserved",
 				n.was ? " (was " : null,
 				n.was ? strange(n.was) : null, n.was ? ")" : null);
 		if (n.broker)
 			return el("span", null, "at ", through(s, n));
 		return n.kind === "barrier" ? null : el("span",
-			{ "class": "quiet" }, n.state === "free" ? "nobody" :
-				"not told here");
+			{ "class": "quiet" }, n.state === "free" ? "free" :
+				"held elsewhere");
 	}
 	function name_row(s, n) {
 		return row(link(n.name),
@@ -405,11 +406,11 @@ var draw = (function () {
 	}
 	function nothing(view) {
 		var e = el("p", { "class": "empty" }, view.filter ?
-			"No name here begins with that. " :
+			"No name on this broker begins with that. " :
 			"No lock is held or waited for through this broker.");
 		if (view.filter)
-			e.append("Who has ", link(view.filter),
-				" through another broker?");
+			e.append("Is ", link(view.filter),
+				" held through another broker?");
 		return [e];
 	}
 	function list(s, view) {
@@ -431,7 +432,7 @@ var draw = (function () {
 		}
 		out.push(el("p", { "class": "quiet small" }, "And " +
 			number(left) + " more" + (s.names.length < view.most ? ". " :
-			": give the beginning of a name to find them.")));
+			": type the beginning of a name to find them.")));
 		if (s.names.length < view.most) {
 			button = el("button", { type: "button" }, "Show " + (left +
 				s.names.length > view.most ? number(view.most) : "all"));
@@ -494,7 +495,7 @@ var draw = (function () {
 		lost.forEach(function (one) {
 			who[one.holder] = true;
 			list.append(el("li", null, link(one.name), ", which ",
-				strange(one.holder), " had for " +
+				strange(one.holder), " held for " +
 				duration(one.held_ms)));
 		});
 		return row(el("details", null, el("summary", null,
@@ -516,7 +517,7 @@ var draw = (function () {
 					"lock", "locks") + ": " + ending(lost[0].reason,
 					lost[0].by) + "\n" + lost.map(function (l) {
 					return "  " + visible(l.name) + ", which " +
-						visible(l.holder) + " had for " +
+						visible(l.holder) + " held for " +
 						duration(l.held_ms) + "\n";
 				}).join("");
 			}).join("");
@@ -526,7 +527,7 @@ var draw = (function () {
 		if (s.losses.length === 0)
 			return section("losses", "Lost and released by force",
 				el("p", { "class": "empty" },
-					"None since this broker was started."));
+					"None since this broker started."));
 		copy = el("button", { type: "button" }, "Copy as text");
 		copy.onclick = function () { view.copy(loss_text(s), this); };
 		return section("losses", "Lost and released by force",
@@ -555,27 +556,27 @@ var draw = (function () {
 	function not_here(s, lock) {
 		var left = duration(lock.kept_ms || lock.ttl_ms || 0), e;
 		if (lock.error)
-			return "Who has it can't be told now: " + visible(lock.error);
+			return "Holder unknown: " + visible(lock.error);
 		if (lock.broker === s.broker && lock.session)
-			return el("span", null, strange(who(lock)), " has had it for " +
-				duration(lock.age_ms) + ", at a process that leaves");
+			return el("span", null, strange(who(lock)), " has held it for " +
+				duration(lock.age_ms) + ", through an old process");
 		if (lock.state === "free" || lock.age_ms !== undefined &&
 			(!lock.broker || lock.broker === s.broker))
-			return "Nobody has it";
+			return "No holder";
 		if (!lock.broker)
-			return "A client of Redis itself has it, for another " + left +
+			return "A plain Redis client holds it, for another " + left +
 				" at most";
 		if (lock.broker === s.broker || lock.kept_ms !== undefined)
-			return el("span", null, "Nobody has it, but it is kept for " +
+			return el("span", null, "No holder, but the name is reserved for " +
 				"another " + left + " (keep= or delay=)",
-			lock.was ? "; the last who had it is " : null,
+			lock.was ? "; the last holder was " : null,
 			lock.was ? strange(lock.was) : null);
-		e = el("span", null, lock.age_ms === undefined ? "Somebody has it" :
-			el("span", null, strange(who(lock)), " has had it for " +
+		e = el("span", null, lock.age_ms === undefined ? "It is held" :
+			el("span", null, strange(who(lock)), " has held it for " +
 				duration(lock.age_ms)), " through the broker ",
 			through(s, lock));
 		e.append(lock.address ? " at " + visible(lock.address) : "",
-			lock.age_ms === undefined ? ": look there for who" : "");
+			lock.age_ms === undefined ? "; see its page for the holder" : "");
 		return e;
 	}
 	function summary(s, a, holders) {
@@ -589,13 +590,13 @@ var draw = (function () {
 		}
 		if (holders.length > 0) {
 			p.append(strange(who(holders[0])), (holders.length > 1 ?
-				" and " + count(holders.length - 1, "other has it",
-					"others have it") + "; the first has had it for " :
-				" has had it for ") + duration(holders[0].age_ms));
+				" and " + count(holders.length - 1, "other holds it",
+					"others hold it") + "; the first has held it for " :
+				" has held it for ") + duration(holders[0].age_ms));
 		} else {
 			p.append(not_here(s, a.lock || { state: "free" }));
 		}
-		p.append(n === 0 ? "; nobody waits for it here." : "; " +
+		p.append(n === 0 ? "; no waiters here." : "; " +
 			count(n, "waits", "wait") + " for it here.");
 		if (a.lock && a.lock.at_risk_ms !== undefined)
 			p.append(" ", tag("bad", "at risk: lost in " +
@@ -614,17 +615,17 @@ var draw = (function () {
 			if (r.mode === "shared")
 				name.append(" ", tag("quiet", "shared"));
 			if (r.away_ms !== undefined)
-				name.append(" ", tag("warn", "connection lost, may come " +
-					"back within " + duration(r.away_ms)));
+				name.append(" ", tag("warn", "connection lost, may " +
+					"resume within " + duration(r.away_ms)));
 			return row(name, cell("num", "session",
 				r.session === undefined ? null : String(r.session)),
-			time_cell(numbered ? "has waited" : "has it for", r.age_ms));
+			time_cell(numbered ? "has waited" : "held for", r.age_ms));
 		})));
 	}
 	function past(s, rows) {
 		if (rows.length === 0)
 			return "";
-		return el("div", null, el("h3", null, "Who had it before"),
+		return el("div", null, el("h3", null, "Recent holds"),
 			table("", ["who", "how it ended", "#waited", "#held for",
 				"#when (UTC)"], rows.map(function (r) {
 				return row(el("span", null, strange(who(r))),
@@ -642,9 +643,9 @@ var draw = (function () {
 	}
 	function kind(a, word) {
 		return el("div", null,
-			people("Who has permits of the semaphore", "for",
+			people("Holders of permits of the semaphore", "for",
 				a[word].filter(is("holder")), false),
-			people("Who waits at the " + word, "has waited",
+			people("Waiting at the " + word, "has waited",
 				a[word].filter(is("waiter")), true));
 	}
 	function permits(r) {
@@ -686,7 +687,8 @@ var draw = (function () {
 			el("h2", null, el("bdi", { "class": "name" },
 				visible(a.name))));
 		if (a.fault) {
-			e.append(el("p", null, "This is no name of a lock: it " +
+			e.append(el("p", null, /^you /.test(a.fault) ?
+				sentence(a.fault) : "Not a valid name: it " +
 				visible(a.fault) + "."));
 			return [e];
 		}
@@ -697,8 +699,8 @@ var draw = (function () {
 			holders[0].age_ms = holders[0].held_ms;
 		}
 		e.append(summary(s, a, holders),
-			people("Who has it", "for", holders, false),
-			people("Who is next", "has waited",
+			people("Holders", "for", holders, false),
+			people("Waiting, next first", "has waited",
 				a.queue.filter(is("waiter")), true),
 			kind(a, "semaphore"), kind(a, "latch"), kind(a, "barrier"),
 			past(s, a.history.filter(function (h) {
@@ -792,8 +794,8 @@ var draw = (function () {
 		return section("classes", "The last hour, by class of names",
 			el("p", null, "A bar for each minute: the longest wait that " +
 				"ended in it, each line a hundred times the one below. " +
-				"It stands out if a request timed out; a mark below it " +
-				"is a lock that was lost."),
+				"It is highlighted if a request timed out; a mark below it " +
+				"is a lost lock."),
 			fill(el("div", { "class": "classes" }), null, s.classes.slice()
 				.sort(by_weight).slice(0, CLASSES).map(one_class)));
 	}
@@ -847,7 +849,7 @@ var draw = (function () {
 				why += (why && " ") + plain(n.plain);
 			return row(el("code", null, visible(n.node)), cell("", "",
 				tag(good ? "good" : n.up ? "warn" : "bad", good ?
-					"grants" : n.up ? "paused" : "can't be reached")),
+					"grants" : n.up ? "paused" : "unreachable")),
 			why ? cell("wide", "", why) : null);
 		})));
 	}
@@ -870,8 +872,8 @@ var draw = (function () {
 			return [verdict("bad", "?", heard ? "No answer since " +
 				clock(heard.getTime()) + " UTC" : "No answer",
 			el("p", null, "The broker does not answer this page (" +
-				error.message + "). " + (heard ? "What is below is how " +
-				"it was then." : "")))];
+				error.message + "). " + (heard ? "Below is the last known " +
+				"state." : "")))];
 		}
 	};
 })();

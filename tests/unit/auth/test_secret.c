@@ -58,14 +58,14 @@ static const struct why_row whys[] = {
 	    NULL },
 	{ "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
 	    NULL },
-	{ "sha256:", "64 of the digits" },
-	{ OF_SECRET "0", "64 of the digits" },
+	{ "sha256:", "needs 64 digits" },
+	{ OF_SECRET "0", "needs 64 digits" },
 	{ "sha256:2BB80D537B1DA3E38BD30361AA855686BDE0EACD7162FEF6A25FE97BF527"
 	  "A25B",
-	    "64 of the digits" },
+	    "needs 64 digits" },
 	{ "", "neither" },
 	{ "plain", "neither" },
-	{ "$nonsense$x", "does not know" },
+	{ "$nonsense$x", "does not support" },
 };
 
 START_TEST(fault_of)

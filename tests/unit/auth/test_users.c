@@ -214,7 +214,7 @@ START_TEST(the_file)
 	users_tell_idle(users, &why);
 	buf_addc(&why, '\0');
 	ck_assert_str_eq(buf_data(&why),
-	    "/etc/users:4: ci may do nothing: auth.users has no such name\n");
+	    "/etc/users:4: ci has no rights: add the user to auth.users\n");
 }
 END_TEST
 
@@ -226,8 +226,8 @@ START_TEST(those_who_cant_come_are_told)
 	users_tell_idle(users, &why);
 	buf_addc(&why, '\0');
 	ck_assert_str_eq(buf_data(&why),
-	    "auth.users: nobody can be deploy: there is no hash, no unix and "
-	    "no certificate\n");
+	    "auth.users: nobody can log in as deploy: give it a hash, unix "
+	    "or certificate\n");
 	ck_assert_str_eq(users_decoy(users), "");
 }
 END_TEST
@@ -245,8 +245,8 @@ static const struct fault_row faults[] = {
 	    "/etc/users:1: this line has a name with other characters than "
 	    "letters, digits and . _ - + @\n" },
 	{ "anonymous:" HASH,
-	    "/etc/users:1: this line has a name that means nobody in "
-	    "particular\n" },
+	    "/etc/users:1: this line has a name that is reserved for "
+	    "unauthenticated clients\n" },
 	{ "ops:" HASH,
 	    "/etc/users:1: this line gives a second hash to a user that has "
 	    "one\n" },
@@ -280,10 +280,10 @@ START_TEST(unknown_peers_are_faults)
 	ck_assert_ptr_null(users);
 	buf_addc(&why, '\0');
 	ck_assert_str_eq(buf_data(&why),
-	    "auth.users: ops: unix: there is no user \"no-such-user-here\" "
-	    "here\n"
-	    "auth.users: ops: unix: there is no group \"no-such-group-here\" "
-	    "here\n");
+	    "auth.users: ops: unix: user \"no-such-user-here\" does "
+	    "not exist on this host\n"
+	    "auth.users: ops: unix: group \"no-such-group-here\" does "
+	    "not exist on this host\n");
 }
 END_TEST
 

@@ -79,7 +79,7 @@ static const struct good_case good_cases[] = {
 	    "  classes:\n    - name: \"a\"\n      names: [\"b/*\", \"c\"]\n"
 	    "    - name: \"d\"\n      names: [\"*\"]\n" },
 
-	{ "auth:", "\nauth: # absent: everybody may do everything\n" },
+	{ "auth:", "\nauth: # absent: every client has all rights\n" },
 	{ "auth: {}", "\nauth:\n  users_file: \"\"\n  users: []\n\n" },
 	{ "auth: {users: [{name: a}]}",
 	    "  users:\n    - name: \"a\"\n      unix: []\n"
@@ -250,16 +250,13 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:1: '': unknown key, expected one of: "
 	    "broker, listen, redis, locks, limits, auth, resp, metrics, log\n" },
 	{ "log:\n  to: syslog\n  to: stderr\n",
-	    "t:3:3: log.to: given twice, expected once: it stands in line 2 "
-	    "already\n" },
+	    "t:3:3: log.to: given twice: first set on line 2\n" },
 	{ "log: {to: syslog}\nlocks: {}\nlog: {level: x}\n",
-	    "t:3:1: log: given twice, expected once: it stands in line 1 "
-	    "already\n"
+	    "t:3:1: log: given twice: first set on line 1\n"
 	    "t:3:14: log.level: 'x' is unknown, expected debug, info, notice, "
 	    "warning or error\n" },
 	{ "listen: [{tcp: \"a:1\", tcp: \"b:1\"}]",
-	    "t:1:23: listen.tcp: given twice, expected once: it stands in "
-	    "line 1 already\n" },
+	    "t:1:23: listen.tcp: given twice: first set on line 1\n" },
 
 	/* Structure */
 	{ "metrics: {classes: {}}",
@@ -269,11 +266,11 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:21: metrics.classes: is a single value, expected a mapping "
 	    "with name and names\n" },
 	{ "resp: {scripts: [{sha1: " X20 X20 ", as: release}]}",
-	    "t:1:25: resp.scripts.sha1: '" X20 X20 "' has a character that "
-	    "is no hexadecimal digit, expected the sha1 of a script, 40 "
-	    "hexadecimal digits\n" },
+	    "t:1:25: resp.scripts.sha1: '" X20 X20
+	    "' has a character that is not a hexadecimal digit, expected the "
+	    "sha1 of a script, 40 hexadecimal digits\n" },
 	{ "resp: {scripts: [{sha1: abc, as: release}]}",
-	    "t:1:25: resp.scripts.sha1: 'abc' has not 40 digits, expected the "
+	    "t:1:25: resp.scripts.sha1: 'abc' does not have 40 digits, expected the "
 	    "sha1 of a script, 40 hexadecimal digits\n" },
 	{ "resp: {scripts: [{sha1: " SHA1 ", as: lease}]}",
 	    "t:1:71: resp.scripts.as: 'lease' is none of them, expected "
@@ -288,7 +285,7 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:21: metrics.classes: has no names, expected a mapping with "
 	    "name and names\n" },
 	{ "metrics: {classes: [{name: a, names: [b]}, {name: a, names: [c]}]}",
-	    "t:1:44: metrics.classes: the class a is given twice, expected it "
+	    "t:1:44: metrics.classes: the class a is given twice, expected "
 	    "once\n" },
 	{ "metrics: {classes: [{name: other, names: [b]}]}",
 	    "t:1:28: metrics.classes.name: 'other' is the class of all other "
@@ -297,11 +294,11 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:28: metrics.classes.name: 'a b' has other characters, "
 	    "expected up to 64 letters, digits and . _ -\n" },
 	{ "metrics: {classes: [{name: a, names: [\"%u\"]}]}",
-	    "t:1:39: metrics.classes.names: '%u' has a user in it, expected a "
-	    "name, or the beginning of one with '*' behind it\n" },
+	    "t:1:39: metrics.classes.names: '%u' has a user in it, expected "
+	    "a name, or a prefix followed by '*'\n" },
 	{ "metrics: {classes: [{name: a, names: [\"b*c\"]}]}",
 	    "t:1:39: metrics.classes.names: 'b*c' has a '*' before its end, "
-	    "expected a name, or the beginning of one with '*' behind it\n" },
+	    "expected a name, or a prefix followed by '*'\n" },
 	{ "metrics: {classes: [{name: a, names: [b], x: y}]}",
 	    "t:1:43: metrics.classes.x: unknown key, expected name or "
 	    "names\n" },
@@ -324,8 +321,7 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:16: auth.users: has no name, expected a mapping with name, "
 	    "and lock, watch, deny or admin\n" },
 	{ "auth: {users: [{name: a}, {name: a}]}",
-	    "t:1:27: auth.users: the user a is given twice, expected it "
-	    "once\n" },
+	    "t:1:27: auth.users: the user a is given twice, expected once\n" },
 	{ "auth: {users: [{name: a, pass: b}]}",
 	    "t:1:26: auth.users.pass: unknown key, expected name, hash, unix, "
 	    "certificate, lock, watch, deny, admin or limits\n" },
@@ -346,21 +342,21 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:32: auth.users.lock: is a single value, expected a list\n" },
 	{ "auth: {users: [{name: a, lock: [\"*x\"]}]}",
 	    "t:1:33: auth.users.lock: '*x' has a '*' before its end, expected "
-	    "a name, or the beginning of one with '*' behind it\n" },
+	    "a name, or a prefix followed by '*'\n" },
 	{ "auth: {users: [{name: a, admin: yes}]}",
-	    "t:1:33: auth.users.admin: 'yes' is neither true nor false, "
+	    "t:1:33: auth.users.admin: 'yes' is not true or false, "
 	    "expected true or false\n" },
 	{ "auth: {users: [{name: a, certificate: [a]}]}",
-	    "t:1:40: auth.users.certificate: 'a' is no name of a certificate, "
+	    "t:1:40: auth.users.certificate: 'a' is not a name in a certificate, "
 	    "expected CN=..., DNS:... or URI:...\n" },
 	{ "auth: {users: [{name: a, unix: [\"%\"]}]}",
 	    "t:1:33: auth.users.unix: '%' is empty, expected a user of this "
 	    "host, or a group as \"%group\"\n" },
 	{ "auth: {users: [{name: a, unix: [no-such-user-here]}]}",
-	    "t:1:7: auth: auth.users: a: unix: there is no user "
-	    "\"no-such-user-here\" here\n" },
+	    "t:1:7: auth: auth.users: a: unix: user "
+	    "\"no-such-user-here\" does not exist on this host\n" },
 	{ "auth: {users_file: /nonexistent/users}",
-	    "t:1:7: auth: users_file: '/nonexistent/users' can't be used (No "
+	    "t:1:7: auth: users_file: '/nonexistent/users' cannot be read (No "
 	    "such file or directory), expected a readable file with lines "
 	    "NAME:HASH\n" },
 	{ "auth: {anonymous: {name: a}}",
@@ -428,11 +424,11 @@ static const struct fault_case fault_cases[] = {
 	    "are refused\n" },
 	{ "? [a]\n: b", "t:1:3: (top): a list, mapping or alias as a key, "
 			"expected the name of a setting\n" },
-	{ "\"a\\0b\": 1", "t:1:1: (top): a key with a NUL character in it, "
+	{ "\"a\\0b\": 1", "t:1:1: (top): a key with a NUL character, "
 			  "expected the name of a setting\n" },
-	{ "redis: {user: \"a\\0b\"}", "t:1:15: redis.user: has a NUL "
-				      "character in it, expected text "
-				      "without\n" },
+	{ "redis: {user: \"a\\0b\"}",
+	    "t:1:15: redis.user: contains a "
+	    "NUL character, expected text without\n" },
 	{ "[[[[[[[[[", "t:1:9: (top): nested too deeply, expected at most 8 "
 		       "levels\n" },
 
@@ -453,8 +449,8 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:19: broker.address: 'a:0' has no valid port, expected "
 	    "HOST:PORT or [V6]:PORT\n" },
 	{ "broker: {address: \"a b:1\"}",
-	    "t:1:19: broker.address: 'a b:1' has a character that no host "
-	    "name has, expected HOST:PORT or [V6]:PORT\n" },
+	    "t:1:19: broker.address: 'a b:1' has a character that host names "
+	    "cannot have, expected HOST:PORT or [V6]:PORT\n" },
 	{ "broker: {leave: 366d}",
 	    "t:1:17: broker.leave: '366d' is longer than 365d, " IN_DURATION
 	    "0 to 365d\n" },
@@ -473,46 +469,42 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [{}]",
 	    "t:1:10: listen: has neither tcp, tls, unix nor http, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", unix: /a}]",
-	    "t:1:23: listen.unix: given beside tcp, " IN_ENTRY },
+	    "t:1:23: listen.unix: given with tcp, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", mode: \"0660\", group: root}]",
-	    "t:1:23: listen.mode: given beside tcp, expected only beside "
-	    "unix\n"
-	    "t:1:37: listen.group: given beside tcp, expected only beside "
-	    "unix\n" },
+	    "t:1:23: listen.mode: given with tcp, expected only with unix\n"
+	    "t:1:37: listen.group: given with tcp, expected only with unix\n" },
 	{ "listen: [{port: \"a:1\"}]", "t:1:11: listen.port: unknown key, "
 				       "expected tcp, tls, unix or http, or "
-				       "one of the keys beside them\n" },
+				       "one of the keys that go with them\n" },
 	{ "listen: [{http: \"a:1\", mode: \"0660\"}, {http: \"/a\"}]",
-	    "t:1:24: listen.mode: given beside http, expected only beside "
-	    "unix\n"
+	    "t:1:24: listen.mode: given with http, expected only with unix\n"
 	    "t:1:46: listen.http: '/a' has no port, " IN_TCP },
 	{ "listen: [{http: \"a:1\", tcp: \"a:2\"}]",
-	    "t:1:11: listen.http: given beside tcp, " IN_ENTRY },
+	    "t:1:11: listen.http: given with tcp, " IN_ENTRY },
 	{ "listen: [{tcp: \"a:1\", proxied: yes}]",
 	    "t:1:32: listen.proxied: 'yes' is none of these, expected "
 	    "false, true or header\n" },
 	{ "listen: [{unix: /a, proxied: true}]",
-	    "t:1:21: listen.proxied: given beside unix, expected only beside "
-	    "tcp or tls\n" },
+	    "t:1:21: listen.proxied: given with unix, expected only with tcp "
+	    "or tls\n" },
 	{ "listen: [{tls: \"a:1\"}]",
 	    "t:1:11: listen.tls: has no certificate or no key, expected both "
-	    "beside it\n" },
+	    "with it\n" },
 	{ "listen: [{tls: \"a:1\", certificate: /none, key: /dev/null}]",
-	    "t:1:36: listen.certificate: '/none' can't be read, expected a "
+	    "t:1:36: listen.certificate: '/none' cannot be read, expected a "
 	    "readable file\n" },
 	{ "listen: [{tcp: \"a:1\", key: /dev/null}]",
-	    "t:1:23: listen.key: given beside tcp, expected only beside "
-	    "tls\n" },
+	    "t:1:23: listen.key: given with tcp, expected only with tls\n" },
 	{ "listen: [{tls: \"a:1\", tcp: \"a:1\"}]",
-	    "t:1:11: listen.tls: given beside tcp, " IN_ENTRY },
+	    "t:1:11: listen.tls: given with tcp, " IN_ENTRY },
 	{ IN_TLS ", verify: require}]",
 	    "t:1:63: listen.verify: given without client_ca, expected the "
-	    "file of those who vouch for clients\n" },
+	    "file of the CAs that sign client certificates\n" },
 	{ IN_TLS ", verify: yes}]",
 	    "t:1:71: listen.verify: 'yes' is none of these, expected none, "
 	    "optional or require\n" },
 	{ IN_TLS ", min_version: \"1.1\"}]",
-	    "t:1:76: listen.min_version: '1.1' is no version that is spoken, "
+	    "t:1:76: listen.min_version: '1.1' is not a supported version, "
 	    "expected \"1.2\" or \"1.3\"\n" },
 	{ "listen: [{tcp: [a]}]", "t:1:16: listen.tcp: is a list, expected a "
 				  "single value\n" },
@@ -522,11 +514,10 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [~]", "t:1:10: listen: is a single value, expected a "
 			 "mapping with either tcp, tls, unix or http\n" },
 	{ "locks: {warm_names: [a, null]}",
-	    "t:1:25: locks.warm_names: has no value, expected a name, or the "
-	    "beginning of one with '*' behind it\n" },
+	    "t:1:25: locks.warm_names: has no value, expected a name, or a "
+	    "prefix followed by '*'\n" },
 	{ "broker: {name: ~, name: a}",
-	    "t:1:19: broker.name: given twice, expected once: it stands in "
-	    "line 1 already\n" },
+	    "t:1:19: broker.name: given twice: first set on line 1\n" },
 	{ "redis: {usr: ~}",
 	    "t:1:9: redis.usr: unknown key, did you mean redis.user?\n" },
 	{ "metrics: {classes: [{name: ~, names: [a]}]}",
@@ -538,13 +529,13 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [{tcp: 5625}]",
 	    "t:1:16: listen.tcp: '5625' has no host, " IN_TCP },
 	{ "listen: [{tcp: \"*:5625\"}]",
-	    "t:1:16: listen.tcp: '*:5625' has a character that no host name "
-	    "has, " IN_TCP },
+	    "t:1:16: listen.tcp: '*:5625' has a character that host names "
+	    "cannot have, " IN_TCP },
 	{ "listen: [{tpc: \"a:1\"}]",
 	    "t:1:11: listen.tpc: unknown key, did you mean listen.tcp?\n" },
 	{ "listen: [{tls: \"a:1\", cert: a}]",
 	    "t:1:11: listen.tls: has no certificate or no key, expected both "
-	    "beside it\n"
+	    "with it\n"
 	    "t:1:23: listen.cert: unknown key, did you mean "
 	    "listen.certificate?\n" },
 	{ "listen: [{tcp: \":1\"}]",
@@ -577,19 +568,19 @@ static const struct fault_case fault_cases[] = {
 	    "t:1:16: listen.tcp: '256.1.1.1:1' has no valid IPv4 "
 	    "address, " IN_TCP },
 	{ "listen: [{tcp: \"a b:1\"}]",
-	    "t:1:16: listen.tcp: 'a b:1' has a character that no host name "
-	    "has, " IN_TCP },
+	    "t:1:16: listen.tcp: 'a b:1' has a character that host names "
+	    "cannot have, " IN_TCP },
 	{ "listen: [{tcp: \"a:1\"}, {tcp: \"A:1\"}]",
-	    "t:1:24: listen: the same address is given twice, expected it "
-	    "once\n" },
+	    "t:1:24: listen: the same address is given twice, expected once\n" },
 	{ "listen: [{unix: a}]",
 	    "t:1:17: listen.unix: 'a' is not an absolute path, " IN_UNIX },
 	{ "listen: [{unix: \"/a\\tb\"}]",
 	    "t:1:17: listen.unix: '/a\\x09b' has a control character in "
 	    "it, " IN_UNIX },
 	{ "listen: [{unix: /" X20 X20 X20 X20 X20 "1234567}]",
-	    "t:1:17: listen.unix: '/" X20 "xxxxxxxxxxxxxxxxxxx...' is longer "
-	    "than the path of a Unix socket may be, " IN_UNIX },
+	    "t:1:17: listen.unix: '/" X20
+	    "xxxxxxxxxxxxxxxxxxx...' is too long for the path of a Unix "
+	    "socket, " IN_UNIX },
 	{ "listen: [{unix: /a, mode: \"0888\"}]",
 	    "t:1:27: listen.mode: '0888' is not a mode, " IN_MODE },
 	{ "listen: [{unix: /a, mode: 66}]",
@@ -597,7 +588,7 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [{unix: /a, mode: 4755}]",
 	    "t:1:27: listen.mode: '4755' has more than permissions, " IN_MODE },
 	{ "listen: [{unix: /a, group: a b}]",
-	    "t:1:28: listen.group: 'a b' has a character that no group has, "
+	    "t:1:28: listen.group: 'a b' has a character that group names cannot have, "
 	    "expected the name of a group\n" },
 	{ "listen: [{unix: /a, group: no-such-group}]",
 	    "t:1:28: listen.group: 'no-such-group' is not a group on this host, expected "
@@ -605,7 +596,7 @@ static const struct fault_case fault_cases[] = {
 	{ "listen: [{unix: a, mode: x, group: \"a:\"}]",
 	    "t:1:17: listen.unix: 'a' is not an absolute path, " IN_UNIX
 	    "t:1:26: listen.mode: 'x' is not a mode, " IN_MODE
-	    "t:1:36: listen.group: 'a:' has a character that no group has, "
+	    "t:1:36: listen.group: 'a:' has a character that group names cannot have, "
 	    "expected the name of a group\n" },
 
 	/* redis: single settings */
@@ -624,9 +615,9 @@ static const struct fault_case fault_cases[] = {
 	{ "redis: {mode: standalone, nodes: [a:0]}",
 	    "t:1:35: redis.nodes: 'a:0' has no valid port, " IN_NODE },
 	{ "redis: {mode: standalone, nodes: [\"redis://me:secret@h:1/0\"]}",
-	    "t:1:35: redis.nodes: 'redis://...@h:1/0' is a URL; what else it "
-	    "says belongs into redis.user, redis.password_file, redis.database "
-	    "and redis.tls, " IN_NODE },
+	    "t:1:35: redis.nodes: 'redis://...@h:1/0' is a URL; put its "
+	    "user, password, database and TLS into redis.user, "
+	    "redis.password_file, redis.database and redis.tls, " IN_NODE },
 	{ "redis: {mode: standalone, nodes: [\"me:secret@h:1\"]}",
 	    "t:1:35: redis.nodes: '...@h:1' has a user before the host, " IN_NODE },
 	{ "redis: {mode: standalone, nodes: [\"unix:a\"]}",
@@ -646,7 +637,7 @@ static const struct fault_case fault_cases[] = {
 	{ "redis: {password: [secret]}",
 	    "t:1:19: redis.password: is a list, expected text of 0 to 4096 "
 	    "bytes\n" },
-	{ "redis: {tls: yes}", "t:1:14: redis.tls: 'yes' is neither true nor "
+	{ "redis: {tls: yes}", "t:1:14: redis.tls: 'yes' is not true or "
 			       "false, expected true or false\n" },
 	{ "redis: {trust_new: \"true\"}",
 	    "t:1:20: redis.trust_new: 'true' is in quotes, expected true or "
@@ -724,34 +715,34 @@ static const struct fault_case fault_cases[] = {
 	    "expected only with redis.mode sentinel\n"
 	    "t:6:27: redis.sentinel_password_file: given with redis.mode "
 	    "standalone, expected only with redis.mode sentinel\n"
-	    "t:6:27: redis.sentinel_password_file: '/f' can't be used (No such "
+	    "t:6:27: redis.sentinel_password_file: '/f' cannot be read (No such "
 	    "file or directory), expected a readable file with a password\n" },
 	{ "redis: {user: u, password: p, database: 1}",
 	    "t:1:15: redis.user: given with redis.mode embedded, expected "
-	    "none: its server is private\n"
+	    "nothing: its server is private\n"
 	    "t:1:28: redis.password: given with redis.mode embedded, expected "
-	    "none: its server is private\n"
+	    "nothing: its server is private\n"
 	    "t:1:41: redis.database: 1 given, expected 0 with redis.mode "
 	    "embedded, whose server is private\n" },
 	{ "redis: {password_file: /none}",
 	    "t:1:24: redis.password_file: given with redis.mode embedded, "
-	    "expected none: its server is private\n"
-	    "t:1:24: redis.password_file: '/none' can't be used (No such file "
+	    "expected nothing: its server is private\n"
+	    "t:1:24: redis.password_file: '/none' cannot be read (No such file "
 	    "or directory), expected a readable file with a password\n" },
 	{ CLUSTER "  database: 1",
 	    "t:5:13: redis.database: 1 given, expected 0 with redis.mode "
 	    "cluster, which has no others\n" },
 	{ CLUSTER "  prefix: \"{a\"",
-	    "t:5:11: redis.prefix: has a brace in it, expected none with "
+	    "t:5:11: redis.prefix: contains a brace, expected none with "
 	    "redis.mode cluster\n" },
 	{ STANDALONE "  password: secret\n  password_file: /none",
-	    "t:5:18: redis.password_file: given beside redis.password, "
+	    "t:5:18: redis.password_file: given with redis.password, "
 	    "expected only one of them\n" },
 	{ STANDALONE "  password_file: /none",
-	    "t:4:18: redis.password_file: '/none' can't be used (No such file "
+	    "t:4:18: redis.password_file: '/none' cannot be read (No such file "
 	    "or directory), expected a readable file with a password\n" },
 	{ STANDALONE "  password_file: /",
-	    "t:4:18: redis.password_file: '/' can't be used (no regular file), "
+	    "t:4:18: redis.password_file: '/' cannot be read (not a regular file), "
 	    "expected a readable file with a password\n" },
 	{ STANDALONE "  tls_ca: /a\n  tls_cert: /b\n  tls_key: /c",
 	    "t:4:11: redis.tls_ca: given while redis.tls is false, expected "
@@ -785,7 +776,7 @@ static const struct fault_case fault_cases[] = {
 	    "lease\n" },
 	{ "locks: {warm_names: [\"%u/*\"]}",
 	    "t:1:22: locks.warm_names: '%u/*' has a user in it, expected a "
-	    "name, or the beginning of one with '*' behind it\n" },
+	    "name, or a prefix followed by '*'\n" },
 
 	/* limits */
 	{ "limits: {clients: 1.5}",
@@ -846,11 +837,9 @@ static const struct fault_case fault_cases[] = {
 	    "t:3:10: redis.nodes: 1 node is given, expected 3 to 9 with "
 	    "redis.mode quorum\n"
 	    "t:5:10: locks.lease: '5' has no unit, " IN_DURATION "1s to 1d\n"
-	    "t:6:3: locks.lease: given twice, expected once: it stands in "
-	    "line 5 already\n"
+	    "t:6:3: locks.lease: given twice: first set on line 5\n"
 	    "t:7:1: lisen: unknown key, did you mean listen?\n"
-	    "t:8:11: log.to: has an anchor (&), expected a plain "
-	    "value: " REFUSED
+	    "t:8:11: log.to: has an anchor (&), expected a plain value: " REFUSED
 	    "t:8:11: log.to: 'here' is unknown, expected stderr or syslog\n" },
 };
 

@@ -290,9 +290,9 @@ static const struct {
 	{ "s3cret\r\n", 8, "s3cret", NULL },
 	{ " two words \n\n", 13, " two words ", NULL },
 	{ "s3cret\r\n# old\n", 14, "s3cret", NULL },
-	{ "", 0, NULL, "nothing in it" },
+	{ "", 0, NULL, "empty" },
 	{ "\n", 1, NULL, "its first line is empty" },
-	{ "a\0b", 3, NULL, "a NUL character in it" },
+	{ "a\0b", 3, NULL, "contains a NUL character" },
 };
 
 START_TEST(password_file)
@@ -368,7 +368,7 @@ START_TEST(credentials)
 		ck_assert_ptr_nonnull(
 		    strstr(faults.lines[0], ": redis.tls_ca: "));
 		ck_assert_ptr_nonnull(strstr(faults.lines[0],
-		    " can't be used (CREDENTIALS_DIRECTORY is not set: "));
+		    " cannot be read (CREDENTIALS_DIRECTORY is not set: "));
 	}
 	config_free(&c);
 	config_faults_fini(&faults);
@@ -425,9 +425,9 @@ START_TEST(files)
 	ck_assert_uint_eq(faults.n, 2);
 	text = config_rig_join(&faults);
 	ck_assert_str_eq(text,
-	    "/none/a.yaml: can't be read (No such file or directory), "
+	    "/none/a.yaml: cannot be read (No such file or directory), "
 	    "expected a file of at most 64 KB\n"
-	    "/: can't be read (Is a directory), expected a file of at most 64 "
+	    "/: cannot be read (Is a directory), expected a file of at most 64 "
 	    "KB\n");
 	free(text);
 	write_file(path, large, CONFIG_NODE_TEXT_MAX);

@@ -230,8 +230,8 @@ START_TEST(http_says_that_there_are_too_many)
 		    "wrong");
 	get(answer, "c2xvdzp3cm9uZw=="); /* slow:wrong */
 	ck_assert_ptr_nonnull(strstr(answer, "HTTP/1.1 503 "));
-	ck_assert_ptr_nonnull(strstr(
-	    answer, "too many passwords are being compared: try again\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(answer, "too many logins are in progress; try again\n"));
 }
 END_TEST
 

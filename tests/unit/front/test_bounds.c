@@ -17,7 +17,7 @@
 #define STILL_US 2100000
 
 #define OK "OK\r\n"
-#define TOO_LONG "ERR too-long a line may have 32 bytes\r\n"
+#define TOO_LONG "ERR too-long a line may have at most 32 bytes\r\n"
 
 /* A line of n bytes, then `end`; the caller frees it. */
 static char *
@@ -325,7 +325,8 @@ START_TEST(too_many_clients)
 	for (i = 0; i < COUNT(in); i++)
 		client_open(&in[i], &rig, (enum transport)_i);
 	client_open(&out, &rig, (enum transport)_i);
-	client_expect(&out, "ERR limit all 2 places for clients are taken\r\n");
+	client_expect(&out,
+	    "ERR limit all 2 client connections are in use (limits.clients)\r\n");
 	client_expect_eof(&out);
 	rig_expect_trace(&rig, "open open");
 	ck_assert_uint_eq(front_count(rig.front), 2);
@@ -358,7 +359,7 @@ START_TEST(no_descriptors_left)
 	rl.rlim_cur = (rlim_t)third.fd + 1;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
 	client_expect(
-	    &second, "ERR limit the broker has no descriptors left\r\n");
+	    &second, "ERR limit the broker has no file descriptors left\r\n");
 	client_expect_eof(&second);
 	client_send(&first, "PING\n");
 	client_expect(&first, OK);

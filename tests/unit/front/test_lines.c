@@ -256,7 +256,7 @@ START_TEST(too_many_tagged_requests)
 	client_open(&cl, &rig, OVER_UNIX);
 	client_send(&cl, "@1 LOCK a\n@2 LOCK b\n@3 LOCK c\n@4 PING\n");
 	client_expect(&cl,
-	    "@3 ERR limit 2 requests of this connection wait already\r\n"
+	    "@3 ERR limit 2 requests of this connection are already waiting\r\n"
 	    "@4 OK\r\n");
 	client_send(&cl, "@5 CANCEL 1\n@3 LOCK c\nPING\n");
 	client_expect(&cl, "@1 CANCELLED\r\n@5 OK\r\n" OK);

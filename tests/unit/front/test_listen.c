@@ -122,7 +122,7 @@ START_TEST(unix_socket_live_or_stale)
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
 	ck_assert_int_eq(listen(fd, 1), 0);
 	ok = front_listen_unix(rig.front, rig.path, 0600, "", &why);
-	expect_failure(ok, &why, "another process listens there");
+	expect_failure(ok, &why, "another process is listening there");
 	(void)close(fd);
 	ck_assert(front_listen_unix(rig.front, rig.path, 0600, "", &why));
 	expect_service(&rig, OVER_UNIX);
@@ -152,7 +152,7 @@ START_TEST(unix_socket_for_a_group_of_others)
 		ck_assert_int_eq(seteuid(65534), 0);
 	}
 	ok = front_listen_unix(rig.front, rig.path, 0600, group, &why);
-	expect_failure(ok, &why, "can't set its group");
+	expect_failure(ok, &why, "cannot set its group");
 	ck_assert(front_listen_unix(rig.front, rig.path, 0600, "", &why));
 	expect_service(&rig, OVER_UNIX);
 	ck_assert_int_eq(seteuid(self), 0);
@@ -178,9 +178,9 @@ START_TEST(unix_socket_impossible)
 	expect_failure(ok, &why, "too long");
 	ok = front_listen_unix(rig.front, "/nonexistent/s", 0600, "", &why);
 	expect_failure(ok, &why, "No such file");
-	ok =
-	    front_listen_unix(rig.front, "/tmp/s", 0600, "no such group", &why);
-	expect_failure(ok, &why, "no such group");
+	ok = front_listen_unix(
+	    rig.front, "/tmp/s", 0600, "the group does not exist", &why);
+	expect_failure(ok, &why, "the group does not exist");
 	buf_fini(&why);
 	rig_fini(&rig);
 }
@@ -245,7 +245,7 @@ START_TEST(tcp)
 	ck_assert_int_lt(fcntl(fd, F_GETFD), 0);
 	/* Nobody has an address of TEST-NET-1. */
 	ok = front_listen_tcp(rig.front, "192.0.2.1", 0, false, &why);
-	expect_failure(ok, &why, "can't listen there");
+	expect_failure(ok, &why, "cannot listen on this address");
 	buf_fini(&why);
 	rig_fini(&rig);
 }

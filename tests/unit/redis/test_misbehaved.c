@@ -101,7 +101,7 @@ START_TEST(an_answer_nobody_asked_for_cuts_the_link)
 	rig_open(&rig);
 	redis_start(rig.redis);
 	rig_until(&rig, was_cut, "the cut");
-	ck_assert_ptr_nonnull(strstr(rig.why, "not asked for"));
+	ck_assert_ptr_nonnull(strstr(rig.why, "unexpected reply"));
 	rig_close(&rig);
 	fake_stop(&fake);
 }

@@ -91,8 +91,8 @@ static const struct asking {
 	OK("SET a u XX PX 50", EXTEND, ANY, REPLACE, 50, NULL, "u", OK_OR_NIL),
 	OK("SET a u IFEQ t PX 50", EXTEND, EXACT, REPLACE, 50, "t", "u",
 	    OK_OR_NIL),
-	NO("SET a t", "lockbroker takes SET only with NX, XX or IFEQ"),
-	NO("SET a t EX 5", "lockbroker takes SET only with NX, XX or IFEQ"),
+	NO("SET a t", "lockbroker supports SET only with NX, XX or IFEQ"),
+	NO("SET a t EX 5", "lockbroker supports SET only with NX, XX or IFEQ"),
 	NO("SET a t NX XX", "syntax error"),
 	NO("SET a t NX IFEQ u", "syntax error"),
 	NO("SET a t NX PX", "syntax error"),
@@ -110,8 +110,8 @@ static const struct asking {
 	    "value is not an integer or out of range"),
 	NO("SET a t NX EX 9223372036854775807",
 	    "invalid expire time in 'set' command"),
-	NO("SET a t NX KEEPTTL", "lockbroker takes SET without KEEPTTL"),
-	NO("SET a t XX GET", "lockbroker takes GET only with NX"),
+	NO("SET a t NX KEEPTTL", "lockbroker does not support KEEPTTL"),
+	NO("SET a t XX GET", "lockbroker supports GET only with NX"),
 	NO("SET a  NX", "bad-token a token has 1 to 512 bytes"),
 	NO("SET a=b t NX", "bad-name the name \"a=b\" contains \"=\""),
 	OK("DEL a b a", RELEASE, ANY, REPLACE, 0, NULL, NULL, COUNT),
@@ -120,7 +120,8 @@ static const struct asking {
 	OK("DELEX a ifeq t", RELEASE, EXACT, REPLACE, 0, "t", NULL, COUNT),
 	OK("DELEX a IFNE t", RELEASE, NOT, REPLACE, 0, "t", NULL, COUNT),
 	OK("DELIFEQ a t", RELEASE, EXACT, REPLACE, 0, "t", NULL, COUNT),
-	NO("DELEX a IFDEQ t", "lockbroker takes DELEX only with IFEQ or IFNE"),
+	NO("DELEX a IFDEQ t",
+	    "lockbroker supports DELEX only with IFEQ or IFNE"),
 	OK("GET a", QUERY, EXACT, REPLACE, 0, NULL, NULL, TOKEN_OR_NIL),
 	OK("EXISTS a b", QUERY, EXACT, REPLACE, 0, NULL, NULL, COUNT),
 	NO("EXISTS a a",
@@ -216,8 +217,8 @@ static const struct waiting {
 	{ "BLPOP lock-signal:a -1", 0, "ERR timeout is negative" },
 	{ "BLPOP lock-signal: 1", 1000, NULL },
 	{ "BLPOP a 1", 0,
-	    "ERR unknown command 'BLPOP', with args beginning with: 'a' '1' ;"
-	    " lockbroker has locks, and no data" },
+	    "ERR unknown command 'BLPOP', with args beginning with: 'a' '1' "
+	    "; lockbroker stores no data, only locks" },
 };
 
 START_TEST(waiting)

@@ -202,10 +202,10 @@ static const struct {
 	    0, false,
 	    "Redis is busy with a script: SCRIPT KILL ends it (BUSY Redis is"
 	    " busy)" },
-	{ OP_ACQUIRE, "-READONLY You can't write", GUARD_READONLY,
+	{ OP_ACQUIRE, "-READONLY You cannot write", GUARD_READONLY,
 	    OUTCOME_REFUSED, 0, 0, false,
-	    "Redis is a read-only replica: redis.nodes must name the master,"
-	    " or its Sentinels (READONLY You can't write)" },
+	    "Redis is a read-only replica: redis.nodes must name the master, "
+	    "or its Sentinels (READONLY You cannot write)" },
 	{ OP_ACQUIRE, "-ERR max number of clients reached", GUARD_REFUSED,
 	    OUTCOME_REFUSED, 0, 0, false,
 	    "Redis has too many connections: raise its maxclients (ERR max"

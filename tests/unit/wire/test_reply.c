@@ -320,7 +320,7 @@ START_TEST(a_line_that_is_too_long_is_refused)
 			     &scanned, &code, &why),
 	    FRAME_REFUSED);
 	ck_assert_int_eq(code, ERR_TOO_LONG);
-	expect(&why, "a line may have 6 bytes");
+	expect(&why, "a line may have at most 6 bytes");
 	buf_fini(&why);
 }
 END_TEST

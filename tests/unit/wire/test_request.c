@@ -286,7 +286,7 @@ static const struct bad_row bad[] = {
 	BAD("LOCK a wait=1s WAIT=2s", "", BAD_OPTION, "twice"),
 	BAD("LOCK a \xff=1", "", BAD_OPTION, "\"?\""),
 	/* Options: durations. */
-	BAD("LOCK a wait=30", "", BAD_OPTION, "wait=30 must say the unit"),
+	BAD("LOCK a wait=30", "", BAD_OPTION, "wait=30 has no unit"),
 	BAD("LOCK a hold=1", "", BAD_OPTION, "for example"),
 	BAD("LOCK a wait=", "", BAD_OPTION, "wait= "),
 	BAD("LOCK a wait=-1s", "", BAD_OPTION, "wait=-1s"),

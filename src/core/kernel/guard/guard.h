@@ -14,11 +14,11 @@
 /* clang-format off */
 #define GUARD_CAUSES(CAUSE) \
 	CAUSE(NEW, "new", "no broker has used this Redis before") \
-	CAUSE(UNWATCHED, "unwatched", "no broker has watched this Redis for a while, or it was restarted") \
+	CAUSE(UNWATCHED, "unwatched", "no broker has watched this Redis recently, or it was restarted") \
 	CAUSE(EMPTIED, "emptied", "Redis was emptied") \
 	CAUSE(RESTARTED, "restarted", "Redis was restarted") \
 	CAUSE(MASTER, "new-master", "Redis has another master, or it was restarted") \
-	CAUSE(REPLICA, "replica", "Redis has begun another history (its first replica does that)") \
+	CAUSE(REPLICA, "replica", "Redis has a new dataset (adding the first replica does that)") \
 	CAUSE(FROZEN, "frozen", "Redis was frozen, or its clock was moved") \
 	CAUSE(SETTINGS, "settings", "the last broker with other settings is gone") \
 /* clang-format on */

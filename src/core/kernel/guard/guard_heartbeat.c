@@ -87,8 +87,8 @@ heartbeat_done(struct core *core, struct guard *g, int64_t away_ms, bool old)
 		emit_notice(core, NOTICE_WARM_REFUSED);
 		emit_num(core, FIELD_SHARD, guard_index(core, g));
 		emit_text(core, FIELD_TEXT,
-		    "a broker of an earlier version uses this Redis and would "
-		    "take warm names for held ones; locks.warm has no effect");
+		    "a broker of an earlier version on this Redis would take "
+		    "cached leases for held locks; locks.warm has no effect");
 	}
 	g->old = old;
 	g->away_ms = 0;

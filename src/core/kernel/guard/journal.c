@@ -163,8 +163,8 @@ journal_fence(
 		tell_fence(core, g, NOTICE_FENCE_AHEAD);
 		emit_num(core, FIELD_FENCE, report->fence);
 		emit_text(core, FIELD_TEXT,
-		    "fences are more than a day ahead of the clock of Redis;"
-		    " they go on from there");
+		    "fences are more than a day ahead of the clock of Redis; "
+		    "they continue from there");
 	}
 	if (report->server_ms != 0)
 		g->fence_ahead = ahead;
@@ -174,6 +174,6 @@ journal_fence(
 	g->spoilt_ms = core->now_ms;
 	tell_fence(core, g, NOTICE_FENCE_REFUSED);
 	emit_fmt(core, FIELD_TEXT,
-	    "a key has a fence that no broker can have given: %.*s",
+	    "a key has a fence that no broker can have issued: %.*s",
 	    (int)report->spoilt_len, report->spoilt);
 }

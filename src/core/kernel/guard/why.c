@@ -76,7 +76,7 @@ guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 	int64_t left_ms;
 
 	if (!g->up) {
-		snprintf(why, size, "Redis can't be used%s%s",
+		snprintf(why, size, "Redis cannot be used%s%s",
 		    g->down[0] != '\0' ? ": " : "", g->down);
 		return 0;
 	}

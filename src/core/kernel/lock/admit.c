@@ -192,7 +192,7 @@ has_room(struct core *core, const struct owner *owner,
 	    queue_of(l)->n < core->config.limits.waiters)
 		return true;
 	emit_error(core, owner->id, rq->ref, ERR_LIMIT,
-	    "%u requests wait for %.*s already (limits.waiters)",
+	    "%u requests are already waiting for %.*s (limits.waiters)",
 	    queue_of(l)->n, (int)l->name_len, l->name);
 	return false;
 }

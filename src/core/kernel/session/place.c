@@ -131,9 +131,8 @@ place_admits(struct core *core, const struct session *s, uint64_t ref)
 		    core->config.limits.clients);
 	else
 		emit_error(core, s->owner.id, ref, ERR_LIMIT,
-		    "you have %u places for sessions with grace=, and one"
-		    " user gets no more (three quarters of limits.clients);"
-		    " nothing was set",
+		    "you have %u sessions with grace=, the maximum for one "
+		    "user (three quarters of limits.clients); nothing was set",
 		    most_of_one(core));
 	return false;
 }

@@ -48,8 +48,8 @@ quota_admits(struct core *core, const struct owner *owner,
 		return PARTS_ALL(
 		    admits, core, owner, rq->ref, more, rq->wait_ms != 0);
 	emit_error(core, owner->id, rq->ref, ERR_LIMIT,
-	    "this session holds, waits for or watches %u things already"
-	    " (limits.holds)",
+	    "this session already holds, waits for or watches %u objects "
+	    "(limits.holds)",
 	    n);
 	return false;
 }
@@ -74,9 +74,8 @@ has_share(struct core *core, struct owner *owner, uint64_t ref, uint64_t more,
 	if (owner->user == NULL || n + more <= most)
 		return true;
 	emit_error(core, owner->id, ref, ERR_LIMIT,
-	    "this broker keeps %u names for nobody for one user at most"
-	    " (a quarter of limits.unowned), and for you %llu are kept, or"
-	    " may have to be; %s",
+	    "a user may reserve at most %u names without a holder (a quarter "
+	    "of limits.unowned); you have %llu; %s",
 	    most, (unsigned long long)n, instead);
 	return false;
 }
@@ -95,8 +94,8 @@ quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
 	if (n + more <= core->config.limits.unowned)
 		return has_share(core, owner, ref, more, instead);
 	emit_error(core, owner->id, ref, ERR_LIMIT,
-	    "this broker keeps %u names for nobody at most (limits.unowned),"
-	    " and %llu are kept, or may have to be; %s",
+	    "this broker may reserve at most %u names without a holder "
+	    "(limits.unowned); it has %llu; %s",
 	    core->config.limits.unowned, (unsigned long long)n, instead);
 	return false;
 }

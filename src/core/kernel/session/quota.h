@@ -10,7 +10,7 @@
 #include "core/kernel/session/owner.h"
 
 #define QUOTA_STOPPING "the broker is stopping; try another one"
-#define QUOTA_DRAINED "the broker is drained; try another one"
+#define QUOTA_DRAINED "the broker is draining; try another one"
 
 /* Does the broker take requests?  If not, answers that, and returns false. */
 bool quota_open(struct core *core, const struct owner *owner, uint64_t ref);

@@ -159,7 +159,7 @@ void
 emit_circle(
     struct core *core, uint64_t session, uint64_t ref, struct span circle)
 {
-	static const char text[] = "it would wait for itself";
+	static const char text[] = "sessions would deadlock";
 	struct effects *fx = core->fx;
 
 	emit_error(core, session, ref, ERR_DEADLOCK, "%s: %.*s", text,

@@ -502,7 +502,7 @@ on_look(struct core *core, struct asker *a, const struct slot *slot,
 		fail(core, a, ERR_UNSUPPORTED, refusals[SHARED].text);
 	else if (!about_ask(core, slot, o, ABOUT_EACH_SECOND))
 		fail(core, a, ERR_UNAVAILABLE,
-		    "the broker that has the name can't be asked now");
+		    "the broker that has the name cannot be asked now");
 }
 
 static void

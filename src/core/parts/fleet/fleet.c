@@ -407,10 +407,10 @@ note_twice(struct core *core)
 		emit_notice(core, NOTICE_SAME_NAME);
 		emit_text(core, FIELD_NAME, core->broker);
 		emit_text(core, FIELD_TEXT,
-		    "another broker with this name uses this Redis: who is"
-		    " told a name can't tell which one is meant");
+		    "another broker on this Redis has this name, so the name "
+		    "no longer identifies a broker");
 		emit_text(
-		    core, FIELD_ADVICE, "give each a broker.name of its own");
+		    core, FIELD_ADVICE, "give each broker its own broker.name");
 	}
 	f->twice = twice;
 }

@@ -122,7 +122,7 @@ emit_mismatch(struct core *core, uint64_t session, uint64_t ref, uint64_t fence,
 		who = a->label.n > 0 ? a->label : a->peer;
 	if (fence == 0)
 		emit_error(core, session, ref, ERR_MISMATCH,
-		    "nobody has it by a fence now");
+		    "no current hold has a fence");
 	else if (a == NULL || a->age_ms < 0)
 		emit_error(core, session, ref, ERR_MISMATCH,
 		    "the fence is %" PRIu64 " now", fence);
@@ -330,14 +330,14 @@ force_timer(struct core *core, struct timer *t)
 		return;
 	}
 	refuse(core, f, ERR_UNAVAILABLE,
-	    f->here ? "Redis has not confirmed it in time; the session that"
-		      " held the name has lost it"
+	    f->here ? "Redis did not confirm it in time; the holder has lost "
+		      "the lock"
 	    : f->fence != 0
-		? "the broker that has the name has not given that hold up"
-		  " in time; one of an earlier version can't compare fences,"
-		  " and ends nothing"
-		: "the broker that has the name has not given it up in"
-		  " time; its lease ends by itself");
+		? "the broker holding the lock did not release that hold in "
+		  "time; a broker of an earlier version cannot compare "
+		  "fences, and releases nothing"
+		: "the broker holding the lock did not release it in time; "
+		  "its lease will expire");
 }
 
 /* Outcomes. */
@@ -405,7 +405,7 @@ found_ours(struct core *core, struct force *f)
 		return;
 	refuse(core, f, ERR_NOT_HELD,
 	    is_here(core, lock_find(core, f->name, f->name_len))
-		? "nobody held it when that was asked; look who has it now"
+		? "nobody held the lock at that time; check STATUS"
 		: "nobody holds it");
 }
 
@@ -432,8 +432,8 @@ asked(struct core *core, struct force *f, const struct slot *slot,
 	}
 	if (!o->waiting) {
 		refuse(core, f, ERR_UNAVAILABLE,
-		    "the broker that has the name does not listen; its lease"
-		    " ends by itself");
+		    "the broker holding the lock is unreachable; its lease "
+		    "will expire");
 		return;
 	}
 	emit_notice(core, NOTICE_FORCE_ASKED);
@@ -532,8 +532,7 @@ on_look(
 	    guard_ready(core, shard)) {
 		if (is_unclear(core, f, shard, o)) {
 			refuse(core, f, ERR_UNAVAILABLE,
-			    "Redis was restarted or replaced meanwhile: look who"
-			    " has the name now");
+			    "Redis was restarted or replaced; check STATUS");
 			return;
 		}
 		f->there = false;

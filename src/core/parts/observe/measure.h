@@ -65,23 +65,23 @@ enum measure_type { MEASURE_COUNTER, MEASURE_GAUGE, MEASURE_HISTOGRAM };
 /* clang-format off */
 #define MEASURES(MEASURE) \
 	MEASURE(WAIT, "lock_wait_seconds", HISTOGRAM, SECONDS, "result", \
-	    "How long requests for locks waited, whatever their end: granted, timeout, cancelled (by CANCEL, or as their client was gone), refused.") \
+	    "How long requests for locks waited, by end: granted, timeout, cancelled (by CANCEL, or because the client had gone), refused.") \
 	MEASURE(HOLD, "lock_hold_seconds", HISTOGRAM, SECONDS, NULL, \
 	    "How long locks were held.") \
 	MEASURE(HANDOVER, "lock_handover_seconds", HISTOGRAM, SECONDS, "from", \
-	    "How long a lock with waiters was nobody's, before the next of them had it: from a session of this broker (here), or from another broker (elsewhere).") \
+	    "Time from the release of a contended lock to the next grant: from a session of this broker (here), or from another broker (elsewhere).") \
 	MEASURE(MARGIN, "lease_renewal_margin_seconds", HISTOGRAM, SECONDS, NULL, \
-	    "What was left of the lease when its renewal was confirmed.") \
+	    "Time left of the lease when its renewal was confirmed.") \
 	MEASURE(OLDEST, "lock_oldest_wait_seconds", GAUGE, SECONDS, NULL, \
-	    "For how long the request that waits for longest has waited, or polled.") \
+	    "How long the oldest request has waited, or polled.") \
 	MEASURE(WAITERS, "lock_waiters", GAUGE, NONE, NULL, \
 	    "Requests for locks that wait, or poll.") \
 	MEASURE(HELD, "lock_holds", GAUGE, NONE, NULL, \
 	    "Locks that are held: locks_held by class.") \
 	MEASURE(BUSY, "lock_busy_total", COUNTER, NONE, NULL, \
-	    "Requests that were answered BUSY, or refused at the first try of a client that polls.") \
+	    "Requests answered BUSY, and first tries of pollers that were refused.") \
 	MEASURE(LOST, "lock_losses_total", COUNTER, NONE, "reason", \
-	    "Locks, and permits of a session, that were lost, or (given-up) given back while they were at risk.") \
+	    "Locks, and permits of sessions, that were lost, or (given-up) released while at risk.") \
 /* clang-format on */
 
 enum measure_id {

@@ -140,14 +140,14 @@ why_none(const struct core *core, uint32_t shard, char *why, size_t size)
 		most_ms = left_ms > most_ms ? left_ms : most_ms;
 	}
 	n = snprintf(why, size,
-	    "%u of %u Redis servers can be reached and %u may vote; %u must",
+	    "%u of %u Redis servers reachable, %u can vote, %u needed",
 	    count_guards(core, is_up), core->config.shards, ready,
 	    quorum_majority(core));
 	/* If more servers are away than that, time alone is no help. */
 	if (ready + pending >= quorum_majority(core) && (size_t)n < size)
 		snprintf(why + n, size - (size_t)n,
-		    "; no new locks for %s at most: some are new, or have lost"
-		    " data",
+		    "; no new locks for at most %s: some servers are new, or "
+		    "have lost data",
 		    human_ms(left, most_ms));
 	else if (refusal != NULL && (size_t)n < size)
 		snprintf(why + n, size - (size_t)n, ": %s", refusal);

@@ -85,6 +85,6 @@ recovery_note(struct core *core, const struct guard *g)
 	emit_notice(core, NOTICE_GUARD_FENCES);
 	emit_num(core, FIELD_SHARD, guard_index(core, g));
 	emit_fmt(core, FIELD_TEXT,
-	    "fewer than a majority of the other servers can tell their fences;"
-	    " that fences rise rests on the clocks of the brokers now");
+	    "fewer than a majority of the other servers report fences; fence "
+	    "order now relies on the brokers' clocks");
 }

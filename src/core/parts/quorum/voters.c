@@ -150,8 +150,8 @@ is_twice(struct core *core)
 				continue;
 			withdraw_all(core);
 			disagree(core,
-			    "%s and %s of redis.nodes are one and the same"
-			    " server: name each server once",
+			    "%s and %s of redis.nodes are the same server: "
+			    "name each server once",
 			    address(core, j), address(core, i));
 			return true;
 		}
@@ -184,8 +184,7 @@ found(struct core *core, char *text)
 	for (i = 0; voter_is_known(voter_at(core, i)); i++)
 		;
 	disagree(core,
-	    "a new quorum begins when all of its servers can be"
-	    " reached; %s can't",
+	    "forming a new quorum needs all of its servers; %s is unreachable",
 	    address(core, i));
 	return false;
 }
@@ -488,9 +487,9 @@ choose(struct core *core, char *text)
 	withdraw_stale(core, best);
 	if (stranger < core->config.shards)
 		disagree(core,
-		    "the other servers of redis.nodes do not vote with %s:"
-		    " redis.nodes must be the same on all brokers (see"
-		    " \"Replacing a server\" in lockbroker-admin(7))",
+		    "the other servers of redis.nodes do not vote with %s: "
+		    "make redis.nodes the same on all brokers (see "
+		    "\"Replacing a server\" in lockbroker-admin(7))",
 		    address(core, stranger));
 	else
 		disagree(core,

@@ -38,7 +38,7 @@ struct latch {
 };
 
 #define BATCH_MAX (UINT64_C(1) << 54) /* more than any one may count down */
-#define NOT_FOUND "there is no such latch; LATCH makes one"
+#define NOT_FOUND "the latch does not exist; create it with LATCH"
 
 /* Latches that were made. */
 
@@ -354,8 +354,8 @@ on_made(struct core *core, struct latch *la, bool exists)
 	if (e == NULL)
 		return;
 	if (exists) {
-		entry_error(core, e, ERR_EXISTS,
-		    "there is a latch of this name already");
+		entry_error(
+		    core, e, ERR_EXISTS, "a latch of this name already exists");
 		return;
 	}
 	latch_count_new(core, e->claim.owner, e->ttl_ms);

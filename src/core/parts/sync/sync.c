@@ -290,7 +290,8 @@ entry_allowed(struct core *core, struct owner *owner, const struct sync *y,
 		return false;
 	if (y != NULL && y->nentries >= core->config.limits.waiters) {
 		emit_error(core, owner->id, rq->ref, ERR_LIMIT,
-		    "%u requests wait for this name already (limits.waiters)",
+		    "%u requests are already waiting for this name "
+		    "(limits.waiters)",
 		    y->nentries);
 		return false;
 	}
@@ -597,8 +598,8 @@ tell(struct core *core, struct claim *c)
 
 	if (e->sync->class->withdrawn(core, e)) {
 		entry_error(core, e, ERR_UNAVAILABLE,
-		    "the lease ran out before the grant could be"
-		    " told; you do not hold it, ask again");
+		    "the lease expired before the grant could be sent; you "
+		    "do not hold it, try again");
 		return;
 	}
 	emit_reply(core, c->owner->id, c->ref, STATUS_OK);

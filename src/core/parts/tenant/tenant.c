@@ -118,8 +118,8 @@ refuse(struct core *core, const struct owner *owner, uint64_t ref, uint64_t has,
 	record_of(owner->tenant)->refused++;
 	tenants_of(core)->refused++;
 	emit_error(core, owner->id, ref, ERR_LIMIT,
-	    "the sessions of %s %s %llu things already"
-	    " (auth.users[].limits.%s)",
+	    "the sessions of %s already %s %llu objects "
+	    "(auth.users[].limits.%s)",
 	    owner->user, what, (unsigned long long)has, limit);
 	return false;
 }

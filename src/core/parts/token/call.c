@@ -604,7 +604,7 @@ allowed(struct core *core, struct owner *asker, const struct token_request *rq)
 		return false;
 	if (core->config.quorum) {
 		emit_error(core, asker->id, rq->ref, ERR_UNSUPPORTED,
-		    "there are no token holds over a quorum; use LOCK");
+		    "token holds do not work over a quorum; use LOCK");
 		return false;
 	}
 	return (rq->op != TOKEN_ACQUIRE && !rq->either) ||

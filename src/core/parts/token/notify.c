@@ -43,8 +43,8 @@ notify_token_twice(
 {
 	emit_hold(core, NOTICE_SAME_TOKEN, n, asker);
 	emit_text(core, FIELD_ADVICE,
-	    "give the library one address: this broker is one server, however"
-	    " often it is named");
+	    "give the library one address: this broker is one server, even "
+	    "at several addresses");
 }
 
 void

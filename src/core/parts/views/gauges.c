@@ -127,8 +127,8 @@ gauge_guards(
 		return;
 	if (n < all)
 		snprintf(gauges->why, sizeof(gauges->why),
-		    "%" PRIu32 " in %" PRIu32 " of all names can't be"
-		    " locked: %s",
+		    "%" PRIu32 " of %" PRIu32
+		    " of all names cannot be locked: %s",
 		    n, all, why);
 	else
 		snprintf(gauges->why, sizeof(gauges->why), "%s", why);

@@ -503,7 +503,7 @@ object_outcome(
 
 	if (o->status == OUTCOME_GONE) {
 		emit_error(core, slot->session, slot->ref, ERR_NOT_FOUND,
-		    "there is no %s %.*s", word, (int)slot->name_len,
+		    "%s %.*s does not exist", word, (int)slot->name_len,
 		    slot->name);
 		return;
 	}

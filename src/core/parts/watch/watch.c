@@ -437,7 +437,7 @@ watch_request(
 
 	if (one != NULL && one->asking) {
 		emit_error(core, owner->id, rq->ref, ERR_BAD_REQUEST,
-		    "this session is about to watch it already");
+		    "this session is already about to watch it");
 		return;
 	}
 	if (one == NULL) {

@@ -209,7 +209,7 @@
 40 < ended a
 > 1 OK depth=0
 50 2 UNLOCK-FORCE a fence=100
-> 2 ERR mismatch nobody has it by a fence now
+> 2 ERR mismatch no current hold has a fence
 
 == UNLOCK-FORCE fence=: another broker has another hold, the one that is meant, keeps it
 0 ready 1
@@ -244,7 +244,7 @@
 > op tell a client=c.0123456789abcdef.7 other=about b.0000000000000000.3
 615 < done a
 616 message told 3 until=8000 a
-> 1 ERR mismatch nobody has it by a fence now
+> 1 ERR mismatch no current hold has a fence
 
 == UNLOCK-FORCE fence=: its broker is too old to compare
 0 ready 1
@@ -257,7 +257,7 @@
 21 < done a
 2500 until
 > 30 op status a
-> 2010 1 ERR unavailable the broker that has the name has not given that hold up in time; one of an earlier version can't compare fences, and ends nothing
+> 2010 1 ERR unavailable the broker holding the lock did not release that hold in time; a broker of an earlier version cannot compare fences, and releases nothing
 2600 < value a text=c.0123456789abcdef.7|33 waiting
 
 == UNLOCK-FORCE fence=: Redis compares a token hold, a phase, a plain client's key
@@ -279,7 +279,7 @@
 > log unlock-force name=a session=1 peer=peer
 > op force a fence=35 by=1000002060
 70 < lost a text=hello
-> 1 ERR mismatch nobody has it by a fence now
+> 1 ERR mismatch no current hold has a fence
 
 == UNLOCK-FORCE fence=: a token hold that this broker looks after
 0 ready 1

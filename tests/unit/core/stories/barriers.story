@@ -428,7 +428,7 @@ config handovers=4 holds=8 waiters=8
 10 down
 10 2 @1 BARRIER b limit=3 wait=100
 110 until
-> 110 2 @1 ERR unavailable Redis can't be used
+> 110 2 @1 ERR unavailable Redis cannot be used
 110 cancel 1 1 2
 > 1 @1 CANCELLED
 > 1 @2 OK

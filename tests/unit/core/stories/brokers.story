@@ -57,7 +57,7 @@
 > 1 ERR unavailable Redis did not answer in time; try again
 50 down
 60 1 BROKERS
-> 1 ERR unavailable Redis can't be used
+> 1 ERR unavailable Redis cannot be used
 
 == quorum: each server that can be reached is asked, and the latest word counts
 config quorum=3
@@ -158,7 +158,7 @@ config fleet=1s address=x:1
 80010 1 BROKERS
 > op brokers
 80015 < value @guard text=b.0000000000000000,0,-,1;b.00000000000000aa,1,-,1;d.00000000000000aa,1,-,1;d.00000000000000bb,1,-,1
-> log broker-same-name name=b advice=give each a broker.name of its own
+> log broker-same-name name=b advice=give each broker its own broker.name
 > 1 brokers
 >   b version=1 lease=10000 seen=0 self=1 twice=1
 >   b version=1 lease=10000 seen=1 instance=00000000000000aa twice=1

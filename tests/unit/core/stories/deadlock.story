@@ -13,7 +13,7 @@
 40 1 LOCK b
 > op renew b seq=2 ttl=13000 fence=200 reserve=1
 50 2 LOCK a
-> 2 ERR deadlock it would wait for itself: b -> a -> b
+> 2 ERR deadlock sessions would deadlock: b -> a -> b
 
 == three
 0 ready 4
@@ -34,7 +34,7 @@
 50 2 LOCK c
 > op renew c seq=3 ttl=13000 fence=300 reserve=1
 60 3 LOCK a
-> 3 ERR deadlock it would wait for itself: c -> a -> b -> c
+> 3 ERR deadlock sessions would deadlock: c -> a -> b -> c
 
 == who can still do something waits for nobody
 0 ready 4
@@ -69,7 +69,7 @@
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 > 2 @1 BUSY
 60 2 LOCK a wait=1s
-> 2 ERR deadlock it would wait for itself: b -> a -> b
+> 2 ERR deadlock sessions would deadlock: b -> a -> b
 
 == through several names
 0 ready 4
@@ -85,7 +85,7 @@
 > op acquire c seq=3 ttl=13000 reserve=1
 > op renew b seq=2 ttl=13000 fence=200 reserve=1
 50 2 LOCK a
-> 2 ERR deadlock it would wait for itself: b -> a -> b
+> 2 ERR deadlock sessions would deadlock: b -> a -> b
 
 == formed by a grant
 0 ready 4
@@ -104,7 +104,7 @@
 70 1 LOCK b
 > op renew b seq=2 ttl=13000 fence=200 reserve=1
 80 3 UNLOCK a
-> 1 ERR deadlock it would wait for itself: a -> b -> a
+> 1 ERR deadlock sessions would deadlock: a -> b -> a
 > op renew a seq=1 ttl=13000 fence=110 reserve=1
 > 3 OK depth=0
 > 1 @1 OK fence=110 depth=1

@@ -41,7 +41,7 @@
 > log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 < value a text=b2.0123456789abcdef.7|4
-> 1 ERR unavailable the broker that has the name does not listen; its lease ends by itself
+> 1 ERR unavailable the broker holding the lock is unreachable; its lease will expire
 
 == of what this broker had before
 0 ready 1
@@ -61,7 +61,7 @@
 30 < granted a fence=100
 > 1 OK fence=100 depth=1
 40 < value a text=b.0000000000000000.1|100
-> 2 ERR not-held nobody held it when that was asked; look who has it now
+> 2 ERR not-held nobody held the lock at that time; check STATUS
 50 1 UNLOCK a
 > op end a seq=1
 
@@ -115,7 +115,7 @@
 1810 < value a text=b2.0123456789abcdef.7|4 waiting
 2500 until
 > 1890 op status a
-> 2010 1 ERR unavailable the broker that has the name has not given it up in time; its lease ends by itself
+> 2010 1 ERR unavailable the broker holding the lock did not release it in time; its lease will expire
 
 == the key was a former master's when its broker was asked
 # Whether the broker that has it at the new master had it before is not known.
@@ -129,7 +129,7 @@
 > 30 op status a
 40 guard blessed history=fedcba9876543210
 50 < value a text=b3.0123456789abcdef.1|10
-> 1 ERR unavailable Redis was restarted or replaced meanwhile: look who has the name now
+> 1 ERR unavailable Redis was restarted or replaced; check STATUS
 
 == nobody has it at the new master
 0 ready 1
@@ -177,7 +177,7 @@
 > 1 !LOST a fence=100 reason=forced
 > op end a seq=1
 50 < value a text=b.0000000000000000.1|100
-> 3 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
+> 3 ERR unavailable no new locks for 13.6 s: Redis has a new dataset (adding the first replica does that); locks that are held are kept
 60 < ended a
 
 == the last of several that shared the name has it alone

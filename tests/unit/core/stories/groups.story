@@ -431,7 +431,7 @@
 40 1 LOCK b
 > op renew b seq=2 ttl=13000 fence=200 reserve=1
 50 2 LOCK c a
-> 2 ERR deadlock it would wait for itself: b -> a -> b
+> 2 ERR deadlock sessions would deadlock: b -> a -> b
 
 == a group of one who keeps a name, behind others
 0 ready 4
@@ -580,7 +580,7 @@
 520 down
 530 3 LOCK c d wait=1s
 1530 until
-> 1530 3 ERR unavailable Redis can't be used
+> 1530 3 ERR unavailable Redis cannot be used
 
 == a keep of a name that is had already is in the store before it is told
 0 ready 1

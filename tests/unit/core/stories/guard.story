@@ -127,7 +127,7 @@ config trust_new
 2090 down
 2100 1 LOCK a wait=1s
 3100 until
-> 3100 1 ERR unavailable Redis can't be used
+> 3100 1 ERR unavailable Redis cannot be used
 3110 guard blessed
 > log guard-ready node=0 after=3100
 

@@ -91,15 +91,15 @@ config handovers=4 holds=8 waiters=8
 10 1 @1 AWAIT l
 > op await l seq=1
 10 < gone l
-> 1 @1 ERR not-found there is no such latch; LATCH makes one
+> 1 @1 ERR not-found the latch does not exist; create it with LATCH
 10 1 @2 COUNTDOWN l
 > op countdown l seq=2 need=1
 10 < gone l
-> 1 @2 ERR not-found there is no such latch; LATCH makes one
+> 1 @2 ERR not-found the latch does not exist; create it with LATCH
 10 1 @3 LATCH l n=1 ttl=1000
 > op latch l seq=3 ttl=1000 need=1
 10 < exists l
-> 1 @3 ERR exists there is a latch of this name already
+> 1 @3 ERR exists a latch of this name already exists
 
 == lost while some wait
 config handovers=4 holds=8 waiters=8
@@ -111,7 +111,7 @@ config handovers=4 holds=8 waiters=8
 10010 until
 > 10010 op await l
 10010 < gone l
-> 1 @1 ERR not-found there is no such latch; LATCH makes one
+> 1 @1 ERR not-found the latch does not exist; create it with LATCH
 
 == who does not wait
 config handovers=4 holds=8 waiters=8
@@ -140,8 +140,8 @@ config handovers=4 holds=8 waiters=8
 10 drain 4
 > 4 @1 CANCELLED
 2010 until
-> 110 1 @1 ERR unavailable Redis can't be used
-> 2010 2 @1 ERR unavailable Redis can't be used
+> 110 1 @1 ERR unavailable Redis cannot be used
+> 2010 2 @1 ERR unavailable Redis cannot be used
 2010 up
 > op await l seq=1
 2010 < open l

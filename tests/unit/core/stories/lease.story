@@ -338,7 +338,7 @@
 > 1 ERR lost this session held a and lost it
 10000 2 LOCK a wait=1s
 11000 until
-> 11000 2 ERR unavailable Redis can't be used
+> 11000 2 ERR unavailable Redis cannot be used
 14000 until
 14010 up
 14020 2 TRYLOCK a

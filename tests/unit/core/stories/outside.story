@@ -69,7 +69,7 @@
 40 < value a
 5000 until
 > 60 op status a
-> 2010 1 ERR unavailable the broker that has the name has not given it up in time; its lease ends by itself
+> 2010 1 ERR unavailable the broker holding the lock did not release it in time; its lease will expire
 
 == force: the store is empty, and the holder writes its key again
 0 ready 2
@@ -79,7 +79,7 @@
 20 guard pending p2
 > log guard-pending node=0 cause=replica wait=13600 down=10
 20 < gone a
-> 1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
+> 1 ERR unavailable no new locks for 13.6 s: Redis has a new dataset (adding the first replica does that); locks that are held are kept
 
 == forced: it only lingers here, and is another broker's by now
 0 ready 4
@@ -261,7 +261,7 @@ config quorum=3
 > log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 < value a text=b9.0000000000000009.1|50
-> 1 ERR unavailable the broker that has the name does not listen; its lease ends by itself
+> 1 ERR unavailable the broker holding the lock is unreachable; its lease will expire
 
 == force: it came too late
 0 ready 2
@@ -317,4 +317,4 @@ config work=1
 5 down
 10 1 WATCH a
 5000 until
-> 2010 1 ERR unavailable Redis can't be used
+> 2010 1 ERR unavailable Redis cannot be used

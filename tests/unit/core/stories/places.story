@@ -54,7 +54,7 @@ config clients=3
 > 4 OK id=4 key=K grace=5000
 40 open 5
 40 resume 5 2
-> 5 ERR not-found no session has that key, or it has ended
+> 5 ERR not-found no session has that key; it may have ended
 40 resume 5 1
 > 1 attach 5
 > 1 OK id=1 locks=0
@@ -121,7 +121,7 @@ config clients=1
 > 3 OK id=3 key=K grace=5000
 1120 open 4
 1120 resume 4 2
-> 4 ERR not-found no session has that key, or it has ended
+> 4 ERR not-found no session has that key; it may have ended
 1130 3 LOCK b
 > op acquire b seq=2 ttl=13000 reserve=1 queue
 1140 < granted b fence=200
@@ -204,7 +204,7 @@ config clients=4 debug
 > 3 OK id=3 key=K grace=5000
 10 session 4 grace=5s
 > log grace-exhausted limit=3 user=eve
-> 4 ERR limit you have 3 places for sessions with grace=, and one user gets no more (three quarters of limits.clients); nothing was set
+> 4 ERR limit you have 3 sessions with grace=, the maximum for one user (three quarters of limits.clients); nothing was set
 10 session 5 grace=5s
 > 5 OK id=5 key=K grace=5000
 20 close 1
@@ -245,11 +245,11 @@ config clients=5
 40 open 6
 40 user 6 eve
 40 resume 6 1
-> 6 ERR not-found no session has that key, or it has ended
+> 6 ERR not-found no session has that key; it may have ended
 50 session 5 grace=0
 > 5 OK id=5 key=K
 60 resume 6 1
-> 6 ERR not-found no session has that key, or it has ended
+> 6 ERR not-found no session has that key; it may have ended
 60 close 2
 70 resume 6 2
 > 2 attach 6
@@ -297,9 +297,9 @@ config clients=2
 80 session 5 grace=5s
 > 5 ERR limit all 2 places for sessions with grace= are taken (limits.clients); nothing was set
 80 resume 6 2
-> 6 ERR not-found no session has that key, or it has ended
+> 6 ERR not-found no session has that key; it may have ended
 80 resume 6 3
-> 6 ERR not-found no session has that key, or it has ended
+> 6 ERR not-found no session has that key; it may have ended
 90 resume 6 1
 > 1 attach 6
 > 1 OK id=1 locks=1

@@ -69,7 +69,7 @@
 10 down
 20 1 TRYLOCK a
 2020 until
-> 2020 1 ERR unavailable Redis can't be used
+> 2020 1 ERR unavailable Redis cannot be used
 
 == try: the store can be reached in time
 0 ready 3
@@ -85,7 +85,7 @@
 10 guard pending p1
 > log guard-pending node=0 cause=replica wait=13600
 20 1 TRYLOCK a
-> 1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
+> 1 ERR unavailable no new locks for 13.6 s: Redis has a new dataset (adding the first replica does that); locks that are held are kept
 
 == try: while it is being ended
 0 ready 3
@@ -292,15 +292,15 @@ config holds=2 waiters=1
 40 < granted b fence=200
 > 1 OK fence=200 depth=1
 50 1 LOCK c
-> 1 ERR limit this session holds, waits for or watches 2 things already (limits.holds)
+> 1 ERR limit this session already holds, waits for or watches 2 objects (limits.holds)
 60 2 LOCK a
 > op renew a seq=1 ttl=13000 fence=100 reserve=1
 70 3 LOCK a
-> 3 ERR limit 1 requests wait for a already (limits.waiters)
+> 3 ERR limit 1 requests are already waiting for a (limits.waiters)
 80 3 TRYLOCK a
 > 3 BUSY
 90 3 LOCK c a
-> 3 ERR limit 1 requests wait for a already (limits.waiters)
+> 3 ERR limit 1 requests are already waiting for a (limits.waiters)
 
 == limits: what is granted counts once, also before it is told
 config holds=3
@@ -314,10 +314,10 @@ config holds=3
 30 1 @3 LOCK c ...
 > op acquire c seq=3 ttl=13000 reserve=1 queue
 30 1 @4 LOCK d ...
-> 1 @4 ERR limit this session holds, waits for or watches 3 things already (limits.holds)
+> 1 @4 ERR limit this session already holds, waits for or watches 3 objects (limits.holds)
 40 < granted c fence=100 ...
 40 1 @5 LOCK d ...
-> 1 @5 ERR limit this session holds, waits for or watches 3 things already (limits.holds)
+> 1 @5 ERR limit this session already holds, waits for or watches 3 objects (limits.holds)
 40 1 @6 LOCK a
 > 1 @1 OK fence=100 depth=1
 > 1 @2 OK fence=100 depth=1
@@ -326,7 +326,7 @@ config holds=3
 50 1 @7 UNLOCK c
 > op end c seq=3
 50 1 @8 LOCK c e ...
-> 1 @8 ERR limit this session holds, waits for or watches 2 things already (limits.holds)
+> 1 @8 ERR limit this session already holds, waits for or watches 2 objects (limits.holds)
 50 1 @9 LOCK d
 > op acquire d seq=4 ttl=13000 reserve=1 queue
 60 < granted d fence=100
@@ -339,7 +339,7 @@ config holds=1
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 20 < granted a fence=100 ...
 20000 1 @2 LOCK b
-> 1 @2 ERR limit this session holds, waits for or watches 1 things already (limits.holds)
+> 1 @2 ERR limit this session already holds, waits for or watches 1 objects (limits.holds)
 > op acquire a seq=2 ttl=13000 reserve=1 queue
 
 == limits: so it is with permits
@@ -354,10 +354,10 @@ config holds=3
 30 1 @3 ACQUIRE u limit=1 ...
 > op take u seq=3 need=1 want=1 limit=1 queue
 30 1 @4 ACQUIRE v limit=1 ...
-> 1 @4 ERR limit this session holds, waits for or watches 3 things already (limits.holds)
+> 1 @4 ERR limit this session already holds, waits for or watches 3 objects (limits.holds)
 40 < taken u first=1 ...
 40 1 @5 ACQUIRE v limit=1 ...
-> 1 @5 ERR limit this session holds, waits for or watches 3 things already (limits.holds)
+> 1 @5 ERR limit this session already holds, waits for or watches 3 objects (limits.holds)
 45 time
 > 1 @1 OK permits=1 free=0
 > 1 @2 OK permits=1 free=0

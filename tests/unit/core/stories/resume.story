@@ -67,7 +67,7 @@
 5040 until
 > 5040 2 OK fence=110 depth=1
 5050 resume 3 1
-> 3 ERR not-found no session has that key, or it has ended
+> 3 ERR not-found no session has that key; it may have ended
 
 == a late client finds no session that has yet to end: many end at once
 config work=1
@@ -85,13 +85,13 @@ config work=1
 20 gone 3
 20 gone 4
 5020 resume 5 1
-> 5 ERR not-found no session has that key, or it has ended
+> 5 ERR not-found no session has that key; it may have ended
 5020 resume 5 2
-> 5 ERR not-found no session has that key, or it has ended
+> 5 ERR not-found no session has that key; it may have ended
 5020 resume 5 3
-> 5 ERR not-found no session has that key, or it has ended
+> 5 ERR not-found no session has that key; it may have ended
 5020 resume 5 4
-> 5 ERR not-found no session has that key, or it has ended
+> 5 ERR not-found no session has that key; it may have ended
 
 == QUIT does not wait for the grace
 0 ready 2
@@ -109,7 +109,7 @@ config work=1
 70 < granted a fence=200
 > 2 OK fence=200 depth=1
 80 resume 2 1
-> 2 ERR not-found no session has that key, or it has ended
+> 2 ERR not-found no session has that key; it may have ended
 
 == a connection that lives is closed when another resumes its session
 0 ready 2
@@ -220,7 +220,7 @@ config work=1
 50 gone 1
 60 user 2 ops
 70 resume 2 1
-> 2 ERR not-found no session has that key, or it has ended
+> 2 ERR not-found no session has that key; it may have ended
 80 user 2 deploy
 90 resume 2 1
 > 1 attach 2
@@ -252,7 +252,7 @@ config work=1
 10 session 1 grace=5s
 > 1 OK id=1 key=K grace=5000
 20 resume 2 1 wrong
-> 2 ERR not-found no session has that key, or it has ended
+> 2 ERR not-found no session has that key; it may have ended
 30 resume 2 1
 > close 1
 > 1 attach 2
@@ -406,7 +406,7 @@ config work=1
 50 open 2
 50 user 2 bob
 60 resume 2 1 wrong
-> 2 ERR not-found no session has that key, or it has ended
+> 2 ERR not-found no session has that key; it may have ended
 70 resume 2 1
 > 1 attach 2
 > 1 OK id=1 locks=1
@@ -415,7 +415,7 @@ config work=1
 90 open 3
 90 user 3 eve
 100 resume 3 1
-> 3 ERR not-found no session has that key, or it has ended
+> 3 ERR not-found no session has that key; it may have ended
 110 open 4
 110 user 4 bob
 120 resume 4 1

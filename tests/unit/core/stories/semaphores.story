@@ -282,7 +282,7 @@ config handovers=4 holds=8 waiters=8
 > op hold s seq=2 have=2 by=1000009908 limit=2
 10 < kept s first=2
 10 3 @1 ACQUIRE t limit=2 wait=0
-> 3 @1 ERR unavailable no new locks for 13.6 s: Redis has begun another history (its first replica does that); locks that are held are kept
+> 3 @1 ERR unavailable no new locks for 13.6 s: Redis has a new dataset (adding the first replica does that); locks that are held are kept
 10 1 @2 RELEASE s n=2
 > op hold s seq=3 have=1 by=1000009908 limit=2
 > 2 @1 OK permits=1 free=1
@@ -359,7 +359,7 @@ config handovers=4 holds=8 waiters=8
 1010 down
 1010 < unsent s
 3010 until
-> 3010 2 @2 ERR unavailable Redis can't be used
+> 3010 2 @2 ERR unavailable Redis cannot be used
 
 == cancelled
 config handovers=4 holds=8 waiters=8

@@ -121,7 +121,7 @@
 140 down
 150 2 STATUS b
 2150 until
-> 2150 2 ERR unavailable Redis can't be used
+> 2150 2 ERR unavailable Redis cannot be used
 2160 2 STATUS b
 2170 up
 > op look b
@@ -199,7 +199,7 @@ config address=host:5625
 70 1 STATUS a kind=barrier
 > op look a
 80 < gone a
-> 1 ERR not-found there is no barrier a
+> 1 ERR not-found barrier a does not exist
 90 1 STATUS a kind=latch
 > op look a
 100 < refused a text=why

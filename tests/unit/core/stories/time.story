@@ -430,7 +430,7 @@ config max_hold=2s default_hold=1s
 9920 time
 > 1 !LOST a fence=100 reason=unreachable
 > 2 !LOST b fence=200 reason=unreachable
-> 2 ERR unavailable Redis can't be used
+> 2 ERR unavailable Redis cannot be used
 
 == all losses of one moment are told before what comes of them
 0 ready 2
@@ -591,7 +591,7 @@ config fences=8
 > 1 !LOST a fence=100 reason=unreachable
 14000 flush ...
 14000 flush ...
-> 2 ERR unavailable the lease ran out before the grant could be told; you do not hold it, ask again
+> 2 ERR unavailable the lease expired before the grant could be sent; you do not hold it, try again
 
 == what passed others for a grant that ran out untold goes back to its place
 config fences=8

@@ -284,7 +284,7 @@ config debug
 80 down
 90 token 1 @2 release a token=t1
 5000 until
-> 2090 1 @2 ERR unavailable Redis can't be used (undone)
+> 2090 1 @2 ERR unavailable Redis cannot be used (undone)
 
 == tokens: a broker that stops leaves them, and says so
 0 ready 2
@@ -322,13 +322,13 @@ config max_hold=1m default_hold=20s unowned=2
 60 < granted b fence=110
 > 1 done 1 held own meant fence=110 left=60000 token=t1
 70 token 1 acquire c token=t1 px=1h
-> 1 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; release some, or raise the limit (undone)
+> 1 ERR limit this broker may reserve at most 2 names without a holder (limits.unowned); it has 2; release some, or raise the limit (undone)
 
 == tokens: not over a quorum
 config quorum=3
 0 ready 1
 10 token 1 acquire a token=t1
-> 1 ERR unsupported there are no token holds over a quorum; use LOCK (undone)
+> 1 ERR unsupported token holds do not work over a quorum; use LOCK (undone)
 
 == tokens: found and extended, or taken
 0 ready 1
@@ -371,7 +371,7 @@ config quorum=3
 2020 until
 2030 down
 2040 < gone a
-> 1 ERR unavailable Redis can't be used (undone)
+> 1 ERR unavailable Redis cannot be used (undone)
 
 == tokens: found and extended, and told too late
 0 ready 1
@@ -900,7 +900,7 @@ config max_hold=1m
 30 down
 40 token 2 acquire a token=t2 px=30s park=80
 200 until
-> 120 2 ERR unavailable Redis can't be used (undone)
+> 120 2 ERR unavailable Redis cannot be used (undone)
 
 == parking: a broker that stops
 0 ready 3
@@ -1952,7 +1952,7 @@ config waiters=1
 20 < granted a fence=100
 > 1 done 1 held own meant fence=100 left=30000 token=0123456789ab
 21 < busy a fence=100 ttl=30s text=0123456789ab first=1 second=3
-> log same-token-twice name=a fence=100 session=2 peer=peer advice=give the library one address: this broker is one server, however often it is named
+> log same-token-twice name=a fence=100 session=2 peer=peer advice=give the library one address: this broker is one server, even at several addresses
 > 2 busy 0 held own meant fence=100 left=30000 token=0123456789ab
 30 token 3 acquire a token=0123456789ab px=30s
 > op claim a seq=3 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
@@ -1975,7 +1975,7 @@ config waiters=1
 60032 token 2 acquire c token=0123456789ab px=30s
 > op claim c seq=7 ttl=30000 client=0123456789ab other=0123456789ab how=e-r
 60033 < busy c fence=102 ttl=30s text=0123456789ab first=1 second=3
-> log same-token-twice name=c fence=102 session=2 peer=peer advice=give the library one address: this broker is one server, however often it is named
+> log same-token-twice name=c fence=102 session=2 peer=peer advice=give the library one address: this broker is one server, even at several addresses
 > 2 busy 0 held own meant fence=102 left=30000 token=0123456789ab
 
 == tokens: one that comes again later, over its own connection, or is a constant

@@ -42,15 +42,15 @@ config unowned=2
 80 unowned?
 > unowned 0 bound 2 latches 0
 90 3 LOCK c keep=1s
-> 3 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; ask later, or without keep= and delay=
+> 3 ERR limit this broker may reserve at most 2 names without a holder (limits.unowned); it has 2; ask later, or without keep= and delay=
 100 3 LOCK c delay=1s
-> 3 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; ask later, or without keep= and delay=
+> 3 ERR limit this broker may reserve at most 2 names without a holder (limits.unowned); it has 2; ask later, or without keep= and delay=
 110 3 LOCK c
 > op acquire c seq=3 ttl=13000 reserve=1 queue
 120 < granted c fence=300
 > 3 OK fence=300 depth=1
 130 3 LOCK c keep=1s
-> 3 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; ask later, or without keep= and delay=
+> 3 ERR limit this broker may reserve at most 2 names without a holder (limits.unowned); it has 2; ask later, or without keep= and delay=
 140 unowned?
 > unowned 0 bound 2 latches 0
 150 2 UNLOCK b
@@ -82,7 +82,7 @@ config unowned=1
 60 unowned?
 > unowned 1 bound 1 latches 0
 70 2 LOCK b keep=1s
-> 2 ERR limit this broker keeps 1 names for nobody at most (limits.unowned), and 1 are kept, or may have to be; ask later, or without keep= and delay=
+> 2 ERR limit this broker may reserve at most 1 names without a holder (limits.unowned); it has 1; ask later, or without keep= and delay=
 2011 until
 2020 unowned?
 > unowned 1 bound 1 latches 0
@@ -137,14 +137,14 @@ config unowned=1
 config unowned=2
 0 ready 2
 10 1 LOCK a b c keep=1s
-> 1 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 0 are kept, or may have to be; ask later, or without keep= and delay=
+> 1 ERR limit this broker may reserve at most 2 names without a holder (limits.unowned); it has 0; ask later, or without keep= and delay=
 20 1 LOCK a b keep=1s
 > op acquire a seq=1 ttl=13000 reserve=1 queue
 > op acquire b seq=2 ttl=13000 reserve=1
 30 unowned?
 > unowned 0 bound 2 latches 0
 40 2 LOCK b d delay=1s
-> 2 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; ask later, or without keep= and delay=
+> 2 ERR limit this broker may reserve at most 2 names without a holder (limits.unowned); it has 2; ask later, or without keep= and delay=
 50 2 LOCK a b delay=1s
 60 unowned?
 > unowned 0 bound 2 latches 0
@@ -197,7 +197,7 @@ config unowned=1
 100 unowned?
 > unowned 2 bound 2 latches 0
 110 1 LOCK c keep=1s
-> 1 ERR limit this broker keeps 1 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; ask later, or without keep= and delay=
+> 1 ERR limit this broker may reserve at most 1 names without a holder (limits.unowned); it has 2; ask later, or without keep= and delay=
 120 1 LOCK d
 > op acquire d seq=3 ttl=13000 reserve=1 queue
 130 < granted d fence=300
@@ -222,18 +222,18 @@ config unowned=2 max_ttl=1m
 > op latch l seq=1 ttl=1000 need=3
 30 2 LATCH l n=3 ttl=1m
 40 1 @1 LATCH m n=3 ttl=1m
-> 1 @1 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; give latches a shorter ttl=, or make this one later
+> 1 @1 ERR limit this broker may reserve at most 2 names without a holder (limits.unowned); it has 2; give latches a shorter ttl=, or make this one later
 50 < made l first=3
 > 1 OK count=3
 > op latch l seq=2 ttl=60000 need=3
 60 < exists l
-> 2 ERR exists there is a latch of this name already
+> 2 ERR exists a latch of this name already exists
 70 unowned?
 > unowned 0 bound 0 latches 1
 80 1 LOCK a keep=1s
 > op acquire a seq=3 ttl=13000 reserve=1 queue
 90 1 LATCH k n=1 ttl=1m
-> 1 ERR limit this broker keeps 2 names for nobody at most (limits.unowned), and 2 are kept, or may have to be; give latches a shorter ttl=, or make this one later
+> 1 ERR limit this broker may reserve at most 2 names without a holder (limits.unowned); it has 2; give latches a shorter ttl=, or make this one later
 1050 until
 1060 unowned?
 > unowned 0 bound 1 latches 0
@@ -259,11 +259,11 @@ config unowned=8
 60 < granted b fence=110
 > 2 done 1 held own meant fence=110 left=30000 token=t2
 70 token 2 acquire c token=t3 px=30s
-> 2 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; release some, or raise the limit (undone)
+> 2 ERR limit a user may reserve at most 2 names without a holder (a quarter of limits.unowned); you have 2; release some, or raise the limit (undone)
 80 1 LOCK d keep=1s
-> 1 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; ask later, or without keep= and delay=
+> 1 ERR limit a user may reserve at most 2 names without a holder (a quarter of limits.unowned); you have 2; ask later, or without keep= and delay=
 90 1 @1 LATCH l n=1 ttl=1000
-> 1 @1 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; give latches a shorter ttl=, or make this one later
+> 1 @1 ERR limit a user may reserve at most 2 names without a holder (a quarter of limits.unowned); you have 2; give latches a shorter ttl=, or make this one later
 # The name counts already.
 100 2 LOCK a keep=1s
 > op renew a seq=1 ttl=29930 fence=100 reserve=1
@@ -277,7 +277,7 @@ config unowned=8
 140 < made l
 > 3 @1 OK count=1
 150 3 LOCK d keep=1s
-> 3 ERR limit this broker keeps 2 names for nobody for one user at most (a quarter of limits.unowned), and for you 2 are kept, or may have to be; ask later, or without keep= and delay=
+> 3 ERR limit a user may reserve at most 2 names without a holder (a quarter of limits.unowned); you have 2; ask later, or without keep= and delay=
 160 4 LOCK d keep=1s
 > op acquire d seq=5 ttl=13000 reserve=1 queue
 170 < granted d fence=130
@@ -300,13 +300,13 @@ config unowned=4
 30 < granted a fence=100
 > 1 OK fence=100 depth=1
 40 1 LOCK b keep=1s
-> 1 ERR limit this broker keeps 1 names for nobody for one user at most (a quarter of limits.unowned), and for you 1 are kept, or may have to be; ask later, or without keep= and delay=
+> 1 ERR limit a user may reserve at most 1 names without a holder (a quarter of limits.unowned); you have 1; ask later, or without keep= and delay=
 50 1 UNLOCK a
 > op end a seq=1 linger=980
 60 < ended a
 > 1 OK depth=0
 70 1 LOCK b keep=1s
-> 1 ERR limit this broker keeps 1 names for nobody for one user at most (a quarter of limits.unowned), and for you 1 are kept, or may have to be; ask later, or without keep= and delay=
+> 1 ERR limit a user may reserve at most 1 names without a holder (a quarter of limits.unowned); you have 1; ask later, or without keep= and delay=
 1100 until
 1110 1 LOCK b
 > op acquire b seq=2 ttl=13000 reserve=1 queue
@@ -316,7 +316,7 @@ config unowned=4
 1130 2 LOCK b keep=1s wait=1s
 > op renew b seq=2 ttl=13000 fence=110 reserve=1
 1140 1 LOCK c keep=1s
-> 1 ERR limit this broker keeps 1 names for nobody for one user at most (a quarter of limits.unowned), and for you 1 are kept, or may have to be; ask later, or without keep= and delay=
+> 1 ERR limit a user may reserve at most 1 names without a holder (a quarter of limits.unowned); you have 1; ask later, or without keep= and delay=
 2200 until
 > 2130 2 TIMEOUT
 2210 1 LOCK c keep=1s

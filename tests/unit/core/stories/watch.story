@@ -153,7 +153,7 @@ config holds=4
 > 1 OK
 > 1 !FREE d
 30 1 WATCH e
-> 1 ERR limit this session holds, waits for or watches 4 things already (limits.holds)
+> 1 ERR limit this session already holds, waits for or watches 4 objects (limits.holds)
 40 1 WATCH a
 > op status a
 50 < value a

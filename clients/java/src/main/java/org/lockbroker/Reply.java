@@ -46,7 +46,7 @@ final class Reply {
         return error;
       default:
         return LockBrokerException.of("unavailable", text.startsWith("-")
-            ? "that is a Redis, and no lockbroker, whose port is 5625 by default"
+            ? "that is a Redis server, not a lockbroker; use port 5625"
             : "that is no lockbroker: it says \""
                 + text.substring(0, Math.min(text.length(), SHOWN)) + "\"");
     }
@@ -61,7 +61,7 @@ final class Reply {
     String before = get("before");
     String kept = get("kept");
     if (kept != null) {
-      said.append("kept after its last holder for another ").append(
+      said.append("reserved (keep= or delay=) for another ").append(
           Words.span(Words.duration(kept)));
     } else {
       said.append("held by ").append(holder == null ? "another" : holder);

@@ -79,7 +79,7 @@ final class Session {
       for (int i = 0; i < places.size(); i++) {
         Address one = places.get(i);
         if (i > 0 && limit.left() <= 0) {
-          why.add(one.text + ": no time was left to try it");
+          why.add(one.text + ": not tried, out of time");
           continue;
         }
         String failed = connect(one,
