@@ -309,7 +309,7 @@ class Crowds(Waiting):
     """Very many JVMs listen for one lock."""
 
     def test_all_are_told(self):
-        """A hundred in a turn of the loop, and each once."""
+        """A hundred in a turn of the loop, which goes on by itself."""
         program, = self.programs(1)
         program.wait()
         crowd = [self.resp() for _ in range(301)]
@@ -320,12 +320,9 @@ class Crowds(Waiting):
             self.assertEqual(listener.read(), ["message", channel_of("a"), "1"])
         crowd.pop().close()
         self.holder.unlock()
-        program.told()
-        self.assertIsNone(program.take())
-        for listener in crowd:
+        for listener in crowd:  # nobody sends anything meanwhile: that would wake the loop
             self.assertEqual(listener.read(), ["message", channel_of("a"), "0"])
-            listener.send("PING")
-            self.assertEqual(listener.read()[0], "pong")
+        program.told()
 
 
 class Others(RespTest):
