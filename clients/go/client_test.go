@@ -542,7 +542,7 @@ func TestWordsOfOptions(t *testing.T) {
 	}
 	for _, opts := range [][]lockbroker.Option{
 		{lockbroker.Shared()}, {lockbroker.Keep(1)}, {lockbroker.Names("b")},
-		{lockbroker.Permits(0)}, {lockbroker.Value("a")},
+		{lockbroker.Permits(0)}, {lockbroker.Value("a")}, {lockbroker.Trace("a")},
 	} {
 		var refused *lockbroker.Error
 		_, err := b.Semaphore("a", 2).Acquire(ctx, opts...)

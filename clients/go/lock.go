@@ -22,7 +22,7 @@ type request struct {
 	shared            bool
 	wait              time.Duration
 	hold, keep, delay time.Duration
-	value             string
+	value, trace      string
 	permits           int
 	err               error
 }
@@ -79,6 +79,17 @@ func Value(v string) Option {
 	}
 }
 
+// Trace is a traceparent (W3C Trace Context) that the broker's log, QUEUE and HISTORY
+// tell with the lock.
+func Trace(traceparent string) Option {
+	return func(r *request) {
+		r.trace = traceparent
+		if err := checkWord(traceparent, "bad-option"); err != nil && r.err == nil {
+			r.err = err
+		}
+	}
+}
+
 // Names takes these as well: all of them, or none.
 func Names(names ...string) Option {
 	return func(r *request) { r.more = append(r.more, names...) }
@@ -113,11 +124,14 @@ func (r *request) wantLock(name string) (*want, error) {
 	if r.value != "" {
 		line += " value=" + r.value
 	}
+	if r.trace != "" {
+		line += " trace=" + r.trace
+	}
 	return r.want("lock", append([]string{name}, r.more...), "LOCK", line, "UNLOCK", "")
 }
 
 func (r *request) wantPermits(name string, limit int) (*want, error) {
-	if r.shared || r.more != nil || r.keep != 0 || r.delay != 0 || r.value != "" {
+	if r.shared || r.more != nil || r.keep != 0 || r.delay != 0 || r.value != "" || r.trace != "" {
 		return nil, badOption("a semaphore has only Wait, Try, Hold and Permits")
 	}
 	if limit < 1 {
@@ -417,7 +431,7 @@ func (b *Broker) Latch(name string) *Latch {
 func (b *Broker) query(ctx context.Context, w *want, opts []Option) (*reply, error) {
 	r, err := newRequest(opts)
 	if err == nil && (r.shared || r.more != nil || r.hold != 0 || r.keep != 0 || r.delay != 0 ||
-		r.permits != 0 || r.value != "") {
+		r.permits != 0 || r.value != "" || r.trace != "") {
 		err = badOption("a wait has only Wait and Try")
 	}
 	if err == nil {

@@ -42,6 +42,8 @@ export interface LockOptions extends GrantOptions {
   delay?: number;
   /** A word that others read with STATUS or WATCH while it is held. */
   value?: string;
+  /** A traceparent that the broker's log tells; by default of OpenTelemetry's span. */
+  trace?: string;
 }
 
 export interface SemaphoreOptions extends GrantOptions {

@@ -61,7 +61,7 @@ function count(value, what) {
 const WAIT = ['wait', 'signal'];
 const GRANT = [...WAIT, 'ifAvailable', 'steal', 'hold'];
 const KNOWN = {
-  lock: [...GRANT, 'mode', 'keep', 'delay', 'value'],
+  lock: [...GRANT, 'mode', 'keep', 'delay', 'value', 'trace'],
   semaphore: [...GRANT, 'limit', 'permits'],
   wait: WAIT,
   create: ['ttl'],
@@ -186,11 +186,25 @@ function want(kind, given, verb, rest = '', { mode, hold, undo, once } = {}) {
 const MODES = new Map([['exclusive', ''], ['shared', ' mode=shared']]);
 const unlock = (all) => `UNLOCK ${all}`;
 
-function wantLock(names, { mode = 'exclusive', hold, keep, delay, value }) {
+/* The span of OpenTelemetry in which the program is, if it has one: what its API
+ * has registered for all its copies. */
+function activeTrace() {
+  const api = globalThis[Symbol.for('opentelemetry.js.api.1')];
+  const key = Symbol.for('OpenTelemetry Context Key SPAN');
+  const span = api?.context?.active()?.getValue(key)?.spanContext();
+  if (!/^(?!0+$)[0-9a-f]{32}$/.test(span?.traceId) ||
+      !/^(?!0+$)[0-9a-f]{16}$/.test(span.spanId)) return undefined;
+  const flags = (span.traceFlags & 255).toString(16).padStart(2, '0');
+  return `00-${span.traceId}-${span.spanId}-${flags}`;
+}
+
+function wantLock(names, { mode = 'exclusive', hold, keep, delay, value,
+  trace = activeTrace() }) {
   if (!MODES.has(mode)) throw new LockError('bad-option', `no mode: ${mode}`);
   const rest = MODES.get(mode) +
     bound(hold) + optional('keep', keep) + optional('delay', delay) +
-    (value != null ? ` value=${word(value, 'bad-option')}` : '');
+    (value != null ? ` value=${word(value, 'bad-option')}` : '') +
+    (trace != null ? ` trace=${word(trace, 'bad-option')}` : '');
   return want('lock', names, 'LOCK', rest, { mode, hold, undo: unlock });
 }
 

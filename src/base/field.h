@@ -85,7 +85,8 @@
 	FIELD(TAGGED, "tagged", NUM) \
 	FIELD(VALUE, "value", STR) \
 	FIELD(TOOK, "took", MS) \
-	FIELD(TOOK_MAX, "took", STR)
+	FIELD(TOOK_MAX, "took", STR) \
+	FIELD(TRACE, "trace", STR)
 
 /*
  * LOGFIELD: the same for keys of log lines only.  Durations in the log are

@@ -119,3 +119,26 @@ text_value_why(struct span value)
 		return "is longer than 512 bytes";
 	return why_bytes(value, false);
 }
+
+/* So many digits, in lower case; `zero`: all of them may be 0. */
+static bool
+is_hex(const char *p, size_t n, bool zero)
+{
+	return strspn(p, "0123456789abcdef") >= n &&
+	       (zero || strspn(p, "0") < n);
+}
+
+bool
+text_is_trace(struct span text)
+{
+	char copy[TRACE_BYTES + 1];
+
+	if (text.n != TRACE_BYTES)
+		return false;
+	memcpy(copy, text.p, TRACE_BYTES);
+	copy[TRACE_BYTES] = '\0';
+	return is_hex(copy, 2, true) && memcmp(copy, "ff", 2) != 0 &&
+	       copy[2] == '-' && is_hex(copy + 3, 32, false) &&
+	       copy[35] == '-' && is_hex(copy + 36, 16, false) &&
+	       copy[52] == '-' && is_hex(copy + 53, 2, true);
+}

@@ -4,6 +4,7 @@
 #ifndef LOCKBROKER_BASE_TEXT_H
 #define LOCKBROKER_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -12,6 +13,7 @@
 #define NAME_MAX_BYTES 255
 #define LABEL_MAX_BYTES 64
 #define VALUE_MAX_BYTES 512
+#define TRACE_BYTES 55
 
 /*
  * Replaces, in place, each byte of a control character (C0, DEL, C1) and of
@@ -33,5 +35,8 @@ const char *text_name_why(struct span name, size_t max);
 
 /* The same for value=, which may have any first character, and '='. */
 const char *text_value_why(struct span value);
+
+/* Is it a `traceparent` (W3C Trace Context)? */
+bool text_is_trace(struct span text);
 
 #endif

@@ -187,6 +187,7 @@ rows_print(const struct cli *cli, const struct rows *r)
 		{ "permits", "PERMITS", TABLE_IF_ANY },
 		{ "age", "AGE", TABLE_ALWAYS },
 		{ "value", "VALUE", TABLE_IF_ANY },
+		{ "trace", "TRACE", TABLE_IF_ANY },
 		{ "leaving", "LEAVING", TABLE_MARK },
 	};
 	static const struct table queue = { "role", columns,

@@ -317,6 +317,15 @@ combination_check(struct run_options *o)
 	return 0;
 }
 
+/* The trace that this command is a part of; what is malformed is none. */
+static const char *
+trace_of_env(void)
+{
+	const char *trace = getenv("TRACEPARENT");
+
+	return trace != NULL && text_is_trace(span_of(trace)) ? trace : NULL;
+}
+
 int
 run_options_parse(
     struct run_options *o, enum run_kind kind, int argc, char **argv)
@@ -329,6 +338,7 @@ run_options_parse(
 	o->kind = kind;
 	o->request.wait_ms = REQUEST_FOREVER;
 	o->request.hold_ms = o->request.keep_ms = o->request.delay_ms = -1;
+	o->request.trace = trace_of_env();
 	o->conflict_exit = CLI_EXIT_NO;
 	o->kill_after_ms = KILL_AFTER_MS;
 	/* The first name is the one after the options. */

@@ -45,6 +45,8 @@ run_request_take(const struct request *r, int64_t wait_ms, struct buf *line)
 	option_add(line, "delay", r->delay_ms);
 	if (r->value != NULL)
 		buf_addf(line, " value=%s", r->value);
+	if (r->trace != NULL && r->limit == 0)
+		buf_addf(line, " trace=%s", r->trace);
 }
 
 void

@@ -30,6 +30,7 @@ struct request {
 	int64_t keep_ms;
 	int64_t delay_ms;
 	const char *value; /* NULL: none */
+	const char *trace; /* the same */
 };
 
 /* Appends the line that takes it, and waits at most `wait_ms`. */

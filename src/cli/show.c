@@ -73,6 +73,7 @@ show_history(struct cli *cli, int argc, char **argv)
 		{ "mode", "MODE", TABLE_ALWAYS },
 		{ "fence", "FENCE", TABLE_ALWAYS },
 		{ "by", "BY", TABLE_IF_ANY },
+		{ "trace", "TRACE", TABLE_IF_ANY },
 		{ "leaving", "LEAVING", TABLE_MARK },
 	};
 	static const struct table history = { "event", columns,

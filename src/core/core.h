@@ -79,7 +79,7 @@ struct core_name {
 
 /* What a client says of its hold beyond what the core needs (parts/notes).  0
  * bytes: nothing. */
-enum note { NOTE_VALUE, NOTES };
+enum note { NOTE_VALUE, NOTE_TRACE, NOTES };
 
 /* One request, taken apart and checked.  The core copies what it needs. */
 struct core_request {

@@ -131,6 +131,17 @@ value_value(
 	return text_value_why(value);
 }
 
+/* Version, id of the trace, id of the span, flags: neither id is all zeros. */
+static const char *
+value_trace(
+    const struct option *o, struct span value, int64_t *num, struct span *str)
+{
+	(void)o;
+	(void)num;
+	*str = value;
+	return text_is_trace(value) ? NULL : "";
+}
+
 static const char *
 value_secret(
     const struct option *o, struct span value, int64_t *num, struct span *str)
@@ -151,6 +162,7 @@ static const value_parser parsers[] = {
 	[OPTION_TYPE_YES] = value_yes,
 	[OPTION_TYPE_LABEL] = value_label,
 	[OPTION_TYPE_VALUE] = value_value,
+	[OPTION_TYPE_TRACE] = value_trace,
 	[OPTION_TYPE_SECRET] = value_secret,
 };
 

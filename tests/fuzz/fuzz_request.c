@@ -107,6 +107,9 @@ check_option(
 	case OPTION_TYPE_YES:
 		assert(num == 0 || num == 1);
 		break;
+	case OPTION_TYPE_TRACE:
+		assert(text_is_trace(r->str[id]));
+		break;
 	case OPTION_TYPE_VALUE:
 		assert(text_value_why(r->str[id]) == NULL);
 		assert(within(r->str[id], line, n));

@@ -234,6 +234,10 @@ final class JavaStories {
       try (Hold leader = broker.elect("leader")) {
         say(leader.fence() > 0);
       }
+      try (Hold traced = broker.lock("t").withTrace(
+          "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").acquire()) {
+        say(traced.fence() > 0);
+      }
       try (Hold leader = broker.elect("leader", "10.0.0.7:80")) {
         say(leader.fence() > 0);
       }

@@ -112,7 +112,10 @@ class Locks(Client):
         self.prepare()
         self.control.ok("WATCH leader")
         self.assertEqual(self.story("permits"), [
-            "false timeout mismatch", "UnsupportedOperationException bad-option", "true", "true"])
+            "false timeout mismatch", "UnsupportedOperationException bad-option", "true", "true",
+            "true"])
+        self.assertIn(" trace=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                      self.control.ok("HISTORY t").body[0])
         told = [self.control.event() for _ in range(4)][-1]
         self.assertEqual((told.status, told["value"]), ("!HELD", "10.0.0.7:80"))
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -200,6 +201,21 @@ class Blocks(Client):
         self.assertEqual(said[6], ["bad-option"])
         told = [self.control.event() for _ in range(4)][-1]
         self.assertEqual((told.status, told["value"]), ("!HELD", "10.0.0.7:80"))
+
+    def test_traces(self):
+        """Its own option, or the span of OpenTelemetry in which it asks."""
+        self.prepare()
+        self.story("""
+            await broker.request('a', { trace: '00-' + '1'.repeat(32) + '-b7ad6b7169203331-00' },
+              () => {});
+            const span = { spanContext: () => ({ traceId: '2'.repeat(32),
+              spanId: 'b7ad6b7169203331', traceFlags: 1 }) };
+            const key = Symbol.for('OpenTelemetry Context Key SPAN');
+            globalThis[Symbol.for('opentelemetry.js.api.1')] = { context: { active: () =>
+              ({ getValue: (asked) => (asked === key ? span : undefined) }) } };
+            await broker.request('a', () => {});""")
+        rows = self.control.ok("HISTORY a").body
+        self.assertEqual([re.search(r" trace=00-(.)", row)[1] for row in rows], ["2", "1"])
 
     def test_types(self):
         """A typed program compiles by what index.d.ts says, and a wrong one does not."""

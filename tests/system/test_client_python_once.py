@@ -1,8 +1,11 @@
-"""once() of the Python client (clients/python): functions that are run at one host."""
+"""once() of the Python client (clients/python): functions that are run at one host; traces."""
 
 import asyncio
 import inspect
+import sys
 import time
+import types
+import unittest.mock
 
 from lib.wait import hang
 import test_client_python as python
@@ -117,3 +120,25 @@ class Once(python.Client):
                     broker.once("a")(lambda: None)
 
         asyncio.run(main())
+
+
+class Traces(python.Client):
+    def test_traces(self):
+        """Its own option, or the span of OpenTelemetry in which it asks."""
+        self.prepare()
+        broker, trace = self.open(), "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        span = types.SimpleNamespace(is_valid=True, trace_id=int(trace[3:35], 16),
+                                     span_id=int(trace[36:52], 16), trace_flags=1)
+        module = types.SimpleNamespace(get_current_span=lambda: types.SimpleNamespace(
+            get_span_context=lambda: span))
+        lock = broker.lock("a")
+        with unittest.mock.patch.dict(sys.modules, {"opentelemetry.trace": module}):
+            with lock:
+                self.assertIn(f" trace={trace}", self.control.ok("QUEUE a").body[0])
+            with broker.lock("a", trace=trace[:-2] + "00"):
+                self.assertIn(f" trace={trace[:-2]}00", self.control.ok("QUEUE a").body[0])
+            with broker.semaphore("s", 2):
+                pass
+            span.is_valid = False
+            with lock:
+                self.assertNotIn(" trace=", self.control.ok("QUEUE a").body[0])

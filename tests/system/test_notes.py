@@ -1,4 +1,4 @@
-"""What a client says of its hold for others: value=, SETVALUE."""
+"""What a client says of its hold for others: value=, SETVALUE, trace=."""
 
 import json
 import signal
@@ -6,6 +6,10 @@ import signal
 from lib import http
 from lib.wait import eventually, let_time_pass
 from test_cli import CommandTest
+
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+OTHER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
 
 
 class Values(CommandTest):
@@ -143,3 +147,80 @@ class Values(CommandTest):
         self.a.lock("a", "value=500ms")
         self.assertRegex(self.run_it("status", "a")[1], r"(?m)^value    500ms$")
         self.assertIn("500ms", self.run_it("queue", "a")[1])
+
+
+class Traces(CommandTest):
+    def prepare(self):
+        self.b = self.broker(lease=2, trust_new=True, log={"audit": True, "format": "json",
+                                                             "level": "info"})
+        self.a, self.other = self.clients(2)
+
+    def ended(self, *traces):
+        """These holds have ended by now, with lines in the log, and no others."""
+        asked = r'"lock-ended","name":"[ab]"'
+        lines = eventually(lambda: len(self.b.log_lines(asked)) >= len(traces) and
+                           self.b.log_lines(asked), what="the lines")
+        self.assertEqual([json.loads(line).get("trace") for line in lines], list(traces))
+
+    def test_it_is_told(self):
+        """To who looks while it waits and is held, to who is refused, and in log and history."""
+        self.prepare()
+        self.other.ok("SESSION why=yes")
+        self.a.lock("a", f"trace={TRACE}")
+        self.assertEqual(self.other.ask("TRYLOCK a")["trace"], TRACE)
+        self.other.send(f"@1 LOCK a trace={OTHER}")
+        eventually(lambda: len(self.a.ok("QUEUE a").body) == 2, what="it waits")
+        for row, trace in zip(self.a.ok("QUEUE a").body, (TRACE, OTHER)):
+            self.assertIn(f" trace={trace}", row)
+        self.assertIn(f" trace={TRACE}", self.a.ok("HISTORY a").body[0])
+        self.a.ok("UNLOCK a")
+        self.assertEqual(self.other.reply(tag="1").status, "OK")
+        self.other.ok("UNLOCK a")
+        self.ended(TRACE, OTHER)
+        for row, trace in zip(self.a.ok("HISTORY a").body, (OTHER, TRACE)):
+            self.assertIn(f" trace={trace}", row)
+        self.a.lock("a")
+        self.a.ok("UNLOCK a")
+        self.ended(TRACE, OTHER, None)
+
+    def test_of_several_and_of_those_who_share(self):
+        self.prepare()
+        self.a.ok(f"LOCK a b mode=shared trace={TRACE}")
+        self.other.ok(f"LOCK a mode=shared trace={OTHER}")
+        self.a.ok("UNLOCK a b")
+        self.ended(TRACE, TRACE)
+        self.other.close()
+        self.ended(TRACE, TRACE, OTHER)
+
+    def test_a_loss_has_it(self):
+        self.prepare()
+        self.a.ok(f"LOCK a hold=100ms trace={TRACE}")
+        self.assertEqual(self.a.event().status, "!LOST")
+        self.ended(TRACE)
+        [line] = self.b.log_lines('"lock-lost"')
+        self.assertEqual(json.loads(line)["trace"], TRACE)
+
+    def test_what_is_no_trace(self):
+        self.prepare()
+        for trace in ("", "00", TRACE[:-1], TRACE + "0", TRACE.upper(), "ff" + TRACE[2:],
+                      TRACE.replace("-", "_"), f"00-{32 * '0'}-{16 * '1'}-01",
+                      f"00-{32 * '1'}-{16 * '0'}-01", "0g" + TRACE[2:]):
+            self.a.err(f"LOCK a trace={trace}", "bad-option")
+
+    def test_a_process_that_leaves_tells_it(self):
+        self.prepare()
+        self.a.lock("a", f"trace={TRACE}")
+        self.b.replace()
+        self.assertIn(f" trace={TRACE}", self.a.ok("QUEUE a").body[0])
+        self.a.ok("UNLOCK a")
+        self.ended(TRACE)
+
+    def test_the_command_takes_it_from_its_environment(self):
+        self.prepare()
+        for trace, told in ((TRACE, [TRACE]), ("none", [TRACE, None])):
+            self.run_it("run", "a", "--", "true", env={"TRACEPARENT": trace})
+            self.ended(*told)
+        self.assertIn(TRACE, self.run_it("history", "a")[1])
+        status, _, err = self.run_it("run", "-l", "2", "s", "--", "true",
+                                     env={"TRACEPARENT": TRACE})
+        self.assertEqual((status, err), (0, ""))

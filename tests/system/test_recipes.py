@@ -1,6 +1,7 @@
 """The commands of lockbroker-recipes(7) and of the README, as they are printed there."""
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -167,6 +168,27 @@ class Recipes(ShellTest):
         self.assertIn("STALE", write(high - 1, 4))
         self.assertEqual(server.cmd("HGET", "ledger", "total"), "3")
         self.assertEqual(server.cmd("HGET", "ledger", "fence"), str(high))
+
+    def test_spans(self):
+        """Of a log of the broker, one line for each hold with a trace."""
+        broker = self.brokers[0]
+        broker.write_config({"log": {"audit": True, "format": "json"}})
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: broker.log_lines('"reloaded"'), 5, "a reload")
+        client = self.client()
+        trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        for words in f"a trace={trace}", "b":
+            client.ok(f"LOCK {words}")
+            client.ok(f"UNLOCK {words[0]}")
+        eventually(lambda: len(broker.log_lines('"lock-ended"')) == 2, 5, "both have ended")
+        out = subprocess.run([sys.executable, "-c", self.recipes["spans"]], text=True, check=True,
+                             input="\n".join(broker.log_lines('"event"')), capture_output=True)
+        [line] = out.stdout.splitlines()
+        spans = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        self.assertEqual([(span["traceId"], span["parentSpanId"], span["name"]) for span in spans],
+                         [(trace[3:35], trace[36:52], name) for name in ("wait for a", "hold a")])
+        for span in spans:
+            self.assertLessEqual(int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"]))
 
     def test_cron(self):
         self.program("nightly-report", "echo ran >>did")

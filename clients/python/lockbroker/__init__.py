@@ -652,9 +652,10 @@ class Broker:
              wait: Optional[float] = None, hold: Optional[float] = None,
              keep: Optional[float] = None,
              delay: Optional[float] = None,
-             value: Optional[str] = None) -> "Lock":
+             value: Optional[str] = None,
+             trace: Optional[str] = None) -> "Lock":
         return Lock(self, aio.lock_words(names, shared, hold, keep, delay,
-                                         value), wait)
+                                         value, trace), wait)
 
     lock.__doc__ = aio.Broker.lock.__doc__
 
@@ -772,7 +773,8 @@ class Hold:
 
     def __init__(self, broker: Broker, words: aio.Words,
                  lock: "weakref.ref[Lock]") -> None:
-        self._broker, self._words, self._lock = broker, words, lock
+        self._broker, self._lock = broker, lock
+        self._words = aio.traced(words)
         self._work = _Work()
         self._own: Optional[_Own] = None
         self._ref: Any = None

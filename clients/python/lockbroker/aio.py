@@ -33,6 +33,7 @@ import socket
 import ssl
 import string
 import struct
+import sys
 import threading
 import time
 import warnings
@@ -1367,7 +1368,8 @@ class Broker:
              wait: Optional[float] = None, hold: Optional[float] = None,
              keep: Optional[float] = None,
              delay: Optional[float] = None,
-             value: Optional[str] = None) -> "Lock":
+             value: Optional[str] = None,
+             trace: Optional[str] = None) -> "Lock":
         """How to take the lock of a name, or of several, all or none: `with`
         and acquire() do so.
 
@@ -1376,13 +1378,15 @@ class Broker:
         is lost after so long.  `keep`: nobody else has it for so long from the
         grant, whatever its end.  `delay`: the same from an end that is no
         release, but a crash, for example.  `value`: a word that others read
-        with STATUS or WATCH while it is held.
+        with STATUS or WATCH while it is held.  `trace`: a traceparent that the
+        broker's log, QUEUE and HISTORY tell; by default that of OpenTelemetry's
+        present span, if there is one.
 
         What is not granted raises Busy (it would have to wait), TimedOut,
         Unavailable, Denied or Deadlock; what is lost, Lost at the end of its
         block."""
         return Lock(self, lock_words(names, shared, hold, keep, delay,
-                                     value), wait)
+                                     value, trace), wait)
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
                   wait: Optional[float] = None) -> "Lock":
@@ -1491,7 +1495,7 @@ def wait_word(rest: Optional[float]) -> str:
 
 def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
                keep: Optional[float], delay: Optional[float],
-               value: Optional[str]) -> Words:
+               value: Optional[str], trace: Optional[str]) -> Words:
     if not names:
         raise ValueError("a lock has a name")
     for name in names:
@@ -1508,7 +1512,22 @@ def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
             line += " %s=%s" % (word, duration(time))
     if value is not None:
         line += " value=" + check_word(value, "bad-option")
+    if trace is not None:
+        line += " trace=" + check_word(trace, "bad-option")
     return "lock", names, line, "UNLOCK " + " ".join(names)
+
+
+def traced(words: Words) -> Words:
+    """With the span in which a lock is asked for, where the program uses
+    OpenTelemetry."""
+    module: Any = sys.modules.get("opentelemetry.trace")
+    if module is None or words[0] != "lock" or " trace=" in words[2]:
+        return words
+    span = module.get_current_span().get_span_context()
+    if not span.is_valid:
+        return words
+    return (*words[:2], "%s trace=00-%032x-%016x-%02x" % (
+        words[2], span.trace_id, span.span_id, span.trace_flags), words[3])
 
 
 def semaphore_words(name: str, limit: int, permits: int) -> Words:
@@ -1624,7 +1643,8 @@ class Hold:
 
     def __init__(self, broker: Broker, words: Words,
                  lock: "Optional[weakref.ref[Lock]]" = None) -> None:
-        self._broker, self._words, self._lock = broker, words, lock
+        self._broker, self._lock = broker, lock
+        self._words = traced(words)
         self._grant: Optional[Grant] = None
         self._ref: Any = None
         self._task: Any = None  # it is cancelled at a loss

@@ -106,6 +106,8 @@ ask_core(struct broker *b, struct conn *c, const struct request *r)
 	rq.deaf = conn_protocol(c) == &wire_resp2;
 	rq.fence = (uint64_t)number_or(r, OPTION_FENCE, 0);
 	rq.kind = (enum kind)r->num[OPTION_KIND];
+	rq.notes[NOTE_TRACE] = (struct core_name){ r->str[OPTION_TRACE].p,
+		r->str[OPTION_TRACE].n };
 	rq.notes[NOTE_VALUE] = (struct core_name){ r->str[OPTION_VALUE].p,
 		r->str[OPTION_VALUE].n };
 	rq.ref = conn_defer(c, r);

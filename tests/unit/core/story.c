@@ -550,6 +550,10 @@ do_request(struct story *st)
 		rq.notes[NOTE_VALUE] =
 		    (struct core_name){ story_option(st, "value"),
 			    strlen(story_option(st, "value")) };
+	if (story_option(st, "trace") != NULL)
+		rq.notes[NOTE_TRACE] =
+		    (struct core_name){ story_option(st, "trace"),
+			    strlen(story_option(st, "trace")) };
 	ev.u.request.session = (uint64_t)story_number(st, st->words[1]);
 	ev.u.request.request = &rq;
 	story_step(st, &ev);

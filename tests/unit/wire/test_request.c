@@ -54,6 +54,7 @@ render(struct buf *b, const struct request *r)
 		buf_addf(b, " %s=", options[i].key);
 		if (options[i].type == OPTION_TYPE_LABEL ||
 		    options[i].type == OPTION_TYPE_VALUE ||
+		    options[i].type == OPTION_TYPE_TRACE ||
 		    options[i].type == OPTION_TYPE_SECRET)
 			buf_add(b, r->str[i].p, r->str[i].n);
 		else
@@ -90,6 +91,10 @@ static const struct good_row good[] = {
 	{ "STATUS a", "STATUS a" },
 	{ "LOCK a value=10.0.0.7:80/?x=1", "LOCK a value=10.0.0.7:80/?x=1" },
 	{ "SETVALUE a value=!caf\xc3\xa9", "SETVALUE a value=!caf\xc3\xa9" },
+	{ "TRYLOCK a trace="
+	  "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	    "TRYLOCK a trace="
+	    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
 	{ "QUEUE a", "QUEUE a" },
 	{ "QUEUE a limit=5", "QUEUE a limit=5" },
 	{ "NAMES", "NAMES" },

@@ -21,6 +21,8 @@ static const char *const samples[][2] = {
 	[OPTION_TYPE_END] = { "quit", "reset" },
 	[OPTION_TYPE_YES] = { "yes", "perhaps" },
 	[OPTION_TYPE_VALUE] = { "v=1", "" },
+	[OPTION_TYPE_TRACE] = { "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	    "00" },
 	[OPTION_TYPE_LABEL] = { "cron", "!cron" },
 	[OPTION_TYPE_SECRET] = { "0f1e", "" },
 };

@@ -1,6 +1,7 @@
 /*
  * Notes: what a client says of its request beyond what the kernel needs, and is
- * told to others with the hold: `value=`.
+ * told to others with the hold: `value=`, and of which trace it is
+ * a part: `trace=`.
  *
  * They are kept by this broker alone, never in the store, and end with the
  * waiter or the hold.

@@ -170,6 +170,7 @@ struct measure_hold {
 	 * it was at risk), or why it was lost, as !LOST tells it. */
 	const char *end;
 	const char *by; /* who forced its end; NULL: nobody did */
+	const char *trace; /* of the request; NULL: none */
 };
 
 /*

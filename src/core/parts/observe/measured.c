@@ -10,6 +10,7 @@
 #include "core/kernel/lock/names.h"
 #include "core/kernel/turn/emit.h"
 #include "core/parts/ids.h"
+#include "core/parts/notes/notes.h"
 #include "core/parts/observe/count.h"
 #include "core/parts/observe/measured.h"
 #include "core/parts/observe/notify.h"
@@ -80,6 +81,8 @@ measured_audit(struct core *core, const struct measure_hold *h)
 	emit_text(core, FIELD_END, h->end);
 	if (h->by != NULL)
 		emit_text(core, FIELD_BY, h->by);
+	if (h->trace != NULL)
+		emit_text(core, FIELD_TRACE, h->trace);
 }
 
 static void
@@ -100,7 +103,8 @@ hold_over(struct core *core, const struct hold *h, const char *end, bool lost,
 		.ended_ms = core->now_ms,
 		.waited_ms = hold_waited_ms(h),
 		.end = end,
-		.by = by };
+		.by = by,
+		.trace = notes_of(core, h, NOTE_TRACE).p };
 
 	measure_held(measure_of(core), mark_of(core, l), &hold, lost);
 	if (core->config.audit && core->fx != NULL)

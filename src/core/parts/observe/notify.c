@@ -10,6 +10,7 @@
 #include "core/kernel/session/notify.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/tally.h"
+#include "core/parts/notes/notes.h"
 #include "core/parts/observe/notify.h"
 
 static void
@@ -17,6 +18,17 @@ emit_lock(struct core *core, enum notice_id id, const struct lock *l)
 {
 	emit_notice(core, id);
 	emit_str(core, FIELD_NAME, l->name, l->name_len);
+}
+
+/* Who has it, or waits for it (`of`), and its trace. */
+static void
+emit_who(struct core *core, const struct owner *owner, const void *of)
+{
+	struct span trace = notes_of(core, of, NOTE_TRACE);
+
+	notify_who(core, owner);
+	if (trace.n > 0)
+		emit_str(core, FIELD_TRACE, trace.p, trace.n);
 }
 
 /* A re-entry changes nothing of who holds the name. */
@@ -27,7 +39,7 @@ notify_granted(struct core *core, const struct waiter *w)
 		return;
 	emit_lock(core, NOTICE_LOCK_GRANTED, w->lock);
 	emit_num(core, FIELD_FENCE, w->fence);
-	notify_who(core, w->claim.owner);
+	emit_who(core, w->claim.owner, w);
 	emit_since(core, FIELD_WAITED, w->claim.since_ms);
 }
 
@@ -38,7 +50,7 @@ notify_released(struct core *core, const struct hold *h)
 		return;
 	emit_lock(core, NOTICE_LOCK_RELEASED, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->holding.owner);
+	emit_who(core, h->holding.owner, h);
 	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }
 
@@ -57,7 +69,7 @@ notify_lost(struct core *core, const struct hold *h, const char *reason)
 	emit_lock(core, notices[kind], h->lock);
 	emit_text(core, FIELD_REASON, reason);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->holding.owner);
+	emit_who(core, h->holding.owner, h);
 	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }
 
@@ -68,7 +80,7 @@ notify_stopped(struct core *core, const struct hold *h)
 		return;
 	emit_lock(core, NOTICE_LOCK_STOPPED, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->holding.owner);
+	emit_who(core, h->holding.owner, h);
 	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }
 
@@ -79,7 +91,7 @@ notify_risk(struct core *core, const struct hold *h, bool safe, int64_t left_ms)
 		return;
 	emit_lock(core, safe ? NOTICE_LOCK_SAFE : NOTICE_LOCK_AT_RISK, h->lock);
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->holding.owner);
+	emit_who(core, h->holding.owner, h);
 	emit_since(core, FIELD_HELD, h->holding.since_ms);
 	if (!safe)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
@@ -115,6 +127,6 @@ notify_forced(struct core *core, const struct lock *l, const struct hold *h,
 	if (h == NULL)
 		return;
 	emit_num(core, FIELD_FENCE, h->fence);
-	notify_who(core, h->holding.owner);
+	emit_who(core, h->holding.owner, h);
 	emit_since(core, FIELD_HELD, h->holding.since_ms);
 }

@@ -143,7 +143,8 @@ written(struct past_hold *h, const struct measure_hold *from, unsigned hash)
 {
 	size_t label = text_len(from->label), peer = text_len(from->peer),
 	       user = text_len(from->user), by = text_len(from->by),
-	       n = from->name_len + label + peer + user + by;
+	       trace = text_len(from->trace),
+	       n = from->name_len + label + peer + user + by + trace;
 	char *to;
 
 	if (h == NULL || h->room < n) {
@@ -160,6 +161,7 @@ written(struct past_hold *h, const struct measure_hold *from, unsigned hash)
 	h->hold.peer = copy(&to, from->peer, peer);
 	h->hold.user = copy(&to, from->user, user);
 	h->hold.by = copy(&to, from->by, by);
+	h->hold.trace = copy(&to, from->trace, trace);
 	return h;
 }
 

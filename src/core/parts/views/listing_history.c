@@ -33,6 +33,8 @@ history_ended(
 	row_str(r, FIELD_END, h->end);
 	if (h->by != NULL)
 		row_str(r, FIELD_BY, h->by);
+	if (h->trace != NULL)
+		row_str(r, FIELD_TRACE, h->trace);
 	row_num(r, FIELD_AGO, listing_age(g->now_ms, h->ended_ms));
 	row_finish(r, "hold", NULL, 0);
 }
@@ -71,6 +73,7 @@ history_holder(struct core *core, struct listing *g)
 	row_num(r, FIELD_WAITED, (uint64_t)hold_waited_ms(h));
 	row_num(r, FIELD_HELD, listing_age(g->now_ms, h->holding.since_ms));
 	row_str(r, FIELD_END, "held");
+	row_note(core, r, FIELD_TRACE, h, NOTE_TRACE);
 	row_num(r, FIELD_AGO, 0);
 	row_finish(r, "hold", NULL, 0);
 }

@@ -101,6 +101,7 @@ queue_waiter(struct core *core, struct listing *g)
 	cursor_take(&g->next);
 	listing_session(core, g, w->claim.owner, w->shared);
 	row_num(&g->row, FIELD_AGE, listing_age(g->now_ms, w->claim.since_ms));
+	row_note(core, &g->row, FIELD_TRACE, w, NOTE_TRACE);
 	row_finish(&g->row, "waiter", NULL, 0);
 }
 
@@ -132,6 +133,7 @@ queue_holder(struct core *core, struct listing *g)
 	row_num(
 	    &g->row, FIELD_AGE, listing_age(g->now_ms, h->holding.since_ms));
 	row_note(core, &g->row, FIELD_VALUE, h, NOTE_VALUE);
+	row_note(core, &g->row, FIELD_TRACE, h, NOTE_TRACE);
 	row_finish(&g->row, "holder", NULL, 0);
 }
 

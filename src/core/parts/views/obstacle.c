@@ -16,6 +16,7 @@
 #include "core/kernel/session/record.h"
 #include "core/kernel/turn/emit.h"
 #include "core/parts/fleet/fleet.h"
+#include "core/parts/notes/notes.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/token/state.h"
 #include "core/parts/views/obstacle.h"
@@ -50,6 +51,15 @@ tell_holding(struct core *core, const struct holding *h)
 }
 
 static void
+tell_trace(struct core *core, const struct hold *h)
+{
+	struct span trace = notes_of(core, h, NOTE_TRACE);
+
+	if (trace.n > 0)
+		emit_str(core, FIELD_TRACE, trace.p, trace.n);
+}
+
+static void
 tell_record(struct core *core, const struct token_record *r)
 {
 	const char *holder = r->label != NULL ? r->label : r->peer;
@@ -80,6 +90,7 @@ tell_lock(struct core *core, const char *name, size_t len)
 
 	if (l != NULL && hold_first(l) != NULL) {
 		tell_holding(core, &hold_first(l)->holding);
+		tell_trace(core, hold_first(l));
 	} else if (l != NULL && l->lease.state == LEASE_LINGERING) {
 		left_ms = lease_rare(&l->lease)->linger_ms - core->now_ms;
 		tell_here(core);

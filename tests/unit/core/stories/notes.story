@@ -198,3 +198,37 @@ config lease=10000
 > 1 OK fence=100 depth=1
 30 message about 1 c.0123456789abcdef.7 a
 > op tell a client=c.0123456789abcdef.7 other=told fence=100 session=1 age=10 peer=peer value=x=y
+
+== a trace is told with the hold, to who is refused, and in the log
+config debug
+0 ready 3
+10 session 2 why
+> 2 OK id=2 key=K why=yes
+20 1 LOCK a trace=T1
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+30 < granted a fence=100
+> log lock-granted name=a fence=100 session=1 peer=peer trace=T1 waited=10
+> 1 OK fence=100 depth=1
+40 2 TRYLOCK a
+> op renew a seq=1 ttl=13000 fence=100 reserve=1
+> 2 BUSY name=a holder=peer broker=b age=10 trace=T1 before=0
+50 2 LOCK a trace=T2
+60 1 UNLOCK a
+> log lock-released name=a fence=100 session=1 peer=peer trace=T1 held=30
+> 1 OK depth=0
+70 2 UNLOCK a
+> 2 ERR not-held this session does not hold a
+80 < ended a
+
+== of several names, each has the trace; those who share have their own
+0 ready 2
+10 1 LOCK a b mode=shared trace=T1
+> op acquire a seq=1 ttl=13000 reserve=1 shared queue
+> op acquire b seq=2 ttl=13000 reserve=1 shared
+20 < granted a fence=100
+30 < granted b fence=200
+> 1 OK fence=100,200 depth=1,1
+40 2 LOCK a mode=shared trace=T2
+> 2 OK fence=100 depth=1
+50 1 UNLOCK a b
+> op end b seq=2

@@ -121,7 +121,7 @@ public final class Broker implements AutoCloseable {
   /** The lock of a name, or of several, all or none. */
   public BrokerLock lock(String... names) {
     double none = Double.POSITIVE_INFINITY;
-    return new BrokerLock(core, List.of(names), false, none, none, none, null);
+    return new BrokerLock(core, List.of(names), false, none, none, none, null, null);
   }
 
   /** Many readers or one writer. */

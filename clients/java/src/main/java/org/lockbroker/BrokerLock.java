@@ -26,10 +26,11 @@ public final class BrokerLock implements Lock {
   private final double keep;
   private final double delay;
   private final String value;
+  private final String trace;
   private final Want want;
 
   BrokerLock(Core core, List<String> names, boolean shared, double hold, double keep,
-      double delay, String value) {
+      double delay, String value, String trace) {
     this.core = core;
     this.names = names;
     this.shared = shared;
@@ -37,31 +38,38 @@ public final class BrokerLock implements Lock {
     this.keep = keep;
     this.delay = delay;
     this.value = value;
-    want = Want.lock(names, shared, hold, keep, delay, value);
+    this.trace = trace;
+    want = Want.lock(names, shared, hold, keep, delay, value, trace);
   }
 
   /** The same, but it is lost so long after each grant. */
   public BrokerLock withHold(Duration time) {
     return new BrokerLock(core, names, shared, positive(time, "hold"), keep, delay,
-        value);
+        value, trace);
   }
 
   /** The same, but nobody else has it for so long after each grant, however early it is given back. */
   public BrokerLock withKeep(Duration time) {
     return new BrokerLock(core, names, shared, hold, positive(time, "keep"), delay,
-        value);
+        value, trace);
   }
 
   /** The same, but nobody else has it for so long after an end that is no release, as a crash. */
   public BrokerLock withDelay(Duration time) {
     return new BrokerLock(core, names, shared, hold, keep, positive(time, "delay"),
-        value);
+        value, trace);
   }
 
   /** The same, with a word that others read with STATUS or WATCH while it is held, as an address. */
   public BrokerLock withValue(String word) {
     return new BrokerLock(core, names, shared, hold, keep, delay,
-        Objects.requireNonNull(word, "value"));
+        Objects.requireNonNull(word, "value"), trace);
+  }
+
+  /** The same, with a {@code traceparent} of W3C Trace Context, which the log of the broker tells. */
+  public BrokerLock withTrace(String traceparent) {
+    return new BrokerLock(core, names, shared, hold, keep, delay, value,
+        Objects.requireNonNull(traceparent, "trace"));
   }
 
   private static double positive(Duration time, String what) {

@@ -14,8 +14,8 @@ public final class BrokerReadWriteLock implements ReadWriteLock {
 
   BrokerReadWriteLock(Core core, String name) {
     double none = Double.POSITIVE_INFINITY;
-    read = new BrokerLock(core, List.of(name), true, none, none, none, null);
-    write = new BrokerLock(core, List.of(name), false, none, none, none, null);
+    read = new BrokerLock(core, List.of(name), true, none, none, none, null, null);
+    write = new BrokerLock(core, List.of(name), false, none, none, none, null, null);
   }
 
   @Override

@@ -44,14 +44,15 @@ final class Want {
   }
 
   static Want lock(List<String> names, boolean shared, double hold, double keep, double delay,
-      String value) {
+      String value, String trace) {
     if (names.isEmpty()) {
       throw LockBrokerException.of("bad-request", "a lock has a name");
     }
     return new Want("lock", names, "LOCK",
         (shared ? " mode=shared" : "") + bound(hold) + Words.optional("keep", keep)
             + Words.optional("delay", delay)
-            + (value == null ? "" : " value=" + Words.option(value)),
+            + (value == null ? "" : " value=" + Words.option(value))
+            + (trace == null ? "" : " trace=" + Words.option(trace)),
         shared, hold, "UNLOCK ", "");
   }
 
