@@ -176,7 +176,7 @@ class Failover(SentinelTest):
         self.keep_alive(holder, 2)
         self.assertTrue(rival.silent(), "granted twice")
         eventually(lambda: open_fds == [broker.process.open_fds() for broker in self.brokers],
-                   5, "as many descriptors as before")
+                   20, "as many descriptors as before")
         self.assertEqual(holder.ok("LOCK first").fence, first)
         self.assertEqual(holder.ok("LOCK second").fence, third)
         self.assertGreater(self.client().lock("new", timeout=self.grace + 10), third)
