@@ -55,7 +55,9 @@ report(struct probe *probe, FILE *out)
 	struct probed *s;
 
 	while ((s = TAILQ_FIRST(&probe->all)) != NULL) {
-		(void)fwrite(buf_data(&s->lines), 1, buf_len(&s->lines), out);
+		if (buf_len(&s->lines) > 0)
+			(void)fwrite(
+			    buf_data(&s->lines), 1, buf_len(&s->lines), out);
 		TAILQ_REMOVE(&probe->all, s, entry);
 		buf_fini(&s->lines);
 		free(s);
