@@ -8,7 +8,7 @@ died; it does not spin, and keeps no descriptors, threads or memory; and an erro
 and the broker.
 
 CELLS=all runs them all, CELLS=whole each pair of a state and what happens once, with the rest
-drawn, and a tenth of the others. Without it each thing that happens is run once. CELLS_SEED, which
+drawn, and a thirtieth of the others. Without it each thing that happens is run once. CELLS_SEED, which
 a failure names, makes the same draw again; CELLS_ONLY=WORD runs those that have this in their name,
 CELLS_JOBS=N so many at a time, and CELLS_LOG=FILE gets a line for each as it ends."""
 
@@ -344,7 +344,7 @@ def draw(can, mode, seed):
     if mode == "whole":
         drawn = [chance.choice(some) for some in by_pair.values()]
         rest = [one for one in can if one not in drawn]
-        return drawn + chance.sample(rest, len(rest) // 10)
+        return drawn + chance.sample(rest, len(rest) // 30)
     return [chance.choice([one for one in can if one[1] == fault])
             for fault in FAULTS if any(one[1] == fault for one in can)]
 
