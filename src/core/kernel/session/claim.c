@@ -4,6 +4,8 @@
 #include "config.h"
 
 #include "core/kernel/session/claim.h"
+#include "core/kernel/session/quota.h"
+#include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
 
 /* The table hashes and compares the bytes of the key: it has no padding. */
@@ -133,6 +135,29 @@ claim_end(struct core *core, struct claim *c)
 		wait_no_more(c);
 	owner->nwaiting--;
 	owner_counts(owner, 0, -1, 0);
+}
+
+void
+claim_hasten(struct core *core, struct claim *c)
+{
+	emit_reply(core, c->owner->id, c->ref, STATUS_CANCELLED);
+	c->class->withdraw(core, c);
+}
+
+void
+claim_cancel(struct core *core, struct claim *c, uint64_t by)
+{
+	uint64_t session = c->owner->id;
+
+	claim_hasten(core, c);
+	emit_reply(core, session, by, STATUS_OK);
+}
+
+void
+claim_refuse(struct core *core, struct claim *c)
+{
+	emit_error(core, c->owner->id, c->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
+	c->class->withdraw(core, c);
 }
 
 void

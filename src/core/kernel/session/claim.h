@@ -82,6 +82,11 @@ void claim_end(struct core *core, struct claim *c);
 
 void claim_timer(struct core *core, struct timer *t);
 
+/* For a class of claims that only ask, and that their `withdraw` frees. */
+void claim_cancel(struct core *core, struct claim *c, uint64_t by);
+void claim_hasten(struct core *core, struct claim *c);
+void claim_refuse(struct core *core, struct claim *c);
+
 /* The waiting request that a CANCEL means; NULL: there is none. */
 struct claim *claim_find(
     const struct core *core, const struct owner *owner, uint64_t ref);

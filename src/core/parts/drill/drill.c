@@ -22,6 +22,7 @@
 #include "core/kernel/session/quota.h"
 #include "core/kernel/session/record.h"
 #include "core/kernel/turn/emit.h"
+#include "core/kernel/turn/work.h"
 #include "core/parts/drill/drill.h"
 #include "core/parts/ids.h"
 #include "core/parts/views/about.h"
@@ -125,30 +126,8 @@ asker_free(struct core *core, struct asker *a)
 static void
 withdraw(struct core *core, struct claim *c)
 {
+	core_visit(core, 1);
 	asker_free(core, asker_of(c));
-}
-
-static void
-refuse(struct core *core, struct claim *c)
-{
-	emit_error(core, c->owner->id, c->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
-	withdraw(core, c);
-}
-
-static void
-hasten(struct core *core, struct claim *c)
-{
-	emit_reply(core, c->owner->id, c->ref, STATUS_CANCELLED);
-	withdraw(core, c);
-}
-
-static void
-cancel(struct core *core, struct claim *c, uint64_t by)
-{
-	uint64_t session = c->owner->id;
-
-	hasten(core, c);
-	emit_reply(core, session, by, STATUS_OK);
 }
 
 static void
@@ -185,10 +164,10 @@ time_up(struct core *core, struct claim *c)
 static const struct claim_class asker_class = {
 	.kind = CLAIM_ASK,
 	.time_up = time_up,
-	.cancel = cancel,
-	.hasten = hasten,
+	.cancel = claim_cancel,
+	.hasten = claim_hasten,
 	.withdraw = withdraw,
-	.refuse = refuse,
+	.refuse = claim_refuse,
 };
 
 static struct asker *

@@ -201,29 +201,6 @@ withdraw(struct core *core, struct claim *c)
 	ask_free(core, ask_of(c));
 }
 
-static void
-refuse(struct core *core, struct claim *c)
-{
-	emit_error(core, c->owner->id, c->ref, ERR_SHUTDOWN, QUOTA_STOPPING);
-	withdraw(core, c);
-}
-
-static void
-hasten(struct core *core, struct claim *c)
-{
-	emit_reply(core, c->owner->id, c->ref, STATUS_CANCELLED);
-	ask_free(core, ask_of(c));
-}
-
-static void
-cancel(struct core *core, struct claim *c, uint64_t by)
-{
-	uint64_t session = c->owner->id;
-
-	hasten(core, c);
-	emit_reply(core, session, by, STATUS_OK);
-}
-
 /* The guard says why, since it is the guard of a server that can't be
  * reached. */
 static void
@@ -239,10 +216,10 @@ time_up(struct core *core, struct claim *c)
 static const struct claim_class ask_class = {
 	.kind = CLAIM_ASK,
 	.time_up = time_up,
-	.cancel = cancel,
-	.hasten = hasten,
+	.cancel = claim_cancel,
+	.hasten = claim_hasten,
 	.withdraw = withdraw,
-	.refuse = refuse,
+	.refuse = claim_refuse,
 };
 
 static void
