@@ -223,12 +223,7 @@ class Failover(SentinelTest, Drills):
         one, two = self.brokers
         holder = self.held(two)
         asker = self.begin(one, holder)
-        old, new = self.watched.servers
-        old.kill()
-        self.watched.promoted(new)
-        old.start()
-        self.watched.attach(old, new)
-        self.all_follow(new)
+        self.fail_over()
         self.assertEqual(self.client(two).ok("STATUS a kind=lock")["label"], "etl")
         self.assertTrue(holder.silent(0.1))
         holder.err("UNLOCK a", "lost")

@@ -40,6 +40,15 @@ class SentinelTest(SystemTest):
         for broker in self.brokers:
             self.follows(broker, server, timeout)
 
+    def fail_over(self):
+        """The master dies, and comes back as a replica; all brokers follow the other one."""
+        old, new = self.watched.servers
+        old.kill()
+        self.watched.promoted(new)
+        old.start()
+        self.watched.attach(old, new)
+        self.all_follow(new)
+
     def keep_alive(self, client, seconds):
         """Let time pass; fail if the client is told that it lost something."""
         end = now() + seconds

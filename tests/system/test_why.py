@@ -195,12 +195,7 @@ class Failover(SentinelTest, Chains):
         one, two = self.brokers
         self.chain(one, two)
         self.check(one, two)
-        old, new = self.watched.servers
-        old.kill()
-        self.watched.promoted(new)
-        old.start()
-        self.watched.attach(old, new)
-        self.all_follow(new)
+        self.fail_over()
         self.check(one, two)
 
 
