@@ -319,7 +319,7 @@ class Crowds(Waiting):
         crowd.pop().close()
         start = now()
         self.holder.unlock()
-        for listener in crowd:  # nobody sends or awaits anything meanwhile: that would wake the loop
+        for listener in crowd:  # nobody sends or awaits anything: that would wake the loop
             self.assertEqual(listener.read(), ["message", channel_of("a"), "0"])
         self.assertLess(now() - start, patience(0.5, start))
 
