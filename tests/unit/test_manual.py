@@ -198,8 +198,17 @@ class Protocol(unittest.TestCase):
 
 
 class Settings(unittest.TestCase):
-    """Path, default, range, choices and whether SIGHUP is enough."""
+    """Path, type, range, default, and whether SIGHUP is enough."""
 
+    TEXTS = ("STRING", "WORD", "SECRET", "URL")
+    TYPES = {
+        "ADDRESS": "address", "AUTH": "mapping", "BOOL": "true or false",
+        "BYTES": "size, or a number of bytes", "CHOICE": "", "CLASSES": "list of mappings",
+        "DURATION": "duration", "LISTEN": "list of mappings", "NAME": "text",
+        "NODES": "list of addresses", "NUMBER": "number", "PATTERNS": "list of patterns",
+        "SCRIPTS": "list of mappings", "SECRET": "text", "SIZE": "size", "STRING": "text",
+        "URL": "URL", "WARM": "auto or duration", "WORD": "text without spaces",
+    }
     UNITS = {
         "DURATION": (("d", 86400000), ("h", 3600000), ("m", 60000),
                      ("s", 1000), ("ms", 1)),
@@ -237,35 +246,35 @@ class Settings(unittest.TestCase):
                 return f"{value // factor}{unit}"
         raise AssertionError(value)
 
-    def check_range(self, row, text):
+    def closing_line(self, row):
+        """The last line of a setting: type and range, default, reloadable."""
         kind, low, high = row[2], self.number(row[4]), self.number(row[5])
-        if kind == "WARM":
-            self.assertIn("auto", text)
-            low = 0
+        taken = self.TYPES[kind]
         if kind in self.UNITS:
-            self.assertIn(f"rom {self.amount(kind, low)} "
-                          f"to {self.amount(kind, high)}", text)
+            taken += f", {self.amount(kind, max(low, 0))} to {self.amount(kind, high)}"
+        elif kind == "CHOICE":
+            *most, last = self.choices[row[6][len("choices_"):]]
+            taken = ", ".join(most) + " or " + last
         elif high > 0:
-            self.assertRegex(text, rf"\b{high} (bytes|letters|mappings)")
-        if kind == "BOOL":
-            self.assertIn("true or false", text)
-        if kind == "CHOICE":
-            for choice in self.choices[row[6][len("choices_"):]]:
-                self.assertRegex(text, rf"\b{choice}\b")
+            taken += f", {low} to {high} " if low else f", at most {high} "
+            taken += {"NAME": "characters"}.get(kind, "bytes" if kind in self.TEXTS else "items")
+        default = string(row[7]).replace('"', r"\(dq")
+        default = "as shown" if kind == "LISTEN" else f"Li {default}"
+        change = "reloadable" if row[8] == "true" else "needs a restart"
+        return f".D1 {taken}; default {default} ; No {change}"
 
     def test_every_setting(self):
+        """Each has an item, whose last line is made from its row of the table."""
         self.assertGreater(len(self.fields), 30)
+        page = "\n" + source("man/lockbrokerd.yaml.5")
         for row in self.fields:
             with self.subTest(setting=string(row[1])):
-                text = self.items.get(string(row[1]))
-                self.assertIsNotNone(text, "has no item")
-                self.check_range(row, text)
-                default = string(row[7])
-                if row[2] != "LISTEN":
-                    self.assertRegex(
-                        text, rf"[Dd]efault,? {re.escape(default)}(?![\w.-])")
-                self.assertEqual("reloaded." in text, row[8] == "true",
-                                 "reloadable")
+                item = re.search(rf"\n\.It Li {re.escape(string(row[1]))}\n"
+                                 r"(.*?)\n(?:\.It Li \w+\.|\.El\n\.Sh )", page, flags=re.S)
+                self.assertIsNotNone(item, "has no item")
+                lines = item.group(1).split("\n")
+                self.assertEqual(lines[-1], self.closing_line(row))
+                self.assertEqual(sum(line.startswith(".D1 ") for line in lines), 1)
 
     def test_the_default_listeners(self):
         default = [string(row[7]) for row in self.fields
