@@ -19,9 +19,9 @@ TESTS += tests/unit/test_manual.py
 EXTRA_DIST += tests/unit/test_manual.py
 
 # For a browser, in the folder html of the build directory.
-EXTRA_DIST += man/html man/html.css
+EXTRA_DIST += man/html man/html.css man/html.js
 html-local:
-	$(AM_V_GEN)$(srcdir)/man/html html \
+	$(AM_V_GEN)$(srcdir)/man/html html $(PACKAGE_VERSION) \
 		$$(for page in $(dist_man_MANS); do echo $(srcdir)/$$page; done)
 clean-local: clean-html
 clean-html:

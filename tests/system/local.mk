@@ -98,6 +98,7 @@ EXTRA_DIST += \
 	tests/system/test_harness.py \
 	tests/system/test_health.py \
 	tests/system/test_hostile_values.py \
+	tests/system/test_html.py \
 	tests/system/test_http.py \
 	tests/system/test_leases.py \
 	tests/system/test_leaving.py \

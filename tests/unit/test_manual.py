@@ -5,6 +5,7 @@ events, fields, statistics, settings, commands, exit statuses), never from a
 list in this file; what the pages say is read from their mdoc source.
 """
 
+import json
 import os
 import re
 import shutil
@@ -381,13 +382,54 @@ class Made(unittest.TestCase):
                 for path in (BUILD / "html").glob("*.html")}
         pages = {path.name + ".html" for path in (TOP / "man").glob("*.[1-9]")}
         self.assertEqual(set(made), pages | {"index.html"})
+        self.assertLessEqual(pages, set(re.findall(r'href="([\w.-]+)"', made["index.html"])))
+        entries = json.loads((BUILD / "html/words.js").read_text(encoding="utf-8")
+                             .removeprefix("const entries = ").removesuffix(";\n"))
         for name, text in made.items():
-            links = set(re.findall(r'href="([\w.-]+\.html)"', text))
-            self.assertTrue(links, name)
-            self.assertLessEqual(links, pages, name)
-            anchors = set(re.findall(r'href="#([^"]*)"', text))
-            self.assertLessEqual(anchors, set(re.findall(r' id="([^"]*)"', text)), name)
-        self.assertEqual(set(re.findall(r'href="([\w.-]+\.html)"', made["index.html"])), pages)
+            with self.subTest(page=name):
+                self.check_links(name, made)
+                self.check_contents(name, text, {entry[1] for entry in entries if entry[0] == name})
+        self.check_entries({f"{file}#{anchor}" for file, anchor, _, _ in entries})
+
+    def check_links(self, name, made):
+        """Each one leads to an anchor that is there, and no page of ours is without one."""
+        anchors = {page: re.findall(r' id="([^"]*)"', text) for page, text in made.items()}
+        self.assertEqual(len(anchors[name]), len(set(anchors[name])))
+        links = re.findall(r'<a\b[^>]*?href="([^"]*)"', made[name])
+        self.assertGreater(len(links), 5)
+        for link in links:
+            page, _, anchor = link.partition("#")
+            if not link.startswith("https://manpages.debian.org/"):
+                self.assertIn(page or name, made)
+                self.assertIn(anchor, ["", *anchors[page or name]], link)
+        bare = re.sub(r"<(pre|a|h1|title)\b.*?</\1>", "", made[name], flags=re.S)
+        self.assertEqual(re.findall(r"\blockbroker[\w.-]*\(\d\)", bare), [])
+
+    def check_contents(self, name, text, found):
+        """Each section is in the table of contents, and in the index of the search."""
+        if name == "index.html":
+            return
+        sections = re.findall(r'<h[12][^>]* id="([^"]*)"', text)
+        contents = re.search(r"<nav .*?</nav>", text, flags=re.S).group()
+        self.assertEqual(re.findall(r'href="#([^"]*)"', contents), sections)
+        self.assertLessEqual(set(sections), found)
+
+    def check_entries(self, found):
+        """The search finds each setting, verb, event and metric by its name."""
+        wanted = [("lockbrokerd.yaml.5", string(row[1]))
+                  for row in rows(source("src/config/fields.def"), "FIELD")]
+        wanted += [("lockbroker-protocol.7", string(row[1]))
+                   for row in rows(source("src/base/verbs.def"), "VERB")]
+        wanted += [("lockbroker-protocol.7", "!" + string(row[1])) for row in rows(
+            re.sub(r"#define \w+\(\w+\)", "", source("src/base/reply_status.h")), "EVENT")]
+        wanted += [("lockbroker-metrics.7", name) for name in re.findall(
+            r"(?m)^\.It Li ([a-z]\w*)$", source("man/lockbroker-metrics.7"))]
+        wanted += [("lockbroker-log.7", name) for name in re.findall(
+            r"(?m)^\.It Li ([a-z-]+)", source("man/lockbroker-log.7"))]
+        self.assertGreater(len(wanted), 300)
+        for page, name in wanted:
+            with self.subTest(page=page, name=name):
+                self.assertIn(f"{page}.html#{name}", found)
 
     def test_client(self):
         self.make("man/client.py")
