@@ -243,6 +243,19 @@ const struct ablation ablations[] = {
 	    ABLATE_WARM, 0, 0,
 	    { { "if not tell(owner, \"recall\", key,",
 		"if not tell(owner, \"nothing\", key," } } },
+	{ "warm-look", "a warm name is held to who asks for its state", 500,
+	    ABLATE_WARM, 0, 0,
+	    { { "local function look_at(|not client and keeps_warm(owner) or 0",
+		"0" } } },
+	{ "warm-force", "a warm name is forced", 1000, ABLATE_WARM, 0,
+	    USE_FORCE,
+	    { { "op.force =|if owner and sure == \"0\" and keeps_warm(owner) "
+		"== 1",
+		"if false" } } },
+	{ "warm-claim", "a warm name is taken to a token", 500,
+	    ABLATE_WARM_TOKENS, 0, 0,
+	    { { "local function described(|kind == 2 and keeps_warm(owner) or 0",
+		"0" } } },
 	{ "token-release", "a token ends the hold of another one", 200,
 	    ABLATE_TOKENS, 0, 0,
 	    { { "op.token_odd =|not stored or not means(stored, asked, match)",
@@ -474,6 +487,13 @@ bool
 ablation_of_tokens(const struct ablation *a)
 {
 	return a != NULL && a->off >= ABLATE_TOKENS;
+}
+
+bool
+ablation_of_warmth(const struct ablation *a)
+{
+	return a != NULL &&
+	       (a->off == ABLATE_WARM || a->off == ABLATE_WARM_TOKENS);
 }
 
 /*

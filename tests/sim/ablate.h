@@ -44,6 +44,7 @@ enum ablation_switch {
 	ABLATE_PLACE,
 	ABLATE_LATE,
 	ABLATE_STOP,
+	ABLATE_WARM_TOKENS, /* a script; all else is judged as for WARM */
 	/* With threads of programs: a script, and the other. */
 	ABLATE_THREADS,
 	ABLATE_TOLD
@@ -74,6 +75,9 @@ const struct topology *ablation_topology(const struct ablation *a);
 
 /* Are there pollers?  NULL counts as no. */
 bool ablation_of_tokens(const struct ablation *a);
+
+/* Is it about warm names?  Then each run is hasty. */
+bool ablation_of_warmth(const struct ablation *a);
 
 /*
  * The text of a script without the protection.  The caller frees it.

@@ -93,6 +93,9 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 	take_text(fx, e, FIELD_REASON, word, sizeof(word));
 	a->forced = strcmp(word, "forced") == 0;
 	word[0] = '\0';
+	take_text(fx, e, FIELD_STATE, word, sizeof(word));
+	a->taken = strcmp(word, "held") == 0 || strcmp(word, "shared") == 0;
+	word[0] = '\0';
 	take_text(fx, e, FIELD_BROKER, word, sizeof(word));
 	a->broker = word[0] == 'b' ? atoi(word + 1) : -1;
 	a->is_event = e->kind == EFFECT_EVENT;

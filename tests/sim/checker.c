@@ -627,7 +627,9 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 	checker_force_answered(w, b, a, ask);
 	checker_latch_answered(w, b, a, ask);
 	checker_barrier_answered(w, b, a, ask);
-	if (ask->kind == ASK_LOCK && a->status == STATUS_BUSY)
+	if ((ask->kind == ASK_LOCK && a->status == STATUS_BUSY) ||
+	    (ask->kind == ASK_STATUS && a->taken) ||
+	    (ask->kind == ASK_FORCE && a->status == STATUS_OK))
 		checker_tried(w, ask);
 	if (ask->kind == ASK_LOCK && a->code == ERR_DEADLOCK)
 		checker_refused_circle(w, ask);

@@ -191,7 +191,11 @@ bool checker_forced(const struct world *w, const struct grant *g);
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);
 
-/* A request for a name was refused at once. */
+/* Has anybody the name, or had it until after that moment, or may have? */
+bool checker_taken(struct world *w, int name, int64_t since_us);
+
+/* checker_taken.c: a request was told that a name is taken; so was a poller. */
 void checker_tried(struct world *w, const struct ask *ask);
+void checker_claimed(struct world *w, const struct poller *p, int64_t hush_us);
 
 #endif

@@ -14,9 +14,8 @@
 #include "resumes.h"
 #include "world.h"
 
-#define TRY_SLACK_US 80000 /* a name that was let go may be on its way */
-#define SLACK_US 30000	   /* timers, turns, the network */
-#define OPS_A_SECOND 150   /* of a broker, while nothing happens */
+#define SLACK_US 30000	 /* timers, turns, the network */
+#define OPS_A_SECOND 150 /* of a broker, while nothing happens */
 
 /* Until when a majority has confirmed it. */
 static int64_t
@@ -305,8 +304,8 @@ checker_had_since(const struct world *w, int name, int64_t since_us)
 }
 
 /* Has anybody the name, or had it until after that moment, or may have? */
-static bool
-is_taken(struct world *w, int name, int64_t since_us)
+bool
+checker_taken(struct world *w, int name, int64_t since_us)
 {
 	return checker_had_since(w, name, since_us) ||
 	       w->checker.grounds[name].hush_us > since_us - leaving_more_us(w);
@@ -356,7 +355,7 @@ checker_hunger(struct world *w)
 			wanted[ask->name] = true;
 	}
 	for (name = 0; name < w->nnames; name++)
-		if (is_taken(w, name, world_now(w)))
+		if (checker_taken(w, name, world_now(w)))
 			taken[parts[name]] = true;
 	for (name = 0; name < w->nnames; name++) {
 		if (!wanted[name] || taken[parts[name]]) {
@@ -368,60 +367,6 @@ checker_hunger(struct world *w)
 		} else if (k->grounds[name].hungry_us < 0)
 			k->grounds[name].hungry_us = world_now(w);
 	}
-}
-
-/* Did anybody else want the name while this request was under way, or lately? */
-static bool
-is_wanted_beside(const struct world *w, const struct ask *ask, int64_t since_us)
-{
-	const struct checker *k = &w->checker;
-	const struct ask *other;
-	size_t i;
-	unsigned j;
-
-	for (i = 0; i < k->nasks; i++) {
-		other = &k->asks[i];
-		if (other == ask ||
-		    (other->ended_us != 0 && other->ended_us < since_us))
-			continue;
-		for (j = 0; j < other->nnames; j++)
-			if (other->names[j] == ask->name)
-				return true;
-	}
-	return false;
-}
-
-/* Has anybody the name, or may a broker think so?  By its clock, a keep= is over
- * later. */
-static bool
-is_known_taken(struct world *w, int name, int64_t since_us)
-{
-	const struct checker *k = &w->checker;
-	int i;
-
-	for (i = 0; i < k->ngrants; i++)
-		if (k->grants[i].name == name)
-			return true;
-	return is_taken(w, name, since_us);
-}
-
-/*
- * P5: who does not wait is refused only what somebody has or wants, or has let go
- * a moment ago.  This is judged where nothing fails, so that nothing that nobody
- * knows of has the name.
- */
-void
-checker_tried(struct world *w, const struct ask *ask)
-{
-	const struct ground *ground = &w->checker.grounds[ask->name];
-	int64_t since_us = ask->sent_us - TRY_SLACK_US - faults_left_us(w);
-
-	if (!faults_none(w) || ask->wait_ms != 0 || ask->nnames != 1 ||
-	    ground->changed_us > since_us ||
-	    is_known_taken(w, ask->name, since_us) ||
-	    is_wanted_beside(w, ask, since_us))
-		return;
-	world_fail(w, "P5", "n%d is refused, but nobody has it", ask->name);
 }
 
 /* Groups of several brokers pass each other until one of them is firm. */

@@ -43,6 +43,7 @@ struct answer {
 	uint64_t count, index, generation; /* of latches and barriers */
 	int broker;		   /* of HELD: its number; -1: not said */
 	bool forced;		   /* of LOST: the reason */
+	bool taken;		   /* of STATUS: somebody has it */
 	char key[CLIENT_KEY_SIZE]; /* of SESSION */
 };
 

@@ -18,7 +18,7 @@ bool
 faults_none(const struct world *w)
 {
 	return (w->faults.on == 0 || w->faults.few > 0) &&
-	       (w->o->ablation == NULL || w->o->ablation->off == ABLATE_WARM);
+	       (w->o->ablation == NULL || ablation_of_warmth(w->o->ablation));
 }
 
 int64_t

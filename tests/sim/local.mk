@@ -72,6 +72,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker_quiet.c \
 	tests/sim/checker_session.c \
 	tests/sim/checker_share.c \
+	tests/sim/checker_taken.c \
 	tests/sim/checker_state.h \
 	tests/sim/checker_time.c \
 	tests/sim/checker_watch.c \

@@ -163,6 +163,10 @@ poller_on_tick(void *object, uint64_t tag)
 		return;
 	if (world_now(w) >= w->leave_us)
 		return;
+	if (w->warmth.left > 0) {
+		plan(p, 5000, 20000);
+		return;
+	}
 	/* Others may have the same token by the time that it is heard. */
 	if (p->common && p->until_us > world_now(w)) {
 		plan(p, p->until_us - world_now(w), w->lease_ms * 2000);
@@ -190,6 +194,31 @@ poller_on_tick(void *object, uint64_t tag)
 	}
 	p->due = true;
 	broker_input(b, input_new(INPUT_POLLERS, 0));
+}
+
+bool
+pollers_claim(struct world *w, int name, int broker)
+{
+	struct pollers *all = &w->pollers;
+	struct broker *b = &w->brokers[broker];
+	struct poller *p;
+
+	if (!b->alive || b->stopping || b->pollers == 0)
+		return false;
+	for (p = all->v; p < all->v + all->n; p++) {
+		if (p->common || p->thread || p->listens || p->either ||
+		    p->ref != 0 || p->due || p->token != 0 ||
+		    orphan_px_ms(p) > 0)
+			continue;
+		p->name = name;
+		p->token = ++p->next_token;
+		p->broker = broker;
+		p->woken = p->due = true;
+		w->warmth.claims = p;
+		broker_input(b, input_new(INPUT_POLLERS, 0));
+		return true;
+	}
+	return false;
 }
 
 /* What it wants of its broker now. */
@@ -478,6 +507,7 @@ answered(struct broker *b, struct poller *p, const struct token_result *r)
 	} else {
 		all->refused++;
 	}
+	warmth_told(p, r->answer);
 	if (r->answer == TOKEN_BUSY)
 		poller_refused(b, p);
 }

@@ -146,6 +146,9 @@ int64_t orphan_px_ms(const struct poller *p);
 bool orphan_is_left(const struct poller *p);
 void orphan_granted(struct broker *b, struct poller *p);
 
+/* One of them asks a broker for a name now; false: none can. */
+bool pollers_claim(struct world *w, int name, int broker);
+
 /* It tries again, soon. */
 void pollers_wake(struct poller *p);
 

@@ -94,6 +94,38 @@ check_store(struct world *w)
 		    w, "P5", "n%d is in the store, but nobody has it", NAME);
 }
 
+/* Does something else that tells whether the name is taken. */
+static bool
+asks_otherwise(struct client *c)
+{
+	struct world *w = c->w;
+	uint64_t dice = prng_below(&w->prng, 8);
+
+	if (w->o->alone || dice < 4)
+		return false;
+	if (dice == 4)
+		client_send(
+		    c, client_request(c, ASK_STATUS, VERB_STATUS, NAME));
+	else if (dice == 5 && uses_has(w, USE_FORCE))
+		client_send(
+		    c, client_request(c, ASK_FORCE, VERB_UNLOCK_FORCE, NAME));
+	else
+		return dice > 5 && pollers_claim(w, NAME, c->broker);
+	return true;
+}
+
+void
+warmth_told(const struct poller *p, enum token_answer answer)
+{
+	struct world *w = p->w;
+
+	if (w->warmth.claims != p)
+		return;
+	w->warmth.claims = NULL;
+	if (answer == TOKEN_BUSY)
+		checker_claimed(w, p, w->warmth.hush_us);
+}
+
 /* The second one: wants it once, and all go on at random. */
 static void
 want(struct client *c)
@@ -104,8 +136,10 @@ want(struct client *c)
 		return;
 	if (w->warmth.late)
 		check_store(w);
-	lock(c, prng_chance(&w->prng, 500) ? 0 : CORE_WAIT_FOREVER);
+	w->warmth.hush_us = w->checker.grounds[NAME].hush_us;
 	w->warmth.left = 0;
+	if (!asks_otherwise(c))
+		lock(c, prng_chance(&w->prng, 500) ? 0 : CORE_WAIT_FOREVER);
 }
 
 bool

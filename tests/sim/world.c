@@ -114,7 +114,7 @@ world_draw(struct world *w)
 	if (prng_chance(p, 300))
 		w->permits[0] = (uint64_t)prng_range(p, 1, 6);
 	/* Few clients that lock again at once: names become warm. */
-	w->hasty = o->seed % 8 == 3;
+	w->hasty = o->seed % 8 == 3 || ablation_of_warmth(o->ablation);
 	if (w->hasty)
 		w->nclients = 1 + w->nclients % 3;
 	seconds = prng_range(p, 20, 40);

@@ -11,9 +11,10 @@ from lib.broker import find_program
 from lib.case import SystemTest, note
 from lib.redisson import ONE, SCRIPTS as REDISSON
 from lib.resp import Resp
-from lib.wait import eventually, now, patience
+from lib.wait import eventually, hang, now, patience
 
 CALLS = ("evalsha", "eval")
+STORM, CROWD = 100, 10  # names, and clients that want each
 TURNS = 1120  # the reserves of 64 and of 1024 fences are used up, and the next is begun
 
 # Scripts that take a name, by the sha1 of their text: what stands behind the name, and the answer.
@@ -41,6 +42,18 @@ COMMANDS = (
     (("STRLEN", "{}"), 0), (("LB.FENCE", "{}", "t"), None), (("DEL", "{}"), 0),
     (("PEXPIRE", "{}", 1000), 0), (("HEXISTS", "{}", ONE), 0), (("HGET", "{}", ONE), None),
 )
+# What tells who has a name: what it says where nobody has it, and where somebody does.
+TELLS = (
+    ("STATUS {}", r"OK state=free ", r"OK state=held "),
+    ("STATUS {} kind=lock", r"OK state=free ", r"OK state=held "),
+    ("QUEUE {}", r"OK lines=0 ", r"OK lines=1 waiters=0\nholder "),
+    ("WHY {}", r"OK lines=1\n\S+ state=free ", r"OK lines=1\n\S+ state=held "),
+    ("WATCH {}", r"OK\n!FREE ", r"OK\n!HELD "),
+    ("DRILL {}", r"ERR not-found ", None),
+    ("UNLOCK-FORCE {}", r"ERR not-held ", r"OK$"),
+    ("UNLOCK-FORCE {} fence=1", r"ERR not-held ", r"ERR mismatch "),
+    ("GET /locks/{}", r"404\n.*\"state\":\"free\"", r"200\n.*\"state\":\"held\""),
+)
 LINES = (
     "TRYLOCK {}", "LOCK {} wait=0", "LOCK {} wait=0 mode=shared", "LOCK {} wait=0 keep=1s",
     "LOCK {} wait=0 delay=1s", "LOCK {} other-{} wait=0",
@@ -55,6 +68,12 @@ class WarmNames(SystemTest):
                                locks={"warm": "1s", **locks})
         self.other = self.broker(self.server, trust_new=True, lease=lease)
         self.a, self.b = self.client(self.one), self.client(self.other)
+
+    def with_page(self, **settings):
+        broker = self.broker(self.server, trust_new=True, start=False, **settings)
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
+        broker.start()
+        return broker.wait_granting()
 
     def warm_up(self, client, name="x"):
         fence = 0
@@ -124,12 +143,6 @@ class Warm(WarmNames):
 
 
 class Auto(WarmNames):
-    def with_page(self):
-        broker = self.broker(self.server, trust_new=True, start=False)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
-        return broker.wait_granting()
-
     def test_not_beside_plain_clients(self):
         self.prepare(warm="auto")
         self.warm_up(self.a)
@@ -329,6 +342,39 @@ class Recalled(WarmNames):
         self.assertIsNone(self.key(), "it stays cold")
         self.b.ok("TRYLOCK x")
 
+    def storm(self, crowd, names):
+        """Each of the crowd wants each name, all at once, and all are refused. Returns what the
+        other broker has asked of Redis, and how many messages there were."""
+        before, messages = self.b.stats(), self.server.calls("publish")
+        for client in crowd:
+            client.send(*(f"TRYLOCK {name}" for name in names))
+        for client in crowd:
+            for _ in names:
+                self.assertEqual(client.reply(hang(20)).text, "BUSY")
+        after = self.b.stats()
+        return int(after["redis_operations_total"]) - int(before["redis_operations_total"]), \
+            self.server.calls("publish") - messages
+
+    def test_a_storm_at_what_is_held(self):
+        """It costs a question and its answer for each name, once, and then what it costs where
+        nothing is warm: an operation for a request, or for several at once."""
+        took = {}
+        for warm in (0, "1s"):
+            self.prepare(warm=warm, lease=60)
+            names = [f"x{i}" for i in range(STORM)]
+            for name in names:
+                self.warm_up(self.a, name)
+                self.a.lock(name)
+            crowd = self.clients(CROWD, self.other)
+            took[warm] = [self.storm(crowd, names) for _ in range(2)]
+        note(f"operations and messages of two storms, without and with warm names: {took}")
+        for storm, (cold, warm) in enumerate(zip(*took.values())):
+            more = 0 if storm else 2 * STORM
+            more += 40  # that share a place with another name (recall.c), and heartbeats
+            self.assertLessEqual(cold[0], CROWD * STORM + 20)
+            self.assertLessEqual(warm[0], CROWD * STORM + more)
+            self.assertLessEqual(warm[1], cold[1] + more)
+
     def test_status_and_watch(self):
         self.prepare()
         self.warm_up(self.a)
@@ -465,6 +511,67 @@ class SameBroker(WarmNames):
             conn.send("SET", names[i], "t", "NX", "PX", 10000)
         for conn in conns:
             self.assertEqual([conn.read() for _ in range(6)], ["OK"] * 6)
+
+
+class WhoHasIt(WarmNames):
+    """Nothing that tells who has a name says that of a warm one, at no broker, be it warm or cold;
+    and it can tell."""
+
+    limit = 60
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.redis()
+        self.one, self.other = (self.with_page(lease=90, locks={"warm": "9s"}) for _ in range(2))
+        self.a, self.b = self.client(self.one), self.client(self.other)
+        self.names = 0
+
+    def name_in(self, state):
+        """A new name in this state, and its only key is the first broker's, if it has any."""
+        self.names += 1
+        name = f"x{self.names}"
+        self.warm_up(self.a, name)
+        self.assertIsNotNone(self.key(name))
+        if state == "cold":
+            self.b.lock(name)
+            self.b.ok(f"UNLOCK {name}")
+            self.warm_up(self.a, name)
+            self.assertIsNone(self.key(name))
+        if state == "held":
+            self.a.lock(name)
+        return name
+
+    def told(self, broker, words):
+        """All that is said, in lines."""
+        if words.startswith("GET "):
+            answer = http.of(broker).get(words[4:])
+            return f"{answer.status}\n{answer.text}"
+        client = self.client(broker)
+        reply = client.ask(words)
+        rows = list(reply.body)
+        if words.startswith("WATCH "):
+            rows.append(client.event().text)
+        client.close()
+        return "\n".join([reply.text] + rows)
+
+    def test_each_that_tells(self):
+        for broker in (self.one, self.other):
+            for words, free, held in TELLS:
+                for state, says in (("warm", free), ("cold", free), ("held", held)):
+                    if says is None:
+                        continue
+                    with self.subTest(at=broker.name, words=words, state=state):
+                        name = self.name_in(state)
+                        told = self.told(broker, words.replace("{}", name))
+                        self.assertRegex(told, f"^{says}")
+
+    def test_lists(self):
+        """What has a row for each name that is held."""
+        name = self.name_in("warm")
+        for broker in (self.one, self.other):
+            for words in ("LIST", f"HISTORY {name}"):
+                self.assertNotIn("held ", self.told(broker, words).replace("end=released", ""))
+            self.assertEqual(self.client(broker).stats()["locks_held"], "0")
 
 
 class Told(WarmNames):
