@@ -114,6 +114,7 @@ EXTRA_DIST += \
 	tests/system/test_page.py \
 	tests/system/test_partitions.py \
 	tests/system/test_probe.py \
+	tests/system/test_prometheus.py \
 	tests/system/test_proxied.py \
 	tests/system/test_queue.py \
 	tests/system/test_quorum.py \
