@@ -1330,6 +1330,73 @@ lockbroker_request(struct lockbroker *lb, const char *line, char **reply)
 	return code;
 }
 
+/* Values. */
+
+/* Asks for what may be asked twice. */
+static int
+ask_twice(struct lockbroker *lb, const char *line, struct message *reply)
+{
+	int code, tries = 0;
+
+	begin_call(lb, 0);
+	do {
+		code = find_broker(lb, lb->over_ms);
+		if (code == LOCKBROKER_OK)
+			code = ask(lb, line, NULL, reply);
+	} while (reply->text == NULL && ++tries < 2 && !is_over(lb));
+	return code;
+}
+
+EXPORT int
+lockbroker_set_value(
+    struct lockbroker *lb, const char *name, const char *value)
+{
+	struct message reply = { 0 };
+	const struct hold *h;
+	char *line = NULL;
+	int code = may(lb, name, value);
+
+	if (code != LOCKBROKER_OK)
+		return code;
+	if (value == NULL || value[0] == '\0' || strchr(value, ' ') != NULL)
+		return fail(lb, LOCKBROKER_INVALID, "a value is one word");
+	h = find(lb, "lock", name, strlen(name));
+	if (h == NULL)
+		return fail(lb, LOCKBROKER_INVALID, "not held by this handle");
+	if (lockbroker_valid_ms(lb, name) == 0)
+		return name_error(lb, name, fail(lb, LOCKBROKER_LOST, NULL));
+	if (asprintf(&line, "SETVALUE %s value=%s", name, value) < 0)
+		abort();
+	code = name_error(lb, name, ask_twice(lb, line, &reply));
+	message_fini(&reply);
+	free(line);
+	return code;
+}
+
+EXPORT int
+lockbroker_value(struct lockbroker *lb, const char *name, char **value)
+{
+	struct message reply = { 0 };
+	struct pair p;
+	char *line = NULL;
+	int code = may(lb, name, NULL);
+
+	*value = NULL;
+	if (code != LOCKBROKER_OK)
+		return code;
+	if (name[0] == '\0' || strpbrk(name, " =") != NULL)
+		return fail(lb, LOCKBROKER_INVALID, "not a name");
+	if (asprintf(&line, "STATUS %s", name) < 0)
+		abort();
+	code = ask_twice(lb, line, &reply);
+	if (code == LOCKBROKER_OK && pair_find(reply.text, "value", &p))
+		*value = xstrndup(p.value, p.value_len);
+	code = name_error(lb, name, code);
+	message_fini(&reply);
+	free(line);
+	return code;
+}
+
 /* Event loops. */
 
 EXPORT void

@@ -84,7 +84,18 @@ int lockbroker_lock(struct lockbroker *lb, const char *names,
  * does not answer within a second has the request, and this returns. */
 int lockbroker_unlock(struct lockbroker *lb, const char *names);
 
-/* The same for permits of a semaphore of which `limit` may be out. */
+/*
+ * A holder publishes a word, such as the address of a leader, with "value=WORD"
+ * among the options of lockbroker_lock(), and changes it with
+ * lockbroker_set_value().  lockbroker_value() reads the value of the current
+ * holder, through any broker: *value becomes NULL if the lock is free, or the
+ * holder gave no value; otherwise the caller frees it.
+ */
+int lockbroker_set_value(
+    struct lockbroker *lb, const char *name, const char *value);
+int lockbroker_value(struct lockbroker *lb, const char *name, char **value);
+
+/* As lock and unlock, for permits of a semaphore of which `limit` may be out. */
 int lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
     unsigned permits, int64_t wait_ms);
 int lockbroker_release(

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.lockbroker.Broker;
 import org.lockbroker.BrokerLock;
@@ -32,7 +33,17 @@ final class Driver {
     Block(Broker broker, String number, String wait, String... names) {
       this.number = number;
       this.wait = wait.equals("-") ? null : Duration.ofMillis(Long.parseLong(wait));
-      lock = broker.lock(names);
+      String last = names[names.length - 1];
+      int at = last.indexOf('=');
+      lock = at < 0 ? broker.lock(names)
+          : broker.lock(Arrays.copyOf(names, names.length - 1)).withValue(last.substring(at + 1));
+    }
+
+    void value(String text) {
+      ask(number, () -> {
+        hold.setValue(text);
+        return "valued";
+      });
     }
 
     @Override
@@ -50,6 +61,19 @@ final class Driver {
       }
       say(number, "released");
     }
+  }
+
+  /** In a thread of its own: what others read, or what can be read of them. */
+  private static void ask(String number, Supplier<String> question) {
+    Thread thread = new Thread(() -> {
+      try {
+        say(number, question.get());
+      } catch (LockBrokerException error) {
+        say(number, error.code(), error.getMessage());
+      }
+    });
+    thread.setDaemon(true);
+    thread.start();
   }
 
   public static void main(String[] args) throws IOException, InterruptedException {
@@ -72,6 +96,11 @@ final class Driver {
           block.end.countDown();
         } else if (words[0].equals("check")) {
           say(words[1], block.hold.isLost() ? "lost" : "safe");
+        } else if (words[0].equals("value")) {
+          block.value(words[2]);
+        } else if (words[0].equals("read")) {
+          ask(words[1], () -> broker.value(words[2]).map((found) -> "read " + found)
+              .orElse("none"));
         } else if (words[0].equals("stall")) {
           Thread.sleep(Long.parseLong(words[1]));
           say(words[1], "stalled");

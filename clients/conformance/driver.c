@@ -66,21 +66,44 @@ on_lost(void *arg, const char *name, const char *reason)
 }
 
 static void
-take(struct lockbroker *lb, int number, const char *wait, const char *names)
+say(struct lockbroker *lb, int number, int code, const char *good)
 {
-	struct block *b = &blocks[number];
-	uint64_t fence;
-	int code;
-
-	snprintf(b->names, sizeof(b->names), "%s", names);
-	code = lockbroker_lock(lb, b->names, NULL,
-	    strcmp(wait, "-") == 0 ? -1 : strtoll(wait, NULL, 10), &fence);
-	b->held = code == LOCKBROKER_OK;
-	if (b->held)
-		printf("%d held %" PRIu64 "\n", number, fence);
+	if (code == LOCKBROKER_OK)
+		printf("%d %s\n", number, good);
 	else
 		printf(
 		    "%d %s %s\n", number, word_of(code), lockbroker_error(lb));
+}
+
+static void
+take(struct lockbroker *lb, int number, const char *wait, const char *names)
+{
+	struct block *b = &blocks[number];
+	uint64_t fence = 0;
+	char *value, held[32];
+	int code;
+
+	snprintf(b->names, sizeof(b->names), "%s", names);
+	value = strstr(b->names, " value=");
+	if (value != NULL)
+		*value++ = '\0';
+	code = lockbroker_lock(lb, b->names, value,
+	    strcmp(wait, "-") == 0 ? -1 : strtoll(wait, NULL, 10), &fence);
+	b->held = code == LOCKBROKER_OK;
+	snprintf(held, sizeof(held), "held %" PRIu64, fence);
+	say(lb, number, code, held);
+}
+
+static void
+read_value(struct lockbroker *lb, int number, const char *name)
+{
+	char *value, good[LINE_MAX_BYTES] = "none";
+	int code = lockbroker_value(lb, name, &value);
+
+	if (value != NULL)
+		snprintf(good, sizeof(good), "read %s", value);
+	free(value);
+	say(lb, number, code, good);
 }
 
 static void
@@ -114,6 +137,11 @@ obey(struct lockbroker *lb, char *line)
 		take(lb, (int)number, wait, names);
 	} else if (strcmp(what, "check") == 0) {
 		check(lb, (int)number);
+	} else if (strcmp(what, "value") == 0) {
+		code = lockbroker_set_value(lb, blocks[number].names, wait);
+		say(lb, (int)number, code, "valued");
+	} else if (strcmp(what, "read") == 0) {
+		read_value(lb, (int)number, wait);
 	} else if (strcmp(what, "unlock") == 0) {
 		code = lockbroker_unlock(lb, blocks[number].names);
 		blocks[number].held = false;

@@ -45,6 +45,11 @@ type block struct {
 
 func (b *block) run(broker *lockbroker.Broker, number string, names []string,
 	opts ...lockbroker.Option) {
+	last := len(names) - 1
+	if _, value, ok := strings.Cut(names[last], "="); ok {
+		opts = append(opts, lockbroker.Value(value))
+		names = names[:last]
+	}
 	opts = append(opts, lockbroker.Names(names[1:]...))
 	err := broker.Do(context.Background(), names[0],
 		func(ctx context.Context, lock *lockbroker.Lock) error {
@@ -68,11 +73,34 @@ func (b *block) run(broker *lockbroker.Broker, number string, names []string,
 	}
 }
 
-func (b *block) check(number string) {
+func (b *block) held() *lockbroker.Lock {
 	mutex.Lock()
-	lock := b.lock
-	mutex.Unlock()
-	if lock.Err() != nil {
+	defer mutex.Unlock()
+	return b.lock
+}
+
+func (b *block) value(number, text string) {
+	if err := b.held().SetValue(context.Background(), text); err != nil {
+		say(number, code(err), err)
+	} else {
+		say(number, "valued")
+	}
+}
+
+func read(broker *lockbroker.Broker, number, name string) {
+	value, err := broker.Value(context.Background(), name)
+	switch {
+	case err != nil:
+		say(number, code(err), err)
+	case value == "":
+		say(number, "none")
+	default:
+		say(number, "read", value)
+	}
+}
+
+func (b *block) check(number string) {
+	if b.held().Err() != nil {
 		say(number, "lost")
 	} else {
 		say(number, "safe")
@@ -113,6 +141,10 @@ func main() {
 			close(blocks[number].end)
 		case "check":
 			blocks[number].check(number)
+		case "value":
+			go blocks[number].value(number, words[2])
+		case "read":
+			go read(broker, number, words[2])
 		case "stall":
 			time.Sleep(milliseconds(number))
 			say(number, "stalled")

@@ -8,8 +8,10 @@ const options = process.argv.includes('grace') ? { grace: 5000 } : {};
 const broker = new Broker(process.argv[2], options);
 const blocks = new Map();
 
-async function block(number, wait, names) {
+async function block(number, wait, words) {
+  const names = words.filter((word) => !word.includes('='));
   const ask = wait === '-' ? {} : { wait: +wait };
+  if (names.length < words.length) ask.value = words.at(-1).replace(/.*?=/, '');
   try {
     await broker.request(names, ask, (lock) => new Promise((end) => {
       lock.signal.addEventListener('abort', () => say(number, 'told'));
@@ -31,6 +33,24 @@ function check(number) {
   }
 }
 
+/* What others read, or what can be read of them. */
+async function value(number, ask) {
+  try {
+    say(number, ...await ask());
+  } catch (error) {
+    say(number, error.code, error.message);
+  }
+}
+
+const setValue = (number, text) => value(number, async () => {
+  await blocks.get(number).lock.setValue(text);
+  return ['valued'];
+});
+const readValue = (number, name) => value(number, async () => {
+  const found = await broker.value(name);
+  return found === undefined ? ['none'] : ['read', found];
+});
+
 /* The event loop stands still. */
 function stall(ms) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, +ms);
@@ -43,6 +63,8 @@ lines.on('line', (line) => {
   if (what === 'lock') block(number, wait, names);
   else if (what === 'unlock') blocks.get(number).end();
   else if (what === 'check') check(number);
+  else if (what === 'value') setValue(number, wait);
+  else if (what === 'read') readValue(number, wait);
   else if (what === 'stall') stall(number);
 });
 lines.on('close', async () => {

@@ -19,9 +19,9 @@ def say(*words):
 class Block:
     """A `with` block, in a thread of its own, until it is told to end."""
 
-    def __init__(self, broker, number, wait, names):
+    def __init__(self, broker, number, wait, names, value):
         self.number = number
-        self.lock = broker.lock(*names, wait=wait)
+        self.lock = broker.lock(*names, wait=wait, value=value)
         self.end = threading.Event()
         threading.Thread(target=self.run, daemon=True).start()
 
@@ -44,12 +44,27 @@ class Block:
         self.lock.lost.wait()
         say(self.number, "told")
 
+    def value(self, text):
+        try:
+            self.lock.set_value(text)
+            say(self.number, "valued")
+        except lockbroker.Error as error:
+            say(self.number, error.code, error)
+
     def check(self):
         try:
             self.lock.check()
             say(self.number, "safe")
         except lockbroker.Lost:
             say(self.number, "lost")
+
+
+def read(broker, number, name):
+    try:
+        value = broker.value(name)
+        say(number, *(["none"] if value is None else ["read", value]))
+    except lockbroker.Error as error:
+        say(number, error.code, error)
 
 
 def main():
@@ -60,11 +75,16 @@ def main():
             what, number, *rest = line.split()
             if what == "lock":
                 wait = None if rest[0] == "-" else int(rest[0]) / 1000
-                blocks[number] = Block(broker, number, wait, rest[1:])
+                value = rest.pop().partition("=")[2] if "=" in rest[-1] else None
+                blocks[number] = Block(broker, number, wait, rest[1:], value)
             elif what == "unlock":
                 blocks[number].end.set()
             elif what == "check":
                 blocks[number].check()
+            elif what == "value":
+                threading.Thread(target=blocks[number].value, args=rest, daemon=True).start()
+            elif what == "read":
+                threading.Thread(target=read, args=(broker, number, *rest), daemon=True).start()
             elif what == "stall":
                 time.sleep(int(number) / 1000)
                 say(number, "stalled")

@@ -16,9 +16,9 @@ def say(*words):
 class Block:
     """An `async with` block, in a task of its own, until it is told to end."""
 
-    def __init__(self, broker, number, wait, names):
+    def __init__(self, broker, number, wait, names, value):
         self.number = number
-        self.lock = broker.lock(*names, wait=wait)
+        self.lock = broker.lock(*names, wait=wait, value=value)
         self.end = asyncio.Event()
         self.task = asyncio.ensure_future(self.run())
 
@@ -35,6 +35,13 @@ class Block:
         except lockbroker.Error as error:
             say(self.number, error.code, error)
 
+    async def value(self, text):
+        try:
+            await self.lock.set_value(text)
+            say(self.number, "valued")
+        except lockbroker.Error as error:
+            say(self.number, error.code, error)
+
     def check(self):
         try:
             self.lock.check()
@@ -43,9 +50,17 @@ class Block:
             say(self.number, "lost")
 
 
+async def read(broker, number, name):
+    try:
+        value = await broker.value(name)
+        say(number, *(["none"] if value is None else ["read", value]))
+    except lockbroker.Error as error:
+        say(number, error.code, error)
+
+
 async def main():
     grace = 5 if "grace" in sys.argv[2:] else 0
-    blocks = {}
+    blocks, tasks = {}, []
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -54,11 +69,16 @@ async def main():
             what, number, *rest = line.decode().split()
             if what == "lock":
                 wait = None if rest[0] == "-" else int(rest[0]) / 1000
-                blocks[number] = Block(broker, number, wait, rest[1:])
+                value = rest.pop().partition("=")[2] if "=" in rest[-1] else None
+                blocks[number] = Block(broker, number, wait, rest[1:], value)
             elif what == "unlock":
                 blocks[number].end.set()
             elif what == "check":
                 blocks[number].check()
+            elif what == "value":
+                tasks.append(asyncio.ensure_future(blocks[number].value(*rest)))
+            elif what == "read":
+                tasks.append(asyncio.ensure_future(read(broker, number, *rest)))
             elif what == "stall":
                 time.sleep(int(number) / 1000)
                 say(number, "stalled")

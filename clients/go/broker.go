@@ -34,6 +34,15 @@ type Config struct {
 	// Patience is how much longer a call may take than its Wait; a second if it
 	// is 0.
 	Patience time.Duration
+	// Trace returns the traceparent of a context, or "", for each lock without the
+	// option [Trace]. With OpenTelemetry:
+	//
+	//	func(ctx context.Context) string {
+	//		carrier := propagation.MapCarrier{}
+	//		propagation.TraceContext{}.Inject(ctx, carrier)
+	//		return carrier["traceparent"]
+	//	}
+	Trace func(ctx context.Context) string
 	// Logger hears what nobody can be told otherwise; slog.Default() if it is nil.
 	Logger *slog.Logger
 }
@@ -680,5 +689,37 @@ func (b *Broker) release(h *hold) error {
 		return h.err
 	default:
 		return err.(*Error).about(w.names)
+	}
+}
+
+// setValue asks twice where the session has come back in between.
+func (b *Broker) setValue(ctx context.Context, h *hold, value string) error {
+	if err := checkWord(value, "bad-option"); err != nil {
+		return err
+	}
+	if h.want.kind != "lock" || len(h.want.names) > 1 {
+		return badOption("only a lock of one name has a value")
+	}
+	b.lock()
+	defer b.unlock()
+	l := b.limit(0)
+	for last := false; ; last = true {
+		switch {
+		case isDone(ctx):
+			return errStopped
+		case h.given:
+			return &Error{Code: "not-held", Text: "it was given back"}
+		case h.valid() == 0:
+			return h.err
+		}
+		c := h.s.send("SETVALUE " + h.want.names[0] + " value=" + value)
+		err := b.await(ctx, h.s, c, l)
+		if err == nil {
+			err = c.reply.err()
+		}
+		if last || !isAgain(err) {
+			return err
+		}
+		h.s.comesBack(ctx)
 	}
 }

@@ -564,3 +564,79 @@ func TestWordsOfOptions(t *testing.T) {
 		}
 	}
 }
+
+func TestValuesThatCanNotBe(t *testing.T) {
+	one, two := take(t, "v1"), take(t, "v2", lockbroker.Names("v3"))
+	permit, err := broker.Semaphore("v", 2).Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer permit.Unlock()
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	for _, got := range []struct {
+		err  error
+		code string
+	}{
+		{one.SetValue(ctx, "a b"), "bad-option"},
+		{one.SetValue(ctx, ""), "bad-option"},
+		{two.SetValue(ctx, "x"), "bad-option"},
+		{permit.SetValue(ctx, "x"), "bad-option"},
+		{one.SetValue(over, "x"), "cancelled"},
+	} {
+		var refused *lockbroker.Error
+		if !errors.As(got.err, &refused) || refused.Code != got.code || refused.Names == nil {
+			t.Error(got.err, got.code)
+		}
+	}
+	if value, err := broker.Value(ctx, "v1"); value != "" && value != "x" || err != nil {
+		t.Error(value, err)
+	}
+	_ = one.Unlock()
+	want(t, one.SetValue(ctx, "x"), lockbroker.ErrLost)
+	if _, err := broker.Value(ctx, "a b"); err == nil {
+		t.Error("that is no name")
+	}
+	lost := take(t, "v4", lockbroker.Hold(50*time.Millisecond))
+	<-lost.Context().Done()
+	want(t, lost.SetValue(ctx, "x"), lockbroker.ErrLost)
+}
+
+func TestTraceOfAContext(t *testing.T) {
+	type key struct{}
+	var mutex sync.Mutex
+	told := []string{}
+	address := serve(t, func(line string) string {
+		if _, trace, _ := strings.Cut(line, " trace="); strings.HasPrefix(line, "LOCK ") {
+			mutex.Lock()
+			defer mutex.Unlock()
+			told = append(told, strings.TrimSuffix(trace, " wait=0"))
+		}
+		return usual(line)
+	})
+	b := open(t, lockbroker.Config{Trace: func(ctx context.Context) string {
+		trace, _ := ctx.Value(key{}).(string)
+		return trace
+	}}, address)
+	inside := context.WithValue(ctx, key{}, "context's")
+	lock := func(ctx context.Context, opts ...lockbroker.Option) error {
+		return b.Do(ctx, "a", func(context.Context, *lockbroker.Lock) error { return nil },
+			append(opts, lockbroker.Try())...)
+	}
+	for _, err := range []error{
+		lock(inside), lock(inside, lockbroker.Trace("its-own")), lock(ctx),
+		b.Semaphore("s", 1).Do(inside, func(context.Context, *lockbroker.Lock) error { return nil }),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if err := lock(context.WithValue(ctx, key{}, "a b")); err == nil {
+		t.Error("that is no trace")
+	}
+	mutex.Lock()
+	defer mutex.Unlock()
+	if !slices.Equal(told, []string{"context's", "its-own", ""}) {
+		t.Error(told)
+	}
+}

@@ -134,6 +134,21 @@ func ExampleBroker_Elect() {
 	// Output: leads until <nil>
 }
 
+func ExampleBroker_Value() {
+	leader, err := broker.Elect(ctx, "mail-leader", lockbroker.Value("10.0.0.7:80"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer leader.Unlock()
+	fmt.Println(broker.Value(ctx, "mail-leader"))
+	fmt.Println(leader.SetValue(ctx, "10.0.0.7:8080"))
+	fmt.Println(broker.Value(ctx, "mail-leader"))
+	// Output:
+	// 10.0.0.7:80 <nil>
+	// <nil>
+	// 10.0.0.7:8080 <nil>
+}
+
 func ExampleLatch() {
 	migrated := broker.Latch("migrated")
 	if err := migrated.Create(ctx, 1); err != nil {

@@ -68,8 +68,8 @@ func Delay(d time.Duration) Option {
 	return func(r *request) { r.set("Delay", &r.delay, d, 0) }
 }
 
-// Value is a word that others read with STATUS or WATCH while the lock is held, such
-// as the address of a leader.
+// Value is a word that others read with [Broker.Value] while the lock is held, such as
+// the address of a leader.
 func Value(v string) Option {
 	return func(r *request) {
 		r.value = v
@@ -80,7 +80,7 @@ func Value(v string) Option {
 }
 
 // Trace is a traceparent (W3C Trace Context) that the broker's log, QUEUE and HISTORY
-// tell with the lock.
+// show with the lock; by default the Trace of the [Config] returns it.
 func Trace(traceparent string) Option {
 	return func(r *request) {
 		r.trace = traceparent
@@ -182,6 +182,12 @@ type Lock struct {
 // from, the context of a Lock of that name) is [ErrDeadlock].
 func (b *Broker) Lock(ctx context.Context, name string, opts ...Option) (*Lock, error) {
 	r, err := newRequest(opts)
+	if err == nil && r.trace == "" && b.config.Trace != nil {
+		if trace := b.config.Trace(ctx); trace != "" {
+			Trace(trace)(r)
+			err = r.err
+		}
+	}
 	if err != nil {
 		return nil, named(err, []string{name})
 	}
@@ -195,6 +201,17 @@ func (b *Broker) Lock(ctx context.Context, name string, opts ...Option) (*Lock, 
 // Elect waits until it leads: it is a Lock, and who has the name leads.
 func (b *Broker) Elect(ctx context.Context, name string, opts ...Option) (*Lock, error) {
 	return b.Lock(ctx, name, opts...)
+}
+
+// Value returns the value of the current holder, through any broker; "" if the lock is
+// free, or the holder gave no value.
+func (b *Broker) Value(ctx context.Context, name string) (string, error) {
+	r, err := b.query(ctx, &want{kind: "query", names: []string{name}, brief: true,
+		line: "STATUS " + name}, []Option{Try()})
+	if err != nil {
+		return "", err
+	}
+	return r.get("value"), nil
 }
 
 // Do calls fn while it holds the lock, with the context of that. It returns the
@@ -302,6 +319,11 @@ func (l *Lock) do(fn func(context.Context, *Lock) error) (err error) {
 		}
 	}()
 	return fn(l.Context(), l)
+}
+
+// SetValue changes the value that [Broker.Value] returns.
+func (l *Lock) SetValue(ctx context.Context, value string) error {
+	return told(ctx, l.hold.s.b.setValue(ctx, l.hold, value), l.hold.want.names)
 }
 
 // Unlock gives it back. The error is a [LostError] if it was lost before.

@@ -43,6 +43,7 @@ type want struct {
 	hold  time.Duration
 	once  bool // it must not be asked twice
 	whole bool // it excludes all others
+	brief bool // it has no wait= of its own
 }
 
 func (w *want) undo(names string) string {
@@ -807,7 +808,7 @@ func (s *session) isFinal(r *reply, rest time.Duration) bool {
 // take asks, for so long.
 func (s *session) take(w *want, rest time.Duration) *call {
 	line := w.line
-	if rest < forever {
+	if rest < forever && !w.brief {
 		line += " wait=" + duration(rest)
 	}
 	var c *call

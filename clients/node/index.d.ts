@@ -40,9 +40,9 @@ export interface LockOptions extends GrantOptions {
   keep?: number;
   /** Nobody else has it for so many ms after an end that is no release. */
   delay?: number;
-  /** A word that others read with STATUS or WATCH while it is held. */
+  /** A word that others read with `Broker.value()` while it is held. */
   value?: string;
-  /** A traceparent that the broker's log tells; by default of OpenTelemetry's span. */
+  /** A traceparent for the broker's log; by default from OpenTelemetry's span. */
   trace?: string;
 }
 
@@ -68,6 +68,8 @@ export interface Lock extends Permits {
   /** Rises with each exclusive grant of the (first) name. */
   readonly fence: number;
   readonly fences: number[];
+  /** Changes the value that `Broker.value()` returns. */
+  setValue(value: string): Promise<void>;
 }
 
 export interface LockInfo {
@@ -102,6 +104,8 @@ export class Broker {
   request<T>(names: string | string[], options: LockOptions, fn: Granted<T>): Promise<T>;
   elect<T>(name: string, fn: Granted<T>): Promise<T>;
   elect<T>(name: string, options: LockOptions, fn: Granted<T>): Promise<T>;
+  /** The value of the current holder, through any broker. */
+  value(name: string): Promise<string | undefined>;
   semaphore<T>(name: string,
     options: SemaphoreOptions & { ifAvailable: true },
     fn: Perhaps<T, Permits>): Promise<T>;

@@ -24,7 +24,7 @@ const os = require('os');
 const { inspect } = require('util');
 const {
   ALONE, FAILED, FROZEN, Gone, Limit, LockError, PATIENCE, STILL, Session, Hold,
-  TRY_AGAIN, again, duration, field, now, optional, sleep,
+  TRY_AGAIN, again, duration, field, now, optional, sleep, utf8,
 } = require('./session.js');
 
 const LOCAL_SOCKET = '/run/lockbrokerd/lockbrokerd.sock';
@@ -132,9 +132,11 @@ function pem(given) {
 /* What functions see of a hold. */
 class Lock {
   #hold;
+  #broker;
 
-  constructor(hold) {
+  constructor(hold, broker) {
     this.#hold = hold;
+    this.#broker = broker;
     this.names = [...hold.want.names];
     this.name = this.names[0];
     this.mode = hold.want.mode;
@@ -155,6 +157,11 @@ class Lock {
     if (this.#hold.valid === 0)
       throw this.#hold.error || new LockError('lost', 'given back');
   }
+
+  /* Changes the value that Broker.value() returns. */
+  async setValue(value) {
+    await this.#broker.setValue(this.#hold, value);
+  }
 }
 
 /* The promise, unless the signal is aborted before. */
@@ -173,14 +180,14 @@ function abortable(promise, signal) {
 }
 
 /* What is asked for: its words, and those that give it back. */
-function want(kind, given, verb, rest = '', { mode, hold, undo, once } = {}) {
+function want(kind, given, verb, rest = '', { mode, hold, undo, once, brief } = {}) {
   const names = Array.isArray(given) ? given.map((name) => word(name)) : [word(given)];
   if (!names.length) throw new LockError('bad-request', 'a lock has a name');
   const all = names.length > 1 ? names.join(' ') : names[0];
   const keys = names.map((name) => `${kind} ${name}`);
   const busy = hold == null ? keys : [...keys, ALONE];
   const line = `${verb} ${all}${rest}`;
-  return { kind, names, all, keys, busy, line, mode, hold, undo, once };
+  return { kind, names, all, keys, busy, line, mode, hold, undo, once, brief };
 }
 
 const MODES = new Map([['exclusive', ''], ['shared', ' mode=shared']]);
@@ -461,6 +468,31 @@ class Broker {
     throw error.code === 'not-held' ? new LockError('lost', error.message) : error;
   }
 
+  /* Asks twice where the session has come back in between. */
+  async setValue(hold, value) {
+    const { session, want: { kind, names } } = hold;
+    try {
+      word(value, 'bad-option');
+      if (kind !== 'lock' || names.length > 1)
+        throw new LockError('bad-option', 'only a lock of one name has a value');
+      const limit = new Limit(this.patience, 0);
+      for (let last = false; ; last = true) {
+        if (hold.valid === 0) throw hold.error || new LockError('lost', 'given back');
+        const said = session.send(`SETVALUE ${names[0]} value=${value}`);
+        try {
+          (await this.answer(said, session, limit)).check();
+          return;
+        } catch (error) {
+          if (last || !(error instanceof Gone)) throw error;
+          await session.comesBack();
+        }
+      }
+    } catch (error) {
+      if (error instanceof LockError) error.about(names);
+      throw error;
+    }
+  }
+
   /*
    * Calls the function with what is held, and gives it back.  The options may be
    * left out.
@@ -486,7 +518,7 @@ class Broker {
     if (!hold) return fn(null);
     let value, failure;
     try {
-      value = await fn(new Lock(hold));
+      value = await fn(new Lock(hold, this));
     } catch (error) {
       failure = { error };
     }
@@ -511,6 +543,13 @@ class Broker {
   /* Calls fn once it leads. */
   elect(name, options, fn) {
     return this.request(name, options, fn);
+  }
+
+  /* The value of the current holder, through any broker, or undefined. */
+  async value(name) {
+    const what = want('query', name, 'STATUS', '', { brief: true });
+    const found = (await this.ask(what, { wait: 0 })).get('value');
+    return found === undefined ? undefined : utf8(found);
   }
 
   /* Calls fn with permits of a semaphore of which `limit` may be out. */

@@ -721,7 +721,8 @@ class Session {
 
   /* Asks, for so long; what is granted is the `hold` of the promise. */
   take(want, rest) {
-    const line = rest === Infinity ? want.line : want.line + optional('wait', rest);
+    const line = rest === Infinity || want.brief ? want.line :
+      want.line + optional('wait', rest);
     const said = this.send(line, (reply) => {
       said.hold = this.granted(want, reply);
     });
@@ -830,5 +831,5 @@ class Session {
 
 module.exports = {
   ALONE, FAILED, FROZEN, Gone, Limit, LockError, PATIENCE, STILL, Session, Hold,
-  TRY_AGAIN, again, duration, field, now, optional, sleep,
+  TRY_AGAIN, again, duration, field, now, optional, sleep, utf8,
 };

@@ -239,8 +239,42 @@ final class JavaStories {
         say(traced.fence() > 0);
       }
       try (Hold leader = broker.elect("leader", "10.0.0.7:80")) {
-        say(leader.fence() > 0);
+        say(leader.fence() > 0, broker.value("leader").get());
+        leader.setValue("10.0.0.8:80");
+        say(broker.value("leader").get(), broker.value("other"), end(() -> leader.setValue("a b")));
+        leader.close();
+        say(end(() -> leader.setValue("x")));
       }
+      BrokerLock lock = broker.lock("b");
+      lock.lock();
+      lock.setValue("\u00e9l\u00e8ve");
+      say("\u00e9l\u00e8ve".equals(broker.value("b").get()));
+      lock.unlock();
+      try (Hold both = broker.lock("a", "b").acquire();
+          Hold permit = broker.semaphore("s", 1).acquire()) {
+        say(end(() -> both.setValue("x")), end(() -> permit.setValue("x")),
+            end(() -> lock.setValue("x")));
+      }
+    }
+  }
+
+  /** Each thread has its trace, also where another one waits for it. */
+  static void traces() throws Exception {
+    ThreadLocal<String> trace = new ThreadLocal<>();
+    try (Broker broker = Broker.builder().addresses(given[0]).trace(trace::get).build()) {
+      trace.set("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+      broker.lock("a").acquire().close();
+      trace.set("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00");
+      broker.lock("a").lockAsync().get().close();
+      broker.readWriteLock("a").readLock().lock();
+      broker.readWriteLock("a").readLock().unlock();
+      broker.lock("a").withTrace("00-11111111111111111111111111111111-1111111111111111-00")
+          .acquire().close();
+      trace.remove();
+      broker.lock("a").acquire().close();
+      broker.semaphore("s", 1).acquire().close();
+      trace.set("none");
+      say(end(() -> broker.lock("a").acquire()));
     }
   }
 

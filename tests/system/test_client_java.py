@@ -113,11 +113,19 @@ class Locks(Client):
         self.control.ok("WATCH leader")
         self.assertEqual(self.story("permits"), [
             "false timeout mismatch", "UnsupportedOperationException bad-option", "true", "true",
-            "true"])
+            "true 10.0.0.7:80", "10.0.0.8:80 Optional.empty bad-option", "not-held", "true",
+            "bad-option bad-option IllegalMonitorStateException"])
         self.assertIn(" trace=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
                       self.control.ok("HISTORY t").body[0])
-        told = [self.control.event() for _ in range(4)][-1]
-        self.assertEqual((told.status, told["value"]), ("!HELD", "10.0.0.7:80"))
+        while self.control.event().fields.get("value") != "10.0.0.8:80":
+            pass
+
+    def test_traces(self):
+        self.prepare()
+        self.assertEqual(self.story("traces"), ["bad-option"])
+        rows = self.control.ok("HISTORY a").body
+        self.assertEqual([re.findall(r" trace=00-(...)", row) for row in rows],
+                         [[], ["111"], ["4bf"], ["4bf"], ["0af"]])
 
     def test_futures(self):
         """They belong to no thread, and end their wait when they are cancelled."""

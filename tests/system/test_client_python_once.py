@@ -1,4 +1,5 @@
-"""once() of the Python client (clients/python): functions that are run at one host; traces."""
+"""once() of the Python client (clients/python): functions that are run at one host; traces and
+values."""
 
 import asyncio
 import inspect
@@ -7,7 +8,7 @@ import time
 import types
 import unittest.mock
 
-from lib.wait import hang
+from lib.wait import eventually, hang
 import test_client_python as python
 
 import lockbroker.aio  # pylint: disable=import-error,wrong-import-order
@@ -142,3 +143,47 @@ class Traces(python.Client):
             span.is_valid = False
             with lock:
                 self.assertNotIn(" trace=", self.control.ok("QUEUE a").body[0])
+
+
+class Values(python.Client):
+    def test_values(self):
+        """With a session of the own thread, and with one that is lent."""
+        self.prepare()
+        broker, other = self.open(), self.open()
+        self.check(broker, other)
+
+        def is_lent():
+            with broker.lock("before"):
+                pass
+            return broker._own.ways  # pylint: disable=protected-access
+        eventually(is_lent, 10)
+        self.check(broker, other)
+
+    def check(self, broker, other):
+        self.assertIsNone(other.value("leader"))
+        lock = broker.elect("leader", value="a")
+        for _ in range(3):
+            with lock as hold:
+                self.assertEqual(other.value("leader"), "a")
+                hold.set_value("\u00e9l\u00e8ve=1")
+                self.assertEqual((other.value("leader"), broker.value("leader")),
+                                 2 * ("\u00e9l\u00e8ve=1",))
+                lock.set_value("b")
+                self.assertEqual(other.value("leader"), "b")
+        with self.assertRaisesRegex(lockbroker.Lost, "^leader is not held"):
+            hold.set_value("c")
+        c = broker.lock("c").acquire()
+        with broker.lock("a", "b") as two, broker.semaphore("s", 1) as permit:
+            for hold, value in ((two, "x"), (permit, "x"), (c, "a b"), (c, "")):
+                with self.assertRaises(lockbroker.Error) as caught:
+                    hold.set_value(value)
+                self.assertEqual((caught.exception.code, caught.exception.names),
+                                 ("bad-option", hold.names))
+            self.control.ok("UNLOCK-FORCE c")
+            self.assertTrue(c.lost.wait(hang(10)))
+            with self.assertRaisesRegex(lockbroker.Lost, "forced"):
+                c.set_value("x")
+            with self.assertRaises(lockbroker.Error):
+                broker.value("a b")
+            with self.assertRaises(lockbroker.Lost):
+                c.release()

@@ -25,7 +25,7 @@ class Story(SystemTest):
     """Each client plays all that it can, and what a real broker can play once more there."""
 
     limit = 100
-    can = ("two", "grace")
+    can = ("two", "grace", "value")
 
     def check(self, *argv):
         play.ANSWER_S, play.SLACK_S = hang(20), hang(0.3)
@@ -130,7 +130,7 @@ for line in sys.stdin:
 class Library(Story):
     """The library for C has one session, which makes one request at a time."""
 
-    can = ("grace",)
+    can = ("grace", "value")
 
     def test_c(self):
         folder = tempfile.mkdtemp()

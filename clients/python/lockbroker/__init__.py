@@ -499,14 +499,21 @@ class _Own:
             pass
         back(way.events + way.data)
 
-    async def release(self, work: _Work) -> None:
+    async def _owned(self, work: _Work) -> Grant:
+        """What it was granted, once this thread has its session back."""
         grant = work.grant
         assert grant is not None
         while work.way is not None and work.way.session is grant.session:
             self._take_back(work.way)
             if work.way.session is not None:
                 await asyncio.sleep(MOMENT / 4)  # a thread uses it just now
-        await self.core.release(grant)
+        return grant
+
+    async def release(self, work: _Work) -> None:
+        await self.core.release(await self._owned(work))
+
+    async def set_value(self, work: _Work, value: str) -> None:
+        await self.core.set_value(await self._owned(work), value)
 
     async def close(self) -> None:
         self.core.closed = True
@@ -666,9 +673,15 @@ class Broker:
         return Lock(self, aio.semaphore_words(name, limit, permits), wait)
 
     def elect(self, name: str, value: Optional[str] = None) -> "Lock":
-        """A lock that is waited for: who has it leads.  Others read the value:
-        where to find the leader."""
+        """A lock that is waited for; its holder leads.  value() returns the
+        value: where to find the leader."""
         return self.lock(name, value=value)
+
+    def value(self, name: str) -> Optional[str]:
+        """The `value` of the current holder, through any broker; None if the
+        lock is free, or the holder gave no value."""
+        found: Optional[str] = self._run(lambda: self._core.value(name))
+        return found
 
     def once(self, name: str, *, keep: Optional[float] = None,
              busy: str = "skip", wait: Optional[float] = 0,
@@ -813,6 +826,14 @@ class Hold:
             lock = self._lock()
             if lock is not None:
                 lock._forget(self)
+
+    def set_value(self, value: str) -> None:
+        """Changes the value that Broker.value() returns.  Raises Lost if the
+        lock was lost."""
+        self.check()
+        work, own = self._work, self._own
+        assert own is not None
+        self._broker._run(lambda: own.set_value(work, value))
 
     def _exit(self, kind: Any, *_: object) -> None:
         try:
@@ -979,6 +1000,11 @@ class Lock:
     def release(self) -> None:
         """Raises Lost if it was lost."""
         self._mine().release()
+
+    def set_value(self, value: str) -> None:
+        """Changes the value that Broker.value() returns.  Raises Lost if the
+        lock was lost."""
+        self._mine().set_value(value)
 
     def _leave(self, kind: Any, *_: object) -> None:
         try:

@@ -1330,6 +1330,26 @@ class Broker:
         if over and hold.reason is not None:
             raise hold.error()
 
+    async def set_value(self, hold: Grant, value: str) -> None:
+        """Twice, where its session has come back in between."""
+        limit = Limit(self, 0.0)
+        try:
+            check_word(value, "bad-option")
+            if hold.kind != "lock" or len(hold.names) > 1:
+                raise Error("only a lock of one name has a value", "bad-option")
+            for _ in range(2):
+                hold.check()
+                try:
+                    (await hold.session.ask("SETVALUE %s value=%s" % (
+                        hold.names[0], value), limit)).check()
+                    return
+                except Gone:
+                    await hold.session.come_back(limit.left())
+            hold.check()
+            raise Unavailable("%s does not answer" % hold.session.address.text)
+        except Error as error:
+            raise error.about(hold.names)
+
     # What a program drops, and what it holds already.
 
     def watch(self, handle: "Hold", grant: Grant) -> None:
@@ -1378,9 +1398,9 @@ class Broker:
         is lost after so long.  `keep`: nobody else has it for so long from the
         grant, whatever its end.  `delay`: the same from an end that is no
         release, but a crash, for example.  `value`: a word that others read
-        with STATUS or WATCH while it is held.  `trace`: a traceparent that the
-        broker's log, QUEUE and HISTORY tell; by default that of OpenTelemetry's
-        present span, if there is one.
+        with Broker.value() while it is held.  `trace`: a traceparent that the
+        broker's log, QUEUE and HISTORY show; by default OpenTelemetry's current
+        span, if there is one.
 
         What is not granted raises Busy (it would have to wait), TimedOut,
         Unavailable, Denied or Deadlock; what is lost, Lost at the end of its
@@ -1395,9 +1415,16 @@ class Broker:
         return Lock(self, semaphore_words(name, limit, permits), wait)
 
     def elect(self, name: str, value: Optional[str] = None) -> "Lock":
-        """A lock that is waited for: who has it leads.  Others read the value:
-        where to find the leader."""
+        """A lock that is waited for; its holder leads.  value() returns the
+        value: where to find the leader."""
         return self.lock(name, value=value)
+
+    async def value(self, name: str) -> Optional[str]:
+        """The `value` of the current holder, through any broker; None if the
+        lock is free, or the holder gave no value."""
+        check_word(name)
+        reply = await self.query("lock", name, "STATUS " + name, again=True)
+        return reply.words.get("value")
 
     def once(self, name: str, *, keep: Optional[float] = None,
              busy: str = "skip", wait: Optional[float] = 0,
@@ -1442,15 +1469,16 @@ class Broker:
         """It has wait(), which ends when so many wait."""
         return Barrier(self, name, parties)
 
-    async def query(self, kind: str, name: str, line: str) -> Reply:
-        """A request that waits for nothing.  It may not be made twice."""
+    async def query(self, kind: str, name: str, line: str,
+                    again: bool = False) -> Reply:
+        """A request that waits for nothing; `again`: it may be made twice."""
         limit = Limit(self, 0.0)
 
         async def ask(session: Session) -> Reply:
             return (await session.ask(line, limit)).check()
         try:
             return await self.request({(kind + "?", name)}, limit, ask,
-                                      again=False)
+                                      again)
         except Error as error:
             raise error.about((name,))
 
@@ -1686,6 +1714,13 @@ class Hold:
             lock._forget(self)
         await self._broker.release(grant)
 
+    async def set_value(self, value: str) -> None:
+        """Changes the value that Broker.value() returns.  Raises Lost if the
+        lock was lost."""
+        if self._grant is None:
+            raise Lost("%s is not held" % ", ".join(self._words[1]), "not-held")
+        await self._broker.set_value(self._grant, value)
+
     async def _exit(self, kind: Any) -> None:
         task, self._task = self._task, None
         if self._cancelled:
@@ -1830,6 +1865,11 @@ class Lock:
     async def release(self) -> None:
         """Raises Lost if it was lost."""
         await self._mine().release()
+
+    async def set_value(self, value: str) -> None:
+        """Changes the value that Broker.value() returns.  Raises Lost if the
+        lock was lost."""
+        await self._mine().set_value(value)
 
     async def __aexit__(self, kind: Any, error: Any, _: object) -> None:
         await self._mine()._exit(kind)

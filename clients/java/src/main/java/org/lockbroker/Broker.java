@@ -4,6 +4,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -49,6 +51,7 @@ public final class Broker implements AutoCloseable {
     private Path cert;
     private Path key;
     private SSLContext tls;
+    private Supplier<String> trace;
     private Duration grace = Duration.ZERO;
     private Duration patience = Duration.ofSeconds(1);
 
@@ -88,6 +91,23 @@ public final class Broker implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Returns the {@code traceparent} of the calling thread, or null, for each lock; the log of the
+     * broker shows it. With OpenTelemetry:
+     *
+     * <pre>{@code
+     * () -> {
+     *   Map<String, String> headers = new HashMap<>();
+     *   W3CTraceContextPropagator.getInstance().inject(Context.current(), headers, Map::put);
+     *   return headers.get("traceparent");
+     * }
+     * }</pre>
+     */
+    public Builder trace(Supplier<String> current) {
+      trace = current;
+      return this;
+    }
+
     /** Who signs the certificates of brokers, in PEM; without it, whom Java trusts. */
     public Builder ca(Path file) {
       ca = file;
@@ -114,7 +134,8 @@ public final class Broker implements AutoCloseable {
         context = Tls.context(ca, cert, key);
       }
       return new Broker(new Core(places, user, password, label,
-          Words.millis(patience, "patience"), Words.millis(grace, "grace"), context));
+          Words.millis(patience, "patience"), Words.millis(grace, "grace"), context,
+          trace));
     }
   }
 
@@ -139,9 +160,14 @@ public final class Broker implements AutoCloseable {
     return lock(name).acquire();
   }
 
-  /** The same, with a word that others read: where to find the leader. */
+  /** The same, with a word that others read with {@link #value}: where to find the leader. */
   public Hold elect(String name, String value) throws InterruptedException {
     return lock(name).withValue(value).acquire();
+  }
+
+  /** The value of the current holder, through any broker, if there is one. */
+  public Optional<String> value(String name) {
+    return Optional.ofNullable(core.value(name));
   }
 
   /**

@@ -60,13 +60,16 @@ public final class BrokerLock implements Lock {
         value, trace);
   }
 
-  /** The same, with a word that others read with STATUS or WATCH while it is held, as an address. */
+  /** The same, with a word that others read with {@link Broker#value} while it is held, as an address. */
   public BrokerLock withValue(String word) {
     return new BrokerLock(core, names, shared, hold, keep, delay,
         Objects.requireNonNull(word, "value"), trace);
   }
 
-  /** The same, with a {@code traceparent} of W3C Trace Context, which the log of the broker tells. */
+  /**
+   * The same, with a {@code traceparent} of W3C Trace Context, which the log of the broker shows,
+   * instead of {@link Broker.Builder#trace}.
+   */
   public BrokerLock withTrace(String traceparent) {
     return new BrokerLock(core, names, shared, hold, keep, delay, value,
         Objects.requireNonNull(traceparent, "trace"));
@@ -78,6 +81,11 @@ public final class BrokerLock implements Lock {
 
   public List<String> names() {
     return names;
+  }
+
+  /** Of the trace in which the calling thread is, unless it has one. */
+  private Want wanted() {
+    return trace != null ? want : want.traced(core.trace());
   }
 
   // Blocks.
@@ -97,7 +105,7 @@ public final class BrokerLock implements Lock {
   }
 
   private Hold acquire(double wait) throws InterruptedException {
-    return new Hold(core, core.take(want, wait, true, false));
+    return new Hold(core, core.take(wanted(), wait, true, false));
   }
 
   /** If it is free. */
@@ -111,14 +119,17 @@ public final class BrokerLock implements Lock {
    * that it is not reentrant. To cancel the future ends the wait.
    */
   public CompletableFuture<Hold> lockAsync() {
-    return Hold.later(() ->
-        new Hold(core, core.take(want, Double.POSITIVE_INFINITY, true, true)));
+    return lockAsync(Double.POSITIVE_INFINITY);
   }
 
   /** The same, for so long; it ends with a {@link LockBrokerException}. */
   public CompletableFuture<Hold> lockAsync(Duration wait) {
-    double most = Words.millis(Objects.requireNonNull(wait, "wait"), "wait");
-    return Hold.later(() -> new Hold(core, core.take(want, most, true, true)));
+    return lockAsync(Words.millis(Objects.requireNonNull(wait, "wait"), "wait"));
+  }
+
+  private CompletableFuture<Hold> lockAsync(double wait) {
+    Want mine = wanted();
+    return Hold.later(() -> new Hold(core, core.take(mine, wait, true, true)));
   }
 
   // As a Lock.
@@ -135,7 +146,7 @@ public final class BrokerLock implements Lock {
 
   @Override
   public void lockInterruptibly() throws InterruptedException {
-    bind(core.take(want, Double.POSITIVE_INFINITY, true, false));
+    bind(core.take(wanted(), Double.POSITIVE_INFINITY, true, false));
   }
 
   @Override
@@ -147,7 +158,7 @@ public final class BrokerLock implements Lock {
   public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
     double wait = Math.max(0, unit.toNanos(time) / 1e6);
     try {
-      return bind(core.take(want, wait, true, false));
+      return bind(core.take(wanted(), wait, true, false));
     } catch (LockBrokerException error) {
       return refused(error);
     }
@@ -173,7 +184,7 @@ public final class BrokerLock implements Lock {
 
   private Grant uninterrupted(double wait) {
     try {
-      return core.take(want, wait, false, false);
+      return core.take(wanted(), wait, false, false);
     } catch (InterruptedException never) {
       throw new IllegalStateException(never);
     }
@@ -247,6 +258,11 @@ public final class BrokerLock implements Lock {
   /** Has this thread lost it, though it has not given it back? */
   public boolean isLost() {
     return Hold.isLost(core, mine());
+  }
+
+  /** Changes the value that {@link Broker#value} returns for the lock of this thread. */
+  public void setValue(String word) {
+    core.setValue(mine(), Objects.requireNonNull(word, "value"));
   }
 
   /** Runs this once, in a thread of its own, when what this thread has is lost. */

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 
@@ -36,6 +37,8 @@ final class Core {
   final String password;
   final String label;
   final double patience;
+  /** Who knows the trace in which a thread is; or null. */
+  private final Supplier<String> trace;
   /** Zero where the broker refuses it. */
   double grace;
   /** What a refusal is to tell. */
@@ -49,7 +52,7 @@ final class Core {
   private final ReferenceQueue<Hold> dropped = new ReferenceQueue<>();
 
   Core(List<Address> addresses, String user, String password, String label, double patience,
-      double grace, SSLContext tls) {
+      double grace, SSLContext tls, Supplier<String> trace) {
     this.addresses = addresses;
     this.user = user;
     this.password = password;
@@ -57,6 +60,7 @@ final class Core {
     this.patience = patience;
     this.grace = grace;
     this.tls = tls;
+    this.trace = trace;
     keeper = new Keeper(this);
   }
 
@@ -81,6 +85,12 @@ final class Core {
       LOG.log(System.Logger.Level.WARNING, "locks will not survive a lost connection: "
           + "the broker refuses grace=: " + error.getMessage());
     }
+  }
+
+  /** Of which trace the calling thread's request is a part, or null. */
+  String trace() {
+    String found = trace == null ? null : trace.get();
+    return found == null || found.isEmpty() ? null : found;
   }
 
   /** Something is wrong that can't be: nothing is vouched for any more. */
@@ -211,11 +221,21 @@ final class Core {
 
   // Requests.
 
+  /** What is asked of a session, which is let go if there is nothing to hold. */
+  private interface Question<T> {
+    T ask(Session session, double rest) throws InterruptedException;
+  }
+
   /**
    * Asks until something is held, and safe for some time. What a broker that has gone did not answer is
    * asked again, and so is what was lost before anybody had it, unless its bound was over.
    */
   Grant ask(Want what, double wait, Limit limit) throws InterruptedException {
+    return ask(what, wait, limit, (session, rest) -> ask(session, what, rest, limit));
+  }
+
+  private <T> T ask(Want what, double wait, Limit limit, Question<T> question)
+      throws InterruptedException {
     double begun = Clock.now();
     double end = begun + wait;
     boolean last = false;
@@ -227,7 +247,7 @@ final class Core {
       boolean late = tries > 1
           || addresses.stream().anyMatch((one) -> one.hasFailedSince(begun));
       try {
-        return ask(session, what, rest(wait, end, limit, late), limit);
+        return question.ask(session, rest(wait, end, limit, late));
       } catch (LockBrokerException error) {
         if (last || !error.again) {
           throw error;
@@ -487,6 +507,78 @@ final class Core {
       }
     } finally {
       mutex.unlock();
+    }
+  }
+
+  /** The value of who has the name, or null. */
+  String value(String name) {
+    Limit limit = new Limit(patience, 0, false);
+    Want what = Want.status(name);
+    mutex.lock();
+    try {
+      return ask(what, 0, limit, (session, rest) -> {
+        try {
+          return session.answer(session.send(what.line), limit).check().get("value");
+        } finally {
+          letGo(session, what);
+        }
+      });
+    } catch (LockBrokerException error) {
+      throw error.about(what.names);
+    } catch (InterruptedException never) {
+      throw new IllegalStateException(never);
+    } finally {
+      mutex.unlock();
+      limit.restore();
+    }
+  }
+
+  /** What others read from now on. It is asked twice where the session has come back in between. */
+  void setValue(Grant hold, String value) {
+    Limit limit = new Limit(patience, 0, false);
+    String line = "SETVALUE " + hold.want.all + " value=" + Words.option(value);
+    mutex.lock();
+    try {
+      if (!hold.want.keys.equals(List.of("lock " + hold.want.all))) {
+        throw LockBrokerException.of("bad-option", "only a lock of one name has a value");
+      }
+      if (!setValueOnce(hold, line, limit)) {
+        try {
+          hold.session.awaitReturn();
+        } catch (InterruptedException error) {
+          limit.interrupt();
+        }
+        if (!setValueOnce(hold, line, limit)) {
+          throw LockBrokerException.of("unavailable", "the broker does not answer");
+        }
+      }
+    } catch (LockBrokerException error) {
+      throw error.about(hold.want.names);
+    } catch (InterruptedException never) {
+      throw new IllegalStateException(never);
+    } finally {
+      mutex.unlock();
+      limit.restore();
+    }
+  }
+
+  /** Returns false if the broker has gone before it answered. */
+  private static boolean setValueOnce(Grant hold, String line, Limit limit)
+      throws InterruptedException {
+    if (hold.given) {
+      throw LockBrokerException.of("not-held", "it was given back");
+    }
+    if (hold.valid() == 0) {
+      throw hold.error.again();
+    }
+    try {
+      request(hold, line, limit);
+      return true;
+    } catch (LockBrokerException error) {
+      if (error.again) {
+        return false;
+      }
+      throw error;
     }
   }
 

@@ -134,6 +134,11 @@ public final class Hold implements AutoCloseable {
     }
   }
 
+  /** Changes the value that {@link Broker#value} returns. */
+  public void setValue(String word) throws LostException {
+    core.setValue(grant, Objects.requireNonNull(word, "value"));
+  }
+
   /** From now on it is lost so long after this, where it was taken withHold(). */
   public void extend(Duration hold) throws LostException {
     core.extend(grant, Objects.requireNonNull(hold, "hold"), null);

@@ -66,11 +66,33 @@ final class Want {
         " limit=" + limit + many + bound(hold), true, hold, "RELEASE ", many);
   }
 
+  /** What the broker knows of a name; there is nothing to give back. */
+  static Want status(String name) {
+    return new Want("query", List.of(name), "STATUS", "", true, Double.POSITIVE_INFINITY, "", "");
+  }
+
   private static String bound(double hold) {
     if (hold == 0) {
       throw LockBrokerException.of("bad-option", "hold=0 would be without end; leave it out");
     }
     return Words.optional("hold", hold);
+  }
+
+  /** The same, as a part of that trace; null: of none. */
+  Want traced(String trace) {
+    return trace == null ? this : new Want(this, " trace=" + Words.option(trace));
+  }
+
+  private Want(Want other, String more) {
+    names = other.names;
+    all = other.all;
+    keys = other.keys;
+    busy = other.busy;
+    line = other.line + more;
+    shared = other.shared;
+    hold = other.hold;
+    undo = other.undo;
+    undoRest = other.undoRest;
   }
 
   /** What gives back that name, or all. */
