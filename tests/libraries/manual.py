@@ -5,7 +5,6 @@ in `ran`. Without arguments it writes that into both; `unit/test_manual.py` chec
 import os
 import re
 import sys
-import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -38,13 +37,15 @@ def libraries(language, ran):
 
 
 def block(ran):
-    lines = [".Bl -tag -width Ds"]
-    for language, name in LANGUAGES.items():
-        rows = libraries(language, ran)
-        if rows:
-            text = "; ".join(f"{library} {', '.join(versions)}" for library, versions in rows)
-            lines += [f".It {name}", *textwrap.wrap(text + ".", 80, break_on_hyphens=False)]
-    return "\n".join([*lines, ".El"]) + "\n"
+    """A table: the language once, its libraries, and their versions."""
+    rows = [(name * (at == 0), library, ", ".join(versions))
+            for language, name in LANGUAGES.items()
+            for at, (library, versions) in enumerate(libraries(language, ran))]
+    widths = " ".join(f'"{max((row[at] for row in rows), key=len)}"' for at in (0, 1))
+    return "\n".join([f'.Bl -column {widths} "versions"',
+                      ".It Em language Ta Em library Ta Em versions",
+                      *(f".It {name or chr(92) + '&'} Ta {library} Ta {versions}"
+                        for name, library, versions in rows), ".El"]) + "\n"
 
 
 def numbers(ran):
