@@ -313,7 +313,7 @@ users_tell_idle(const struct users *users, struct buf *out)
 			    users->file, user->line, user->name);
 		else if (!can_come(user))
 			buf_addf(out,
-			    "auth.users: nobody can log in as %s: give it a "
+			    "auth.users: no client can log in as %s: give it a "
 			    "hash, unix or certificate\n",
 			    user->name);
 	}

@@ -316,7 +316,7 @@ class Shown(Page):
         eventually(lambda: browser.evaluate(rows) == 1, 10, "one begins so")
         self.assertEqual(browser.evaluate("location.search"), "?names=oth&sort=age")
         self.choose(browser, "#filter", "nothing", "input")
-        eventually(lambda: "No name on this broker begins with that" in browser.text("#list"), 10, "none")
+        eventually(lambda: "No name that you may view begins with that" in browser.text("#list"), 10, "none")
         self.check_quiet(browser)
 
     def choose(self, browser, selector, value, event):

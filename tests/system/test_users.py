@@ -673,7 +673,7 @@ class Command(Users):
         done = subprocess.run([find_program(), "-t", "-c", broker.config_path],
                               stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 0)
-        self.assertIn("nobody can log in as deploy", done.stderr)
+        self.assertIn("no client can log in as deploy", done.stderr)
 
     def test_what_is_said_wrong(self):
         path = self.prepare_one()

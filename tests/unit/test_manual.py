@@ -603,42 +603,55 @@ class Libraries(unittest.TestCase):
         self.assertEqual(manual.NUMBERS.findall(source("README.md")), [manual.numbers(ran)])
 
 
-class Resp(unittest.TestCase):
-    """DIAGNOSTICS of lockbroker-resp(7) has every error that a client of Redis is sent."""
+class Diagnostics(unittest.TestCase):
+    """DIAGNOSTICS has every text that the sources send, and no other."""
 
-    FILES = ("src/daemon/resp/*.c", "src/resp/*.c", "src/wire/resp_re*.c",
-             "src/daemon/bridge/broker.c")
-    CALLS = (r"\b(?:resp_fail|resp_error|ask_refuse|refuse|resp_multi_spoil|goes_wrong|"
-             r"wrong_number)\(|\bbuf_adds\((?=(?:why|w->why|b), \"[A-Zuw])|\bhints\[\] = {")
-
-    def texts(self):
-        """Each text, as the parts around what varies."""
+    def texts(self, files, calls):
+        """Each literal in a call, as the parts around what varies."""
         found = set()
-        for pattern in self.FILES:
-            for path in TOP.glob(pattern):
-                text = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S)
-                named = dict(re.findall(r'#define (\w+)[\s\\]+((?:"[^"\n]*"[\s\\]*)+)', text))
-                named |= dict(re.findall(r'static const char (\w+)\[\] =\s*("[^"]*");', text))
-                for call in re.finditer(self.CALLS, text):
-                    given = text[call.end():text.index(";\n", call.end())]
-                    given = re.sub(r"\b\w+\b", lambda m: named.get(m.group(), m.group()), given)
-                    for literal in re.findall(r'(?:"(?:[^"\\]|\\.)*"[\s\\]*)+', given):
-                        found.add(tuple(part for part in re.split(
-                            r"%(?:\.\*s|[sd])|(?<=')\w+(?=' command)", string(literal)) if part))
+        for path in (path for pattern in files for path in TOP.glob(pattern)):
+            text = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S)
+            named = dict(re.findall(r'#define (\w+)[\s\\]+((?:"[^"\n]*"[\s\\]*)+)', text))
+            named |= dict(re.findall(r'static const char (\w+)\[\] =\s*("[^"]*");', text))
+            for call in re.finditer(calls, text):
+                given = text[call.end():text.index(";\n", call.end())]
+                given = re.sub(r"\b\w+\b", lambda m: named.get(m.group(), m.group()), given)
+                for literal in re.findall(r'(?:"(?:[^"\\]|\\.)*"[\s\\]*)+', given):
+                    literal = re.sub(r"\\n$|\\n(?=\"$)", "", literal.strip())
+                    found.add(tuple(part for part in re.split(
+                        r"%(?:\.\*s|[sd])|(?<=')\w+(?=' command)", string(literal)) if part))
         return found
 
-    def test_every_error(self):
-        there = [part for parts in self.texts() for part in parts if len(part) > 4]
-        self.assertGreater(len(there), 70)
+    def check(self, page, least, files, calls):
+        texts = self.texts(files, calls)
+        parts = [part for text in texts for part in text if len(part) > 3]
+        self.assertGreaterEqual(len(parts), least)
         heads = [line.replace('""', "\0").split('"')[1].replace("\0", '"')
-                 for line in Page("lockbroker-resp.7").section("DIAGNOSTICS")
-                 if re.match(r'\.(It )?Li "', line)]
-        for parts in self.texts():
-            with self.subTest(text=parts):
-                self.assertTrue(any(all(part in head for part in parts) for head in heads))
+                 for line in Page(page).section("DIAGNOSTICS") if re.match(r'\.(It )?Li "', line)]
+        for text in texts:
+            with self.subTest(page=page, text=text):
+                self.assertTrue(any(all(part in head for part in text) for head in heads))
         for head in heads:
-            with self.subTest(head=head):
-                self.assertTrue(any(part in head for part in there) or head.endswith(" REASON"))
+            with self.subTest(page=page, head=head):
+                self.assertTrue(any(part in head for part in parts) or head.endswith(" REASON"))
+
+    def test_errors_to_clients_of_redis(self):
+        self.check("lockbroker-resp.7", 70, (
+            "src/daemon/resp/*.c", "src/resp/*.c", "src/wire/resp_re*.c",
+            "src/daemon/bridge/broker.c"),
+            r"\b(?:resp_fail|resp_error|ask_refuse|refuse|resp_multi_spoil|goes_wrong|"
+            r"wrong_number)\(|\bbuf_adds\((?=(?:why|w->why|b), \"[A-Zuw])|\bhints\[\] = {")
+
+    def test_messages_of_the_daemon(self):
+        self.check("lockbrokerd.8", 12, (
+            "src/daemon/process/daemon.c", "src/daemon/users/acl.c", "src/config/faults.c",
+            "src/config/rules.c", "src/auth/users.c"),
+            r"\bfprintf\(\s*stderr,|\breturn wrong\(|\bsnprintf\(line, HEAD_SIZE,|"
+            r"\bbuf_add[sf]\(&?(?:text|out),(?=\s*\")")
+
+    def test_texts_of_the_library(self):
+        self.check("lockbroker.3", 11, ("clients/c/lockbroker.c",),
+                   r"\bmeanings\[\] = {|\(size_t\)code < n \?")
 
 
 if __name__ == "__main__":

@@ -406,8 +406,9 @@ var draw = (function () {
 	}
 	function nothing(view) {
 		var e = el("p", { "class": "empty" }, view.filter ?
-			"No name on this broker begins with that. " :
-			"No lock is held or waited for through this broker.");
+			"No name that you may view begins with that. " :
+			"No lock that you may view is held or waited for " +
+			"through this broker.");
 		if (view.filter)
 			e.append("Is ", link(view.filter),
 				" held through another broker?");
@@ -427,7 +428,7 @@ var draw = (function () {
 		}))];
 		if (left <= 0) {
 			out.push(el("p", { "class": "quiet small" },
-				count(s.names_total, "name", "names") + " in all."));
+				count(s.names_total, "name", "names") + "."));
 			return out;
 		}
 		out.push(el("p", { "class": "quiet small" }, "And " +
@@ -527,7 +528,7 @@ var draw = (function () {
 		if (s.losses.length === 0)
 			return section("losses", "Lost and released by force",
 				el("p", { "class": "empty" },
-					"None since this broker started."));
+					"None that you may view since this broker started."));
 		copy = el("button", { type: "button" }, "Copy as text");
 		copy.onclick = function () { view.copy(loss_text(s), this); };
 		return section("losses", "Lost and released by force",

@@ -226,7 +226,7 @@ START_TEST(those_who_cant_come_are_told)
 	users_tell_idle(users, &why);
 	buf_addc(&why, '\0');
 	ck_assert_str_eq(buf_data(&why),
-	    "auth.users: nobody can log in as deploy: give it a hash, unix "
+	    "auth.users: no client can log in as deploy: give it a hash, unix "
 	    "or certificate\n");
 	ck_assert_str_eq(users_decoy(users), "");
 }
