@@ -451,21 +451,6 @@ class Rights(Web):
         eventually(lambda: broker.log_lines("reloaded"), 5, "it has")
         self.assertEqual(web.get("/locks/deploy/a").status, 401)
 
-    def test_the_manual_has_the_type_and_labels_of_each(self):
-        """In the last line of its item; some labels come with a user, or a server."""
-        text = http.Http(self.secured().port, "root", SECRET).get("/metrics").text
-        items = re.split(r"\n\.(?:It|El)\b", page_of_metrics().split(".Sh METRICS")[1])
-        manual = {item.split()[1]: item.split("\n.D1 ")[1] for item in items if "\n.D1 " in item}
-        for name, kind in http.families(text).items():
-            *_, labels = re.search(rf"\n{name}(_bucket)?({{.*}})? ", text).groups()
-            labels = [key for key in re.findall(r'(\w+)="', labels or "") if key != "le"]
-            if name in manual:
-                said = "; label" + "s" * (len(labels) > 1) + " " + ", ".join(labels)
-                self.assertEqual(manual.pop(name), kind + (said if labels else "; no labels"))
-            else:
-                self.assertEqual((kind == "counter", labels), (name.endswith("_total"), []), name)
-        self.assertEqual(manual, {})
-
 
 class Metrics(Web):
     def test_formats(self):

@@ -1,9 +1,12 @@
 """Measurements by class of names: each number is moved by what happens, and read back."""
 
+import hashlib
+import re
 import signal
 
 from lib import http
 from lib.case import SystemTest
+from lib.manual import read_source
 from lib.wait import eventually, let_time_pass
 
 CLASSES = [{"name": "deploy", "names": ["deploy/*", "release"]}, {"name": "cron", "names": ["c*"]}]
@@ -113,3 +116,26 @@ class Measures(SystemTest):
         self.counted("lock_hold_seconds_count", 1, cls="new")
         self.counted("lock_holds", 0, cls="other")
         self.assertNotIn('class="deploy"', self.webs[0].get("/metrics").text)
+
+
+class Manual(SystemTest):
+    def test_the_manual_has_the_type_and_labels_of_each(self):
+        """In the last line of its item; some labels come with a user, or a server."""
+        secret = "sha256:" + hashlib.sha256(b"secret").hexdigest()
+        broker = self.broker(start=False,
+                             auth={"users": [{"name": "root", "hash": secret, "admin": True}]})
+        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
+        broker.start()
+        text = http.of(broker, user="root", password="secret").get("/metrics").text
+        page = read_source("man/lockbroker-metrics.7").split(".Sh METRICS")[1]
+        items = re.split(r"\n\.(?:It|El)\b", page)
+        manual = {item.split()[1]: item.split("\n.D1 ")[1] for item in items if "\n.D1 " in item}
+        for name, kind in http.families(text).items():
+            *_, labels = re.search(rf"\n{name}(_bucket)?({{.*}})? ", text).groups()
+            labels = [key for key in re.findall(r'(\w+)="', labels or "") if key != "le"]
+            if name in manual:
+                said = "; label" + "s" * (len(labels) > 1) + " " + ", ".join(labels)
+                self.assertEqual(manual.pop(name), kind + (said if labels else "; no labels"))
+            else:
+                self.assertEqual((kind == "counter", labels), (name.endswith("_total"), []), name)
+        self.assertEqual(manual, {})
