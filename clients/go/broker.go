@@ -48,7 +48,7 @@ type Config struct {
 }
 
 // A Broker takes locks at whichever of its addresses answers first. It may be
-// used by any number of goroutines, which exclude each other as strangers do. A
+// used by any number of goroutines, which exclude each other like separate programs. A
 // program needs one.
 type Broker struct {
 	config Config

@@ -29,10 +29,10 @@ static const char *const ping_options_help =
     "      --ready        also check that locks are granted\n";
 
 static const char *const force_options_help =
-    "      --fence F      only the hold with this fence\n";
+    "      --fence F      only if the hold has this fence\n";
 
 static const char *const drill_options_help =
-    "      --max TIME     wait for the answer for so long (1m)\n";
+    "      --max TIME     wait at most TIME for the release (1m)\n";
 
 static const char *const drain_options_help =
     "      --wait         return when the broker has exited; show the locks\n"
@@ -114,7 +114,7 @@ const struct command commands[] = {
 	    "show the holders and waiters of a lock",
 	    &queue_options_help, queue_longs },
 	{ "why", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_why, "why NAME",
-	    "show who has a lock, and what that one waits for in turn",
+	    "show the holder of a lock, what it waits for, and so on",
 	    NULL, NULL },
 	{ "history", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_history,
 	    "history [--limit N] NAME",
@@ -149,7 +149,7 @@ const struct command commands[] = {
 	    &force_options_help, force_longs },
 	{ "drill", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_drill,
 	    "drill [--max TIME] NAME",
-	    "tell a holder that it has lost a lock, and how long it goes on",
+	    "report a lock as lost to its holder, and time its reaction",
 	    &drill_options_help, drill_longs },
 	{ "drain", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_drain,
 	    "drain [--wait | --abort]",

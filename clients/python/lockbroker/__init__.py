@@ -9,7 +9,7 @@
 No block begins without its lock.  `hold.lost` is an event that is set when the
 lock is lost, `hold.check()` raises `Lost` then, and so does the end of the
 block.  One `Broker` serves a process: any number of threads, which exclude each
-other as strangers do, and children of fork(2), which begin anew.  What
+other like separate programs, and children of fork(2), which begin anew.  What
 `broker.lock()` returns says how to take a lock, and any number of threads may
 enter it.  `lockbroker.aio` has the same for asyncio.
 

@@ -18,8 +18,8 @@ import javax.net.ssl.SSLContext;
  * }
  * }</pre>
  *
- * <p>No block starts without its lock, and none goes on unknowingly: a {@link Hold} tells of a loss, and
- * is itself lost when its own clock says that nobody vouches for it any more. A call takes at most the
+ * <p>A block runs only with its lock held, and learns of a loss: a {@link Hold} reports it, and counts
+ * as lost when, by its own clock, its guarantee has expired. A call takes at most the
  * patience longer than its wait. Connections are made when they are needed.
  */
 public final class Broker implements AutoCloseable {
