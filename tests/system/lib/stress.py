@@ -36,6 +36,8 @@ class Hold:
 class Session:
     """A client, connection after connection."""
 
+    careful_part = 0.4  # of connections: they ask for end=quit
+
     def __init__(self, crowd, number):
         self.crowd = crowd
         self.random = random.Random(f"{crowd.seed}/{number}")
@@ -73,8 +75,11 @@ class Session:
             self.buffer += data
         *lines, self.buffer = self.buffer.split(b"\r\n")
         for raw in lines:
-            self.take(Line(raw.decode()), grants)
+            self.hear(raw.decode(), grants)
         return grants
+
+    def hear(self, text, grants):
+        self.take(Line(text), grants)
 
     def take(self, line, grants):
         if line.status.startswith("!"):
@@ -118,7 +123,7 @@ class Session:
 
     def connect(self, at):
         broker = self.random.choice(self.crowd.brokers)
-        self.careful = self.random.random() < 0.4
+        self.careful = self.random.random() < self.careful_part
         unix = self.random.random() < 0.3
         self.sock = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
         self.sock.setblocking(False)
@@ -223,7 +228,7 @@ class Crowd:
         same = [other for other in holds if other is not hold and other.until > at
                 and other.name == hold.name and (other.kind == "permit") == (hold.kind == "permit")]
         if hold.kind == "shared":
-            return [other for other in same if other.kind == "lock"]
+            return [other for other in same if other.kind != "shared"]
         return same
 
     def judge(self, fence, hold):
@@ -236,10 +241,14 @@ class Crowd:
                                            f"{(other.until - at) * 1000:.0f} ms more"
                                            for other in others))
         if hold.kind == "lock":
-            if fence <= self.fences.get(hold.name, 0):
-                self.faults.append(f"lock {hold.name}: fence {fence} granted after "
-                                   f"{self.fences[hold.name]}")
-            self.fences[hold.name] = fence
+            self.fenced(fence, hold)
+
+    def fenced(self, fence, hold):
+        """It was told the fence of its grant."""
+        if fence <= self.fences.get(hold.name, 0):
+            self.faults.append(f"{hold.kind} {hold.name}: fence {fence} granted after "
+                               f"{self.fences[hold.name]}")
+        self.fences[hold.name] = fence
 
     def run(self, seconds):
         end = now() + seconds
