@@ -38,6 +38,12 @@ EXTRA_DIST += \
 	tests/bench/pairs.py \
 	tests/bench/peerlocks.py \
 	tests/bench/peers.py \
+	tests/bench/points.py \
+	tests/bench/growth.py \
+	tests/bench/growth-brokers.svg \
+	tests/bench/growth-clients.svg \
+	tests/bench/growth-held.svg \
+	tests/bench/growth-waiters.svg \
 	tests/bench/redispy.py \
 	tests/bench/redlock.js \
 	tests/bench/run \
@@ -47,7 +53,6 @@ EXTRA_DIST += \
 	tests/bench/replace.py \
 	tests/bench/warm.py \
 	tests/bench/workers.py \
-	tests/bench/delay.py \
 	tests/bench/smoke.sh
 
 bench: all $(check_PROGRAMS)

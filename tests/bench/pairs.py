@@ -2,7 +2,6 @@
 go-redis as they are: at the broker, and at Redis behind a hop that only copies bytes
 (hop.c).  `run` takes case_pairs as one of its own."""
 
-import contextlib
 import json
 import os
 import statistics
@@ -12,6 +11,7 @@ import sys
 import libraries
 import redisson
 from install import Absent
+from points import hop
 
 # Language, library of tests/libraries/table.py, its program.
 DRIVERS = (("Jedis", "Jedis", "JedisPairs.java"), ("go-redis", "redsync", "pairs.go"))
@@ -32,16 +32,6 @@ def drivers():
 def redis_py():
     """The packages of its newest row."""
     return redisson.program("redis-py", "8", "redis_py.py")[1]["PYTHONPATH"]
-
-
-@contextlib.contextmanager
-def hop(bench, redis):
-    """One more process between a client and this Redis."""
-    port, server = bench.port(), redis.tcp.rsplit(":", 1)[1]
-    program = bench.options.build / "tests/bench/hop"
-    with bench.process([str(program), str(port), server],
-                       f"127.0.0.1:{port}", b"PING\r\n", b"PONG") as process:
-        yield process
 
 
 def drive(bench, argv, env, address):

@@ -1,65 +1,15 @@
-"""locks.warm: what it saves, and that it costs others nothing.  `run` takes every
+"""locks.warm: that it costs others nothing; what it saves, `points` tells.  `run` takes every
 case_NAME of this file as its own."""
 
 import contextlib
-import subprocess
-import sys
-from pathlib import Path
 
-DELAY = Path(__file__).resolve().parent / "delay.py"
 WARM = {"warm": "1s"}
-
-
-def case_warm(bench):
-    """the same locks again and again, with locks.warm"""
-    for clients, target in ((1, None), (50, 0.9), (1000, 1.15)):
-        # What counts is names that have been taken for a while: before that,
-        # each draws fences, a few and then more.
-        bench.own_locks(clients, target, 0.02, what="warm", p50=0.5,
-                        load={"warm": 10 if clients == 1000 else 3}, **WARM)
 
 
 def case_cool(bench):
     """a name for each pair, with locks.warm, which must cost nothing there"""
     bench.own_locks(50, 0.8, 0.4, ("fresh", "simple-fresh"),
                     "fresh names with locks.warm", **WARM)
-
-
-class Delayed:
-    """A server, and a process between it and its clients that delays what they
-    say to each other, by 0.25 ms each way."""
-
-    def __init__(self, bench, server):
-        port = bench.port()
-        self.address = self.tcp = f"127.0.0.1:{port}"
-        self.process = subprocess.Popen(
-            [sys.executable, str(DELAY), str(port), server.tcp],
-            stdout=subprocess.PIPE)
-        if self.process.stdout.readline() != b"ready\n":
-            sys.exit("bench: delay.py failed")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-def case_far(bench):
-    """one client, with Redis half a millisecond away"""
-    if bench.options.unix:
-        print("far: skipped, the delay is between TCP sockets")
-        return
-    for what, locks, target in (("", {}, None), (", warm", WARM, 8)):
-        with bench.redis() as redis, Delayed(bench, redis) as far, \
-                bench.broker(far, **locks) as broker:
-            a, b = bench.turns(
-                lambda: bench.load("broker", broker, clients=1),
-                lambda: bench.load("simple", far, clients=1))
-        bench.against(f"1 client, Redis 0.5 ms away{what}: pairs/s", a, b,
-                      "pairs_per_s", target)
 
 
 def both(bench, name, load, n, key="pairs_per_s", jain=False):
