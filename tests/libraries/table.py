@@ -144,6 +144,8 @@ OTHERS = [
     Row("python", "Celery", "5.7", ["celery[redis]==5.7.0"], None),
     Row("python", "Django", "5.2", ["django==5.2.19"], None),
     Row("python", "APScheduler", "3.11", ["apscheduler==3.11.3"], None),
+    Row("python", "moto", "5.2", ["moto[s3]==5.2.5", "boto3==1.44.8", "flask==3.1.3",
+                                  "flask-cors==6.0.5"], None),
     Row("python", "mypy", "2.4", ["mypy==2.4.1"], None),
     Row("node", "Express", "4", ["express@4"], None),
     Row("node", "Fastify", "5", ["fastify@5"], None),

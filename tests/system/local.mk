@@ -120,6 +120,7 @@ EXTRA_DIST += \
 	tests/system/test_quorum.py \
 	tests/system/test_rare_faults.py \
 	tests/system/test_recipes.py \
+	tests/system/test_recipes_fences.py \
 	tests/system/test_recipes_frameworks.py \
 	tests/system/test_reference_client.py \
 	tests/system/test_redis_errors.py \

@@ -1,12 +1,10 @@
 """The commands of lockbroker-recipes(7) and of the README, as they are printed there."""
 
-import glob
 import json
 import os
 import re
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import unittest
@@ -19,10 +17,6 @@ from lib.manual import SOURCE, blocks, read_source
 from lib.proc import die_with_parent
 from lib.wait import eventually, let_time_pass, patience
 from test_client_node import version
-
-# The newest server of Debian's packages, which put it beside the PATH; or None.
-POSTGRES = max(glob.glob("/usr/lib/postgresql/*/bin"), default=None)
-
 
 class ShellTest(SystemTest):
     """Runs what a reader would paste."""
@@ -118,57 +112,6 @@ class Recipes(ShellTest):
         self.assertEqual(status, 0)
         self.assertRegex(out, r"^\S+ went on for [\d.]+ s after it was told\n$")
 
-    @unittest.skipUnless(POSTGRES and os.getuid() == 0, "no PostgreSQL, or not root")
-    def test_sql_in_postgresql(self):
-        """The statement as it is printed, by psql, which knows :fence as a variable, too."""
-        data = os.path.join(self.directory, "pg")
-        os.mkdir(data)
-        shutil.chown(data, "postgres")
-        os.chmod(self.directory, 0o755)
-
-        def run(*argv, text=None):
-            done = subprocess.run(["runuser", "-u", "postgres", "--", *argv], cwd=data, text=True,
-                                  input=text, capture_output=True, timeout=patience(60))
-            self.assertEqual(done.returncode, 0, done.stderr)
-            return done.stdout
-        run(os.path.join(POSTGRES, "initdb"), "-D", "d", "-A", "trust", "-N")
-        server = subprocess.Popen(
-            ["runuser", "-u", "postgres", "--", os.path.join(POSTGRES, "postgres"), "-D",
-             os.path.join(data, "d"), "-k", data, "-c", "listen_addresses="],
-            stderr=subprocess.DEVNULL, preexec_fn=die_with_parent, start_new_session=True)
-        self.addCleanup(server.wait)
-        self.addCleanup(self.kill, server)
-        ready = [os.path.join(POSTGRES, "pg_isready"), "-q", "-h", data]
-        eventually(lambda: subprocess.run(ready, check=False).returncode == 0, 30, "it is ready")
-
-        def sql(text, **variables):
-            sets = [f"--set={key}={value}" for key, value in variables.items()]
-            return run("psql", "-h", data, "-d", "postgres", "-At", *sets, text=text).strip()
-
-        def write(fence, total):
-            return sql(self.recipes["sql"], id=1, fence=fence, total=total)
-        sql("CREATE TABLE ledger (id int, total int, fence bigint);"
-            "INSERT INTO ledger VALUES (1, 0, 0);")
-        self.assertEqual([write(7, 1), write(7, 2), write(9, 3), write(8, 4)],
-                         ["UPDATE 1", "UPDATE 1", "UPDATE 1", "UPDATE 0"])
-        self.assertEqual(sql("SELECT total, fence FROM ledger;"), "3|9")
-
-    @unittest.skipUnless(shutil.which("redis-cli"), "redis-cli is not installed")
-    def test_redis_fence(self):
-        """A real Redis refuses a holder with a lower fence, and accepts the same one again."""
-        server = self.redis()
-
-        def write(fence, total):
-            return self.end(self.start("redis-fence", lambda text: (
-                f"LOCKBROKER_FENCE={fence} TOTAL={total}; "
-                + text.replace("redis-cli", f"redis-cli -s {server.unix_path}"))))[1]
-        high = 2 ** 53 - 1
-        for fence, total in ((high - 1, 1), (high - 1, 2), (high, 3)):
-            self.assertNotIn("STALE", write(fence, total))
-        self.assertIn("STALE", write(high - 1, 4))
-        self.assertEqual(server.cmd("HGET", "ledger", "total"), "3")
-        self.assertEqual(server.cmd("HGET", "ledger", "fence"), str(high))
-
     def test_spans(self):
         """Of a log of the broker, one line for each hold with a trace."""
         broker = self.brokers[0]
@@ -237,33 +180,6 @@ class Recipes(ShellTest):
         status, out = self.end(self.start("latch"))
         self.assertEqual((status, self.lines()), (0, ["migrated", "serving"]), out)
 
-    def test_fences(self):
-        with open(os.path.join(self.directory, "store"), "w", encoding="utf-8") as file:
-            file.write(self.recipes["store"])
-        os.chmod(os.path.join(self.directory, "store"), 0o755)
-        self.program("compute-ledger", "echo $LOCKBROKER_FENCE")
-        self.assertEqual(self.end(self.start("fenced")), (0, ""))
-        (fence,) = self.lines("ledger.csv")
-        # An earlier holder, which was suspended until now.
-        late = subprocess.run([os.path.join(self.directory, "store"), "ledger.csv"], check=False,
-                              cwd=self.directory, input="old\n", capture_output=True, text=True,
-                              env=dict(os.environ, LOCKBROKER_FENCE=str(int(fence) - 1)))
-        self.assertEqual(late.returncode, 1)
-        self.assertIn("too late", late.stderr)
-        self.assertEqual(self.lines("ledger.csv"), [fence])
-        self.assertEqual(self.end(self.start("fenced")), (0, ""))
-        self.assertGreater(int(self.lines("ledger.csv")[0]), int(fence))
-
-    def test_fences_in_sql(self):
-        database = sqlite3.connect(":memory:")
-        self.addCleanup(database.close)
-        database.execute("CREATE TABLE ledger (id, total, fence)")
-        database.execute("INSERT INTO ledger VALUES (1, 0, 5)")
-        for fence, changed in ((4, 0), (5, 1), (6, 1), (5, 0)):
-            cursor = database.execute(self.recipes["sql"],
-                                      {"id": 1, "total": fence, "fence": fence})
-            self.assertEqual(cursor.rowcount, changed, fence)
-
     def test_deployment(self):
         self.program("job", "echo job >>did", "exec sleep 60")
         self.program("deploy", "echo deployed >>did")
@@ -295,7 +211,7 @@ class Recipes(ShellTest):
 
     def test_all_are_tried(self):
         text = "".join(read_source(f"tests/system/test_recipes{of}.py")
-                       for of in ("", "_frameworks"))
+                       for of in ("", "_fences", "_frameworks"))
         for name in self.recipes:
             self.assertRegex(text, rf'(start\(|recipes\[)"{name}"', "not tried")
 
