@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	patience = time.Second // a call takes at most so much longer than its Wait
+	patience = time.Second // the longest time that a call takes beyond its Wait
 	// A timer that is later than this: the program did not run.
 	still = 300 * time.Millisecond
-	idle  = 8                      // so many sessions without work are kept
-	retry = 200 * time.Millisecond // a request waits so long at a second broker
-	look  = 200 * time.Millisecond // how often it is looked whether one is silent
+	idle  = 8                      // sessions without work that are kept
+	retry = 200 * time.Millisecond // the time that a request waits at a second broker
+	look  = 200 * time.Millisecond // how often broker silence is checked
 )
 
-// A Config is what can be said of a [Broker] besides its addresses. The zero
-// value is what [Open] uses.
+// A Config has the settings of a [Broker] except its addresses. [Open] uses the zero
+// value.
 type Config struct {
 	// User and Password are for brokers that have users.
 	User, Password string
-	// TLS is for addresses with tls:// before them. Without a ServerName it is
-	// that of the address.
+	// TLS is for addresses with tls:// before them. Without a ServerName the host of
+	// the address is used.
 	TLS *tls.Config
-	// With a Grace, what is held survives a lost connection for so long.
+	// Grace is how long holds survive a lost connection.
 	Grace time.Duration
-	// Label is what operators see.
+	// Label is a name for operators.
 	Label string
 	// Patience is how much longer a call may take than its Wait; a second if it
 	// is 0.
@@ -43,12 +43,12 @@ type Config struct {
 	//		return carrier["traceparent"]
 	//	}
 	Trace func(ctx context.Context) string
-	// Logger hears what nobody can be told otherwise; slog.Default() if it is nil.
+	// Logger gets events that no call can return; slog.Default() if it is nil.
 	Logger *slog.Logger
 }
 
-// A Broker takes locks at whichever of its addresses answers first. It may be
-// used by any number of goroutines, which exclude each other like separate programs. A
+// A Broker takes locks at the first of its addresses that answers. It may be used by
+// any number of goroutines, which exclude each other like separate programs. A
 // program needs one.
 type Broker struct {
 	config Config
@@ -59,17 +59,17 @@ type Broker struct {
 	poke   chan struct{}  // for keep()
 
 	mu       sync.Mutex // guards what is below, and all sessions
-	why      string     // what a refusal is to tell
+	why      string     // the reason for a refusal
 	grace    time.Duration
 	sessions []*session
-	waits    []*call // somebody waits for these
-	sleeps   int     // so many wait for a moment
+	waits    []*call // calls with a waiting goroutine
+	sleeps   int     // goroutines that wait for a moment
 	closed   bool
 	keeping  bool
 	due      time.Duration // when keep() wakes up
-	stood    time.Duration // so long this program did not run
+	stood    time.Duration // time in which this program did not run
 	dirty    []*session    // have something to write
-	later    []func()      // is done without the mutex
+	later    []func()      // to be called without the mutex
 }
 
 // Open is [Config.Open] without more.
@@ -78,9 +78,8 @@ func Open(addresses ...string) (*Broker, error) {
 }
 
 // Open makes a Broker for these addresses: HOST:PORT, tls://HOST:PORT, or the
-// path of a Unix socket. Without any it takes those in $LOCKBROKER, which has
-// commas between them, or else the local broker's. It connects when it has
-// something to ask.
+// path of a Unix socket. Without any it takes the addresses in $LOCKBROKER, which are
+// separated by commas, or the local broker's. It connects at the first request.
 func (c Config) Open(addresses ...string) (*Broker, error) {
 	all, err := parsePlaces(addresses)
 	if err != nil {
@@ -114,7 +113,7 @@ func (c Config) Open(addresses ...string) (*Broker, error) {
 	return b, nil
 }
 
-// Close gives back all that is held, and tells those who hold it before. When it
+// Close releases all holds, after it has reported the loss to their users. When it
 // returns, no goroutine of the Broker is left.
 func (b *Broker) Close() error {
 	b.lock()
@@ -134,8 +133,8 @@ func (b *Broker) Close() error {
 	return nil
 }
 
-// Grace is for how long what is held survives a lost connection: what the Config
-// says, or 0 where the broker has no place for it.
+// Grace is how long holds survive a lost connection: the Grace of the Config, or 0 if
+// the broker has no slot for it.
 func (b *Broker) Grace() time.Duration {
 	b.lock()
 	defer b.unlock()
@@ -157,7 +156,7 @@ func (b *Broker) lock() {
 	b.mu.Lock()
 }
 
-// unlock does what must be done without the mutex.
+// unlock calls the functions that must be called without the mutex.
 func (b *Broker) unlock() {
 	dirty, later := b.dirty, b.later
 	if dirty != nil {
@@ -187,7 +186,7 @@ func (b *Broker) ran() time.Duration {
 	return at - b.stood
 }
 
-// arm has keep() look at everything at that time at the latest.
+// arm makes keep() check everything at that time at the latest.
 func (b *Broker) arm(at time.Duration) {
 	if at >= b.due {
 		return
@@ -203,7 +202,7 @@ func (b *Broker) arm(at time.Duration) {
 	}
 }
 
-// keep is a goroutine that looks at all calls and sessions when it is time.
+// keep is a goroutine that checks all calls and sessions when it is time.
 func (b *Broker) keep() {
 	defer b.wg.Done()
 	timer := time.NewTimer(time.Hour)
@@ -249,12 +248,12 @@ func (b *Broker) lookAtAll() {
 	}
 }
 
-// pace is how often a call is looked at.
+// pace is how often a call is checked.
 func (b *Broker) pace(c *call) time.Duration {
 	return min(look, max(20*time.Millisecond, min(c.allowed, c.limit.left(b))/4))
 }
 
-// brisk is the least silence that those who wait for this session allow it.
+// brisk is the least silence that the calls of this session allow it.
 func (b *Broker) brisk(s *session) time.Duration {
 	least := frozen
 	for _, c := range b.waits {
@@ -289,7 +288,7 @@ func (l *limit) left(b *Broker) time.Duration {
 	return l.hard - b.ran()
 }
 
-// share is so much of that for one address, if there are others to try.
+// share is the part of that for one address, if there are others to try.
 func (l *limit) share(b *Broker, others bool) time.Duration {
 	left := max(0, l.left(b))
 	if !others {
@@ -314,7 +313,7 @@ func (b *Broker) sleep(ctx context.Context, pause time.Duration) {
 	b.sleeps--
 }
 
-// comesBack waits for a moment until it is known whether the session goes on.
+// comesBack waits for a moment until it is known whether the session continues.
 func (s *session) comesBack(ctx context.Context) {
 	if s.state != isAway {
 		return
@@ -333,7 +332,7 @@ func (s *session) comesBack(ctx context.Context) {
 
 // Sessions.
 
-// places has last what did not answer a moment ago.
+// places puts addresses last that did not answer a moment ago.
 func (b *Broker) places() []*place {
 	places := append([]*place(nil), b.all...)
 	sort.SliceStable(places, func(i, j int) bool {
@@ -351,8 +350,8 @@ func (b *Broker) forget(s *session) {
 	}
 }
 
-// session is one that has nothing to do with these keys, which are entered there.
-// It may have to be opened yet.
+// session is one without holds or requests for these keys; it gets them. It may not
+// be open yet.
 func (b *Broker) session(keys []string, l *limit) (*session, error) {
 	if b.closed {
 		return nil, &Error{Code: "closed", Text: "this Broker is closed"}
@@ -440,13 +439,13 @@ func (b *Broker) await(ctx context.Context, s *session, c *call, l *limit) error
 	return c.err
 }
 
-// look gives up a call that takes too long.
+// look abandons a call that takes too long.
 func (b *Broker) look(c *call) {
 	if c.woken {
 		return
 	}
 	s, l := c.asks, c.limit
-	if s.heard > c.begun && s.state != isNew { // a broker, and no stranger
+	if s.heard > c.begun && s.state != isNew { // it is a broker
 		l.quiet = max(l.quiet, s.heard)
 	}
 	quiet := b.ran() - max(c.begun, s.since)
@@ -494,9 +493,9 @@ func (b *Broker) letGo(s *session, keys []string) {
 
 // Requests.
 
-// ask asks until there is an answer: what is held, and safe for some time, or
-// else the reply. What a broker that has gone did not answer is asked again, and
-// so is what was lost before anybody had it, unless its bound was over.
+// ask asks until there is an answer: a hold that is safe for some time, or the reply.
+// A request that a broker which has gone did not answer is repeated, and so is one
+// whose grant was lost before the caller got it, unless its Hold had expired.
 func (b *Broker) ask(ctx context.Context, w *want, wait time.Duration) (*hold, *reply, error) {
 	begun := now()
 	end := forever
@@ -547,7 +546,7 @@ func (b *Broker) orClosed(err error) error {
 	return err
 }
 
-// askOnce returns the call that has to be taken back if there is an error.
+// askOnce returns the call that must be taken back if there is an error.
 func (b *Broker) askOnce(ctx context.Context, s *session, w *want, rest func() time.Duration,
 	l *limit) (*hold, *reply, *call, error) {
 	var said *call
@@ -588,8 +587,8 @@ func (b *Broker) askOnce(ctx context.Context, s *session, w *want, rest func() t
 		Text: "it was lost (" + reason + ")" + reasons[reason], again: reason != "hold"}
 }
 
-// rest is how long the broker is to wait: one that is asked after another did not
-// answer gets a moment of the patience, though the time may be over.
+// rest is how long the broker is to wait: a broker that is asked because another did
+// not answer gets a moment of the patience, though the time may be up.
 func (b *Broker) rest(wait, end time.Duration, l *limit, late bool) time.Duration {
 	if wait == 0 || end == forever {
 		return wait
@@ -610,7 +609,7 @@ func (b *Broker) hasFailed(since time.Duration) bool {
 	return false
 }
 
-// takeBack ends a request, and gives back what it was granted, or is granted yet.
+// takeBack ends a request, and releases its grant, also one that is still to come.
 func (b *Broker) takeBack(s *session, w *want, said *call) {
 	if !said.settled && said.tag > 0 {
 		s.send("CANCEL " + itoa(said.tag))
@@ -630,8 +629,8 @@ func (b *Broker) takeBack(s *session, w *want, said *call) {
 	})
 }
 
-// undo gives back name by name: where one of several was lost, the others are
-// still held. The keys are free when all of it is answered.
+// undo releases name by name: if one of several was lost, the others are still held.
+// The keys are free when all of it is answered.
 func (b *Broker) undo(s *session, w *want) []*call {
 	calls := make([]*call, 0, len(w.names))
 	for _, name := range w.names {
@@ -648,8 +647,8 @@ func (b *Broker) undo(s *session, w *want) []*call {
 	return calls
 }
 
-// release gives back. Where the broker does not answer within the patience, it is
-// finished behind this.
+// release releases a hold. If the broker does not answer within the patience, it is
+// finished after this call.
 func (b *Broker) release(h *hold) error {
 	b.lock()
 	defer b.unlock()
@@ -659,7 +658,7 @@ func (b *Broker) release(h *hold) error {
 	h.given = true
 	s, w, l := h.s, h.want, b.limit(0)
 	if h.valid() == 0 {
-		// What was lost is given back as well: a broker may wait for the word.
+		// A lost hold is released as well: a broker may wait for the word.
 		for _, c := range b.undo(s, w) {
 			_ = b.await(context.Background(), s, c, l)
 		}

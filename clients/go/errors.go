@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// What errors.Is finds in an error of this package.
+// Errors that errors.Is finds in an error of this package.
 var (
-	// ErrBusy: somebody else has it, and the request was not to wait.
+	// ErrBusy: another client holds it, and the request was not to wait.
 	ErrBusy = errors.New("lockbroker: held by another")
 	// ErrTimeout: it was not granted within its Wait.
 	ErrTimeout = errors.New("lockbroker: not granted in time")
-	// ErrLost: it is not held any more, though nobody gave it back.
+	// ErrLost: it is no longer held, though it was not released.
 	ErrLost = errors.New("lockbroker: lost")
 	// ErrUnavailable: no broker answers, or it cannot grant anything now.
 	ErrUnavailable = errors.New("lockbroker: no broker can grant it")
 	// ErrDenied: the user or the password is wrong, or the user has no right to
 	// the name.
 	ErrDenied = errors.New("lockbroker: denied")
-	// ErrDeadlock: it would wait for itself, or sessions for each other, for ever.
+	// ErrDeadlock: it would wait for itself, or sessions for each other, forever.
 	ErrDeadlock = errors.New("lockbroker: deadlock")
 	// ErrClosed: the Broker has been closed.
 	ErrClosed = errors.New("lockbroker: closed")
@@ -36,21 +36,21 @@ var kinds = map[string]error{
 }
 
 // An Error is a request that was refused, or that failed. Holder, Broker, Age and
-// Before are what the broker knows of who has the name.
+// Before describe the holder of the name, as far as the broker knows it.
 type Error struct {
-	Code   string        // for programs, as in lockbroker-protocol(7)
-	Text   string        // for people
-	Names  []string      // what was asked for
-	Holder string        // the label or address of who has it
-	Broker string        // through which broker
-	Age    time.Duration // for so long
-	Before int           // so many waited before this request
+	Code   string        // for programs; see lockbroker-protocol(7)
+	Text   string        // for users
+	Names  []string      // of the request
+	Holder string        // its label or address
+	Broker string        // the holder's
+	Age    time.Duration // since the grant
+	Before int           // the number of requests ahead
 
 	cause error // of a Context
 	again bool  // it is to be asked again
 }
 
-// Error is the text, behind the names.
+// Error is the text, after the names.
 func (e *Error) Error() string {
 	text := e.Text
 	if text == "" {
@@ -62,7 +62,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("lockbroker: %s: %s", strings.Join(e.Names, ", "), text)
 }
 
-// Is tells errors.Is of which kind the error is.
+// Is compares the error with its kind, for errors.Is.
 func (e *Error) Is(kind error) bool {
 	return kinds[e.Code] == kind
 }
@@ -79,11 +79,11 @@ func (e *Error) about(names []string) *Error {
 	return e
 }
 
-// A LostError says that a lock was lost: it is the cause of the lock's context,
-// and what Unlock and Err return from then on.
+// A LostError says that a lock was lost: it is the cause of the lock's context, and
+// the error that Unlock and Err return from then on.
 type LostError struct {
 	Names []string
-	// Reason is "hold" (its Hold is over), "unreachable", "taken", "failover",
+	// Reason is "hold" (its Hold has expired), "unreachable", "taken", "failover",
 	// "forced", "drill", "shutdown", "closed" (its Broker was), or says how the
 	// connection was lost.
 	Reason string
@@ -99,7 +99,7 @@ var reasons = map[string]string{
 	"drill":       ": this is a drill; let go of it now",
 }
 
-// Error says what was lost, and why.
+// Error names the lost lock, and the reason.
 func (e *LostError) Error() string {
 	return fmt.Sprintf("lockbroker: %s was lost (%s)%s", strings.Join(e.Names, ", "),
 		e.Reason, reasons[e.Reason])
@@ -118,8 +118,8 @@ func badOption(format string, args ...any) *Error {
 	return &Error{Code: "bad-option", Text: fmt.Sprintf(format, args...)}
 }
 
-// errStopped: the context has ended the wait. What it says of that is asked
-// without the mutex, as it may be the context of a Lock, which needs that.
+// errStopped: the context has ended the wait. Its error is asked for without the
+// mutex, as it may be the context of a Lock, which needs that.
 var errStopped = &Error{Code: "cancelled"}
 
 func isDone(ctx context.Context) bool {
@@ -131,7 +131,7 @@ func isDone(ctx context.Context) bool {
 	}
 }
 
-// told is the error that a program is told.
+// told is the error that a program gets.
 func told(ctx context.Context, err error, names []string) error {
 	if err == errStopped {
 		err = stopped(ctx)
@@ -155,7 +155,7 @@ func stopped(ctx context.Context) *Error {
 	return &Error{Code: "cancelled", Text: cause.Error(), cause: cause}
 }
 
-// is looks at an error of this package, which nobody has wrapped yet.
+// is checks an error of this package that is not wrapped yet.
 func is(err error, code string) bool {
 	e, ok := err.(*Error)
 	return ok && e.Code == code

@@ -14,7 +14,7 @@ func itoa(number int) string {
 	return strconv.Itoa(number)
 }
 
-// An Option says how something is to be taken.
+// An Option changes how a lock or permits are taken.
 type Option func(*request)
 
 type request struct {
@@ -35,13 +35,13 @@ func (r *request) set(what string, to *time.Duration, d, least time.Duration) {
 	*to = d
 }
 
-// Wait waits for so long at most; Wait(0) is [Try]. Without it there is no end to
-// the wait, while some broker answers.
+// Wait waits for this long at most; Wait(0) is [Try]. Without it the wait has no
+// limit, while some broker answers.
 func Wait(d time.Duration) Option {
 	return func(r *request) { r.set("Wait", &r.wait, d, 0) }
 }
 
-// Try does not wait: it is to be had at once, or the error is [ErrBusy].
+// Try does not wait: it is granted at once, or the error is [ErrBusy].
 func Try() Option {
 	return Wait(0)
 }
@@ -51,19 +51,19 @@ func Shared() Option {
 	return func(r *request) { r.shared = true }
 }
 
-// Hold ends what is held after so long: it is lost then.
+// Hold is the maximum hold time: then it is lost.
 func Hold(d time.Duration) Option {
 	return func(r *request) { r.set("Hold", &r.hold, d, time.Millisecond) }
 }
 
-// Keep has nobody else be granted the name for so long from the grant on, however
-// early it is given back.
+// Keep reserves the name for this long from the grant on, however early it is
+// released: no other client gets it.
 func Keep(d time.Duration) Option {
 	return func(r *request) { r.set("Keep", &r.keep, d, 0) }
 }
 
-// Delay has nobody else be granted the name for so long after it was lost, so that
-// what was under way can end.
+// Delay reserves the name for this long after it was lost, so that work in progress
+// can finish.
 func Delay(d time.Duration) Option {
 	return func(r *request) { r.set("Delay", &r.delay, d, 0) }
 }
@@ -95,7 +95,7 @@ func Names(names ...string) Option {
 	return func(r *request) { r.more = append(r.more, names...) }
 }
 
-// Permits takes so many of a semaphore; without it, one.
+// Permits takes this many permits of a semaphore; without it, one.
 func Permits(n int) Option {
 	return func(r *request) {
 		r.permits = n
@@ -167,9 +167,9 @@ func (r *request) want(kind string, names []string, verb, line, undo, tail strin
 	return w, nil
 }
 
-// A Lock is what a program holds, a lock or permits of a [Semaphore], until it
-// gives it back or loses it. Its methods may be called by any goroutine. One that
-// is dropped without Unlock is given back when the garbage collector finds it.
+// A Lock is a hold of a program, a lock or permits of a [Semaphore], until it is
+// released or lost. Its methods may be called by any goroutine. A Lock that is
+// dropped without Unlock is released when the garbage collector finds it.
 type Lock struct {
 	hold *hold
 	ctx  context.Context // of who took it
@@ -178,8 +178,8 @@ type Lock struct {
 // Lock takes the lock of a name, and waits for it. The context ends the wait, and
 // is the parent of [Lock.Context].
 //
-// To take exclusively what ctx says is held by the caller (ctx is, or is derived
-// from, the context of a Lock of that name) is [ErrDeadlock].
+// Taking exclusively a name that the caller holds according to ctx (ctx is, or is
+// derived from, the context of a Lock of that name) is [ErrDeadlock].
 func (b *Broker) Lock(ctx context.Context, name string, opts ...Option) (*Lock, error) {
 	r, err := newRequest(opts)
 	if err == nil && r.trace == "" && b.config.Trace != nil {
@@ -198,7 +198,7 @@ func (b *Broker) Lock(ctx context.Context, name string, opts ...Option) (*Lock, 
 	return b.grant(ctx, w, r.wait)
 }
 
-// Elect waits until it leads: it is a Lock, and who has the name leads.
+// Elect waits until it leads: it is a Lock, and the holder of the name leads.
 func (b *Broker) Elect(ctx context.Context, name string, opts ...Option) (*Lock, error) {
 	return b.Lock(ctx, name, opts...)
 }
@@ -215,7 +215,7 @@ func (b *Broker) Value(ctx context.Context, name string) (string, error) {
 }
 
 // Do calls fn while it holds the lock, with the context of that. It returns the
-// error of fn, or why the lock was not had, or that it was lost.
+// error of fn, or why the lock was not granted, or that it was lost.
 func (b *Broker) Do(ctx context.Context, name string,
 	fn func(ctx context.Context, lock *Lock) error, opts ...Option) error {
 	lock, err := b.Lock(ctx, name, opts...)
@@ -225,19 +225,19 @@ func (b *Broker) Do(ctx context.Context, name string,
 	return lock.do(fn)
 }
 
-// A Semaphore says how permits are taken, of which so many may be out.
+// A Semaphore has a number of permits, and takes them.
 type Semaphore struct {
 	b     *Broker
 	name  string
 	limit int
 }
 
-// Semaphore returns the one of a name. All who use it have to say the same limit.
+// Semaphore returns the semaphore of a name. All its users must give the same limit.
 func (b *Broker) Semaphore(name string, limit int) *Semaphore {
 	return &Semaphore{b, name, limit}
 }
 
-// Acquire takes permits, and waits for them, as [Broker.Lock] does.
+// Acquire takes permits, and waits for them, like [Broker.Lock].
 func (s *Semaphore) Acquire(ctx context.Context, opts ...Option) (*Lock, error) {
 	r, err := newRequest(opts)
 	if err != nil {
@@ -250,7 +250,7 @@ func (s *Semaphore) Acquire(ctx context.Context, opts ...Option) (*Lock, error) 
 	return s.b.grant(ctx, w, r.wait)
 }
 
-// Do calls fn while it holds permits, as [Broker.Do] does.
+// Do calls fn while it holds permits, like [Broker.Do].
 func (s *Semaphore) Do(ctx context.Context, fn func(ctx context.Context, lock *Lock) error,
 	opts ...Option) error {
 	lock, err := s.Acquire(ctx, opts...)
@@ -277,7 +277,7 @@ func (b *Broker) grant(ctx context.Context, w *want, wait time.Duration) (*Lock,
 
 type holderKey struct{}
 
-// refuseTwice: who has a name would wait for itself.
+// refuseTwice: a caller that holds a name would wait for itself.
 func (b *Broker) refuseTwice(ctx context.Context, w *want) error {
 	for {
 		mine, _ := ctx.Value(holderKey{}).(*Lock)
@@ -306,7 +306,7 @@ func (l *Lock) isOver() bool {
 	return l.hold.over
 }
 
-// do calls fn, and gives back, also where fn panics.
+// do calls fn, and releases, even if fn panics.
 func (l *Lock) do(fn func(context.Context, *Lock) error) (err error) {
 	defer func() {
 		lost := l.Unlock()
@@ -326,13 +326,13 @@ func (l *Lock) SetValue(ctx context.Context, value string) error {
 	return told(ctx, l.hold.s.b.setValue(ctx, l.hold, value), l.hold.want.names)
 }
 
-// Unlock gives it back. The error is a [LostError] if it was lost before.
+// Unlock releases it. The error is a [LostError] if it was lost before.
 func (l *Lock) Unlock() error {
 	runtime.SetFinalizer(l, nil)
 	return l.hold.s.b.release(l.hold)
 }
 
-// dropped is called where nobody has the Lock any more.
+// dropped is called when nothing refers to the Lock.
 func (l *Lock) dropped() {
 	b := l.hold.s.b
 	b.lock()
@@ -346,7 +346,7 @@ func (l *Lock) dropped() {
 	}
 }
 
-// Name is what was asked for, or the first of that.
+// Name is its name, or the first of several.
 func (l *Lock) Name() string {
 	return l.hold.want.names[0]
 }
@@ -356,8 +356,8 @@ func (l *Lock) Names() []string {
 	return append([]string(nil), l.hold.want.names...)
 }
 
-// Fence rises with each exclusive grant of the name: pass it on to what is
-// protected, and have that refuse a smaller one. Permits have none: it is 0.
+// Fence rises with each exclusive grant of the name: pass it on to the protected
+// resource, and have that refuse a smaller one. Permits have none: it is 0.
 func (l *Lock) Fence() uint64 {
 	if len(l.hold.fences) == 0 {
 		return 0
@@ -370,8 +370,8 @@ func (l *Lock) Fences() []uint64 {
 	return append([]uint64(nil), l.hold.fences...)
 }
 
-// Valid is for how long nobody else can have it, whatever happens; 0 if it is
-// lost.
+// Valid is the time for which no other client can get it, whatever happens; 0 if it
+// is lost.
 func (l *Lock) Valid() time.Duration {
 	b := l.hold.s.b
 	b.lock()
@@ -379,8 +379,8 @@ func (l *Lock) Valid() time.Duration {
 	return l.hold.valid()
 }
 
-// Err is nil while it is safe to go on, by the clock of this host, and else a
-// [LostError], or that it was given back.
+// Err is nil while it is safe to continue, by the clock of this host, and otherwise a
+// [LostError], or that it was released.
 func (l *Lock) Err() error {
 	b := l.hold.s.b
 	b.lock()
@@ -395,10 +395,10 @@ func (l *Lock) Err() error {
 	return (&Error{Code: "not-held", Text: "it was given back"}).about(h.want.names)
 }
 
-// Context is derived from the one that the lock was taken with, and is cancelled
+// Context is derived from the context that the lock was taken with, and is cancelled
 // when the lock is lost, with the cause (context.Cause) *LostError, and when it
-// is given back. Its Err looks at the clock first: a program that was stopped for
-// a while sees at once that the lock is lost.
+// is released. Its Err looks at the clock first: a program that was stopped for
+// a while learns at once that the lock is lost.
 func (l *Lock) Context() context.Context {
 	// Not with the mutex: the parent may be the context of another Lock.
 	inner, cancel := context.WithCancelCause(l.ctx)
@@ -445,7 +445,7 @@ type Latch struct {
 	name string
 }
 
-// Latch returns the one of a name.
+// Latch returns the latch of a name.
 func (b *Broker) Latch(name string) *Latch {
 	return &Latch{b, name}
 }
@@ -477,7 +477,7 @@ func (l *Latch) Create(ctx context.Context, count int) error {
 	return err
 }
 
-// CountDown returns how much is left.
+// CountDown returns the count that is left.
 func (l *Latch) CountDown(ctx context.Context, by int) (int, error) {
 	r, err := l.b.query(ctx, &want{kind: "latch", names: []string{l.name}, once: true,
 		line: "COUNTDOWN " + l.name + " by=" + itoa(by)}, nil)
@@ -501,7 +501,7 @@ type Barrier struct {
 	parties int
 }
 
-// Barrier returns the one of a name.
+// Barrier returns the barrier of a name.
 func (b *Broker) Barrier(name string, parties int) *Barrier {
 	return &Barrier{b, name, parties}
 }

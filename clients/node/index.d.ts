@@ -8,20 +8,20 @@ export interface BrokerOptions {
   addresses?: Address | Address[];
   user?: string;
   password?: string;
-  /** PEM, or the name of a file that has it. */
+  /** PEM, or the name of a PEM file. */
   ca?: string | Buffer;
   cert?: string | Buffer;
   key?: string | Buffer;
-  /** So many ms locks survive a lost connection. */
+  /** How long locks survive a lost connection, in ms. */
   grace?: number;
-  /** What operators see. */
+  /** A name for operators. */
   label?: string;
-  /** So many ms a call may take longer than its `wait`; 1000 by default. */
+  /** How long a call may take beyond its `wait`, in ms; 1000 by default. */
   patience?: number;
 }
 
 export interface WaitOptions {
-  /** So many ms; 0: not at all; without it for ever. */
+  /** In ms; 0: not at all; without it there is no limit. */
   wait?: number | null;
   /** Ends the wait; the promise rejects with its reason. */
   signal?: AbortSignal;
@@ -30,15 +30,15 @@ export interface WaitOptions {
 export interface GrantOptions extends WaitOptions {
   /** Calls the function with null if it would have to wait. */
   ifAvailable?: boolean;
-  /** It is given back, and lost, after so many ms. */
+  /** Maximum hold time in ms; then the lock is lost. */
   hold?: number;
 }
 
 export interface LockOptions extends GrantOptions {
   mode?: 'exclusive' | 'shared';
-  /** Nobody else has the name for so many ms from the grant. */
+  /** No other client gets the name before this time after the grant, in ms. */
   keep?: number;
-  /** Nobody else has it for so many ms after an end that is no release. */
+  /** No other client gets it before this time after an end without a release, in ms. */
   delay?: number;
   /** A word that others read with `Broker.value()` while it is held. */
   value?: string;
@@ -57,7 +57,7 @@ export interface Permits {
   readonly names: string[];
   /** Aborts when it is lost. */
   readonly signal: AbortSignal;
-  /** For so many ms nobody else can have it. */
+  /** Guaranteed time left, in ms: no other client can get it. */
   readonly valid: number;
   /** Throws if it is lost. */
   check(): void;
@@ -80,7 +80,7 @@ export interface LockInfo {
 
 export interface Latch {
   create(count: number, options?: { ttl?: number }): Promise<number>;
-  /** Resolves with how much is left. */
+  /** Resolves with the count that is left. */
   countDown(by?: number): Promise<number>;
   wait(options?: WaitOptions): Promise<void>;
 }
@@ -121,10 +121,10 @@ export class Broker {
 export class LockError extends Error {
   /** busy, timeout, lost, unavailable, denied, deadlock, ... */
   readonly code: string;
-  /** What was asked for. */
+  /** The names of the request. */
   readonly names?: string[];
-  /** Who has it (label or address), through which broker, for how many ms, and how
-   * many waited before, as far as the broker knows. */
+  /** The holder (label or address), its broker, the ms since the grant, and the number
+   * of requests ahead, as far as the broker knows. */
   readonly holder?: string;
   readonly broker?: string;
   readonly age?: number;

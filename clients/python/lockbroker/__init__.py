@@ -7,23 +7,23 @@
         report(fence=hold.fence)
 
 No block begins without its lock.  `hold.lost` is an event that is set when the
-lock is lost, `hold.check()` raises `Lost` then, and so does the end of the
+lock is lost; then `hold.check()` raises `Lost`, and so does the end of the
 block.  One `Broker` serves a process: any number of threads, which exclude each
-other like separate programs, and children of fork(2), which begin anew.  What
-`broker.lock()` returns says how to take a lock, and any number of threads may
-enter it.  `lockbroker.aio` has the same for asyncio.
+other like separate programs, and children of fork(2), which begin anew.
+`broker.lock()` returns a description of how to take a lock; any number of
+threads may enter it.  `lockbroker.aio` has the same for asyncio.
 
-How it works: one thread of its own reads what brokers say (lockbroker/aio.py),
-asks in time for how long the locks are safe, and tells of losses.  As it takes
-two threads longer to talk to each other than to a broker, it lends some of its
-sessions to those that lock (`_Way`), and looks after what they hold when that
-has lasted for a moment.
+How it works: one thread of its own reads the brokers' lines (lockbroker/aio.py),
+asks in time for how long the locks are safe, and reports losses.  As two threads
+take longer to talk to each other than one to a broker, it lends some of its
+sessions to threads that lock (`_Way`), and maintains their holds when these have
+lasted for a moment.
 
 An exception can strike a thread between any two steps, from a handler of a
-signal.  So whatever the caller has to keep for its request to go on (a `Hold`, a
-`_Caller`, the token of a `_Way`) is an object that nothing else refers to but
-weakly: where the caller's stack was unwound the object is gone, and the own
-thread, which sees that by the reference, takes the request back.
+signal.  So everything that the caller must keep for its request to continue (a
+`Hold`, a `_Caller`, the token of a `_Way`) is an object that has only weak
+references elsewhere: if the caller's stack was unwound the object is gone, and
+the own thread, which sees that by the reference, takes the request back.
 """
 
 from __future__ import annotations
@@ -51,31 +51,31 @@ __all__ = ["Broker", "Lock", "Hold", "Latch", "Barrier", "Error", "Busy",
            "TimedOut", "Lost", "Unavailable", "Denied", "Deadlock"]
 __version__ = "1.0.0"
 
-WAYS = 4  # so many sessions are lent
-MOMENT = 0.02  # seconds after which the own thread looks after what is held
-PAUSE = 0.1  # seconds between two looks for what was dropped, and for ways
+WAYS = 4  # sessions that are lent
+MOMENT = 0.02  # seconds after which the own thread maintains a hold
+PAUSE = 0.1  # seconds between two looks for dropped objects, and for ways
 PARENTS = "the parent process has it"
 UNUSED = 1.0  # seconds after which a session that is lent goes back
 
 
 class _Caller:
-    """What a caller keeps while it waits: without it, nobody does."""
+    """The caller's part of its wait: without it, the wait has no caller."""
 
     __slots__ = ("__weakref__",)
 
 
 class _Work:
-    """A request of a caller, or what it has been granted."""
+    """A request of a caller, or its grant."""
 
     def __init__(self, ends_with_caller: bool = True) -> None:
         self.ends_with_caller = ends_with_caller
         self.limit: Optional[Limit] = None
         self.task: Optional["asyncio.Future[Any]"] = None
         self.grant: Optional[Grant] = None
-        self.way: Optional["_Way"] = None  # by which it was taken, or is asked
+        self.way: Optional["_Way"] = None  # on which it was taken, or is asked
         self.tag = ""  # the request that waits on that way
-        self.is_told = False  # the caller has what it was granted
-        self.is_given = False  # and has given it back
+        self.is_told = False  # the caller has its grant
+        self.is_given = False  # and has released it
         self.is_gone = False  # the caller, before it was begun
         self.is_ended = False  # the task, and end() has been called
         self.result: Any = None
@@ -97,7 +97,7 @@ class _Work:
         self.done.release()
 
     def stop(self) -> None:
-        """In the own thread: the caller does not want it any more."""
+        """In the own thread: the caller has abandoned it."""
         if self.limit is not None:
             self.limit.stop()
         way, tag = self.way, self.tag
@@ -108,19 +108,19 @@ class _Work:
 class _Way:
     """A session that was lent: one thread at a time asks on its connection, and
     reads the answer.  It ends when `session` is None.  The own thread makes it
-    and takes it back.  Who has its token may use it."""
+    and takes it back.  The holder of its token may use it."""
 
     def __init__(self, own: "_Own", session: aio.Session) -> None:
         self.own = own
         self.session: Optional[aio.Session] = session
         self.fd = session.lend()
-        self.pace = aio.FROZEN / 3  # so long a read waits
+        self.pace = aio.FROZEN / 3  # the time of one read
         token = _Caller()
         self.free: Deque[_Caller] = collections.deque([token])
         self.token = weakref.ref(token)
         self.data = b""  # read, and not understood yet
         self.events = b""  # for the loop
-        self.wary = 0  # so often a lock is not tried before it is waited for
+        self.wary = 0  # how often a lock is not tried before it is waited for
         self.used = aio.now()
 
     def claim(self) -> Optional[_Caller]:
@@ -130,7 +130,7 @@ class _Way:
             return None
 
     def is_abandoned(self) -> bool:
-        """An exception struck who had the token."""
+        """An exception struck the holder of the token."""
         return not self.free and self.token() is None
 
     def is_over(self) -> bool:
@@ -139,7 +139,7 @@ class _Way:
         return aio.now() > self.used + (MOMENT if held else UNUSED)
 
     def cut(self) -> None:
-        """Whoever waits for an answer waits no longer."""
+        """A thread that waits for an answer waits no longer."""
         session = self.session
         if session is not None:
             session.cut()
@@ -167,10 +167,10 @@ class _Way:
             self.pace = pace
 
     def _line(self, session: aio.Session, patience: Optional[float]) -> str:
-        """The next reply.  Raises Gone if the broker is away or frozen, as it
-        answers others while it makes a request wait, or if it takes longer
-        than `patience`.  What counts are the times that a read waited in vain: a
-        process that did not run has not waited."""
+        """The next reply.  Raises Gone if the broker is away or frozen (it answers
+        others while it makes a request wait), or if it takes longer than
+        `patience`.  Only the times count that a read waited in vain: a process
+        that did not run has not waited."""
         misses = all_ = 0
         while True:
             line, end, rest = self.data.partition(b"\n")
@@ -222,9 +222,9 @@ class _Way:
 
     def _try(self, session: aio.Session, line: str,
              patience: float) -> Tuple[aio.Reply, aio.Reply]:
-        """Asks for what may be free, and how long it is safe, in one go: without
-        tags one is answered after the other.  While it waited, nothing else
-        would be answered."""
+        """Asks for a name that may be free, and how long it is safe, together:
+        without tags the replies come in that order.  While it waited, nothing
+        else would be answered."""
         try:
             self._write(line + " wait=0\r\nPING\r\n")
             replies: List[aio.Reply] = []
@@ -237,7 +237,7 @@ class _Way:
             raise aio.Gone() from None
 
     def _part(self) -> None:
-        """What the broker has done is not known: the session ends."""
+        """The outcome at the broker is unknown: the session ends."""
         session, self.session = self.session, None
         if session is not None:
             for hold in list(session.holds):
@@ -249,7 +249,7 @@ class _Way:
 
     def take(self, words: aio.Words, limit: Limit, work: _Work,
              on_lost: Callable[[Grant], None]) -> None:
-        """Leaves in `work` what is held; nothing if that has to be asked
+        """Leaves in `work` the grant; nothing if it must be asked for
         elsewhere."""
         token = self.claim()
         session = self.session
@@ -299,7 +299,7 @@ class _Way:
 
     def _asked(self, session: aio.Session, line: str, limit: Limit,
                work: _Work) -> Tuple[float, aio.Reply, Optional[aio.Reply]]:
-        """When it was asked, what was answered, and what to a PING."""
+        """The time of the request, its reply, and the reply to a PING."""
         sent = aio.now()
         if self.wary and limit.end != 0:
             self.wary -= 1
@@ -316,14 +316,14 @@ class _Way:
         """A request has been answered."""
         self.used = aio.now()
         if self.events:
-            self.used = 0.0  # the loop shall hear of them soon
+            self.used = 0.0  # so that the loop soon hears of them
         self.free.append(token)
         if not self.events and not holds:
             self.own.idle.append(self)
 
     def give(self, hold: Grant) -> bool:
-        """Gives it back; raises Lost if it was lost.  Returns false if the own
-        thread looks after it."""
+        """Releases it; raises Lost if it was lost.  Returns false if the own
+        thread maintains it."""
         token = self.claim()
         session = self.session
         if token is None or session is None:
@@ -362,8 +362,8 @@ class _Way:
 
 
 class _Own:
-    """A Broker's own thread, and all that it knows.  It does not know the
-    Broker, which may be dropped."""
+    """A Broker's own thread, and its state.  It does not refer to the Broker,
+    which may be dropped."""
 
     def __init__(self, core: aio.Broker) -> None:
         self.core = core
@@ -371,7 +371,7 @@ class _Own:
         self.ways: Set[_Way] = set()
         self.idle: List[_Way] = []
         self.in_vain = 0.0  # until then no session can be lent
-        self.works: Dict[Any, _Work] = {}  # by a reference to who wants it
+        self.works: Dict[Any, _Work] = {}  # by a reference to its owner
         self.dropped: Deque[Any] = collections.deque()  # such references
         self.looking: Optional["asyncio.Future[None]"] = None
         self.may_lend = not _is_patched()
@@ -381,15 +381,15 @@ class _Own:
     # By other threads.
 
     def enter(self, caller: Any, work: _Work) -> Any:
-        """From now on the work is given up where the caller is gone: what
-        happens then is done in C, where no exception strikes."""
+        """From now on the work is abandoned if the caller is gone: the code that
+        runs then is C, where no exception strikes."""
         ref = weakref.ref(caller, self.dropped.append)
         self.works[ref] = work
         return ref
 
     def run(self, work: _Work, make: Callable[[], Coroutine[Any, Any, Any]]
             ) -> Any:
-        """Has it done by the own thread."""
+        """Runs it in the own thread."""
         is_open = _call(self.loop, self._begin, work, make)
         while is_open and not work.done.acquire(timeout=10 * PAUSE):
             is_open = not self.loop.is_closed()
@@ -400,7 +400,7 @@ class _Own:
         return work.result
 
     def way(self) -> Optional[_Way]:
-        """One for this thread, if there is one."""
+        """A way for this thread, if there is one."""
         try:
             return self.idle.pop()
         except IndexError:
@@ -431,7 +431,7 @@ class _Own:
             self.looking = asyncio.ensure_future(self._look())
 
     async def _look(self) -> None:
-        """... for what nobody wants any more, and for ways that have been lent
+        """... for work that has lost its owner, and for ways that have been lent
         for long enough."""
         while self.ways or self.works or self.dropped:
             pause = MOMENT if self.ways else PAUSE
@@ -457,10 +457,10 @@ class _Own:
             if grant is not None:
                 self._take_back(way)
             if grant is not None and way.session is not None:
-                self.dropped.append(ref)  # somebody uses it just now
+                self.dropped.append(ref)  # a thread uses it just now
                 return
         if work.task is not None and work.task.done() and not work.is_ended:
-            self.dropped.append(ref)  # what it was granted is told in a moment
+            self.dropped.append(ref)  # its grant is delivered in a moment
             return
         del self.works[ref]
         work.is_gone = True
@@ -476,7 +476,7 @@ class _Own:
         try:
             session = await self.core.lend(WAYS)
         except Error:
-            return None  # whoever asks otherwise is told
+            return None  # the next request reports the error
         if session is None:
             return None
         way = _Way(self, session)
@@ -521,7 +521,7 @@ class _Own:
         while self.ways and aio.now() < until:
             for way in list(self.ways):
                 self._take_back(way)
-                way.cut()  # where a thread waits for an answer
+                way.cut()  # if a thread waits for an answer
             await asyncio.sleep(MOMENT / 4)
         await self.core.close()
 
@@ -537,12 +537,12 @@ class _Own:
 
 class Broker:
     """The way to the brokers at the addresses: HOST:PORT, tls://HOST:PORT, or
-    the path of a Unix socket; without any $LOCKBROKER, else the local broker.
+    the path of a Unix socket; without any $LOCKBROKER, or the local broker.
     The first that answers is used.  One Broker serves a process.
 
-    `grace`: so many seconds what is held survives a lost connection.  `label`:
-    what operators see.  `patience`: so many seconds a call may take longer than
-    its `wait`."""
+    `grace`: the seconds for which holds survive a lost connection.  `label`: a
+    name for operators.  `patience`: the seconds that a call may take beyond its
+    `wait`."""
 
     def __init__(self, *addresses: str, user: Optional[str] = None,
                  password: Optional[str] = None, ca: Optional[str] = None,
@@ -571,7 +571,7 @@ class Broker:
         self.close()
 
     def close(self) -> None:
-        """Gives back all that is held."""
+        """Releases all holds."""
         with self._mutex:
             own, self._own = self._own, None
         self._core.closed = True
@@ -606,8 +606,8 @@ class Broker:
 
     def _forked(self) -> None:
         """A child of fork(2) has neither the thread nor a right to the
-        connections: its copies end without a word to the broker, and what was
-        made of them stays, as its end would say one."""
+        connections: its copies end without a word to the broker, and their
+        objects stay, as their end would send one."""
         self._mutex = threading.Lock()
         self._parents.append((self._own, self._core.sessions))
         null = os.open(os.devnull, os.O_RDWR)
@@ -653,7 +653,7 @@ class Broker:
             own.works.pop(hold._ref, None)
             raise error.about(words[1])
 
-    # What there is.
+    # The objects.
 
     def lock(self, *names: str, shared: bool = False,
              wait: Optional[float] = None, hold: Optional[float] = None,
@@ -668,7 +668,7 @@ class Broker:
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
                   wait: Optional[float] = None) -> "Lock":
-        """How to take permits of a semaphore of which `limit` may be out; as
+        """How to take permits of a semaphore that has `limit` of them; see
         lock()."""
         return Lock(self, aio.semaphore_words(name, limit, permits), wait)
 
@@ -688,9 +688,9 @@ class Broker:
              hold: Optional[float] = None, delay: Optional[float] = None
              ) -> Callable[[Callable[..., T]], Callable[..., Optional[T]]]:
         """Decorates a function, which is run under a lock.  In the name,
-        "{day}" is its argument `day`.  With `keep`, nobody runs it again for so
-        long, however early it ends.  Where somebody else has the name, the call
-        returns None; with busy="raise" it raises Busy or TimedOut."""
+        "{day}" is its argument `day`.  With `keep`, it does not run again for
+        this time, however early it ends.  If another client holds the name, the
+        call returns None; with busy="raise" it raises Busy or TimedOut."""
         aio.check_once(self, name, busy, wait, keep, hold, delay)
 
         def decorate(call: Callable[..., T]) -> Callable[..., Optional[T]]:
@@ -723,7 +723,7 @@ class Broker:
         return Latch(self, name)
 
     def barrier(self, name: str, parties: int) -> "Barrier":
-        """It has wait(), which ends when so many wait."""
+        """It has wait(), which ends when this many parties wait."""
         return Barrier(self, name, parties)
 
 
@@ -750,8 +750,8 @@ async def _hold(core: aio.Broker, words: aio.Words, limit: Limit,
 
 
 def _is_patched() -> bool:
-    """gevent and eventlet have a thread's waiting done by an event loop of
-    theirs, as far as they know of it; of reading a descriptor they do not."""
+    """gevent and eventlet let an event loop of theirs do a thread's waiting
+    where they know of it; they do not know of reading a descriptor."""
     for module, asks in (("gevent.monkey", "is_module_patched"),
                          ("eventlet.patcher", "is_monkey_patched")):
         found = sys.modules.get(module)
@@ -781,8 +781,8 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class Hold:
-    """What a program has: until it gives it back, or loses it.  Its methods may
-    be called in any thread."""
+    """A hold of a program: until it is released or lost.  Its methods may be
+    called in any thread."""
 
     def __init__(self, broker: Broker, words: aio.Words,
                  lock: "weakref.ref[Lock]") -> None:
@@ -863,7 +863,7 @@ class Hold:
 
     @property
     def valid(self) -> float:
-        """For so many seconds nobody else can have it."""
+        """The seconds for which no other client can get it."""
         grant = self._grant()
         return 0.0 if grant is None else grant.valid
 
@@ -882,9 +882,9 @@ class Hold:
 
 
 class _Exit:
-    """A `with` looks up the end of its block before it enters: so the frame has
-    the Hold from then on, and nobody else, and where an exception strikes it
-    anywhere the Hold is gone with the block."""
+    """A `with` looks up the end of its block before it enters: so from then on
+    only the frame refers to the Hold, and if an exception strikes it anywhere
+    the Hold is gone with the block."""
 
     def __get__(self, lock: "Optional[Lock]", _: Any = None) -> Any:
         if lock is None:
@@ -901,16 +901,16 @@ class _Leave:
         self.lock, self.hold = lock, hold
 
     def __call__(self, *error: Any) -> None:
-        if self.hold._own is None:  # not entered: somebody else calls
+        if self.hold._own is None:  # not entered: called by another
             self.lock._leave(*error)
         else:
             self.hold._exit(*error)
 
 
 class Lock:
-    """How to take something: any number of threads may enter it, one after the
-    other or, where it is shared, together.  `with` and acquire() give a `Hold`;
-    what is asked of the Lock itself means the calling thread's latest one, else
+    """How to take something: any number of threads may enter it, one by one or,
+    if it is shared, together.  `with` and acquire() give a `Hold`; the methods
+    of the Lock itself are about the latest one of the calling thread, or about
     the only one."""
 
     def __init__(self, broker: Broker, words: aio.Words,
@@ -918,9 +918,9 @@ class Lock:
         self._broker, self._words, self._wait = broker, words, wait
         self._self = weakref.ref(self)
         self._local = threading.local()
-        self._kept: List[Hold] = []  # those that acquire() gave
+        self._kept: List[Hold] = []  # from acquire()
         self._holds: List[Tuple[Any, Any]] = []  # thread, weak reference
-        self._works: Set[_Work] = set()  # those that wait
+        self._works: Set[_Work] = set()  # in acquire()
 
     __reduce_ex__ = aio.no_copy
 
@@ -939,8 +939,8 @@ class Lock:
     __exit__ = _Exit()
 
     def acquire(self, *, stop: Optional[threading.Event] = None) -> Hold:
-        """Takes it without a block; release() of what is returned gives it
-        back.  Raises what Broker.lock() tells, and never returns without it.
+        """Takes it without a block; release() of the returned Hold releases it.
+        Raises the errors of Broker.lock(), and never returns without a hold.
         `stop`: an event that ends the wait (Error, code "cancelled")."""
         hold = Hold(self._broker, self._words, self._self)
         try:
@@ -971,8 +971,8 @@ class Lock:
         return hold
 
     def cancel(self) -> None:
-        """Ends the wait of all that wait in acquire(): they raise Error with the
-        code "cancelled".  From any thread."""
+        """Ends all waits in acquire(): they raise Error with the code
+        "cancelled".  From any thread."""
         own = self._broker._own
         if own is not None:
             for work in list(self._works):
@@ -1024,7 +1024,7 @@ class Lock:
 
     @property
     def valid(self) -> float:
-        """For so many seconds nobody else can have it."""
+        """The seconds for which no other client can get it."""
         return self._mine().valid if self._holds else 0.0
 
     @property

@@ -7,17 +7,17 @@
 A hold belongs to the task that took it.  If it is lost, that task is cancelled,
 and the block raises `Lost`.
 
-How it works: a session is one connection to a broker.  What it holds is safe
-until the last `valid=` that the broker told it has run out, by this host's own
-clock and counted from when the question was sent.  So each grant is followed by
-a PING before the block begins, and each session asks again every third of what
-it was told.  What may be free is asked for in one go with its PING, both without
-tags, so that the one is answered behind the other.  On one session there is at
-most one hold or request for a name; a further one takes another session.
+How it works: a session is one connection to a broker.  Its holds are safe until
+the last `valid=` from the broker expires, by this host's own clock and counted
+from when the question was sent.  So each grant is followed by a PING before the
+block begins, and each session asks again every third of that time.  A name that
+may be free is asked for together with its PING, both without tags, so that the
+replies come in that order.  On one session there is at most one hold or request
+for a name; a further one takes another session.
 
 No call takes longer than its `wait` and the broker's `patience`: a request that
-a silent broker leaves unanswered is cancelled, asked of the next address while
-there is time, and undone if it is granted after all.
+an unresponsive broker leaves unanswered is cancelled, asked of the next address
+while there is time, and undone if it is granted after all.
 """
 
 from __future__ import annotations
@@ -46,29 +46,29 @@ T = TypeVar("T")
 LOCAL_SOCKET = "/run/lockbrokerd/lockbrokerd.sock"
 PORT = 5625
 TRY_AGAIN = 0.1  # seconds between attempts to find a broker
-SILENCE = 10.0  # without a `wait`, so long no broker may answer in a row
-FAILED = 10.0  # so long an address that did not answer is tried last
-FROZEN = 5.0  # a broker that says nothing for so long is given up
+SILENCE = 10.0  # without a `wait`, the longest time in which no broker answers
+FAILED = 10.0  # for this time an address that did not answer is tried last
+FROZEN = 5.0  # a broker that says nothing for this time is abandoned
 CONNECT = 3.0  # for one address
-PATIENCE = 1.0  # a call takes at most so much longer than its `wait`
+PATIENCE = 1.0  # the longest time that a call takes beyond its `wait`
 STILL = 0.3  # a timer that is later than this: the process did not run
 BRIEF = 1.0  # an answer is older than its arrival by less
-IDLE = 8  # so many sessions without work are kept
-MOMENT = 1.0  # so long a request waits for its session to come back
-WARY = 8  # so often a lock is waited for at once after one was not free
-RETRY = 0.2  # so long a request waits at least at a second broker
-LOOK = 0.05  # how often a `stop=` is looked at
+IDLE = 8  # sessions without work that are kept
+MOMENT = 1.0  # the time that a request waits for its session to come back
+WARY = 8  # how often a lock is waited for at once after it was not free
+RETRY = 0.2  # the least time that a request waits at a second broker
+LOOK = 0.05  # how often a `stop=` is checked
 
 __all__ = ["Broker", "Lock", "Hold", "Latch", "Barrier", "Error", "Busy",
            "TimedOut", "Lost", "Unavailable", "Denied", "Deadlock"]
 
 
 class Error(Exception):
-    """What the broker refused: `code` for programs, the text for people.
+    """A refusal by the broker: `code` is for programs, the text for users.
 
-    `names`: what was asked for.  As far as the broker knows: `holder` (label or
-    address of who has it), `broker` (through which), `age` (for how many
-    seconds), `before` (how many wait before this one)."""
+    `names`: the names of the request.  As far as the broker knows: `holder`
+    (label or address of the holder), `broker` (the holder's), `age` (seconds
+    since the grant), `before` (the number of requests ahead)."""
 
     code = "internal"
     names: Tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class Error(Exception):
         return self.names[0] if self.names else None
 
     def about(self, names: Tuple[str, ...]) -> "Error":
-        """Says for which names, unless it does already."""
+        """Adds the names of the request, unless they are there."""
         if not self.names:
             self.names = names
             self.args = ("%s: %s" % (", ".join(names), self.args[0]),)
@@ -95,7 +95,7 @@ class Error(Exception):
 
 
 class Busy(Error):
-    """Somebody else has it, and the request was not to wait."""
+    """Another client holds it, and the request was not to wait."""
 
     code = "busy"
 
@@ -107,7 +107,7 @@ class TimedOut(Error):
 
 
 class Lost(Error):
-    """It is no longer held, though it was not given back."""
+    """It is no longer held, though it was not released."""
 
     code = "lost"
 
@@ -125,7 +125,7 @@ class Denied(Error):
 
 
 class Deadlock(Error):
-    """Sessions would wait for each other for ever, or a block for itself."""
+    """Sessions would wait for each other forever, or a block for itself."""
 
     code = "deadlock"
 
@@ -139,12 +139,12 @@ ERRORS = {"lost": Lost, "not-held": Lost, "unavailable": Unavailable,
 
 
 class Gone(Exception):
-    """The connection is gone, and with it what was asked over it."""
+    """The connection is gone, and its requests with it."""
 
 
 def now() -> float:
-    """Seconds of a clock that nobody sets, and that a suspended host's does
-    not stand still."""
+    """Seconds of a clock that is never set, and that keeps running while the
+    host is suspended."""
     return time.clock_gettime(CLOCK)
 
 
@@ -165,7 +165,7 @@ def duration(seconds: float) -> str:
 
 
 def end_of(wait: Optional[float]) -> Optional[float]:
-    """When a wait from now on is over; 0: it is none."""
+    """The time at which a wait from now on ends; 0: it does not wait."""
     if wait is None or wait == float("inf"):
         return None
     check_seconds(wait)
@@ -175,13 +175,13 @@ def end_of(wait: Optional[float]) -> Optional[float]:
 
 
 def rest_of(end: Optional[float]) -> Optional[float]:
-    """What is left of a wait; one that was to last somewhat does not become a
+    """The rest of a wait; a wait that was to last somewhat does not become a
     try."""
     return max(0.001, end - now()) if end else end
 
 
 def span(seconds: float) -> str:
-    """For people."""
+    """A time for messages."""
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= length:
             return "%d %s" % (seconds // length, unit)
@@ -212,11 +212,11 @@ class Reply:
 
     @property
     def is_taken(self) -> bool:
-        """... what was asked for without waiting?"""
+        """Was a request without a wait refused?"""
         return self.status == "BUSY" or self.text.startswith("unavailable ")
 
     def check(self) -> "Reply":
-        """Raises what the reply says, unless that is OK."""
+        """Raises the error of the reply, unless that is OK."""
         if self.status == "OK":
             return self
         if self.status == "BUSY":
@@ -293,7 +293,7 @@ class Address:
         self.port = int(found["port"] or PORT)
 
     def is_bad(self) -> bool:
-        """What did not answer a moment ago comes last."""
+        """An address that did not answer a moment ago comes last."""
         return now() < self.failed + FAILED
 
 
@@ -311,8 +311,8 @@ def addresses(given: Sequence[str]) -> List[Address]:
 
 
 def resolve(host: str, port: int) -> "asyncio.Future[List[Any]]":
-    """The addresses of a host.  A thread asks for them that nobody has to wait
-    for: a name server that is dead answers after its own time."""
+    """The addresses of a host.  A thread asks for them that nothing waits for:
+    a dead name server answers after a timeout of its own."""
     loop = asyncio.get_running_loop()
     future: "asyncio.Future[List[Any]]" = loop.create_future()
 
@@ -356,7 +356,7 @@ class Limit:
         self.quiet = core.clock()  # no broker has answered since
         self.stopped = False
         self.is_again = False  # a broker has not answered
-        self.at: Optional[Tuple["Session", str]] = None  # what is asked now
+        self.at: Optional[Tuple["Session", str]] = None  # the open request
         self.hard: Optional[float] = None
         if end is not None:
             self.hard = self.quiet + self.patience + (
@@ -366,29 +366,29 @@ class Limit:
         self.quiet = self.core.clock()
 
     def stop(self) -> None:
-        """The caller does not want it any more."""
+        """The caller has abandoned it."""
         self.stopped = True
         if self.at is not None:
             session, tag = self.at
             session.give_up(tag, cancelled())
 
     def left(self) -> float:
-        """So long this may go on if no broker answers."""
+        """The time left if no broker answers."""
         if self.stopped:
             return 0.0
         until = self.quiet + SILENCE if self.hard is None else self.hard
         return until - self.core.clock()
 
     def rest(self) -> Optional[float]:
-        """How long the broker is to wait: one that is asked after another did not
-        answer gets a moment of the patience, though the time may be over."""
+        """How long the broker is to wait: a broker that is asked because another
+        did not answer gets a moment of the patience, though the time may be up."""
         rest = rest_of(self.end)
         if not rest or not self.is_again:
             return rest
         return max(rest, min(RETRY, self.left() / 2))
 
     def share(self, others: bool) -> float:
-        """So much of that for one address, if there are others to try."""
+        """The part of that for one address, if there are others to try."""
         left = max(0.0, self.left())
         return max(left / 2, min(left, self.patience / 2)) if others else left
 
@@ -405,13 +405,13 @@ def cancelled() -> Error:
 
 
 class Grant:
-    """What a session has been granted: locks, or permits of a semaphore."""
+    """A grant of a session: locks, or permits of a semaphore."""
 
     def __init__(self, session: "Session", words: "Words",
                  on_lost: Callable[["Grant"], None]) -> None:
         self.session = session
         self.kind, self.names, self.request, self.undo = words
-        # What its session has for it.
+        # The session's state of it.
         self.keys = keys_of(self.kind, self.names, self.request)
         self.is_granted = False
         self.fences: Tuple[int, ...] = ()
@@ -419,7 +419,7 @@ class Grant:
         self.until = 0.0  # by now(); 0: no PING has covered it yet
         self.ends = float("inf")  # by `hold=`, or a little earlier
         self.reason: Optional[str] = None  # why it was lost
-        self.over = False  # lost, or given back
+        self.over = False  # lost, or released
         self.given = False  # ... is under way, or done
         self.on_lost = on_lost
 
@@ -438,7 +438,7 @@ class Grant:
         return self.fences[0]
 
     def each(self) -> List[str]:
-        """What gives it back though one of several names is not held."""
+        """The requests that release it though one of several names is not held."""
         return (["UNLOCK " + name for name in self.names]
                 if len(self.names) > 1 else [self.undo])
 
@@ -452,7 +452,7 @@ class Grant:
         self.permits = reply.number("permits")
 
     def vouched(self, sent: float, pong: "Reply") -> None:
-        """A PING was sent then, behind the grant."""
+        """A PING was sent then, after the grant."""
         if "valid" in pong.words and not self.over:
             self.until = max(self.until, sent + milliseconds(
                 pong.words["valid"]) / 1000)
@@ -481,7 +481,7 @@ class Grant:
         return error
 
     def why(self) -> str:
-        """Why the last `valid=` is over: `hold=` bounded it, or no other came."""
+        """Why the last `valid=` expired: `hold=` limited it, or no other came."""
         known = max(self.until, now())
         return "hold" if self.ends < known + BRIEF else "unreachable"
 
@@ -506,7 +506,7 @@ class Call:
                  limit: Optional[Limit], allowed: float, sent: float) -> None:
         self.reply, self.first, self.undo = reply, first, undo
         self.limit = limit
-        self.allowed = allowed  # so long the broker may say nothing at all
+        self.allowed = allowed  # the time in which the broker may say nothing
         self.sent = sent  # by the core's clock()
 
 
@@ -523,10 +523,10 @@ class Session:
         self.holds: Set[Grant] = set()
         self.busy: Set[Tuple[str, str]] = set()  # kind and name
         self.open = False  # it takes new requests
-        self.silent = False  # a request was given up; nothing came since
+        self.silent = False  # a request was abandoned; nothing came since
         self.away: Optional["asyncio.Future[None]"] = None  # until it is back
-        self.plain: List[str] = []  # tags of what was asked without, in order
-        self.wary = 0  # so often a lock is not tried before it is waited for
+        self.plain: List[str] = []  # tags of requests without one, in order
+        self.wary = 0  # how often a lock is not tried before it is waited for
         self.ending = 0  # requests that are being taken back
         self.key = ""
         self.heard = self.pinged = now()
@@ -574,7 +574,7 @@ class Session:
             raise
 
     async def _introduce(self) -> None:
-        """A frozen broker is connected, too: only an answer tells."""
+        """A frozen broker accepts connections, too: only an answer counts."""
         words = ["SESSION"]
         if self.core.label:
             words.append("label=" + self.core.label)
@@ -596,7 +596,7 @@ class Session:
             ([self.core.why] if self.core.why else [])))
 
     async def _ask(self, line: str) -> Reply:
-        """Before anybody else reads the connection."""
+        """Before anything else reads the connection."""
         self.writer.write(line.encode() + b"\r\n")
         while True:
             got = await self._line()
@@ -616,7 +616,7 @@ class Session:
         return got.decode().rstrip("\r\n")
 
     async def _resume(self) -> bool:
-        """Has the session back what it had before the connection was lost?"""
+        """Has the session its state from before the connection was lost?"""
         until = now() + self.core.grace
         while now() < until:
             ended = 0
@@ -644,9 +644,8 @@ class Session:
         await self._sort()
 
     async def _sort(self) -> None:
-        """What was asked for when the connection was lost may have been granted
-        or given back, and what is held may have been lost: the broker lists
-        what there is."""
+        """Requests from before the connection was lost may have been granted, and
+        holds released or lost: the broker lists the present holds."""
         rows = (await self._ask("LIST")).check().rows
         listed = {(kind, name): words for kind, name, *words in
                   map(str.split, rows)}
@@ -688,13 +687,13 @@ class Session:
             home.set_result(None)
 
     def fail(self) -> None:
-        """A request was not answered.  What the session holds goes by its own
+        """A request was not answered.  The session's holds go by its own
         clock."""
         if self.away is None and not self.holds and not self.silent:
             self.drop("the broker does not answer")
 
     async def come_back(self, most: float = MOMENT) -> None:
-        """Waits for a moment until it is known whether the session goes on."""
+        """Waits for a moment until it is known whether the session continues."""
         if self.away is not None:
             await asyncio.wait([self.away], timeout=max(0.0, min(MOMENT, most)))
 
@@ -713,13 +712,13 @@ class Session:
                 self._answered(tag, Reply(rest))
             elif self.plain:
                 self._answered(self.plain.pop(0), Reply(line))
-            elif line.startswith("ERR "):  # to what the broker can't read
+            elif line.startswith("ERR "):  # to a line that the broker cannot read
                 try:
                     Reply(line).check()
                 except Error as error:
                     self._fail_calls(error)
             else:
-                return  # that is no broker, or one that answers somebody else
+                return  # not a broker, or a reply to another client
 
     def _hears(self) -> None:
         self.heard, self.listened = now(), self.core.clock()
@@ -761,10 +760,10 @@ class Session:
         for call in calls.values():
             if not call.reply.done():
                 call.reply.set_exception(error or Gone())
-                call.reply.exception()  # for some of them nobody waits
+                call.reply.exception()  # some of them have no caller any longer
 
     def drop(self, reason: str) -> None:
-        """Gives the connection up, and with it all that it has."""
+        """Abandons the connection, and all that it holds."""
         self._fail_calls()
         self._come_home()
         for hold in list(self.holds):
@@ -796,9 +795,9 @@ class Session:
                    default=FROZEN)
 
     def _tick(self) -> None:
-        """Asks how long what it has is safe, and says when that is over.  A
-        broker that says nothing is given up, as it may be frozen: what it
-        has granted since is not safe here any more."""
+        """Asks how long its holds are safe, and ends those that no longer are.
+        A broker that says nothing is abandoned, as it may be frozen: its grants
+        since then are not safe here."""
         assert self.timer is not None
         self.core.woken(self.timer.when())
         self.timer = None
@@ -814,8 +813,8 @@ class Session:
         self._arm()
 
     def _look_at_calls(self) -> None:
-        """A call with little time does not wait for a silent broker as long as
-        others do."""
+        """A call with little time waits for an unresponsive broker for a shorter
+        time than others."""
         clock = self.core.clock()
         for tag, call in list(self.calls.items()):
             limit = call.limit
@@ -831,8 +830,8 @@ class Session:
                 self.give_up(tag, Gone())
 
     def give_up(self, tag: str, error: Exception) -> None:
-        """The caller waits no longer.  A grant that comes all the same is given
-        back."""
+        """The caller waits no longer.  A grant that comes all the same is
+        released."""
         call = self.calls.get(tag)
         if call is not None and not call.reply.done():
             call.reply.set_exception(error)
@@ -846,7 +845,7 @@ class Session:
             pass
 
     async def ping(self, limit: Optional[Limit] = None) -> None:
-        """What was granted before this is safe for as long as it says."""
+        """The grants before this are safe for the time that the reply gives."""
         sent = self.pinged = now()
         covered = [hold for hold in self.holds if not hold.over]
         _, call = self.send("PING", limit=limit)
@@ -855,10 +854,10 @@ class Session:
             hold.vouched(sent, reply)
         self._arm()
 
-    # Lent: who borrows it speaks on its connection himself.
+    # Lent: the borrower uses its connection itself.
 
     def lend(self) -> int:
-        """Returns the descriptor of the connection, which nobody reads here
+        """Returns the descriptor of the connection, which is not read here
         before back()."""
         self.busy.add(ALONE)
         self.writer.transport.pause_reading()
@@ -867,7 +866,7 @@ class Session:
         return fd
 
     def block(self, fd: int, seconds: float) -> None:
-        """Has reading wait for so long, or not at all (0)."""
+        """Lets reading wait for this time, or not at all (0)."""
         try:
             self.writer.get_extra_info("socket").setsockopt(
                 socket.SOL_SOCKET, socket.SO_RCVTIMEO,
@@ -877,8 +876,8 @@ class Session:
             pass  # it is closed
 
     def back(self, data: bytes) -> None:
-        """Goes on with what it was given meanwhile, and with what was read of
-        the connection but not understood."""
+        """Continues with the requests from the time in between, and with data
+        that was read from the connection but not understood."""
         assert self.reader is not None
         self.busy.discard(ALONE)
         self.block(self.writer.get_extra_info("socket").fileno(), 0)
@@ -891,8 +890,8 @@ class Session:
         self._arm()
 
     def part(self, data: bytes) -> None:
-        """As back(), but where the answer to some request is unknown: an
-        orderly end gives back whatever it has been granted."""
+        """As back(), but where the answer to some request is unknown: a clean
+        close releases all grants."""
         self.open = False
         self.core.forget(self)
         self.back(data)
@@ -910,8 +909,8 @@ class Session:
     def send(self, line: str, first: Optional[Callable[[Reply], None]] = None,
              undo: str = "", limit: Optional[Limit] = None
              ) -> Tuple[str, "asyncio.Future[Reply]"]:
-        """`first` is called with the reply before anything that the broker says
-        later is looked at."""
+        """`first` is called with the reply before any later line of the broker is
+        handled."""
         if self.away is not None or self.writer.transport.is_closing():
             raise Gone()
         tag, call = self._enter(first, undo, limit)
@@ -983,8 +982,8 @@ class Session:
             self.core.let_go(self, set())
 
     async def give_rest(self, hold: Grant, limit: Limit) -> None:
-        """What was lost is given back all the same: where one of several names
-        was, the others are still held; and a broker may wait for the word."""
+        """A lost grant is released all the same: if one of several names was
+        lost, the others are still held; and a broker may wait for the word."""
         try:
             for call in [self.send(line, limit=limit)[1] for line in hold.each()]:
                 await call
@@ -992,7 +991,7 @@ class Session:
             pass
 
     async def take(self, hold: Grant, limit: Limit) -> None:
-        """Has it granted, and safe for some time."""
+        """Gets it granted, and safe for some time."""
         def granted(reply: Reply) -> None:
             if reply.status == "OK" and not hold.over:
                 hold.granted(reply)
@@ -1009,7 +1008,7 @@ class Session:
         await self.ping(limit)
 
     def _may_be_free(self, hold: Grant, end: Optional[float]) -> bool:
-        """... and there is nothing else to do here?"""
+        """... and this session has no other work?"""
         if (len(self.busy) > len(hold.keys) or self.holds or self.calls or
                 self.ending):
             return False
@@ -1020,7 +1019,7 @@ class Session:
 
     async def _try(self, hold: Grant, granted: Callable[[Reply], None],
                    limit: Limit) -> Reply:
-        """Until it is answered, nothing else would be here."""
+        """Until it is answered, the session has no other requests."""
         if self.away is not None or self.writer.transport.is_closing():
             raise Gone()
         def vouched(reply: Reply) -> None:
@@ -1044,7 +1043,7 @@ class Session:
 
 
 def shown(this: Any, grant: Optional[Grant], *words: str) -> str:
-    """For people who look at an object."""
+    """The repr() of an object."""
     told = [" ".join(repr(name) for name in this._words[1]), *words]
     if grant is not None and grant.is_granted:
         told += ["fence %d" % fence for fence in grant.fences[:1]]
@@ -1058,11 +1057,11 @@ def no_copy(this: Any, _: Any) -> Any:
 
 
 class Broker:
-    """Sessions to whichever of the addresses answers first: HOST:PORT,
-    tls://HOST:PORT, or the path of a Unix socket; without any $LOCKBROKER, else
-    the local broker.  `grace`: so many seconds what is held survives a lost
-    connection.  `label`: what operators see.  `patience`: so many seconds a call
-    may take longer than its `wait`."""
+    """Sessions to the first of the addresses that answers: HOST:PORT,
+    tls://HOST:PORT, or the path of a Unix socket; without any $LOCKBROKER,
+    or the local broker.  `grace`: the seconds for which holds survive a lost
+    connection.  `label`: a name for operators.  `patience`: the seconds that a
+    call may take beyond its `wait`."""
 
     def __init__(self, *given: str, user: Optional[str] = None,
                  password: Optional[str] = None, ca: Optional[str] = None,
@@ -1110,7 +1109,7 @@ class Broker:
         await self.close()
 
     async def close(self) -> None:
-        """Gives back all that is held."""
+        """Releases all holds."""
         self.closed = True
         await asyncio.gather(*map(self._close, list(self.sessions)))
 
@@ -1124,7 +1123,7 @@ class Broker:
         session.drop("closed")
 
     def without_grace(self, text: str) -> None:
-        """There is no place for it."""
+        """The broker has no slot for it."""
         warnings.warn(
             "lockbroker: locks will not survive a lost connection: the broker "
             "refuses grace=: " + text.partition(" ")[2], RuntimeWarning)
@@ -1137,7 +1136,7 @@ class Broker:
         return time.monotonic() - self._still
 
     def woken(self, due: float) -> None:
-        """A timer that was due then is looked at now."""
+        """A timer that was due then is handled now."""
         time_ = time.monotonic()
         late = time_ - max(due, self._woke)
         if late > STILL:
@@ -1151,14 +1150,14 @@ class Broker:
             self.sessions.remove(session)
 
     def leave(self, session: Session) -> None:
-        """It is asked to go: it does as soon as it has nothing."""
+        """The broker leaves: the session ends as soon as it holds nothing."""
         session.open = False
         if not session.busy:
             session.drop("the broker leaves")
 
     def share(self, limit: Limit, address: Address) -> float:
-        """So long a session at that address may be silent: then another address
-        is tried, or, where there is time, this one by another connection."""
+        """How long a session at that address may be silent: then another address
+        is tried or, if there is time, this one by another connection."""
         return limit.share(limit.left() > 2 * limit.patience or any(
             not a.is_bad() for a in self.addresses if a is not address))
 
@@ -1202,7 +1201,7 @@ class Broker:
 
     async def session(self, keys: Set[Tuple[str, str]],
                       limit: Limit) -> Session:
-        """One that has nothing to do with these; they are entered there."""
+        """A session without holds or requests for these; it gets them."""
         self._check_open(limit)
         for session in self.sessions:
             if (session.open and not session.ending and not session.silent and
@@ -1240,7 +1239,7 @@ class Broker:
     async def request(self, keys: Set[Tuple[str, str]], limit: Limit,
                       ask: Callable[[Session], Awaitable[T]],
                       again: bool = True) -> T:
-        """Has `ask` ask some session until it answers; `again`: more than once
+        """Lets `ask` ask some session until it answers; `again`: more than once
         if need be."""
         while True:
             session = await self.session(keys, limit)
@@ -1270,8 +1269,8 @@ class Broker:
 
     async def hold(self, words: "Words", limit: Limit,
                    on_lost: Callable[[Grant], None]) -> Grant:
-        """Returns what is held, and safe for some time.  A grant whose PING
-        says nothing of it was lost in between: it is asked for again."""
+        """Returns a grant that is safe for some time.  A grant whose PING has no
+        `valid=` was lost in between: it is asked for again."""
         keys = keys_of(words[0], words[1], words[2])
 
         async def ask(session: Session) -> Grant:
@@ -1290,7 +1289,7 @@ class Broker:
             told.append(hold)
             return hold
 
-        told: List[Grant] = []  # by then its loss is somebody's concern
+        told: List[Grant] = []  # from then on the caller learns of a loss
         try:
             while True:
                 try:
@@ -1303,8 +1302,8 @@ class Broker:
             raise error.about(words[1])
 
     async def release(self, hold: Grant) -> None:
-        """Raises Lost if it was lost before.  Where no broker answers within the
-        patience, it is finished behind this."""
+        """Raises Lost if it was lost before.  If no broker answers within the
+        patience, the release is finished after this call."""
         if hold.given:
             return
         hold.given = True
@@ -1350,10 +1349,10 @@ class Broker:
         except Error as error:
             raise error.about(hold.names)
 
-    # What a program drops, and what it holds already.
+    # Holds that a program drops, and holds that it has already.
 
     def watch(self, handle: "Hold", grant: Grant) -> None:
-        """Gives the grant back if nobody has its Hold any more."""
+        """Releases the grant when its Hold is dropped."""
         loop = asyncio.get_running_loop()
 
         def dropped(ref: Any) -> None:
@@ -1382,7 +1381,7 @@ class Broker:
         except Error:
             pass
 
-    # What there is.
+    # The objects.
 
     def lock(self, *names: str, shared: bool = False,
              wait: Optional[float] = None, hold: Optional[float] = None,
@@ -1393,24 +1392,24 @@ class Broker:
         """How to take the lock of a name, or of several, all or none: `with`
         and acquire() do so.
 
-        All times are seconds.  `wait`: for ever (None), so long, or not at all
-        (0).  `shared`: others may have it, too, if they share it.  `hold`: it
-        is lost after so long.  `keep`: nobody else has it for so long from the
-        grant, whatever its end.  `delay`: the same from an end that is no
-        release, but a crash, for example.  `value`: a word that others read
-        with Broker.value() while it is held.  `trace`: a traceparent that the
+        All times are seconds.  `wait`: without limit (None), this long, or not
+        at all (0).  `shared`: others may hold it, too, if they share it.
+        `hold`: the maximum hold time; then the lock is lost.  `keep`: no other
+        client gets it before this time after the grant, however it ends.
+        `delay`: the same from an end without a release, such as a crash.
+        `value`: a word that others read with Broker.value() while it is held.  `trace`: a traceparent that the
         broker's log, QUEUE and HISTORY show; by default OpenTelemetry's current
         span, if there is one.
 
-        What is not granted raises Busy (it would have to wait), TimedOut,
-        Unavailable, Denied or Deadlock; what is lost, Lost at the end of its
+        If it is not granted, raises Busy (it would have to wait), TimedOut,
+        Unavailable, Denied or Deadlock; if it is lost, Lost at the end of its
         block."""
         return Lock(self, lock_words(names, shared, hold, keep, delay,
                                      value, trace), wait)
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
                   wait: Optional[float] = None) -> "Lock":
-        """How to take permits of a semaphore of which `limit` may be out; as
+        """How to take permits of a semaphore that has `limit` of them; see
         lock()."""
         return Lock(self, semaphore_words(name, limit, permits), wait)
 
@@ -1431,8 +1430,8 @@ class Broker:
              hold: Optional[float] = None, delay: Optional[float] = None
              ) -> "Callable[[Coro[T]], Coro[Optional[T]]]":
         """Decorates a coroutine function, which is run under a lock.  In the
-        name, "{day}" is its argument `day`.  With `keep`, nobody runs it again
-        for so long, however early it ends.  Where somebody else has the name,
+        name, "{day}" is its argument `day`.  With `keep`, it does not run again
+        for this time, however early it ends.  If another client holds the name,
         the call returns None; with busy="raise" it raises Busy or TimedOut."""
         check_once(self, name, busy, wait, keep, hold, delay)
 
@@ -1466,7 +1465,7 @@ class Broker:
         return Latch(self, name)
 
     def barrier(self, name: str, parties: int) -> "Barrier":
-        """It has wait(), which ends when so many wait."""
+        """It has wait(), which ends when this many parties wait."""
         return Barrier(self, name, parties)
 
     async def query(self, kind: str, name: str, line: str,
@@ -1499,14 +1498,14 @@ Words = Tuple[str, Tuple[str, ...], str, str]  # kind, names, request, release
 Coro = Callable[..., Coroutine[Any, Any, T]]
 
 
-# What ends by `hold=` bounds the `valid=` of all that its session has, so that it
-# gets a session of its own.
+# A hold with `hold=` limits the `valid=` of its whole session, so it gets a
+# session of its own.
 ALONE = ("alone", "")
 
 
 def keys_of(kind: str, names: Tuple[str, ...],
             request: str) -> Set[Tuple[str, str]]:
-    """What a session has to do with a request."""
+    """The keys of a request in its session."""
     keys = {(kind, name) for name in names}
     return keys | {ALONE} if " hold=" in request else keys
 
@@ -1546,7 +1545,7 @@ def lock_words(names: Tuple[str, ...], shared: bool, hold: Optional[float],
 
 
 def traced(words: Words) -> Words:
-    """With the span in which a lock is asked for, where the program uses
+    """With the span in which a lock is asked for, if the program uses
     OpenTelemetry."""
     module: Any = sys.modules.get("opentelemetry.trace")
     if module is None or words[0] != "lock" or " trace=" in words[2]:
@@ -1566,7 +1565,7 @@ def semaphore_words(name: str, limit: int, permits: int) -> Words:
 
 
 def check_word(text: Any, code: str = "bad-name") -> str:
-    """So that it is one word of its request, and no more."""
+    """Makes sure that it is one word of its request."""
     if not isinstance(text, str):
         raise TypeError("%r is no str%s" % (text, "" if code != "bad-name" else
                         "; a name is one, and of several each: lock('a', 'b')"))
@@ -1582,7 +1581,7 @@ BAD = {"bad-name": re.compile("[\0-\x20\x7f=\ud800-\udfff]"),
 
 
 def refuse_twice(words: Words, mine: Iterable[Any]) -> None:
-    """Who has a name would wait for itself."""
+    """A second request for a name that is held here would wait for itself."""
     if words[0] != "lock" or " mode=shared" in words[2]:
         return
     for grant in mine:
@@ -1595,8 +1594,7 @@ def refuse_twice(words: Words, mine: Iterable[Any]) -> None:
 
 def check_once(broker: Any, name: Any, busy: Any, wait: Optional[float],
                *times: Optional[float]) -> None:
-    """What is wrong is told where once() is written, and not when it is
-    called."""
+    """Reports mistakes where once() is written, and not when it is called."""
     if not isinstance(name, str):
         raise TypeError("once() needs a name: @broker.once(\"report:{day}\")")
     if busy not in ("skip", "raise"):
@@ -1608,13 +1606,13 @@ def check_once(broker: Any, name: Any, busy: Any, wait: Optional[float],
 
 
 class Kept:
-    """Names that once() keeps from everybody: a broker keeps them from others
-    only, and grants them again to the session that had them."""
+    """Names that once() also keeps from this program: a broker keeps them from
+    other sessions only, and grants them again to the session that held them."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
         self._until: Dict[str, float] = {}
-        self._most = 64  # before those that are over are looked for
+        self._most = 64  # before expired ones are looked for
 
     def enter(self, name: str, keep: Optional[float]) -> None:
         if not keep:
@@ -1627,8 +1625,8 @@ class Kept:
                 self._most = 64 + 2 * len(self._until)
 
     def rest(self, name: str, wait: Optional[float]) -> float:
-        """So long it is kept; raises Busy or TimedOut if that is longer than
-        the wait."""
+        """The time for which it is kept; raises Busy or TimedOut if that is
+        longer than the wait."""
         with self._mutex:
             rest = max(0.0, self._until.get(name, 0.0) - now())
         if wait is not None and rest > max(0.0, wait):
@@ -1665,7 +1663,7 @@ def once_name(template: str, call: Callable[..., Any]
 
 
 class Hold:
-    """What a program has: until it gives it back, or loses it."""
+    """A hold of a program: until it is released or lost."""
 
     __reduce_ex__ = no_copy
 
@@ -1725,7 +1723,7 @@ class Hold:
         task, self._task = self._task, None
         if self._cancelled:
             await self._swallow(task, kind)
-            if cancelling() > self._others:  # somebody else wants it to end
+            if cancelling() > self._others:  # cancelled by the program, too
                 self._cancelled = False
         try:
             await self.release()
@@ -1738,7 +1736,7 @@ class Hold:
                 raise
 
     async def _swallow(self, task: Any, kind: Any) -> None:
-        """The cancellation was this hold's: nobody else shall see it."""
+        """The cancellation was this hold's: the program does not see it."""
         if kind is not asyncio.CancelledError:
             try:
                 await asyncio.sleep(0)
@@ -1764,7 +1762,7 @@ class Hold:
 
     @property
     def valid(self) -> float:
-        """For so many seconds nobody else can have it."""
+        """The seconds for which no other client can get it."""
         return 0.0 if self._grant is None else self._grant.valid
 
     @property
@@ -1788,21 +1786,21 @@ async def stop_at(limit: Limit, stop: Any) -> None:
 
 
 def cancelling() -> int:
-    """How often the task is asked to end; before Python 3.11 nobody knows."""
+    """How often the task is asked to end; unknown before Python 3.11."""
     return int(getattr(asyncio.current_task(), "cancelling", int)())
 
 
 class Lock:
-    """How to take something: any number of tasks may enter it, one after the
-    other or, where it is shared, together.  `async with` and acquire() give a
-    `Hold`; what is asked of the Lock itself means the calling task's latest
-    one, else the only one."""
+    """How to take something: any number of tasks may enter it, one by one or,
+    if it is shared, together.  `async with` and acquire() give a `Hold`; the
+    methods of the Lock itself are about the latest one of the calling task, or
+    about the only one."""
 
     def __init__(self, broker: Broker, words: Words,
                  wait: Optional[float]) -> None:
         self._broker, self._words, self._wait = broker, words, wait
         self._holds: List[Tuple[Any, Hold]] = []
-        self._limits: Set[Limit] = set()  # of those that wait
+        self._limits: Set[Limit] = set()  # of acquire() calls that wait
 
     __reduce_ex__ = no_copy
 
@@ -1817,8 +1815,8 @@ class Lock:
         return hold
 
     async def acquire(self, *, stop: Optional[Any] = None) -> Hold:
-        """Takes it without a block; release() of what is returned gives it
-        back.  Raises what Broker.lock() tells, and never returns without it.
+        """Takes it without a block; release() of the returned Hold releases it.
+        Raises the errors of Broker.lock(), and never returns without a hold.
         `stop`: an event that ends the wait (Error, code "cancelled")."""
         task = asyncio.current_task()
         mine = self._broker._mine.setdefault(task, weakref.WeakSet())
@@ -1839,8 +1837,8 @@ class Lock:
         return hold
 
     def cancel(self) -> None:
-        """Ends the wait of all that wait in acquire(): they raise Error with the
-        code "cancelled".  From any thread."""
+        """Ends all waits in acquire(): they raise Error with the code
+        "cancelled".  From any thread."""
         for limit in list(self._limits):
             try:
                 limit.loop.call_soon_threadsafe(limit.stop)
@@ -1885,7 +1883,7 @@ class Lock:
 
     @property
     def valid(self) -> float:
-        """For so many seconds nobody else can have it."""
+        """The seconds for which no other client can get it."""
         return self._mine().valid if self._holds else 0.0
 
     @property

@@ -18,9 +18,9 @@ import javax.net.ssl.SSLContext;
  * }
  * }</pre>
  *
- * <p>A block runs only with its lock held, and learns of a loss: a {@link Hold} reports it, and counts
- * as lost when, by its own clock, its guarantee has expired. A call takes at most the
- * patience longer than its wait. Connections are made when they are needed.
+ * <p>A block runs only with its lock held, and learns of a loss: a {@link Hold} reports it, and counts as
+ * lost when by its own clock the guaranteed time has expired. A call takes at most the patience longer
+ * than its wait. Connections are made when they are needed.
  */
 public final class Broker implements AutoCloseable {
   private final Core core;
@@ -31,7 +31,7 @@ public final class Broker implements AutoCloseable {
 
   /**
    * {@code HOST:PORT}, {@code tls://HOST:PORT}, or the path of a Unix socket; the first that answers is
-   * used. Without any {@code $LOCKBROKER}, else the local broker.
+   * used. Without any {@code $LOCKBROKER}, or the local broker.
    */
   public static Broker connect(String... addresses) {
     return builder().addresses(addresses).build();
@@ -41,7 +41,7 @@ public final class Broker implements AutoCloseable {
     return new Builder();
   }
 
-  /** What a {@link Broker} may need to know. */
+  /** The settings of a {@link Broker}. */
   public static final class Builder {
     private List<String> addresses = List.of();
     private String user;
@@ -57,7 +57,7 @@ public final class Broker implements AutoCloseable {
 
     private Builder() {}
 
-    /** As with {@link Broker#connect}. */
+    /** See {@link Broker#connect}. */
     public Builder addresses(String... some) {
       addresses = List.of(some);
       return this;
@@ -69,20 +69,20 @@ public final class Broker implements AutoCloseable {
       return this;
     }
 
-    /** What operators see. */
+    /** A name for operators. */
     public Builder label(String text) {
       label = Words.option(text);
       return this;
     }
 
-    /** For so long locks survive a lost connection; not at all by default. */
+    /** How long locks survive a lost connection; not at all by default. */
     public Builder grace(Duration time) {
       Words.millis(Objects.requireNonNull(time, "grace"), "grace");
       grace = time;
       return this;
     }
 
-    /** A call takes at most so much longer than its wait; one second by default. */
+    /** How long a call may take beyond its wait; one second by default. */
     public Builder patience(Duration time) {
       if (time.isZero() || time.isNegative()) {
         throw LockBrokerException.of("bad-option", "patience is not a time: " + time);
@@ -150,12 +150,12 @@ public final class Broker implements AutoCloseable {
     return new BrokerReadWriteLock(core, name);
   }
 
-  /** Permits, of which {@code limit} may be out. */
+  /** A semaphore with {@code limit} permits. */
   public BrokerSemaphore semaphore(String name, int limit) {
     return new BrokerSemaphore(core, name, limit, 1);
   }
 
-  /** Waits until it leads; until the hold is lost, or closed, nobody else does. */
+  /** Waits until it leads; it is the only leader until the hold is lost, or closed. */
   public Hold elect(String name) throws InterruptedException {
     return lock(name).acquire();
   }
@@ -171,8 +171,8 @@ public final class Broker implements AutoCloseable {
   }
 
   /**
-   * Gives back all that is held; who works under it is told before. Nothing of the client keeps a program
-   * from ending, also without this.
+   * Releases all holds; their users learn of the loss before. Nothing of the client keeps a program from
+   * ending, even without this.
    */
   @Override
   public void close() {

@@ -11,12 +11,12 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * The lock of a name, or of several, all or none. Any number of threads may use one object, or objects of
- * the same name: they exclude each other, as the programs of other hosts do. A thread that has it may
- * take it again, and gives it back as often.
+ * the same name: they exclude each other, like the programs of other hosts. A thread that holds it may
+ * take it again, and must release it as often.
  *
  * <p>{@link #acquire()} gives a {@link Hold}, for {@code try (...)}. The methods of {@link Lock} are for
- * code that is written for one; they throw where no broker can grant, and {@link #unlock()} throws {@link
- * LostException} where the lock was lost meanwhile.
+ * code that is written for one; they throw if no broker can grant, and {@link #unlock()} throws {@link
+ * LostException} if the lock was lost.
  */
 public final class BrokerLock implements Lock {
   private final Core core;
@@ -42,19 +42,19 @@ public final class BrokerLock implements Lock {
     want = Want.lock(names, shared, hold, keep, delay, value, trace);
   }
 
-  /** The same, but it is lost so long after each grant. */
+  /** The same, but it is lost after this time from each grant: the maximum hold time. */
   public BrokerLock withHold(Duration time) {
     return new BrokerLock(core, names, shared, positive(time, "hold"), keep, delay,
         value, trace);
   }
 
-  /** The same, but nobody else has it for so long after each grant, however early it is given back. */
+  /** The same, but no other client gets it before this time after each grant, however early it is released. */
   public BrokerLock withKeep(Duration time) {
     return new BrokerLock(core, names, shared, hold, positive(time, "keep"), delay,
         value, trace);
   }
 
-  /** The same, but nobody else has it for so long after an end that is no release, as a crash. */
+  /** The same, but no other client gets it before this time after an end without a release, such as a crash. */
   public BrokerLock withDelay(Duration time) {
     return new BrokerLock(core, names, shared, hold, keep, positive(time, "delay"),
         value, trace);
@@ -90,13 +90,13 @@ public final class BrokerLock implements Lock {
 
   // Blocks.
 
-  /** Waits for it for ever. */
+  /** Waits for it without limit. */
   public Hold acquire() throws InterruptedException {
     return acquire(Double.POSITIVE_INFINITY);
   }
 
   /**
-   * Waits for so long.
+   * Waits for this time at most.
    *
    * @throws LockBrokerException with the code {@code timeout}, or {@code busy} where it was not to wait
    */
@@ -116,13 +116,13 @@ public final class BrokerLock implements Lock {
 
   /**
    * Waits in a thread of the client, or a virtual one where there are some. It belongs to no thread, so
-   * that it is not reentrant. To cancel the future ends the wait.
+   * that it is not reentrant. Cancelling the future ends the wait.
    */
   public CompletableFuture<Hold> lockAsync() {
     return lockAsync(Double.POSITIVE_INFINITY);
   }
 
-  /** The same, for so long; it ends with a {@link LockBrokerException}. */
+  /** The same, for this time at most; it ends with a {@link LockBrokerException}. */
   public CompletableFuture<Hold> lockAsync(Duration wait) {
     return lockAsync(Words.millis(Objects.requireNonNull(wait, "wait"), "wait"));
   }
@@ -135,7 +135,7 @@ public final class BrokerLock implements Lock {
   // As a Lock.
 
   /**
-   * Waits for it for ever.
+   * Waits for it without limit.
    *
    * @throws UnavailableException where no broker has answered for ten seconds, or can grant
    */
@@ -165,17 +165,17 @@ public final class BrokerLock implements Lock {
   }
 
   /**
-   * Gives it back.
+   * Releases it.
    *
    * @throws LostException if it was lost before
-   * @throws IllegalMonitorStateException if this thread does not have it
+   * @throws IllegalMonitorStateException if this thread does not hold it
    */
   @Override
   public void unlock() {
     core.release(mine(), null);
   }
 
-  /** There are none over several hosts. */
+  /** Not supported: conditions do not work across hosts. */
   @Override
   public Condition newCondition() {
     throw new UnsupportedOperationException(
@@ -207,7 +207,7 @@ public final class BrokerLock implements Lock {
     throw error;
   }
 
-  /** What lock() took, only its thread can give back. */
+  /** A hold of lock() can be released by its thread only. */
   private static boolean bind(Grant grant) {
     if (grant != null) {
       grant.bound = true;
@@ -215,7 +215,7 @@ public final class BrokerLock implements Lock {
     return grant != null;
   }
 
-  // What the calling thread has.
+  // The hold of the calling thread.
 
   private Grant find() {
     core.mutex.lock();
@@ -239,7 +239,7 @@ public final class BrokerLock implements Lock {
     return find() != null;
   }
 
-  /** Of the first name. It rises with each exclusive grant: pass it to what is protected. */
+  /** Of the first name. It rises with each exclusive grant: pass it to the protected resource. */
   public long fence() {
     return mine().fences[0];
   }
@@ -249,13 +249,13 @@ public final class BrokerLock implements Lock {
     return mine().fences.clone();
   }
 
-  /** For so long nobody else can have it; zero if it is lost, or not held by this thread. */
+  /** The time for which no other client can get it; zero if it is lost, or not held by this thread. */
   public Duration valid() {
     Grant grant = find();
     return grant == null ? Duration.ZERO : Hold.valid(core, grant);
   }
 
-  /** Has this thread lost it, though it has not given it back? */
+  /** Has this thread lost it without a release? */
   public boolean isLost() {
     return Hold.isLost(core, mine());
   }
@@ -265,7 +265,7 @@ public final class BrokerLock implements Lock {
     core.setValue(mine(), Objects.requireNonNull(word, "value"));
   }
 
-  /** Runs this once, in a thread of its own, when what this thread has is lost. */
+  /** Runs this once, in a thread of its own, when the hold of this thread is lost. */
   public void onLost(Runnable action) {
     Grant grant = mine();
     core.mutex.lock();

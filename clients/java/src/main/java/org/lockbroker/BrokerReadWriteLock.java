@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 
 /**
- * Any number have the read lock of a name at a time, or one its write lock. Who has the write lock may
- * take the read lock as well; who has only the read lock may not take the write lock: that is a {@link
- * DeadlockException}.
+ * Any number of threads hold the read lock of a name at a time, or one thread its write lock. The holder
+ * of the write lock may take the read lock as well; a holder of the read lock alone that takes the write
+ * lock gets a {@link DeadlockException}.
  */
 public final class BrokerReadWriteLock implements ReadWriteLock {
   private final BrokerLock read;

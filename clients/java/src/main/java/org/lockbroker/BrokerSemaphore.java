@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Permits, of which so many may be out; all who use the name agree on how many. */
+/** A semaphore with a number of permits; all users of the name must give the same number. */
 public final class BrokerSemaphore {
   private final Core core;
   private final String name;
@@ -19,18 +19,18 @@ public final class BrokerSemaphore {
     want = Want.permits(name, limit, permits, Double.POSITIVE_INFINITY);
   }
 
-  /** The same, but so many permits are taken at once. */
+  /** The same, but this many permits are taken at once. */
   public BrokerSemaphore withPermits(int permits) {
     return new BrokerSemaphore(core, name, limit, permits);
   }
 
-  /** Waits for ever. */
+  /** Waits without limit. */
   public Hold acquire() throws InterruptedException {
     return acquire(Double.POSITIVE_INFINITY);
   }
 
   /**
-   * Waits for so long.
+   * Waits for this time at most.
    *
    * @throws LockBrokerException with the code {@code timeout}, or {@code busy} where it was not to wait
    */
@@ -42,7 +42,7 @@ public final class BrokerSemaphore {
     return new Hold(core, core.take(want, wait, true, true));
   }
 
-  /** If there are as many. */
+  /** If that many are free. */
   public Optional<Hold> tryAcquire() {
     try {
       return Optional.of(new Hold(core, core.take(want, 0, false, true)));
@@ -56,7 +56,7 @@ public final class BrokerSemaphore {
     }
   }
 
-  /** Waits in a thread of the client; to cancel the future ends the wait. */
+  /** Waits in a thread of the client; cancelling the future ends the wait. */
   public CompletableFuture<Hold> acquireAsync() {
     return Hold.later(this::acquire);
   }

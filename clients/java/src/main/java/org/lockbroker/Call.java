@@ -16,10 +16,10 @@ final class Call {
   boolean done;
   Reply reply;
   LockBrokerException error;
-  /** What it was granted. */
+  /** Its grant. */
   Grant grant;
 
-  /** {@code at} is called with the reply before anything that the broker says later is looked at. */
+  /** {@code at} is called with the reply before any later line of the broker is handled. */
   Call(ReentrantLock mutex, Consumer<Reply> at) {
     this.mutex = mutex;
     this.at = at;
@@ -57,7 +57,7 @@ final class Call {
     }
   }
 
-  /** Has that done at its end, or now. */
+  /** Runs that at its end, or now. */
   void then(Runnable what) {
     if (done) {
       what.run();

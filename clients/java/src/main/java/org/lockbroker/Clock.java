@@ -6,9 +6,9 @@ import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A clock that nobody sets, in milliseconds. System.nanoTime() stands still while the host is
- * suspended and /proc/uptime does not, but that is a file; so it is read only when the time of day
- * has moved against the other clock.
+ * A clock that is never set, in milliseconds. System.nanoTime() stops while the host is suspended
+ * and /proc/uptime does not, but that is a file; so it is read only when the time of day has moved
+ * against the other clock.
  */
 final class Clock {
   private static final Path UPTIME = Path.of("/proc/uptime");
@@ -49,7 +49,7 @@ final class Clock {
       String text = Files.readString(UPTIME);
       return Double.parseDouble(text.substring(0, text.indexOf(' '))) * 1000;
     } catch (IOException | RuntimeException error) {
-      return Double.NaN; // it can not be told here
+      return Double.NaN; // it is unknown here
     }
   }
 }

@@ -1,6 +1,6 @@
 package org.lockbroker;
 
-/** It would have been waited for without end. */
+/** The wait would never end. */
 public class DeadlockException extends LockBrokerException {
   private static final long serialVersionUID = 1L;
 

@@ -9,11 +9,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What a program has: until it gives it back, or loses it. Its methods may be called in any thread. One
- * that is dropped without {@link #close()} is given back by the garbage collector, with a warning.
+ * A hold of a program: until it is released or lost. Its methods may be called in any thread. A hold
+ * that is dropped without {@link #close()} is released by the garbage collector, with a warning.
  */
 public final class Hold implements AutoCloseable {
-  /** What asks for one, and sleeps meanwhile. */
+  /** A request for one that sleeps until it is granted. */
   interface Take {
     Hold take() throws InterruptedException;
   }
@@ -23,7 +23,7 @@ public final class Hold implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
   private final Trace trace;
 
-  /** What is left of one that the program has dropped. */
+  /** The rest of a hold that the program has dropped. */
   static final class Trace extends PhantomReference<Hold> {
     final Grant grant;
 
@@ -68,7 +68,7 @@ public final class Hold implements AutoCloseable {
     return grant.want.names;
   }
 
-  /** Of the first name. It rises with each exclusive grant: pass it to what is protected. */
+  /** Of the first name. It rises with each exclusive grant: pass it to the protected resource. */
   public long fence() {
     if (grant.fences.length == 0) {
       throw new UnsupportedOperationException("permits of a semaphore have no fence");
@@ -81,7 +81,7 @@ public final class Hold implements AutoCloseable {
     return grant.fences.clone();
   }
 
-  /** For so long nobody else can have it; zero if it is lost, or given back. */
+  /** The time for which no other client can get it; zero if it is lost, or released. */
   public Duration valid() {
     return closed.get() ? Duration.ZERO : valid(core, grant);
   }
@@ -109,7 +109,7 @@ public final class Hold implements AutoCloseable {
     }
   }
 
-  /** Throws if it is lost, or was given back. */
+  /** Throws if it is lost, or was released. */
   public void check() throws LostException {
     if (closed.get()) {
       throw LockBrokerException.of("not-held", String.join(", ", names()) + " was given back");
@@ -139,18 +139,18 @@ public final class Hold implements AutoCloseable {
     core.setValue(grant, Objects.requireNonNull(word, "value"));
   }
 
-  /** From now on it is lost so long after this, where it was taken withHold(). */
+  /** It is lost after this time from now, if it was taken withHold(). */
   public void extend(Duration hold) throws LostException {
     core.extend(grant, Objects.requireNonNull(hold, "hold"), null);
   }
 
-  /** Nobody else has it for so long after this, however early it is given back. */
+  /** No other client gets it before this time from now, however early it is released. */
   public void keep(Duration time) throws LostException {
     core.extend(grant, null, Objects.requireNonNull(time, "keep"));
   }
 
   /**
-   * Gives it back; a second time does nothing.
+   * Releases it; a second time does nothing.
    *
    * @throws LostException if it was lost before
    */

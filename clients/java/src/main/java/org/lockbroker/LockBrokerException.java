@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * A lock was refused, or lost. {@link #code()} is for programs: {@code busy}, {@code timeout},
  * {@code lost}, {@code unavailable}, {@code denied}, {@code deadlock}, {@code bad-option} and others
- * of lockbroker-protocol(7); the message is for people.
+ * of lockbroker-protocol(7); the message is for users.
  */
 public class LockBrokerException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -28,7 +28,7 @@ public class LockBrokerException extends RuntimeException {
     this.text = text.isEmpty() ? code : text;
   }
 
-  /** The one that belongs to the code. */
+  /** The exception of the code. */
   static LockBrokerException of(String code, String text) {
     switch (code) {
       case "lost":
@@ -47,14 +47,14 @@ public class LockBrokerException extends RuntimeException {
     }
   }
 
-  /** A connection is gone, and with it what was asked over it. */
+  /** A connection is gone, and its requests with it. */
   static LockBrokerException gone(String text) {
     LockBrokerException error = new UnavailableException("unavailable", text);
     error.again = true;
     return error;
   }
 
-  /** Says for which names, unless it does already. */
+  /** Adds the names, unless they are there. */
   LockBrokerException about(List<String> about) {
     if (names.length > 0) {
       return this;
@@ -94,12 +94,12 @@ public class LockBrokerException extends RuntimeException {
     return code;
   }
 
-  /** The locks that were asked for. */
+  /** The names of the request. */
   public List<String> names() {
     return List.of(names);
   }
 
-  /** Who has it: a label or an address, as far as the broker knows. */
+  /** The holder: a label or an address, as far as the broker knows. */
   public Optional<String> holder() {
     return Optional.ofNullable(holder);
   }
@@ -109,12 +109,12 @@ public class LockBrokerException extends RuntimeException {
     return Optional.ofNullable(broker);
   }
 
-  /** For how long it has been held, as far as it is known. */
+  /** How long it has been held, as far as it is known. */
   public Optional<Duration> age() {
     return Optional.ofNullable(age);
   }
 
-  /** How many waited before, as far as it is known. */
+  /** The number of requests ahead, as far as it is known. */
   public Optional<Integer> before() {
     return Optional.ofNullable(before);
   }

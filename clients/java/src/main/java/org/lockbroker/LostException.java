@@ -1,6 +1,6 @@
 package org.lockbroker;
 
-/** The lock was lost while it was held: others may have it. */
+/** The lock was lost: another client may hold it. */
 public class LostException extends LockBrokerException {
   private static final long serialVersionUID = 1L;
 
@@ -16,8 +16,8 @@ public class LostException extends LockBrokerException {
   }
 
   /**
-   * Why: {@code hold} (its bound is over), {@code unreachable}, {@code taken}, {@code forced} and others of
-   * lockbroker-protocol(7); empty where that is not known.
+   * Why: {@code hold} (its maximum hold time), {@code unreachable}, {@code taken}, {@code forced} and
+   * others of lockbroker-protocol(7); empty if that is not known.
    */
   public String reason() {
     return reason;
