@@ -123,7 +123,8 @@ words_of(const char *why)
 		{ "taken", "its key in Redis was deleted or overwritten" },
 		{ "failover", "Redis failed over or was restarted" },
 		{ "forced", "it was released by force" },
-		{ "drill", "a drill: nobody else gets it before we let go" },
+		{ "drill",
+		    "a drill: no other client gets it before we let go" },
 	};
 	size_t i;
 

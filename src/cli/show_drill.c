@@ -28,11 +28,11 @@ print_answer(const char *name, const char *line, int64_t max_ms, bool let_go)
 	(void)pair_find_ms(line, "took", &took_ms);
 	timespan_text(took_ms, text);
 	if (let_go)
-		printf("%.*s went on for %s after it was told\n",
-		    (int)who.value_len, who.value, text);
+		printf("%.*s let go %s after the loss\n", (int)who.value_len,
+		    who.value, text);
 	else
-		printf("%.*s goes on, %s after it was told; %s is kept for it"
-		       " until it lets go, or unlock-force ends that\n",
+		printf("%.*s has not let go, %s after the loss; %s stays"
+		       " reserved for it until then, or until unlock-force\n",
 		    (int)who.value_len, who.value, text, name);
 }
 

@@ -21,8 +21,8 @@ static const struct {
 } ends[] = {
 	{ "holder", "" },
 	{ "circle", ", which waits for one of these: a circle, in which each"
-		    " waits for the other" },
-	{ "unknown", "; what is behind that is not known here" },
+		    " waits for the next" },
+	{ "unknown", "; the rest of the chain is not known here" },
 	{ "denied", ", which waits for a name that you may not watch" },
 };
 
@@ -55,7 +55,7 @@ print_holder(const char *line)
 	if (!pair_find(line, "state", &state))
 		return;
 	if (pair_find(line, "kept", &p))
-		printf("kept for nobody");
+		printf("reserved, no holder");
 	else
 		printf("%.*s", (int)state.value_len, state.value);
 	if (pair_find(line, "holder", &p))
@@ -79,7 +79,7 @@ print_chain(const struct message *m)
 		if (i > 0)
 			printf(
 			    ", which %s ", pair_find(m->lines[i], "tagged", &p)
-					       ? "asks beside that for"
+					       ? "also asks for"
 					       : "waits for");
 		printf("%.*s: ", (int)strcspn(m->lines[i], " "), m->lines[i]);
 		print_holder(m->lines[i]);

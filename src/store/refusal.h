@@ -27,9 +27,9 @@ enum refusal_action {
 	REFUSAL_LACKS
 };
 
-#define REFUSAL_NOPERM                                                \
-	"the ACL of Redis does not permit redis.user what it needs: " \
-	"`lockbrokerd --probe` names it"
+#define REFUSAL_NOPERM                                  \
+	"the ACL of Redis lacks rights of redis.user: " \
+	"`lockbrokerd --probe` names them"
 
 #define REFUSAL_BROKER                                                      \
 	"no CLIENT KILL: that is a lockbroker or a proxy, and not a Redis " \

@@ -149,7 +149,7 @@ class Command(CommandTest, Drills):
         eventually(lambda: self.client().ok("STATUS a")["state"] == "held", 10, "it runs")
         status, out, err = self.run_it("drill", "--max", "30s", "a")
         self.assertEqual((status, err), (0, ""))
-        self.assertRegex(out, r"^etl went on for [\d.]+ s after it was told\n$")
+        self.assertRegex(out, r"^etl let go [\d.]+ s after the loss\n$")
         self.assertNotEqual(child.wait(), 0)
         self.assertEqual(self.run_it("drill", "a")[0], 1)
 
@@ -158,7 +158,7 @@ class Command(CommandTest, Drills):
         self.held(broker)
         status, out, _ = self.run_it("drill", "--max", "200ms", "a")
         self.assertEqual(status, 1)
-        self.assertRegex(out, r"^etl goes on, [\d.]+ s after it was told; a is kept for it ")
+        self.assertRegex(out, r"^etl has not let go, [\d.]+ s after the loss; a stays reserved ")
         self.held(broker, "b")
         status, out, _ = self.run_it("--json", "drill", "--max", "200ms", "b")
         self.assertEqual(json.loads(out)["took"], "max")

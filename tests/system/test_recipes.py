@@ -110,7 +110,7 @@ class Recipes(ShellTest):
         eventually(lambda: "state=held" in self.control.ok("STATUS billing-leader").text, 5)
         status, out = self.end(self.start("drill"))
         self.assertEqual(status, 0)
-        self.assertRegex(out, r"^\S+ went on for [\d.]+ s after it was told\n$")
+        self.assertRegex(out, r"^\S+ let go [\d.]+ s after the loss\n$")
 
     def test_spans(self):
         """Of a log of the broker, one line for each hold with a trace."""

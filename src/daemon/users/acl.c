@@ -59,7 +59,7 @@ acl_ask(const struct config *config, int nwords, char *const *words, FILE *out)
 	    name.n == 0)
 		return wrong("a name is missing after", words[1]);
 	if (config->users == NULL) {
-		fprintf(out, "allowed: there are no users\n");
+		fprintf(out, "allowed: the configuration has no users\n");
 		return 0;
 	}
 	if (!find_user(config, words[0], &user))

@@ -295,7 +295,7 @@ var draw = (function () {
 		if (s.stopping)
 			return verdict("warn", "\u25a0", "This broker is stopping",
 				el("p", null, "It grants no more locks, and releases " +
-					"those of its clients."));
+					"its clients' locks."));
 		if (s.draining)
 			return draining(s);
 		if (!s.ready && s.ready_in_ms > 0 &&

@@ -166,7 +166,7 @@ tell_gained(struct core *core, const struct guard *g, int64_t by_ms)
 	emit_num(core, FIELD_SHARD, guard_index(core, g));
 	emit_fmt(core, FIELD_TEXT,
 	    "the clock of the Redis server gained %" PRId64
-	    " ms on this broker's; what is held is confirmed anew",
+	    " ms on this broker's; the broker confirms its leases anew",
 	    by_ms);
 }
 

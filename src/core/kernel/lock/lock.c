@@ -139,7 +139,7 @@ is_hopeless(
 
 #define HOPELESS                                                          \
 	"others share the lock; release it first: two sessions that wait" \
-	" for each other to leave would wait for ever"
+	" for each other to leave would wait forever"
 
 bool
 lock_grant_next(struct core *core, struct lock *l)

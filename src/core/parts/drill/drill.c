@@ -60,15 +60,16 @@ static const struct refusal {
 	enum err_code err;
 	const char *text;
 } refusals[] = {
-	{ "gone", ERR_NOT_FOUND, "nobody has it" },
+	{ "gone", ERR_NOT_FOUND, "the lock has no holder" },
 	{ "exists", ERR_EXISTS, "a drill of it is under way" },
-	{ "shared", ERR_UNSUPPORTED, "it is shared; a drill is of one holder" },
+	{ "shared", ERR_UNSUPPORTED,
+	    "the lock is shared; a drill needs one holder" },
 	{ "token", ERR_UNSUPPORTED,
-	    "a Redis client holds it by a token, and can be told nothing" },
+	    "a token of a Redis client holds it, and gets no events" },
 	{ "away", ERR_UNSUPPORTED,
-	    "its session has no connection now, and can be told nothing" },
+	    "its session has no connection now, and gets no events" },
 	{ "deaf", ERR_UNSUPPORTED,
-	    "its session speaks RESP2, and can be told nothing" },
+	    "its session speaks RESP2, and gets no events" },
 };
 
 enum { GONE, EXISTS, SHARED, TOKEN, AWAY, DEAF, REFUSALS };
@@ -152,8 +153,8 @@ time_up(struct core *core, struct claim *c)
 
 	if (!a->begun) {
 		fail(core, a, ERR_UNAVAILABLE,
-		    "the broker that has the name did not answer; one of an"
-		    " earlier version knows no drill");
+		    "the holder's broker did not answer; an earlier version"
+		    " does not support drills");
 		return;
 	}
 	emit_ok(core, a);
@@ -205,7 +206,7 @@ ended(struct core *core, struct asker *a, int64_t took_ms)
 }
 
 /* The hold ended by a loss in earnest, or by force: nothing was learnt. */
-#define LOST_TEXT "its holder has lost it meanwhile, and not by the drill"
+#define LOST_TEXT "the holder really lost the lock during the drill"
 
 /* At the broker that has the hold. */
 
@@ -327,7 +328,7 @@ admits(struct core *core, struct owner *owner, const struct core_request *rq)
 			continue;
 		emit_error(core, owner->id, rq->ref, ERR_LOST,
 		    "this session has lost %.*s (" REASON
-		    "); it has to UNLOCK it first",
+		    "); it must UNLOCK it first",
 		    (int)l->name_len, l->name);
 		return false;
 	}
@@ -446,7 +447,7 @@ on_told(struct core *core, const struct slot *slot, const struct outcome *o,
 		return;
 	if (has == NULL || bar == NULL) {
 		fail(core, a, ERR_UNAVAILABLE,
-		    "the broker that has the name did not answer");
+		    "the holder's broker did not answer");
 		return;
 	}
 	if (has->fence == 0) {
@@ -481,7 +482,7 @@ on_look(struct core *core, struct asker *a, const struct slot *slot,
 		fail(core, a, ERR_UNSUPPORTED, refusals[SHARED].text);
 	else if (!about_ask(core, slot, o, ABOUT_EACH_SECOND))
 		fail(core, a, ERR_UNAVAILABLE,
-		    "the broker that has the name cannot be asked now");
+		    "the holder's broker cannot be asked now; try again");
 }
 
 static void
@@ -495,7 +496,7 @@ on_outcome(struct core *core, const struct slot *slot, const struct outcome *o)
 		on_look(core, a, slot, o);
 	else if (o->status != OUTCOME_DONE && !a->begun)
 		fail(core, a, ERR_UNAVAILABLE,
-		    "the broker that has the name does not listen");
+		    "the holder's broker is unreachable");
 }
 
 /* Messages. */

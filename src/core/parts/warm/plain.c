@@ -102,8 +102,8 @@ tell(struct core *core, uint32_t shard, const struct plain *p)
 	emit_num(core, FIELD_SHARD, shard);
 	emit_str(core, FIELD_NAME, p->name, p->len);
 	emit_text(core, FIELD_TEXT,
-	    "a program that is no client of a broker has the name: no name of"
-	    " this Redis stays warm until an hour after the last one was met");
+	    "a program without a broker holds the name: no lease of this Redis"
+	    " is cached until an hour after the last such program was met");
 }
 
 /* `SINCE NAME` */

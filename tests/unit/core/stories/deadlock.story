@@ -118,6 +118,6 @@
 > 1 OK fence=100 depth=1
 > 2 OK fence=100 depth=1
 30 1 LOCK a
-> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait for ever
+> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait forever
 40 2 LOCK a
-> 2 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait for ever
+> 2 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait forever

@@ -18,11 +18,11 @@
 70 1 EXTEND a hold=1s
 > 1 ERR lost this session held a and lost it
 80 1 LOCK a
-> 1 ERR lost this session has lost a (drill); it has to UNLOCK it first
+> 1 ERR lost this session has lost a (drill); it must UNLOCK it first
 90 1 @1 LOCK b a
-> 1 @1 ERR lost this session has lost a (drill); it has to UNLOCK it first
+> 1 @1 ERR lost this session has lost a (drill); it must UNLOCK it first
 95 1 TRYLOCK a
-> 1 ERR lost this session has lost a (drill); it has to UNLOCK it first
+> 1 ERR lost this session has lost a (drill); it must UNLOCK it first
 100 4 STATUS a kind=lock
 > 4 OK state=held waiters=1 broker=b session=1 peer=peer fence=7 ttl=9828 age=80 until=59920
 640 1 UNLOCK a
@@ -73,13 +73,13 @@
 10 1 DRILL a
 > op look a
 20 < gone a
-> 1 ERR not-found nobody has it
+> 1 ERR not-found the lock has no holder
 30 1 LOCK a mode=shared
 > op acquire a seq=2 ttl=13000 reserve=1 shared queue
 40 < granted a fence=7 ttl=13s
 > 1 OK fence=7 depth=1
 50 2 DRILL a
-> 2 ERR unsupported it is shared; a drill is of one holder
+> 2 ERR unsupported the lock is shared; a drill needs one holder
 60 2 LOCK b keep=1m
 > op acquire b seq=3 ttl=61000 reserve=1 queue
 70 < granted b fence=7 ttl=60s
@@ -89,7 +89,7 @@
 90 < ended b
 > 2 OK depth=0
 100 2 DRILL b
-> 2 ERR not-found nobody has it
+> 2 ERR not-found the lock has no holder
 110 < gone b
 > no operation of that name
 
@@ -131,7 +131,7 @@
 > 1 !LOST a fence=7 reason=drill
 50 4 UNLOCK-FORCE a
 > log unlock-force name=a session=4 peer=peer holder=1 holder_peer=peer fence=7 held=30
-> 3 ERR lost its holder has lost it meanwhile, and not by the drill
+> 3 ERR lost the holder really lost the lock during the drill
 > op end a seq=1
 60 < done a
 70 1 UNLOCK a
@@ -155,7 +155,7 @@
 5000 down
 9900 time
 16000 time
-> 3 ERR lost its holder has lost it meanwhile, and not by the drill
+> 3 ERR lost the holder really lost the lock during the drill
 
 == through another broker
 0 ready 2
@@ -203,7 +203,7 @@
 70 message told 4 fence=35 session=9 age=1200 label=etl a
 > op tell a client=c.0123456789abcdef.7 other=drill b.0000000000000000.3 35
 71 < gone a
-> 1 ERR unavailable the broker that has the name does not listen
+> 1 ERR unavailable the holder's broker is unreachable
 80 1 DRILL a
 > op look a
 90 < value a text=c.0123456789abcdef.7|33 ttl=5s
@@ -213,15 +213,15 @@
 > op tell a client=c.0123456789abcdef.7 other=drill b.0000000000000000.5 35
 101 < done a
 4000 time
-> 1 ERR unavailable the broker that has the name did not answer; one of an earlier version knows no drill
+> 1 ERR unavailable the holder's broker did not answer; an earlier version does not support drills
 4010 1 DRILL a
 > op look a
 4020 < value a text=c.0123456789abcdef.7|33| ttl=5s
-> 1 ERR unsupported a Redis client holds it by a token, and can be told nothing
+> 1 ERR unsupported a token of a Redis client holds it, and gets no events
 4030 1 DRILL a
 > op look a
 4040 < gone a
-> 1 ERR not-found nobody has it
+> 1 ERR not-found the lock has no holder
 
 == another broker asks for it
 0 ready 3

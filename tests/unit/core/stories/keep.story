@@ -579,4 +579,4 @@ config lease=2s
 80 1 LOCK a mode=shared
 > 1 OK fence=100 depth=1
 90 1 LOCK a
-> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait for ever
+> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait forever

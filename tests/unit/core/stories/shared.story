@@ -84,7 +84,7 @@
 > 1 OK fence=100 depth=1
 > 2 OK fence=100 depth=1
 30 1 LOCK a
-> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait for ever
+> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait forever
 
 == upgrade: others share it there
 0 ready 3
@@ -95,7 +95,7 @@
 30 1 LOCK a
 > op convert a seq=1 ttl=13000 reserve=1
 40 < busy a ttl=5s
-> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait for ever
+> 1 ERR deadlock others share the lock; release it first: two sessions that wait for each other to leave would wait forever
 50 1 UNLOCK a
 > op end a seq=1 prompt
 60 < ended a
