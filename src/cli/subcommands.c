@@ -114,7 +114,7 @@ const struct command commands[] = {
 	    "show the holders and waiters of a lock",
 	    &queue_options_help, queue_longs },
 	{ "why", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_why, "why NAME",
-	    "show the holder of a lock, what it waits for, and so on",
+	    "show the holder of a lock, the lock it waits for, and so on",
 	    NULL, NULL },
 	{ "history", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_history,
 	    "history [--limit N] NAME",
