@@ -1,5 +1,6 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.time.Duration;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.test.support.AbstractExtensibleLockProviderIntegrationTest;
 import org.junit.jupiter.api.AfterEach;
@@ -8,9 +9,14 @@ import org.lockbroker.shedlock.LockBrokerLockProvider;
 
 /** ShedLock's own tests of a provider; the broker is that of $LOCKBROKER. */
 class LockBrokerLockProviderTest extends AbstractExtensibleLockProviderIntegrationTest {
-  private final Broker broker = Broker.connect();
-  private final Broker other = Broker.connect();
+  private final Broker broker = open();
+  private final Broker other = open();
   private final LockBrokerLockProvider provider = new LockBrokerLockProvider(broker);
+
+  /** On a slow machine, too. */
+  private static Broker open() {
+    return Broker.builder().patience(Duration.ofSeconds(20)).build();
+  }
 
   @AfterEach
   void close() {

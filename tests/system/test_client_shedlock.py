@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -14,7 +15,8 @@ from lib.wait import hang
 HERE = os.path.join(SOURCE, "tests", "system")
 REPOSITORY = os.path.join(os.path.dirname(jdk.CACHE), "libraries", "maven")
 DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
-# The sources of ShedLock, whose tests of providers are not in Maven's registry.
+# Of its tests of providers Maven's registry has one version, which is of ShedLock 6.6.1; the sources
+# of ShedLock have those of today.
 SOURCES = os.environ.get("SHEDLOCK_SOURCES")
 THEIRS = "shedlock-test-support/src/main/java/net/javacrumbs/shedlock/test/support"
 THEIR_TESTS = ("AbstractLockProviderIntegrationTest", "FuzzTester",
@@ -68,14 +70,15 @@ class Provider(SystemTest):
             *["least true"] * 2, "false", *["longer false"] * 2, *["executed false"] * 2],
             done.stderr)
 
-    @unittest.skipIf(SOURCES is None, "SHEDLOCK_SOURCES does not name the sources of ShedLock")
     def test_their_tests(self):
         tests = os.path.join(self.shedlock, "src", "test", "java")
         os.makedirs(tests)
         shutil.copy(os.path.join(HERE, "LockBrokerLockProviderTest.java"), tests)
-        for name in THEIR_TESTS:
+        for name in THEIR_TESTS if SOURCES else ():
             shutil.copy(os.path.join(SOURCES, THEIRS, name + ".java"), tests)
         done = self.maven(self.shedlock, "-Ptheir-tests", "test")
+        if re.search("Could not (resolve|transfer|find artifact)", done.stdout):
+            self.skipTest("Maven's registry can't be reached")
         self.assertEqual(done.returncode, 0, done.stdout[-6000:])
         with open(os.path.join(self.shedlock, "target", "surefire-reports",
                                "LockBrokerLockProviderTest.txt"), encoding="utf-8") as file:
