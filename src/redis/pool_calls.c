@@ -271,17 +271,17 @@ is_quiet(const struct call *call)
 
 /* Counts a call by how long its answer took. */
 static void
-note_trip(struct pool *p, const struct call *call)
+note_trip(struct pool *p, struct call *call)
 {
 	static const int64_t le_us[REDIS_TRIPS - 1] = REDIS_TRIPS_US;
 	struct redis_stats *stats = p->config.stats;
-	int64_t took_us = io_awake_us(p->config.io) - call->sent_us;
 	unsigned i = 0;
 
-	while (i < REDIS_TRIPS - 1 && took_us > le_us[i])
+	call->trip_us = io_awake_us(p->config.io) - call->sent_us;
+	while (i < REDIS_TRIPS - 1 && call->trip_us > le_us[i])
 		i++;
 	stats->trips[i]++;
-	stats->trips_us += (uint64_t)took_us;
+	stats->trips_us += (uint64_t)call->trip_us;
 }
 
 /* A server that tells no run_id can't be told from another. */

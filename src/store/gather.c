@@ -28,23 +28,33 @@
 #define SPARE_CALLS_MAX 16
 
 /*
- * While so many operations are under way, later ones wait for their answer and
- * share a call (group commit: DeWitt et al., SIGMOD 1984).  A call costs Redis
- * as much as some ten operations, so under load the calls should grow, and not
- * their number.  With fewer under way there is little to save, and operations
- * are sent at once.
+ * A call costs Redis as much as some ten operations, so under load the calls
+ * should grow, and not their number: while some are under way, later operations
+ * wait for an answer and share a call (group commit: DeWitt et al., SIGMOD
+ * 1984).  While the answers of a server near by are on their way it has nothing
+ * to do, but not for long, so one call is enough; a server far away would idle
+ * for most of a trip, so there one leaves for each CALL_US of it.
  */
-#define GROUP_MIN 8
+#define GROUP_MIN 8  /* operations; with fewer there is little to save */
+#define OP_US 3	     /* that Redis takes for an operation in a call */
+#define CALL_US 80   /* a trip to a server near by is not much longer */
+#define CALLS_MAX 16 /* however long the trips are */
+#define TRIPS_REMEMBERED 256 /* the shortest of about so many counts */
 
 #define NONCE_MAX (16 + HISTORY_BYTES + 1)
+
+/* What was sent, could have waited, and was not answered yet. */
+struct traffic {
+	unsigned calls, ops;
+	int64_t trip_ns; /* the shortest of late, or CALL_US; 0: unknown */
+};
 
 /* The calls of one shard and lane in this turn.  Owned by the gather. */
 struct slot {
 	TAILQ_ENTRY(slot) entry; /* if it is active */
 	uint32_t shard;
-	unsigned
-	    under_way; /* operations that were sent and could have waited */
 	bool active;
+	struct traffic *traffic;
 	struct call_list calls[SCRIPT_MAX]; /* the last one is open */
 };
 TAILQ_HEAD(slot_list, slot);
@@ -53,7 +63,9 @@ struct gather {
 	uint32_t nshards;
 	uint32_t nlanes;
 	struct shard_keys *shards;
-	struct slot *slots; /* [shard * nlanes + lane] */
+	struct slot *slots;	 /* [shard * nlanes + lane] */
+	struct traffic *traffic; /* as many as slots; some are not in use */
+	unsigned calls_min;	 /* that may be under way in each */
 	struct slot_list active;
 	struct call_list spare;
 	unsigned nspare;
@@ -106,15 +118,24 @@ shard_init(struct gather *g, const struct store_config *c, uint32_t i)
 	snprintf(s->voter, sizeof(s->voter), "%s", c->quorum ? "q" : "");
 }
 
+/*
+ * The lanes of a shard take turns: if each had a call of its own under way, the
+ * calls would be half as large.  But half of many lanes have: one after another
+ * they would wait too long for a server that hangs.  A WAIT for replicas keeps
+ * its connection from all else, so there each lane is by itself.
+ */
 static void
-slots_init(struct gather *g)
+slots_init(struct gather *g, bool apart)
 {
-	uint32_t i, k;
+	uint32_t i, k, n = g->nshards * g->nlanes;
 
 	TAILQ_INIT(&g->active);
-	g->slots = xcalloc((size_t)g->nshards * g->nlanes, sizeof(*g->slots));
-	for (i = 0; i < g->nshards * g->nlanes; i++) {
+	g->slots = xcalloc(n, sizeof(*g->slots));
+	g->traffic = xcalloc(n, sizeof(*g->traffic));
+	g->calls_min = apart ? 1 : (g->nlanes + 1) / 2;
+	for (i = 0; i < n; i++) {
 		g->slots[i].shard = i / g->nlanes;
+		g->slots[i].traffic = &g->traffic[apart ? i : i / g->nlanes];
 		for (k = 0; k < SCRIPT_MAX; k++)
 			TAILQ_INIT(&g->slots[i].calls[k]);
 	}
@@ -145,7 +166,7 @@ gather_new(const struct store_config *c)
 	g->shards = xcalloc(c->shards, sizeof(*g->shards));
 	for (i = 0; i < c->shards; i++)
 		shard_init(g, c, i);
-	slots_init(g);
+	slots_init(g, c->replicas > 0);
 	TAILQ_INIT(&g->spare);
 	rng_init(&g->rng, c->seed[0], c->seed[1]);
 	g->prefix = xstrdup(c->prefix);
@@ -191,6 +212,7 @@ gather_free(struct gather *g)
 	}
 	free(g->shards);
 	free(g->slots);
+	free(g->traffic);
 	free(g->prefix);
 	free(g->me);
 	free(g->channel);
@@ -415,13 +437,40 @@ seal(struct gather *g, struct call *call)
 	    call->nargs * sizeof(call->arglen[0]));
 }
 
+/* Are so many calls under way that others may wait for them? */
+static bool
+is_busy(const struct gather *g, const struct traffic *t)
+{
+	int64_t calls = t->trip_ns / (CALL_US * INT64_C(1000));
+
+	if (calls > CALLS_MAX)
+		calls = CALLS_MAX;
+	if (calls < g->calls_min)
+		calls = g->calls_min;
+	return t->ops >= GROUP_MIN && t->calls >= calls;
+}
+
+/*
+ * The shortest of late counts, less what Redis had to do for us: a longer one
+ * may be a queue there, and a pause is not a distance.
+ */
+static void
+note_trip(struct traffic *t, int64_t trip_us)
+{
+	int64_t trip_ns = 1000 * (trip_us > CALL_US ? trip_us : CALL_US);
+
+	t->trip_ns += t->trip_ns / TRIPS_REMEMBERED;
+	if (t->trip_ns == 0 || t->trip_ns > trip_ns)
+		t->trip_ns = trip_ns;
+}
+
 /* May this call, the last of its slot and script, wait and grow? */
 static bool
 may_grow(
     const struct gather *g, const struct slot *slot, const struct call *call)
 {
 	return !g->quorum && call->can_wait && !call->prompt &&
-	       call->nops < CALL_OPS_MAX && slot->under_way >= GROUP_MIN;
+	       call->nops < CALL_OPS_MAX && is_busy(g, slot->traffic);
 }
 
 /* Lets ends that are due travel with acquires, if there are both. */
@@ -439,11 +488,22 @@ join_ends(const struct gather *g, struct slot *slot)
 	call_take_along(call, ends);
 }
 
+static void
+count(struct traffic *t, struct call *call)
+{
+	if (!call->can_wait)
+		return;
+	call->counted = true;
+	t->calls++;
+	t->ops += call->nops;
+	call->ahead = t->ops;
+}
+
 /* Appends the calls of one slot that are to be sent to `calls`. */
 static void
 take_due(struct gather *g, struct slot *slot, struct call_list *calls)
 {
-	struct call *last[SCRIPT_MAX];
+	struct call *call, *last[SCRIPT_MAX];
 	unsigned k;
 
 	slot->active = false;
@@ -455,8 +515,11 @@ take_due(struct gather *g, struct slot *slot, struct call_list *calls)
 			last[k] = NULL;
 	}
 	join_ends(g, slot);
-	for (k = 0; k < SCRIPT_MAX; k++)
+	for (k = 0; k < SCRIPT_MAX; k++) {
+		TAILQ_FOREACH (call, &slot->calls[k], entry)
+			count(slot->traffic, call);
 		TAILQ_CONCAT(calls, &slot->calls[k], entry);
+	}
 	for (k = 0; k < SCRIPT_MAX; k++) {
 		if (last[k] == NULL)
 			continue;
@@ -469,17 +532,6 @@ static struct slot *
 slot_of(const struct gather *g, const struct call *call)
 {
 	return &g->slots[call->shard * g->nlanes + call->lane];
-}
-
-static void
-send_call(struct gather *g, struct call *call, gather_send *send, void *arg)
-{
-	seal(g, call);
-	if (call->can_wait) {
-		call->counted = true;
-		slot_of(g, call)->under_way += call->nops;
-	}
-	send(arg, call);
 }
 
 void
@@ -500,7 +552,8 @@ gather_flush(struct gather *g, gather_send *send, void *arg)
 	TAILQ_CONCAT(&g->active, &growing, entry);
 	while ((call = TAILQ_FIRST(&calls)) != NULL) {
 		TAILQ_REMOVE(&calls, call, entry);
-		send_call(g, call, send, arg);
+		seal(g, call);
+		send(arg, call);
 	}
 }
 
@@ -557,9 +610,15 @@ learn(struct gather *g, const struct call *call)
 void
 gather_drop(struct gather *g, struct call *call)
 {
-	assert(!call->counted || slot_of(g, call)->under_way >= call->nops);
-	if (call->counted)
-		slot_of(g, call)->under_way -= call->nops;
+	struct traffic *t = slot_of(g, call)->traffic;
+
+	if (call->trip_us > 0)
+		note_trip(t, call->trip_us - OP_US * (int64_t)call->ahead);
+	if (call->counted) {
+		assert(t->calls > 0 && t->ops >= call->nops);
+		t->calls--;
+		t->ops -= call->nops;
+	}
 	call->counted = false;
 	if (call->guest != NULL)
 		gather_drop(g, call->guest);

@@ -68,6 +68,7 @@ call_reset(struct call *call)
 	call->timeout_ms = INT64_MAX;
 	call->can_wait = true;
 	call->sent_ms = 0;
+	call->trip_us = 0;
 	call->seen = 0;
 	call->resent = call->redirects = 0;
 	call->until_ms = 0;
@@ -82,6 +83,7 @@ call_reset(struct call *call)
 	call->row_ttl_ms = 0;
 	call->prompt = false;
 	call->counted = false;
+	call->ahead = 0;
 	call->only_ends = true;
 	call->guest = NULL;
 	call->cfg = "";

@@ -89,6 +89,7 @@ struct call {
 	bool can_wait;	    /* keeps nothing that somebody relies on */
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
 	int64_t sent_us;    /* now_awake_us() then; the sender's */
+	int64_t trip_us;    /* until it was answered; 0: it was not; the same */
 	unsigned resent;    /* how often, after NOSCRIPT; the sender's */
 	unsigned redirects; /* how often, in a cluster; the topology's */
 	int64_t until_ms;   /* once redirected: its deadline; the same */
@@ -111,6 +112,7 @@ struct call {
 	bool mixed;	    /* not only renewals */
 	bool prompt;	    /* another broker waits for one of them */
 	bool counted;	    /* as under way, in its slot */
+	unsigned ahead;	    /* operations under way when it left, its own too */
 	bool only_ends;	    /* of leases: both scripts can carry them out */
 	struct call *guest; /* whose ends travel with this call; or NULL */
 	enum call_row row;  /* the one of the latest operation ... */

@@ -404,7 +404,8 @@ look_at_names(struct world *w)
  * broker keeps warm is asked for again in the time that is left of the first
  * call, and that has a WAIT of its own.  Where many operations may be under way,
  * one that can wait is not sent before a call is answered (GROUP_MIN in
- * store/gather.c).  A request that waits has a timer of its own.
+ * store/gather.c), and then one of another lane, which had waited for longer.  A
+ * request that waits has a timer of its own.
  */
 static int64_t
 redis_us(const struct world *w, const struct ask *ask)
@@ -413,7 +414,7 @@ redis_us(const struct world *w, const struct ask *ask)
 
 	if ((w->crowd.n > 0 || w->nclients + w->pollers.n >= 8) &&
 	    !checker_ask_is(ask, ASK_WAITS))
-		calls++;
+		calls += 1 + (w->lanes > 1);
 	if (w->replicas > 0)
 		calls = 2 * calls + (w->nbrokers > 1);
 	return calls * w->reply_timeout_ms * 1010 + 300000;

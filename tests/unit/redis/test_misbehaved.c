@@ -20,6 +20,15 @@ static const char *const none[] = { NULL };
 static struct rig rig;
 static struct server server;
 
+static uint64_t
+count_calls(void)
+{
+	struct redis_stats stats;
+
+	redis_stats(rig.redis, &stats);
+	return stats.calls;
+}
+
 static bool
 was_cut(struct rig *r)
 {
@@ -102,6 +111,38 @@ START_TEST(an_answer_nobody_asked_for_cuts_the_link)
 	redis_start(rig.redis);
 	rig_until(&rig, was_cut, "the cut");
 	ck_assert_ptr_nonnull(strstr(rig.why, "unexpected reply"));
+	rig_close(&rig);
+	fake_stop(&fake);
+}
+END_TEST
+
+/* Operations wait for an answer that takes long only because of the way. */
+START_TEST(a_distant_server_has_many_calls)
+{
+	struct fake fake;
+	char name[8];
+	uint64_t id;
+
+	fake_start(&fake, NULL, "-ERR no\r\n");
+	rig_config(&rig, fake.path);
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_up, "the link");
+	kill(fake.pid, SIGSTOP);
+	rig_op(&rig, 1, OP_HEARTBEAT, NULL);
+	redis_flush(rig.redis);
+	rig_for(&rig, 50);
+	kill(fake.pid, SIGCONT);
+	rig_turn(&rig);
+	kill(fake.pid, SIGSTOP);
+	for (id = 2; id <= 12; id++) {
+		(void)snprintf(name, sizeof(name), "%u", (unsigned)id);
+		rig_op(&rig, id, OP_ACQUIRE, name);
+		redis_flush(rig.redis);
+		ck_assert_uint_eq(count_calls(), id);
+	}
+	kill(fake.pid, SIGCONT);
+	rig_turn(&rig);
 	rig_close(&rig);
 	fake_stop(&fake);
 }
@@ -247,6 +288,7 @@ misbehaviour_cases(void)
 	    tc, a_malformed_answer_cuts_the_link, 0, COUNT(answers));
 	tcase_add_test(tc, an_endless_answer_cuts_the_link);
 	tcase_add_test(tc, an_answer_nobody_asked_for_cuts_the_link);
+	tcase_add_test(tc, a_distant_server_has_many_calls);
 	tcase_add_test(tc, an_old_server_gets_scripts_it_understands);
 	tcase_add_loop_test(tc, a_silent_server_is_given_up, 0, 2);
 	tcase_add_test(tc, connecting_has_its_own_time);

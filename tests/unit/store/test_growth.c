@@ -8,17 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/crc16.h"
 #include "store/gather.h"
 #include "suite.h"
 #include "test_store.h"
 
 #define ENOUGH 8 /* so many operations under way that others wait for them */
 #define CALLS 4
+#define LANES 3
+#define NEAR_US 60
+#define OP_US 3 /* taken off the trip for an operation */
 
 static struct gather *g;
 static struct call *calls[CALLS]; /* sent by the last flush */
 static unsigned ncalls;
 static uint64_t id;
+static unsigned replicas, lanes = 1;
+static int lane = -1; /* that takes what is added; -1: any */
 
 static void
 begin(bool quorum)
@@ -28,7 +34,8 @@ begin(bool quorum)
 		.instance = 1,
 		.lease_ms = 10000,
 		.shards = 3,
-		.lanes = 1,
+		.replicas = replicas,
+		.lanes = lanes,
 		.quorum = quorum };
 
 	g = gather_new(&c);
@@ -46,11 +53,15 @@ add(enum op_kind kind, uint32_t shard, unsigned flags, unsigned n)
 		.reserve = kind == OP_ACQUIRE ? 8 : 0,
 		.name = name };
 
-	for (; n > 0; n--) {
+	while (n > 0) {
 		op.id = op.seq = ++id;
 		op.name_len =
 		    (size_t)snprintf(name, sizeof(name), "n%u", (unsigned)id);
+		if (lane >= 0 &&
+		    crc16(name, op.name_len) % lanes != (unsigned)lane)
+			continue;
 		gather_add(g, &op);
+		n--;
 	}
 }
 
@@ -113,6 +124,155 @@ START_TEST(many_wait_for_an_answer)
 	ck_assert_uint_eq(calls[0]->nops, 5);
 	ck_assert(gather_empty(g));
 	gather_drop(g, calls[0]);
+	gather_free(g);
+}
+END_TEST
+
+static void
+answer(struct call *call, int64_t trip_us)
+{
+	call->trip_us = trip_us;
+	gather_drop(g, call);
+}
+
+/* One call after another, each answered before the next leaves. */
+static void
+learn(unsigned n, int64_t trip_us)
+{
+	for (; n > 0; n--) {
+		add(OP_ACQUIRE, 0, 0, 1);
+		ck_assert_uint_eq(flush(), 1);
+		answer(calls[0], trip_us);
+	}
+}
+
+/* Sends calls until one waits; returns how many are under way. */
+static unsigned
+fill(void)
+{
+	struct call *sent[32];
+	unsigned n = 0, i;
+
+	while (add(OP_ACQUIRE, 0, 0, ENOUGH), flush() > 0) {
+		ck_assert_uint_lt(n, COUNT(sent));
+		sent[n++] = calls[0];
+	}
+	for (i = 0; i < n; i++)
+		answer(sent[i], 0);
+	ck_assert_uint_eq(flush(), 1);
+	answer(calls[0], 0);
+	return n;
+}
+
+/* As many as fit into the trip there. */
+static const struct {
+	int64_t trip_us;
+	unsigned calls;
+} distances[] = {
+	{ 0, 1 },
+	{ NEAR_US, 1 },
+	{ 159 + OP_US, 1 },
+	{ 160 + OP_US, 2 },
+	{ 560 + OP_US, 7 },
+	{ 50000, 16 },
+};
+
+START_TEST(more_leave_if_redis_is_far)
+{
+	begin(false);
+	learn(1, distances[_i].trip_us);
+	ck_assert_uint_eq(fill(), distances[_i].calls);
+	gather_free(g);
+}
+END_TEST
+
+START_TEST(a_pause_is_not_a_distance)
+{
+	begin(false);
+	learn(1, NEAR_US);
+	learn(20, 2000000);
+	ck_assert_uint_eq(fill(), 1);
+	learn(1000, 560 + OP_US);
+	ck_assert_uint_eq(fill(), 7);
+	learn(1, NEAR_US);
+	ck_assert_uint_eq(fill(), 1);
+	gather_free(g);
+}
+END_TEST
+
+/* If it were, our own calls would make more calls. */
+START_TEST(work_is_not_a_distance)
+{
+	struct call *first, *second;
+
+	begin(false);
+	add(OP_ACQUIRE, 0, 0, CALL_OPS_MAX);
+	ck_assert_uint_eq(flush(), 1);
+	first = calls[0];
+	add(OP_ACQUIRE, 0, 0, CALL_OPS_MAX);
+	ck_assert_uint_eq(flush(), 1);
+	second = calls[0];
+	answer(first, NEAR_US + OP_US * CALL_OPS_MAX);
+	answer(second, NEAR_US + OP_US * 2 * CALL_OPS_MAX);
+	ck_assert_uint_eq(fill(), 1);
+	gather_free(g);
+}
+END_TEST
+
+START_TEST(lanes_take_turns)
+{
+	struct call *first;
+
+	lanes = 2;
+	begin(false);
+	lane = 0;
+	first = send_enough();
+	for (lane = 1; lane >= 0; lane--) {
+		add(OP_ACQUIRE, 0, 0, ENOUGH);
+		ck_assert_uint_eq(flush(), 0);
+	}
+	/* Who waits longest comes first. */
+	for (lane = 1; lane >= 0; lane--) {
+		answer(first, NEAR_US);
+		ck_assert_uint_eq(flush(), 1);
+		first = calls[0];
+		ck_assert_uint_eq(first->lane, (unsigned)lane);
+	}
+	answer(first, NEAR_US);
+	ck_assert(gather_empty(g));
+	gather_free(g);
+}
+END_TEST
+
+/* Not all of many, or the last would wait for all others if Redis hangs; and
+ * none for another's WAIT. */
+static const struct {
+	unsigned lanes, replicas, calls;
+} crowds[] = { { 3, 0, 2 }, { 2, 1, 2 }, { 3, 1, 3 } };
+
+START_TEST(some_lanes_have_calls_at_once)
+{
+	struct call *sent[LANES];
+	unsigned i, n = 0;
+
+	lanes = crowds[_i].lanes;
+	replicas = crowds[_i].replicas;
+	begin(false);
+	for (lane = 0; lane < (int)lanes; lane++) {
+		add(OP_ACQUIRE, 0, 0, ENOUGH);
+		if (flush() > 0)
+			sent[n++] = calls[0];
+	}
+	ck_assert_uint_eq(n, crowds[_i].calls);
+	for (lane = 0; lane < (int)lanes; lane++) {
+		add(OP_ACQUIRE, 0, 0, ENOUGH);
+		ck_assert_uint_eq(flush(), 0);
+	}
+	for (i = 0; i < n; i++)
+		answer(sent[i], NEAR_US);
+	ck_assert_uint_eq(flush(), n);
+	for (i = 0; i < n; i++)
+		answer(calls[i], NEAR_US);
 	gather_free(g);
 }
 END_TEST
@@ -294,6 +454,13 @@ growth_cases(void)
 
 	tcase_add_test(tc, few_are_sent_at_once);
 	tcase_add_test(tc, many_wait_for_an_answer);
+	tcase_add_loop_test(
+	    tc, more_leave_if_redis_is_far, 0, COUNT(distances));
+	tcase_add_test(tc, a_pause_is_not_a_distance);
+	tcase_add_test(tc, work_is_not_a_distance);
+	tcase_add_test(tc, lanes_take_turns);
+	tcase_add_loop_test(
+	    tc, some_lanes_have_calls_at_once, 0, COUNT(crowds));
 	tcase_add_loop_test(tc, some_do_not_wait, 0, COUNT(hurried));
 	tcase_add_test(tc, what_is_full_leaves_and_the_rest_stays);
 	tcase_add_test(tc, others_do_not_wait_for_it);
