@@ -66,7 +66,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/resp/resp_keys.c \
 	src/daemon/resp/resp_look.c \
 	src/daemon/resp/resp_multi.c \
-	src/daemon/resp/resp_mutex.c \
+	src/daemon/resp/resp_spring.c \
 	src/daemon/resp/resp_redisson.c \
 	src/daemon/resp/resp_scripts.c \
 	src/daemon/resp/resp_server.c \

@@ -13,7 +13,6 @@
 #include "resp/ask.h"
 
 #define QUOTE_BYTES_MAX 64
-#define MUTEX_KEY "@simple-redis-mutex:lock-"
 #define SIGNAL_KEY "lock-signal:"
 #define FENCE_KEY "redisson_lock_token:"
 #define QUEUE_KEY "redisson_lock_queue:"
@@ -62,38 +61,21 @@ ask_queue_of(struct span key)
 }
 
 /* To GET the key of a token is how Redisson asks for a fence. */
-static struct span
-name_in(enum resp_id id, struct span key)
+struct span
+ask_lock_of(enum resp_id id, struct span key)
 {
 	struct span name = name_behind(key, FENCE_KEY);
 
 	return id == RESP_GET && name.n > 0 ? name : key;
 }
 
-/* The keys of simple-redis-mutex begin with a "@", which no name does. */
-static struct span
-lock_behind(struct span key)
-{
-	return span_begins(key, MUTEX_KEY)
-		   ? (struct span){ key.p + 1, key.n - 1 }
-		   : key;
-}
-
-struct span
-ask_lock_of(enum resp_id id, struct span key)
-{
-	return lock_behind(name_in(id, key));
-}
-
 bool
-ask_name(struct ask *a, struct span key, struct buf *why)
+ask_name(struct ask *a, struct span name, struct buf *why)
 {
-	struct span name = lock_behind(key);
 	const char *text = text_name_why(name, NAME_MAX_BYTES);
 	unsigned i;
 
 	assert(a->rq.nnames <= CORE_NAMES_MAX);
-	a->mutex = name.n < key.n;
 	if (text != NULL) {
 		buf_adds(why, "ERR bad-name the name \"");
 		text_add(why, name, QUOTE_BYTES_MAX);
@@ -558,7 +540,7 @@ ask_parse(struct ask *a, enum resp_id id, const struct span *words,
 	if (!parse_command(a, id, words, nwords, clock_ms, why))
 		return false;
 	for (i = 0; i < n; i++)
-		if (!ask_name(a, name_in(id, words[first + i]), why))
+		if (!ask_name(a, ask_lock_of(id, words[first + i]), why))
 			return false;
 	if (id == RESP_EXISTS && a->rq.nnames < n)
 		return ask_refuse(why,

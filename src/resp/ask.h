@@ -89,7 +89,6 @@ struct ask {
 	enum ask_form form;
 	struct span token; /* the token that an answer is compared with */
 	struct ask_wrong wrong;
-	bool mutex;	   /* of simple-redis-mutex */
 	bool hears;	   /* its program may listen for the release */
 	bool fair;	   /* of Redisson's getFairLock() */
 	bool repeats;	   /* a client told TRYAGAIN asks again by itself */

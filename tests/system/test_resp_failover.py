@@ -311,36 +311,6 @@ run(async () => {
 }, (mutex) => mutex, (mutex) => mutex.release().catch(() => {}));
 """
 
-# Its promises fail unnoticed if the connection ends; it tries again after its interval.
-MUTEX = r"""
-const fs = require("fs");
-const { lock } = require("simple-redis-mutex");
-const [port, path, notes, px] = process.argv.slice(2);
-const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-const client = require("redis").createClient({ url: "redis://127.0.0.1:" + port,
-  socket: { reconnectStrategy: 50 } });
-client.on("error", () => {});
-console.error = () => {};
-process.on("unhandledRejection", () => {});
-async function work() {
-  await client.connect();
-  let last = 0;
-  while (!fs.existsSync(path + ".stop")) {
-    const release = await lock(client, "job", { timeout: +px, pollingInterval: 300 });
-    const taken = Number(process.hrtime.bigint()) / 1e9;
-    fs.closeSync(fs.openSync(path + ".held", "wx"));
-    fs.appendFileSync(notes, taken + "\n");
-    if (!(release.fencingToken > last)) throw new Error("fence " + release.fencingToken);
-    last = release.fencingToken;
-    await sleep(5);
-    fs.unlinkSync(path + ".held");
-    await release().catch(() => {});
-  }
-}
-work().then(() => process.exit(0),
-  (error) => { process.stderr.write(String(error.stack)); process.exit(1); });
-"""
-
 GLIDE = r"""
 const fs = require("fs");
 const { GlideClient, Script, TimeUnit } = require("@valkey/valkey-glide");
@@ -621,9 +591,6 @@ class Killed(SystemTest):
 
     def test_redis_semaphore(self):
         self.outlive(*self.node(SEMAPHORE, "redis-semaphore@5", "ioredis@5"))
-
-    def test_simple_redis_mutex(self):
-        self.outlive(*self.node(MUTEX, "simple-redis-mutex@3.0.0", "redis"))
 
     def test_valkey_glide(self):
         self.outlive(*self.node(GLIDE, "@valkey/valkey-glide@2"))

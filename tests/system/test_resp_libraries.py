@@ -440,42 +440,6 @@ func main() {
 }
 """
 
-# The count in the file comes with the fence of its writer, which the next one must exceed.
-MUTEX = r"""
-const fs = require("fs");
-const { lock, tryLock } = require("simple-redis-mutex");
-const [port, path, rounds] = process.argv.slice(2);
-const client = require("redis").createClient({ url: "redis://127.0.0.1:" + port });
-const file = path + ".fenced";
-function check(yes, what) {
-  if (!yes) throw new Error(what);
-}
-async function work() {
-  for (let i = 0; i < +rounds; i++) {
-    // It asks again only when it is told to.
-    const release = await lock(client, "job",
-      { timeout: 20000, failAfter: 60000, pollingInterval: null });
-    fs.closeSync(fs.openSync(path + ".held", "wx"));
-    const fence = fs.existsSync(file) ? +fs.readFileSync(file, "utf8") : 0;
-    check(release.fencingToken > fence, `fence ${release.fencingToken} after ${fence}`);
-    fs.writeFileSync(file, String(release.fencingToken));
-    const count = +fs.readFileSync(path, "utf8");
-    const [taken, nothing] = await tryLock(client, "job");
-    check(!taken && nothing.fencingToken === -1, "two have it");
-    await release.refreshTimeout();
-    fs.writeFileSync(path, String(count + 1));
-    fs.unlinkSync(path + ".held");
-    await release();
-  }
-}
-async function all() {
-  await client.connect();
-  await tryLock(client, "first"); // From now on it listens.
-  await Promise.all([work(), work()]);
-}
-all().then(() => process.exit(0), (error) => { console.error(error); process.exit(1); });
-"""
-
 # Each connects, locks and unlocks with a verb of the broker.
 CLIENTS = {
     "ioredis": r"""
@@ -651,11 +615,6 @@ class Libraries(SystemTest):
             self.directory, "job", REDIGO.replace("@RELEASE@", RELEASE).replace("@EXTEND@", EXTEND),
             "github.com/gomodule/redigo")
         self.share([program])
-
-    def test_simple_redis_mutex(self):
-        """Processes at two brokers take turns; those that wait are told of each release."""
-        env = npm.install(self.directory, "simple-redis-mutex@3.0.0", "redis")
-        self.share(["node", self.script("job.js", MUTEX)], env, workers=2)
 
     def check_lock(self, package, *clients):
         env = npm.install(self.directory, package, *clients)

@@ -7,8 +7,7 @@ script is sent, a bare redis-server must answer the same.
 import unittest
 
 from lib.resp import RedisError, Resp
-from lib.wait import eventually
-from test_resp import HASH, SECRET, RespTest
+from test_resp import RespTest
 
 ANY = object()  # anything but an error
 NOSCRIPT = RedisError("NOSCRIPT No matching script. Please use EVAL.")
@@ -210,84 +209,6 @@ class Replays(RespTest):
             for client in clients:
                 self.addCleanup(client.close)
             self.play(library, requests, a=clients[0], b=clients[1])
-
-
-class Messages(RespTest):
-    """simple-redis-mutex: a release is told to those who listen, and a lock is counted."""
-
-    KEY, CHANNEL = "@simple-redis-mutex:lock-job", "@simple-redis-mutex:locks-releases"
-    COUNTER = "@simple-redis-mutex:fencing-tokens"
-    RELEASE = "02718596825c5bf6c57af391b4dc01a6d2d9d88a"
-    MESSAGE = ["message", CHANNEL, '{"key":"@simple-redis-mutex:lock-job","value":""}']
-
-    def setUp(self):
-        super().setUp()
-        user = {"name": "deploy", "hash": HASH, "lock": ["simple-redis-mutex:*"]}
-        broker = self.broker(auth={"users": [user, dict(user, name="other")]}, ready=False)
-        eventually(lambda: broker.log_lines("guard-ready"), 10)
-
-    def connect(self, user="deploy", three=False, listens=False):
-        client = self.resp()
-        client("HELLO", 3 if three else 2, "AUTH", user, SECRET)
-        if listens and not three:
-            self.assertEqual(client("SUBSCRIBE", self.CHANNEL), ["subscribe", self.CHANNEL, 1])
-        elif listens:
-            client.send("SUBSCRIBE", self.CHANNEL)
-            self.assertEqual(client.push(), ["subscribe", self.CHANNEL, 1])
-        return client
-
-    def take(self, client, token):
-        self.assertEqual(client("SET", self.KEY, token, "NX", "PX", 30000), "OK")
-        fence = client("INCR", self.COUNTER)
-        self.assertEqual(fence, client("LB.FENCE", self.KEY, token))
-        return fence
-
-    def test_a_release_is_told(self):
-        holder, waiting = self.connect(), self.connect()
-        two, three = self.connect(listens=True), self.connect(three=True, listens=True)
-        silent = [self.connect("other", listens=True), self.connect(listens=True),
-                  self.connect(listens=True)]
-        silent[1]("RESET")
-        silent[1]("AUTH", "deploy", SECRET)
-        silent[2]("UNSUBSCRIBE")
-        first = self.take(holder, "0.1")
-        self.assertEqual(holder.error("INCR", self.COUNTER)[:37],
-                         "ERR this connection has taken no lock")
-        self.assertIsNone(waiting("SET", self.KEY, "0.2", "NX", "PX", 30000))
-        self.assertIsNone(holder("EVALSHA", self.RELEASE, 2, self.KEY, self.CHANNEL, "0.1"))
-        self.assertEqual(two.read(), self.MESSAGE)
-        self.assertEqual(three.push(), self.MESSAGE)
-        self.assertGreater(self.take(waiting, "0.3"), first)
-        self.assertEqual(silent[0]("PING"), ["pong", ""])
-        self.assertEqual([client("PING") for client in silent[1:]], ["PONG", "PONG"])
-
-    def test_whose_client_has_become_another_user(self):
-        """By RESET or by AUTH: the broker keeps the name for nobody any more."""
-        holder = self.connect()
-        for words in (("RESET",), ("AUTH", "other", SECRET)):
-            with self.subTest(words=words):
-                waiting = self.connect()
-                self.take(holder, "0.1")
-                self.assertIsNone(waiting("SET", self.KEY, "0.2", "NX", "PX", 30000))
-                eventually(lambda: holder("STATUS", self.KEY[1:])[3] == 1, 5)
-                waiting(*words)
-                eventually(lambda: holder("STATUS", self.KEY[1:])[3] == 0, 5)
-                holder("EVALSHA", self.RELEASE, 2, self.KEY, self.CHANNEL, "0.1")
-                other = self.connect("other")
-                self.take(other, "0.4")
-                other("EVALSHA", self.RELEASE, 2, self.KEY, self.CHANNEL, "0.4")
-
-    def test_whose_client_is_gone(self):
-        """The broker awaits the name on behalf of nobody, and the next client gets it at once."""
-        holder, waiting = self.connect(), self.connect()
-        listener = self.connect(listens=True)
-        self.take(holder, "0.1")
-        self.assertIsNone(waiting("SET", self.KEY, "0.2", "NX", "PX", 30000))
-        waiting.close()
-        eventually(lambda: holder("STATUS", self.KEY[1:])[3] == 0, 5)
-        holder("EVALSHA", self.RELEASE, 2, self.KEY, self.CHANNEL, "0.1")
-        self.take(self.connect("other"), "0.4")
-        self.assertEqual(listener("PING"), ["pong", ""])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import unittest
 from lib.case import SystemTest
 from lib.resp import Resp
 from lib.wait import eventually
+from test_resp import HASH, SECRET, RespTest
 
 TAKE = ("local lockClientId = redis.call('GET', KEYS[1])\nif lockClientId == ARGV[1] then\n"
         "\tredis.call('PEXPIRE', KEYS[1], ARGV[2])\n\treturn true\nelseif not lockClientId then\n"
@@ -88,6 +89,69 @@ class PubSubLock(SystemTest):
                 self.assertFalse(holder(*words))
                 self.assertEqual(self.take(waiting, "b"), 1)
                 self.assertEqual(self.release(waiting, "b"), 1)
+
+
+class Listeners(RespTest):
+    """Who is told, and for whom the broker keeps the name."""
+
+    def setUp(self):
+        super().setUp()
+        user = {"name": "deploy", "hash": HASH, "lock": ["jobs:*"]}
+        broker = self.broker(auth={"users": [user, dict(user, name="other")]}, ready=False)
+        eventually(lambda: broker.log_lines("guard-ready"), 10)
+        self.holder = self.connect()
+
+    def connect(self, user="deploy", three=False, listens=False):
+        client = self.resp()
+        client("HELLO", 3 if three else 2, "AUTH", user, SECRET)
+        if listens:
+            client.send("SUBSCRIBE", CHANNEL)
+            self.assertEqual(client.push() if three else client.read(), ["subscribe", CHANNEL, 1])
+        return client
+
+    def refuse(self):
+        """Returns a client that waits for the name, which is held. Its request keeps a place, too."""
+        waiting = self.connect()
+        self.assertEqual(PubSubLock.take(self.holder, "a"), 1)
+        self.assertIsNone(PubSubLock.take(waiting, "b"))
+        eventually(lambda: self.holder("STATUS", NAME)[3] > 0, 5)
+        return waiting
+
+    def nobody_waits(self):
+        """The next client gets it at once."""
+        eventually(lambda: self.holder("STATUS", NAME)[3] == 0, 5)
+        self.assertEqual(PubSubLock.release(self.holder, "a"), 1)
+        other = self.connect("other")
+        self.assertEqual(PubSubLock.take(other, "c"), 1)
+        self.assertEqual(PubSubLock.release(other, "c"), 1)
+
+    def test_of_the_same_user_only(self):
+        two, three = self.connect(listens=True), self.connect(three=True, listens=True)
+        silent = [self.connect("other", listens=True), self.connect(listens=True),
+                  self.connect(listens=True)]
+        silent[1]("RESET")
+        silent[1]("AUTH", "deploy", SECRET)
+        silent[2]("UNSUBSCRIBE")
+        waiting = self.refuse()
+        self.assertEqual(PubSubLock.release(self.holder, "a"), 1)
+        self.assertEqual(two.read(), ["message", CHANNEL, NAME])
+        self.assertEqual(three.push(), ["message", CHANNEL, NAME])
+        self.assertEqual(PubSubLock.take(waiting, "b"), 1)
+        self.assertEqual([client("PING") for client in silent], [["pong", ""], "PONG", "PONG"])
+
+    def test_whose_client_has_become_another_user(self):
+        """By RESET or by AUTH: the broker keeps the name for nobody any more."""
+        self.connect(listens=True)
+        for words in (("RESET",), ("AUTH", "other", SECRET)):
+            with self.subTest(words=words):
+                self.refuse()(*words)
+                self.nobody_waits()
+
+    def test_whose_client_is_gone(self):
+        listener = self.connect(listens=True)
+        self.refuse().close()
+        self.nobody_waits()
+        self.assertEqual(listener("PING"), ["pong", ""])
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ struct broker {
 	uint64_t scripts_unknown;
 	struct quiet scripts_quiet;
 	struct latches *latches;	   /* resp_redisson.c */
-	LIST_HEAD(, resp) mutex_listeners; /* resp_mutex.c */
+	LIST_HEAD(, resp) spring_listeners; /* resp_spring.c */
 	TAILQ_HEAD(, wanted) wanted;	   /* names to be awaited */
 	uint64_t last_wanted;
 	struct table audiences, audiences_by_id; /* resp_audience.c */

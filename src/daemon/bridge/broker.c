@@ -138,7 +138,7 @@ static bool
 takes(struct broker *b, struct conn *c, uint64_t ref,
     const struct wire_reply *reply)
 {
-	return resp_mutex_woken(b, c, ref, NULL) ||
+	return resp_spring_woken(b, c, ref, NULL) ||
 	       resp_part_told(c, ref, NULL, reply);
 }
 
@@ -282,7 +282,7 @@ broker_turn(struct broker *b)
 	front_hurry(b->front);
 	front_run(b->front);
 	lists_run(b);
-	resp_mutex_run(b);
+	resp_spring_run(b);
 	resp_audience_run(b);
 	resp_look_run(b);
 	monitor_run(b->monitor);

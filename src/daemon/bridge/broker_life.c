@@ -95,7 +95,7 @@ init_resp(struct broker *b, const struct resp_scripts *more)
 	b->scripts = scripts_new();
 	scripts_configure(b->scripts, more);
 	b->latches = resp_latches_new();
-	LIST_INIT(&b->mutex_listeners);
+	LIST_INIT(&b->spring_listeners);
 	LIST_INIT(&b->looks);
 	TAILQ_INIT(&b->wanted);
 	resp_audiences_init(b);

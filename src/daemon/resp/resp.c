@@ -25,13 +25,13 @@ resp_free(struct broker *b, struct resp *rs)
 {
 	if (rs == NULL)
 		return;
-	resp_mutex_gone(b, rs);
+	resp_spring_gone(b, rs);
 	resp_multi_free(rs);
 	resp_forget_channels(b, rs);
 	free(rs->name);
 	free(rs->new_name);
 	free(rs->mine);
-	free(rs->mutex);
+	free(rs->lock);
 	free(rs->parts);
 	resp_look_free(rs->look);
 	free(rs);

@@ -44,9 +44,6 @@ struct channel {
 	char name[];
 };
 
-/* Fences of one client's locks that it has not asked for yet. */
-#define RESP_FENCES_MAX 64
-
 /* What the broker keeps of a connection that has sent a command. */
 struct resp {
 	resp_then then;	    /* NULL: no command waits */
@@ -76,13 +73,10 @@ struct resp {
 	 * releases a lock; 0: none */
 	uint64_t frees;
 
-	/* resp_mutex.c */
-	char *mutex; /* owned: the name that a request takes for whose release
-			its program listens; NULL */
-	bool counts; /* it is of simple-redis-mutex, which counts its locks */
-	int64_t mutex_ms; /* for how long the program may listen */
-	uint64_t fences[RESP_FENCES_MAX];
-	unsigned nfences;
+	/* resp_spring.c */
+	char *lock; /* owned: the name that a request takes for whose release
+		       its program listens; NULL */
+	int64_t lock_ms; /* for how long the program may listen */
 	LIST_HEAD(, wanted) wanted;
 	unsigned nwanted;
 	LIST_ENTRY(resp) in_listeners;
@@ -141,22 +135,22 @@ void resp_audience_freed(
 void resp_audience_told(struct broker *b, uint64_t id);
 void resp_audience_run(struct broker *b);
 
-/* resp_mutex.c: a request for a lock of simple-redis-mutex, and its answer. */
-void resp_mutex_asks(struct resp *rs, const struct ask *a);
-void resp_mutex_told(
+/* resp_spring.c: a request for a lock of spring-integration, and its answer. */
+void resp_spring_asks(struct resp *rs, const struct ask *a);
+void resp_spring_told(
     struct broker *b, struct conn *c, const struct token_result *t);
 
 /* The client has subscribed to a channel, or left one. */
-void resp_mutex_listen(struct broker *b, struct conn *c);
+void resp_spring_listen(struct broker *b, struct conn *c);
 
 /* Awaits names that clients have begun to wait for. */
-void resp_mutex_run(struct broker *b);
+void resp_spring_run(struct broker *b);
 
 /* Takes the answer to that; NULL: an error.  Returns false if `ref` is a
  * client's. */
-bool resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
+bool resp_spring_woken(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t);
-void resp_mutex_gone(struct broker *b, struct resp *rs);
+void resp_spring_gone(struct broker *b, struct resp *rs);
 
 /* resp_look.c: a request that looks first (`looks`); its answers; and those that
  * go on. */
@@ -227,7 +221,7 @@ resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
     resp_info, resp_role, resp_time, resp_zero, resp_wait, resp_scan,
     resp_no_cluster, resp_no_tracking, resp_no_kill, resp_numsub,
     resp_subscribe, resp_unsubscribe, resp_key, resp_eval, resp_evalsha,
-    resp_script_load, resp_script_exists, resp_blpop, resp_incr, resp_multi,
+    resp_script_load, resp_script_exists, resp_blpop, resp_multi,
     resp_exec, resp_discard;
 
 /* Milliseconds since 1970, for requests that name a time: by the clock of the

@@ -1,7 +1,7 @@
 /*
  * Subscriptions.  Libraries make some when they connect, and wait for the
- * answer.  The broker publishes nothing but what simple-redis-mutex,
- * spring-integration and Redisson wait for (resp_mutex.c, resp_audience.c).
+ * answer.  The broker publishes nothing but what
+ * spring-integration and Redisson wait for (resp_spring.c, resp_audience.c).
  */
 #include "config.h"
 
@@ -132,7 +132,7 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 	for (i = 1; i < r->nwords; i++) {
 		if (find(rs, kind, r->words[i]) == NULL)
 			add(b, c, kind, r->words[i]);
-		resp_mutex_listen(b, c);
+		resp_spring_listen(b, c);
 		tell(c, word_of(kind, false), kind, &r->words[i]);
 		resp_audience_joined(c, find(rs, kind, r->words[i]));
 	}
@@ -147,7 +147,7 @@ drop(struct broker *b, struct conn *c, struct channel *ch)
 	assert(rs->nchannels > 0);
 	resp_audience_leave(b, ch);
 	LIST_REMOVE(ch, link);
-	resp_mutex_listen(b, c);
+	resp_spring_listen(b, c);
 	rs->nchannels--;
 	tell(c, word_of(ch->kind, true), ch->kind, &name);
 	free(ch);

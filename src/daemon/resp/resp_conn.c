@@ -325,7 +325,7 @@ resp_reset(struct broker *b, struct conn *c, const struct request *r)
 			     "UNLOCK them before RESET");
 		return;
 	}
-	resp_mutex_gone(b, rs);
+	resp_spring_gone(b, rs);
 	resp_forget_channels(b, rs);
 	free(rs->name);
 	rs->name = NULL;

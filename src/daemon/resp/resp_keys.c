@@ -37,11 +37,11 @@ resp_ask(
 		a->rq.park_ms = 0;
 	else if (a->rq.awaits)
 		a->rq.park_ms = await_ms(b, a->rq.park_ms);
-	else if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 && !a->mutex &&
+	else if (a->rq.op == TOKEN_ACQUIRE && a->rq.nnames == 1 &&
 		 a->form != ASK_OLD_OR_NIL && a->wrong.where == 0)
 		a->rq.park_ms = b->config->resp.park_ms;
 	resp_audience_ask(b, c, a);
-	resp_mutex_asks(rs, a);
+	resp_spring_asks(rs, a);
 	rs->form = a->form;
 	rs->wrong = a->wrong;
 	free(rs->mine);
@@ -75,11 +75,11 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	const char *error;
 	struct span mine;
 
-	if (resp_mutex_woken(b, c, ref, t) || resp_part_told(c, ref, t, NULL) ||
+	if (resp_spring_woken(b, c, ref, t) || resp_part_told(c, ref, t, NULL) ||
 	    resp_look_told(b, c, ref, t) || !conn_answered(c, ref, mem, &reply))
 		return;
 	resp_audience_freed(b, c, t);
-	resp_mutex_told(b, c, t);
+	resp_spring_told(b, c, t);
 	rs->then = NULL;
 	mine = (struct span){ rs->mine, rs->mine_len };
 	error = ask_error(&told, &rs->wrong);

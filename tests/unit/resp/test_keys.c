@@ -248,17 +248,12 @@ END_TEST
 
 START_TEST(names_of_a_library)
 {
-	static const char key[] = "@simple-redis-mutex:lock-a";
 	struct span words[WORDS_MAX];
 	struct buf why;
 	struct ask a;
 
 	buf_init(&why);
 	words[0] = (struct span){ "GET", 3 };
-	words[1] = (struct span){ key, sizeof(key) - 1 };
-	ck_assert(ask_parse(&a, RESP_GET, words, 2, CLOCK_MS, &why));
-	check_bytes(a.names[0].p, a.names[0].n, key + 1);
-	ck_assert(a.mutex);
 	words[1] = (struct span){ "redisson_lock_token:{a}", 23 };
 	ck_assert(ask_parse(&a, RESP_GET, words, 2, CLOCK_MS, &why));
 	check_bytes(a.names[0].p, a.names[0].n, "a");

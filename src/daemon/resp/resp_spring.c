@@ -1,14 +1,11 @@
 /*
- * Locks of simple-redis-mutex, and of spring-integration with PUB_SUB_LOCK.  A
- * program that waits for one does not ask again soon: it listens to a channel on
- * which the library tells each release, and then tries again.
+ * Locks of spring-integration with PUB_SUB_LOCK.  A program that waits for one
+ * does not ask again soon: it listens to a channel on which the library tells
+ * each release, and then tries again.
  *
- *	SET is refused  -->  the broker awaits the name for that client
+ *	it is refused   -->  the broker awaits the name for that client
  *	it is free      -->  it is kept for the user, and the channel is told
- *	SETs come       -->  the first one gets it; again for each of the others
- *
- * The library also counts its locks, and takes the count for a fencing token:
- * the broker tells it the fence instead.
+ *	programs come   -->  the first one gets it; again for each of the others
  */
 #include "config.h"
 
@@ -16,23 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/xmalloc.h"
 #include "daemon/resp/resp.h"
-
-#define MUTEX_CHANNEL "@simple-redis-mutex:locks-releases"
-#define MUTEX_NAME "simple-redis-mutex:lock-"
-#define COUNTER "@simple-redis-mutex:fencing-tokens"
 
 /* References of requests that no client has made. */
 #define OWN_REF (UINT64_C(1) << 63)
 
-/* Locks of spring-integration begin with REGISTRY: , and who waits for them
- * listens to REGISTRY-channel, since 6.3 by the pattern REGISTRY-channel:* . */
+/* The locks begin with REGISTRY: , and who waits for them listens to
+ * REGISTRY-channel, since 6.3 by the pattern REGISTRY-channel:* . */
 #define SPRING_CHANNEL "-channel"
 
-/* A program that still waits has tried again by then: every 10 s, if it is not
- * told to do otherwise; or when the hold that it asked for would be over. */
+/* A program that still waits has tried again by then, or when the hold that it
+ * asked for would be over. */
 #define AWAIT_MS 60000
 #define WANTED_MAX 64 /* names that one client waits for */
 
@@ -65,63 +57,33 @@ registry_of(const struct channel *ch)
 	return (struct span){ ch->name, n - more };
 }
 
-static bool
-is_of_mutex(const struct channel *ch)
-{
-	return ch->kind == 'C' &&
-	       span_is((struct span){ ch->name, ch->len }, MUTEX_CHANNEL);
-}
-
 /* Is it told that the name is free? */
 static bool
 hears(const struct channel *ch, struct span name)
 {
 	const struct span registry = registry_of(ch);
 
-	if (span_begins(name, MUTEX_NAME))
-		return is_of_mutex(ch);
 	return registry.n > 0 && name.n > registry.n &&
 	       memcmp(name.p, registry.p, registry.n) == 0 &&
 	       name.p[registry.n] == ':';
 }
 
 void
-resp_mutex_listen(struct broker *b, struct conn *c)
+resp_spring_listen(struct broker *b, struct conn *c)
 {
 	struct resp *rs = resp_of(c);
 	const struct channel *ch;
 
 	LIST_FOREACH (ch, &rs->channels, link)
-		if (is_of_mutex(ch) || registry_of(ch).n > 0)
+		if (registry_of(ch).n > 0)
 			break;
 	if ((ch != NULL) == (rs->listens != 0))
 		return;
 	rs->listens = ch != NULL ? conn_id(c) : 0;
 	if (ch != NULL)
-		LIST_INSERT_HEAD(&b->mutex_listeners, rs, in_listeners);
+		LIST_INSERT_HEAD(&b->spring_listeners, rs, in_listeners);
 	else
 		LIST_REMOVE(rs, in_listeners);
-}
-
-/* What simple-redis-mutex publishes. */
-static void
-write_release(struct buf *out, struct span name)
-{
-	struct json j;
-	struct buf key;
-
-	buf_init(&key);
-	buf_addc(&key, '@');
-	buf_add(&key, name.p, name.n);
-	json_begin(&j);
-	json_str(&j, "key", buf_data(&key), buf_len(&key));
-	json_str(&j, "value", "", 0);
-	json_close(&j);
-	/* without the line end */
-	resp_bulk(
-	    out, (struct span){ buf_data(&j.text), buf_len(&j.text) - 1 });
-	buf_fini(&j.text);
-	buf_fini(&key);
 }
 
 static void
@@ -134,10 +96,6 @@ write_message(struct conn *c, const struct channel *ch, struct span name)
 	resp_push(out, resp_three(c), ch->kind == 'P' ? 4 : 3);
 	resp_word(out, ch->kind == 'P' ? "pmessage" : "message");
 	resp_bulk(out, to);
-	if (is_of_mutex(ch)) {
-		write_release(out, name);
-		return;
-	}
 	if (ch->kind == 'P') {
 		buf_init(&full);
 		buf_add(&full, registry.p, registry.n);
@@ -161,7 +119,7 @@ tell(struct broker *b, const struct conn *of, struct span name, bool only_asks)
 	struct conn *c;
 	bool any = false;
 
-	LIST_FOREACH (rs, &b->mutex_listeners, in_listeners) {
+	LIST_FOREACH (rs, &b->spring_listeners, in_listeners) {
 		c = front_find(b->front, rs->listens);
 		other = c == NULL ? NULL : conn_data(c);
 		if (other == NULL || other->user != client->user)
@@ -236,7 +194,7 @@ forget(struct broker *b, struct resp *rs, struct wanted *w)
 }
 
 void
-resp_mutex_gone(struct broker *b, struct resp *rs)
+resp_spring_gone(struct broker *b, struct resp *rs)
 {
 	if (rs->listens != 0)
 		LIST_REMOVE(rs, in_listeners);
@@ -246,7 +204,7 @@ resp_mutex_gone(struct broker *b, struct resp *rs)
 }
 
 void
-resp_mutex_run(struct broker *b)
+resp_spring_run(struct broker *b)
 {
 	struct core_event ev = { .kind = CORE_TOKEN };
 	struct token_request rq = {
@@ -271,7 +229,7 @@ resp_mutex_run(struct broker *b)
 }
 
 bool
-resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
+resp_spring_woken(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t)
 {
 	struct resp *rs;
@@ -297,58 +255,20 @@ resp_mutex_woken(struct broker *b, struct conn *c, uint64_t ref,
 /* Requests. */
 
 void
-resp_mutex_asks(struct resp *rs, const struct ask *a)
+resp_spring_asks(struct resp *rs, const struct ask *a)
 {
-	bool takes = (a->mutex || a->hears) && a->rq.op == TOKEN_ACQUIRE &&
-		     !a->rq.awaits && a->rq.nnames == 1;
-
-	free(rs->mutex);
-	rs->mutex = takes ? xstrndup(a->names[0].p, a->names[0].n) : NULL;
-	rs->counts = a->mutex;
-	rs->mutex_ms =
-	    !a->mutex && a->rq.ttl_ms > AWAIT_MS ? a->rq.ttl_ms : AWAIT_MS;
+	free(rs->lock);
+	rs->lock =
+	    a->hears ? xstrndup(a->names[0].p, a->names[0].n) : NULL;
+	rs->lock_ms = a->rq.ttl_ms > AWAIT_MS ? a->rq.ttl_ms : AWAIT_MS;
 }
 
 void
-resp_mutex_told(struct broker *b, struct conn *c, const struct token_result *t)
+resp_spring_told(struct broker *b, struct conn *c, const struct token_result *t)
 {
 	struct resp *rs = resp_of(c);
 
-	if (rs->mutex == NULL)
-		return;
-	if (t->answer == TOKEN_DONE) {
-		if (!rs->counts)
-			return;
-		if (rs->nfences == RESP_FENCES_MAX)
-			memmove(rs->fences, rs->fences + 1,
-			    --rs->nfences * sizeof(rs->fences[0]));
-		rs->fences[rs->nfences++] = t->fence;
-	} else if (rs->counts || tell(b, c, span_of(rs->mutex), true)) {
-		want(b, c, rs->mutex, strlen(rs->mutex), rs->mutex_ms);
-	}
-}
-
-/* One of these follows each lock, in the order of the locks. */
-void
-resp_incr(struct broker *b, struct conn *c, const struct request *r)
-{
-	struct resp *rs = resp_of(c);
-
-	struct buf why;
-
-	(void)b;
-	if (!span_is(r->words[1], COUNTER)) {
-		buf_init(&why);
-		resp_unknown(r->words, r->nwords, &why);
-		resp_fail(c, "ERR %.*s", (int)buf_len(&why), buf_data(&why));
-		buf_fini(&why);
-	} else if (rs->nfences == 0) {
-		resp_fail(c,
-		    "ERR this connection has taken no lock that is not counted"
-		    " yet");
-	} else {
-		resp_int(conn_output(c), (int64_t)rs->fences[0]);
-		memmove(rs->fences, rs->fences + 1,
-		    --rs->nfences * sizeof(rs->fences[0]));
-	}
+	if (rs->lock != NULL && t->answer != TOKEN_DONE &&
+	    tell(b, c, span_of(rs->lock), true))
+		want(b, c, rs->lock, strlen(rs->lock), rs->lock_ms);
 }
