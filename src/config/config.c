@@ -326,18 +326,6 @@ config_load_with(struct config *config, const char *file,
 }
 
 void
-config_default(struct config *config)
-{
-	struct config_faults faults;
-	bool ok;
-
-	config_faults_init(&faults);
-	ok = config_load(config, NULL, &faults);
-	assert(ok);
-	config_faults_fini(&faults);
-}
-
-void
 config_free(struct config *config)
 {
 	size_t i;

@@ -175,9 +175,6 @@ bool config_load_buffer(struct config *config, const char *name,
     const char *text, size_t length, struct config_faults *faults)
     __attribute__((warn_unused_result));
 
-/* Gives the defaults; can't fail. */
-void config_default(struct config *config);
-
 /*
  * Frees what a config holds, and clears it.  A config of all zeroes is legal.
  */

@@ -77,10 +77,6 @@ uint64_t core_listing_waiters(const struct core *core, const struct listing *g);
 /* Frees a list that is complete, or that the driver gives up. */
 void core_listing_end(struct listing *g);
 
-/* LIST in one piece; returns how many rows there were. */
-size_t core_list(struct core *core, int64_t now_ms, uint64_t session,
-    core_row_fn row, void *arg);
-
 /*
  * Returns what PING may answer: for how long the broker vouches for everything
  * that the session holds; -1 if it holds nothing.  The core remembers the

@@ -222,7 +222,7 @@ checker_resume_answered(
 }
 
 /* LIST, of a session that was resumed just now. */
-struct listing {
+struct listed {
 	struct world *w;
 	uint64_t session;
 	int locks;
@@ -243,7 +243,7 @@ number(const struct core_row *row, enum field_id id)
 static void
 check_row(void *arg, const struct core_row *row)
 {
-	struct listing *l = arg;
+	struct listed *l = arg;
 	const struct grant *g;
 
 	if (strcmp(row->word, "semaphore") == 0)
@@ -303,7 +303,8 @@ count_permits(struct world *w, const struct broker *b, uint64_t session,
 void
 checker_resumed(struct world *w, struct broker *b, uint64_t sitting)
 {
-	struct listing l = { .w = w, .session = checker_session(w, sitting) };
+	struct listed l = { .w = w, .session = checker_session(w, sitting) };
+	struct listing *g;
 	uint64_t permits;
 	int i, locks;
 
@@ -312,7 +313,10 @@ checker_resumed(struct world *w, struct broker *b, uint64_t sitting)
 	if (l.session == sitting || w->failed ||
 	    sitting_of(w, l.session)->leaving)
 		return;
-	core_list(b->core, broker_clock_ms(b), l.session, check_row, &l);
+	g = core_list_begin(b->core, l.session);
+	while (core_listing_part(b->core, g, broker_clock_ms(b), check_row, &l))
+		;
+	core_listing_end(g);
 	locks = count_locks(w, b, l.session, sitting);
 	if (locks != l.locks)
 		world_fail(w, "session",

@@ -146,9 +146,11 @@ END_TEST
 
 START_TEST(defaults)
 {
+	struct config_faults faults;
 	struct config c;
 
-	config_default(&c);
+	config_faults_init(&faults);
+	ck_assert(config_load(&c, NULL, &faults));
 	ck_assert_int_gt(strlen(c.broker.name), 0);
 	ck_assert_uint_eq(c.listen.n, 1);
 	ck_assert_str_eq(c.listen.v[0].address.host, "127.0.0.1");
@@ -199,6 +201,7 @@ START_TEST(defaults)
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_INFO);
 	ck_assert_int_eq(c.log.to, LOG_TO_STDERR);
 	ck_assert_int_eq(c.log.format, LOG_FORMAT_TEXT);
+	config_faults_fini(&faults);
 	config_free(&c);
 }
 END_TEST
@@ -534,7 +537,7 @@ START_TEST(example_is_the_defaults)
 	example_path(path, sizeof(path), "lockbrokerd");
 	config_faults_init(&faults);
 	ck_assert(config_load(&shown, path, &faults));
-	config_default(&fresh);
+	ck_assert(config_load(&fresh, NULL, &faults));
 	ck_assert_uint_eq(
 	    config_reload_diff(&shown, &fresh, config_rig_refused, refused), 0);
 	ck_assert_str_eq(refused, "");

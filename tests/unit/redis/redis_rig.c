@@ -280,9 +280,12 @@ void
 rig_config(struct rig *rig, const char *path)
 {
 	struct config_redis *redis = &rig->config.redis;
+	struct config_faults faults;
 
 	memset(rig, 0, sizeof(*rig));
-	config_default(&rig->config);
+	config_faults_init(&faults);
+	ck_assert(config_load(&rig->config, NULL, &faults));
+	config_faults_fini(&faults);
 	free(redis->server);
 	redis->server = strdup(server_program());
 	if (!path)

@@ -118,18 +118,3 @@ core_list_begin(struct core *core, uint64_t session)
 	begin_part(core, g);
 	return g;
 }
-
-/* Makes the whole list at once, for callers that can wait. */
-size_t
-core_list(struct core *core, int64_t now_ms, uint64_t session, core_row_fn fn,
-    void *arg)
-{
-	struct listing *g = core_list_begin(core, session);
-	size_t n;
-
-	while (core_listing_part(core, g, now_ms, fn, arg))
-		;
-	n = g->row.count;
-	core_listing_end(g);
-	return n;
-}

@@ -137,12 +137,6 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	warm->cold_ms = core->now_ms;
 }
 
-bool
-warm_any(const struct core *core)
-{
-	return warm_of(core)->n > 0;
-}
-
 /* What is remembered. */
 
 /* Literal, or the beginning of the name with '*' behind it. */
@@ -487,7 +481,7 @@ static const struct lock_hooks hooks = {
 static void
 cool_down(struct core *core)
 {
-	if (warm_any(core))
+	if (warm_of(core)->n > 0)
 		sweep_plan_all(core, SWEEP_WARM);
 }
 
@@ -502,7 +496,7 @@ configure_warm(struct core *core, const struct metrics_settings *metrics)
 static unsigned
 sweeps(const struct core *core, uint32_t shard)
 {
-	return warm_any(core) && !guard_ready(core, shard) ? SWEEP_WARM : 0;
+	return warm_of(core)->n > 0 && !guard_ready(core, shard) ? SWEEP_WARM : 0;
 }
 
 const struct core_part warm_part = {

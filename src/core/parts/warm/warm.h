@@ -38,9 +38,6 @@ void warm_recall(struct core *core, struct lock *l);
 /* The name does not become warm for half a minute or more. */
 void warm_cool(struct core *core, const char *name, size_t len);
 
-/* Are there any warm names? */
-bool warm_any(const struct core *core);
-
 static inline bool
 warm_is(const struct lock *l)
 {
