@@ -14,6 +14,16 @@
 	((const type *)(const void *)((const char *)(ptr)-offsetof( \
 	    type, member)))
 
+static inline void *
+container_at(void *ptr, size_t offset)
+{
+	return ptr == NULL ? NULL : (char *)ptr - offset;
+}
+
+/* NULL: of NULL. */
+#define container_or_null(ptr, type, member) \
+	((type *)container_at((ptr), offsetof(type, member)))
+
 #ifndef TAILQ_FOREACH_SAFE
 #define TAILQ_FOREACH_SAFE(var, head, field, next) \
 	for ((var) = TAILQ_FIRST(head);            \

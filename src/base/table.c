@@ -24,10 +24,28 @@ table_init(struct table *t, table_name *name)
 }
 
 void
+table_init_at(struct table *t, ptrdiff_t key, size_t key_size)
+{
+	table_init(t, NULL);
+	t->key = key;
+	t->key_size = key_size;
+}
+
+void
 table_fini(struct table *t)
 {
 	free(t->heads);
-	table_init(t, t->name);
+	t->heads = NULL;
+	t->size = t->n = 0;
+}
+
+static const char *
+key_of(const struct table *t, const struct table_link *link, size_t *len)
+{
+	if (t->name != NULL)
+		return t->name(link, len);
+	*len = t->key_size;
+	return (const char *)link + t->key;
 }
 
 static struct table_link **
@@ -43,7 +61,7 @@ insert(struct table *t, struct table_link *link)
 	const char *name;
 	size_t len;
 
-	name = t->name(link, &len);
+	name = key_of(t, link, &len);
 	head = head_of(t, name, len);
 	link->next = *head;
 	*head = link;
@@ -73,15 +91,21 @@ table_find(const struct table *t, const char *name, size_t len)
 	const char *other;
 	size_t other_len;
 
-	if (t->size == 0)
+	if (t->n == 0)
 		return NULL;
 	link = *head_of(t, name, len);
 	for (; link != NULL; link = link->next) {
-		other = t->name(link, &other_len);
+		other = key_of(t, link, &other_len);
 		if (other_len == len && memcmp(other, name, len) == 0)
 			break;
 	}
 	return link;
+}
+
+struct table_link *
+table_find_key(const struct table *t, const void *key)
+{
+	return table_find(t, key, t->key_size);
 }
 
 void
@@ -102,7 +126,7 @@ table_remove(struct table *t, struct table_link *link)
 	const char *name;
 	size_t len;
 
-	name = t->name(link, &len);
+	name = key_of(t, link, &len);
 	assert(t->n > 0);
 	for (at = head_of(t, name, len); *at != link; at = &(*at)->next)
 		assert(*at != NULL);

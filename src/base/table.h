@@ -26,7 +26,9 @@ struct table {
 	struct table_link **heads; /* owned; the objects are not */
 	uint32_t size;		   /* heads, a power of two; 0: none yet */
 	uint32_t n;		   /* objects */
-	table_name *name;
+	table_name *name;	   /* NULL: the name is a key ... */
+	ptrdiff_t key;	 /* ... so many bytes behind the link, and ... */
+	size_t key_size; /* ... so long */
 };
 
 /* How far a walk has got. */
@@ -38,10 +40,21 @@ struct table_walk {
 };
 
 void table_init(struct table *t, table_name *name);
+
+/* Of objects whose name is a field of one size, without padding. */
+#define table_init_key(t, type, link, field)     \
+	table_init_at((t),                       \
+	    (ptrdiff_t)offsetof(type, field) -   \
+		(ptrdiff_t)offsetof(type, link), \
+	    sizeof(((type *)NULL)->field))
+void table_init_at(struct table *t, ptrdiff_t key, size_t key_size);
+
 void table_fini(struct table *t); /* forgets the objects in it */
 
 struct table_link *table_find(
     const struct table *t, const char *name, size_t len);
+
+struct table_link *table_find_key(const struct table *t, const void *key);
 
 /* Requires that no object in it has this name. */
 void table_add(struct table *t, struct table_link *link);

@@ -103,19 +103,10 @@ front_woken(evutil_socket_t fd, short what, void *arg)
 	(void)arg;
 }
 
-static const char *
-id_of(const struct table_link *link, size_t *len)
-{
-	const struct conn *c = container_of_const(link, struct conn, by_id);
-
-	*len = sizeof(c->id);
-	return (const char *)&c->id;
-}
-
 static struct conn *
 conn_of(struct table_link *link)
 {
-	return link ? container_of(link, struct conn, by_id) : NULL;
+	return container_or_null(link, struct conn, by_id);
 }
 
 /* The first of all connections, in no order; and the next one. */
@@ -145,7 +136,7 @@ front_new(struct event_base *base, const struct client_limits *limits,
 	TAILQ_INIT(&f->dirty);
 	TAILQ_INIT(&f->hurried);
 	TAILQ_INIT(&f->unread);
-	table_init(&f->conns, id_of);
+	table_init_key(&f->conns, struct conn, by_id, id);
 	pending_init(f);
 	relayed_init(f);
 	timeouts_init(f);
@@ -604,7 +595,7 @@ front_wake(struct front *f)
 struct conn *
 front_find(const struct front *f, uint64_t id)
 {
-	return conn_of(table_find(&f->conns, (const char *)&id, sizeof(id)));
+	return conn_of(table_find_key(&f->conns, &id));
 }
 
 unsigned

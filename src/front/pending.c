@@ -16,31 +16,11 @@
 #include "front/front.h"
 #include "front/state.h"
 
-static const char *
-ref_of(const struct table_link *link, size_t *len)
-{
-	const struct pending *p =
-	    container_of_const(link, struct pending, by_ref);
-
-	*len = sizeof(p->ref);
-	return (const char *)&p->ref;
-}
-
-static const char *
-tag_of(const struct table_link *link, size_t *len)
-{
-	const struct pending *p =
-	    container_of_const(link, struct pending, by_tag);
-
-	*len = sizeof(p->key);
-	return (const char *)&p->key;
-}
-
 void
 pending_init(struct front *f)
 {
-	table_init(&f->by_ref, ref_of);
-	table_init(&f->by_tag, tag_of);
+	table_init_key(&f->by_ref, struct pending, by_ref, ref);
+	table_init_key(&f->by_tag, struct pending, by_tag, key);
 }
 
 void
@@ -109,7 +89,6 @@ bool
 conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
     struct wire_reply *reply)
 {
-	struct table_link *link;
 	struct pending *p;
 
 	mem[0] = '\0';
@@ -123,11 +102,9 @@ conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
 		wake(c);
 		return true;
 	}
-	link = table_find(&c->front->by_ref, (const char *)&ref, sizeof(ref));
-	if (link == NULL)
-		return false;
-	p = container_of(link, struct pending, by_ref);
-	if (p->key.conn != c->id)
+	p = container_or_null(
+	    table_find_key(&c->front->by_ref, &ref), struct pending, by_ref);
+	if (p == NULL || p->key.conn != c->id)
 		return false;
 	memcpy(mem, p->key.tag, sizeof(p->key.tag));
 	mem[TAG_MAX_BYTES] = '\0';
@@ -142,13 +119,14 @@ uint64_t
 conn_tag_ref(const struct conn *c, struct span tag)
 {
 	struct pending_key key;
-	const struct table_link *link;
+	const struct pending *p;
 
 	if (c->npending == 0 || tag.n == 0 || tag.n > sizeof(key.tag))
 		return 0;
 	key_set(&key, c, tag);
-	link = table_find(&c->front->by_tag, (const char *)&key, sizeof(key));
-	return link ? container_of_const(link, struct pending, by_tag)->ref : 0;
+	p = container_or_null(
+	    table_find_key(&c->front->by_tag, &key), struct pending, by_tag);
+	return p != NULL ? p->ref : 0;
 }
 
 bool

@@ -12,19 +12,10 @@
 #include "front/conn.h"
 #include "front/state.h"
 
-static const char *
-number_of(const struct table_link *link, size_t *len)
-{
-	const struct conn *c = container_of_const(link, struct conn, by_relay);
-
-	*len = sizeof(c->relay);
-	return (const char *)&c->relay;
-}
-
 void
 relayed_init(struct front *f)
 {
-	table_init(&f->relayed, number_of);
+	table_init_key(&f->relayed, struct conn, by_relay, relay);
 }
 
 void
@@ -65,13 +56,11 @@ relayed_forget(struct conn *c)
 void
 front_relayed_ended(struct front *f, uint64_t id, bool behind)
 {
-	struct table_link *link =
-	    table_find(&f->relayed, (const char *)&id, sizeof(id));
-	struct conn *c;
+	struct conn *c = container_or_null(
+	    table_find_key(&f->relayed, &id), struct conn, by_relay);
 
-	if (link == NULL)
+	if (c == NULL)
 		return;
-	c = container_of(link, struct conn, by_relay);
 	assert(c->relayed && c->stage == CONN_LIVE);
 	if (!behind) {
 		c->unsigned_end = true;

@@ -77,16 +77,6 @@ static const struct wire_protocol *const protocols[] = { &wire_lines,
 
 #define NPROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
-static const char *
-number_of(const struct table_link *link, size_t *len)
-{
-	const struct quest *q =
-	    container_of_const(link, struct quest, by_number);
-
-	*len = sizeof(q->number);
-	return (const char *)&q->number;
-}
-
 static void
 take_out(struct quest *q)
 {
@@ -365,14 +355,10 @@ static void
 on_answer(
     struct resume_elsewhere *r, struct channel *peer, uint64_t number, bool yes)
 {
-	struct table_link *link =
-	    table_find(&r->by_number, (const char *)&number, sizeof(number));
-	struct quest *q;
+	struct quest *q = container_or_null(
+	    table_find_key(&r->by_number, &number), struct quest, by_number);
 
-	if (link == NULL)
-		return;
-	q = container_of(link, struct quest, by_number);
-	if (q->said != NULL)
+	if (q == NULL || q->said != NULL)
 		return;
 	assert(q->awaited > 0);
 	if (yes) {
@@ -559,7 +545,7 @@ resume_elsewhere_new(
 	if (getrandom(&first, sizeof(first), 0) != (ssize_t)sizeof(first))
 		abort();
 	r->last = (uint64_t)(first >> 1) << 32;
-	table_init(&r->by_number, number_of);
+	table_init_key(&r->by_number, struct quest, by_number, number);
 	TAILQ_INIT(&r->asking);
 	TAILQ_INIT(&r->told);
 	TAILQ_INIT(&r->held);

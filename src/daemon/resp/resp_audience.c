@@ -59,21 +59,11 @@ name_of(const struct table_link *link, size_t *len)
 	return au->name;
 }
 
-static const char *
-id_of(const struct table_link *link, size_t *len)
-{
-	const struct audience *au =
-	    container_of_const(link, struct audience, by_id);
-
-	*len = sizeof(au->id);
-	return (const char *)&au->id;
-}
-
 void
 resp_audiences_init(struct broker *b)
 {
 	table_init(&b->audiences, name_of);
-	table_init(&b->audiences_by_id, id_of);
+	table_init_key(&b->audiences_by_id, struct audience, by_id, id);
 	TAILQ_INIT(&b->roused);
 }
 
@@ -114,22 +104,19 @@ find(const struct broker *b, const struct conn *c, const struct buf *channel,
     struct buf *name)
 {
 	const char *user = user_of(c);
-	struct table_link *link;
 
 	buf_add(name, user, strlen(user) + 1);
 	buf_add(name, buf_data(channel), buf_len(channel));
-	link = table_find(&b->audiences, buf_data(name), buf_len(name));
-	return link == NULL ? NULL
-			    : container_of(link, struct audience, by_name);
+	return container_or_null(
+	    table_find(&b->audiences, buf_data(name), buf_len(name)),
+	    struct audience, by_name);
 }
 
 static struct audience *
 find_by_id(const struct broker *b, uint64_t id)
 {
-	struct table_link *link =
-	    table_find(&b->audiences_by_id, (const char *)&id, sizeof(id));
-
-	return link == NULL ? NULL : container_of(link, struct audience, by_id);
+	return container_or_null(
+	    table_find_key(&b->audiences_by_id, &id), struct audience, by_id);
 }
 
 /* Something is to be done about it in this turn of the loop. */

@@ -67,10 +67,8 @@ allowances_free(struct allowances *all)
 static struct allowance *
 find(const struct allowances *all, const char *user)
 {
-	struct table_link *link = table_find(&all->by_user, user, strlen(user));
-
-	return link == NULL ? NULL
-			    : container_of(link, struct allowance, by_user);
+	return container_or_null(table_find(&all->by_user, user, strlen(user)),
+	    struct allowance, by_user);
 }
 
 static struct allowance *

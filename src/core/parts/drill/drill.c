@@ -80,22 +80,11 @@ drills_of(const struct core *core)
 	return core->part[PART_DRILL];
 }
 
-static const char *
-id_of(const struct table_link *link, size_t *len)
-{
-	const struct asker *a = container_of_const(link, struct asker, by_id);
-
-	*len = sizeof(a->id);
-	return (const char *)&a->id;
-}
-
 static struct asker *
 find_asker(const struct core *core, uint64_t id)
 {
-	struct table_link *link =
-	    table_find(&drills_of(core)->by_id, (const char *)&id, sizeof(id));
-
-	return link == NULL ? NULL : container_of(link, struct asker, by_id);
+	return container_or_null(
+	    table_find_key(&drills_of(core)->by_id, &id), struct asker, by_id);
 }
 
 static struct drill *
@@ -568,7 +557,7 @@ static void
 init(struct core *core)
 {
 	core->part[PART_DRILL] = xcalloc(1, sizeof(struct drills));
-	table_init(&drills_of(core)->by_id, id_of);
+	table_init_key(&drills_of(core)->by_id, struct asker, by_id, id);
 }
 
 /* No claim is left by then. */

@@ -15,22 +15,13 @@
 #include "core/kernel/turn/job.h"
 #include "core/parts/force/force_state.h"
 
-static const char *
-id_of(const struct table_link *link, size_t *len)
-{
-	const struct force *f = container_of_const(link, struct force, by_id);
-
-	*len = sizeof(f->id);
-	return (const char *)&f->id;
-}
-
 void
 force_init(struct core *core)
 {
 	core->part[PART_FORCE] = xcalloc(1, sizeof(struct forces));
 	TAILQ_INIT(&forces_of(core)->list);
 	TAILQ_INIT(&forces_of(core)->touched);
-	table_init(&forces_of(core)->by_id, id_of);
+	table_init_key(&forces_of(core)->by_id, struct force, by_id, id);
 }
 
 void
@@ -85,10 +76,8 @@ force_fini(struct core *core)
 struct force *
 force_find(const struct core *core, uint64_t id)
 {
-	struct table_link *link =
-	    table_find(&forces_of(core)->by_id, (const char *)&id, sizeof(id));
-
-	return link == NULL ? NULL : container_of(link, struct force, by_id);
+	return container_or_null(
+	    table_find_key(&forces_of(core)->by_id, &id), struct force, by_id);
 }
 
 bool

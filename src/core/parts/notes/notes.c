@@ -32,25 +32,11 @@ table_of(const struct core *core)
 	return core->part[PART_NOTES];
 }
 
-static const char *
-address_of(const struct table_link *link, size_t *len)
-{
-	const struct noted *n =
-	    container_of_const(link, struct noted, by_owner);
-
-	*len = sizeof(n->of);
-	return (const char *)&n->of;
-}
-
 static struct noted *
 find(const struct core *core, const void *of)
 {
-	struct table_link *link = NULL;
-
-	if (table_of(core)->n > 0)
-		link =
-		    table_find(table_of(core), (const char *)&of, sizeof(of));
-	return link == NULL ? NULL : container_of(link, struct noted, by_owner);
+	return container_or_null(
+	    table_find_key(table_of(core), &of), struct noted, by_owner);
 }
 
 struct span
@@ -185,7 +171,7 @@ init(struct core *core)
 {
 	struct table *t = xcalloc(1, sizeof(*t));
 
-	table_init(t, address_of);
+	table_init_key(t, struct noted, by_owner, of);
 	core->part[PART_NOTES] = t;
 }
 

@@ -60,10 +60,9 @@ user_of(const struct table_link *link, size_t *len)
 static struct record *
 find(const struct core *core, const char *user)
 {
-	struct table_link *link =
-	    table_find(&tenants_of(core)->by_user, user, strlen(user));
-
-	return link == NULL ? NULL : container_of(link, struct record, by_user);
+	return container_or_null(
+	    table_find(&tenants_of(core)->by_user, user, strlen(user)),
+	    struct record, by_user);
 }
 
 static struct record *

@@ -57,31 +57,19 @@ abouts_of(const struct core *core)
 	return core->part[PART_ABOUT];
 }
 
-static const char *
-seq_of(const struct table_link *link, size_t *len)
-{
-	const struct inquiry *q =
-	    container_of_const(link, struct inquiry, by_seq);
-
-	*len = sizeof(q->seq);
-	return (const char *)&q->seq;
-}
-
 void
 about_init(struct core *core)
 {
 	core->part[PART_ABOUT] = xcalloc(1, sizeof(struct abouts));
 	LIST_INIT(&abouts_of(core)->inquiries);
-	table_init(&abouts_of(core)->by_seq, seq_of);
+	table_init_key(&abouts_of(core)->by_seq, struct inquiry, by_seq, seq);
 }
 
 static struct inquiry *
 find_seq(const struct core *core, uint64_t seq)
 {
-	struct table_link *link = table_find(
-	    &abouts_of(core)->by_seq, (const char *)&seq, sizeof(seq));
-
-	return link == NULL ? NULL : container_of(link, struct inquiry, by_seq);
+	return container_or_null(table_find_key(&abouts_of(core)->by_seq, &seq),
+	    struct inquiry, by_seq);
 }
 
 static struct inquiry *

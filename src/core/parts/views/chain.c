@@ -66,22 +66,11 @@ whys_of(const struct core *core)
 	return core->part[PART_VIEWS];
 }
 
-static const char *
-id_of(const struct table_link *link, size_t *len)
-{
-	const struct why *y = container_of_const(link, struct why, by_id);
-
-	*len = sizeof(y->id);
-	return (const char *)&y->id;
-}
-
 static struct why *
 find_id(const struct core *core, uint64_t id)
 {
-	struct table_link *link =
-	    table_find(&whys_of(core)->by_id, (const char *)&id, sizeof(id));
-
-	return link == NULL ? NULL : container_of(link, struct why, by_id);
+	return container_or_null(
+	    table_find_key(&whys_of(core)->by_id, &id), struct why, by_id);
 }
 
 static void
@@ -372,7 +361,7 @@ void
 why_init(struct core *core)
 {
 	core->part[PART_VIEWS] = xcalloc(1, sizeof(struct whys));
-	table_init(&whys_of(core)->by_id, id_of);
+	table_init_key(&whys_of(core)->by_id, struct why, by_id, id);
 }
 
 void

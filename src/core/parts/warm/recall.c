@@ -83,53 +83,30 @@ recalls_of(const struct core *core)
 	return core->part[PART_RECALL];
 }
 
-static const char *
-seq_of(const struct table_link *link, size_t *len)
-{
-	const struct question *q =
-	    container_of_const(link, struct question, by_seq);
-
-	*len = sizeof(q->seq);
-	return (const char *)&q->seq;
-}
-
-static const char *
-pair_of(const struct table_link *link, size_t *len)
-{
-	const struct question *q =
-	    container_of_const(link, struct question, by_pair);
-
-	*len = sizeof(q->pair);
-	return (const char *)&q->pair;
-}
-
 void
 recall_init(struct core *core)
 {
 	core->part[PART_RECALL] = xcalloc(1, sizeof(struct recalls));
 	LIST_INIT(&recalls_of(core)->questions);
-	table_init(&recalls_of(core)->by_seq, seq_of);
-	table_init(&recalls_of(core)->by_pair, pair_of);
+	table_init_key(&recalls_of(core)->by_seq, struct question, by_seq, seq);
+	table_init_key(
+	    &recalls_of(core)->by_pair, struct question, by_pair, pair);
 }
 
 static struct question *
 find_seq(const struct core *core, uint64_t seq)
 {
-	struct table_link *link = table_find(
-	    &recalls_of(core)->by_seq, (const char *)&seq, sizeof(seq));
-
-	return link == NULL ? NULL
-			    : container_of(link, struct question, by_seq);
+	return container_or_null(
+	    table_find_key(&recalls_of(core)->by_seq, &seq), struct question,
+	    by_seq);
 }
 
 static struct question *
 find_pair(const struct core *core, uint64_t pair)
 {
-	struct table_link *link = table_find(
-	    &recalls_of(core)->by_pair, (const char *)&pair, sizeof(pair));
-
-	return link == NULL ? NULL
-			    : container_of(link, struct question, by_pair);
+	return container_or_null(
+	    table_find_key(&recalls_of(core)->by_pair, &pair), struct question,
+	    by_pair);
 }
 
 static struct question *

@@ -34,11 +34,9 @@
 static struct watched *
 find_watched(const struct core *core, const char *name, size_t len)
 {
-	struct table_link *link =
-	    table_find(&watches_of(core)->by_name, name, len);
-
-	return link == NULL ? NULL
-			    : container_of(link, struct watched, by_name);
+	return container_or_null(
+	    table_find(&watches_of(core)->by_name, name, len), struct watched,
+	    by_name);
 }
 
 static struct watched *

@@ -17,16 +17,6 @@
 #include "core/parts/watch/watchers.h"
 
 static const char *
-key_of(const struct table_link *link, size_t *len)
-{
-	const struct watch *one =
-	    container_of_const(link, struct watch, by_key);
-
-	*len = sizeof(one->key);
-	return (const char *)&one->key;
-}
-
-static const char *
 name_of(const struct table_link *link, size_t *len)
 {
 	const struct watched *w =
@@ -43,7 +33,7 @@ watch_init(struct core *core)
 	TAILQ_INIT(&watches_of(core)->touched);
 	TAILQ_INIT(&watches_of(core)->telling);
 	table_init(&watches_of(core)->by_name, name_of);
-	table_init(&watches_of(core)->table, key_of);
+	table_init_key(&watches_of(core)->table, struct watch, by_key, key);
 }
 
 void
@@ -59,10 +49,8 @@ struct watch *
 watchers_find(const struct core *core, struct owner *owner, struct watched *w)
 {
 	struct watch_key key = { owner, w };
-	struct table_link *link = table_find(
-	    &watches_of(core)->table, (const char *)&key, sizeof(key));
-
-	return link == NULL ? NULL : container_of(link, struct watch, by_key);
+	return container_or_null(table_find_key(&watches_of(core)->table, &key),
+	    struct watch, by_key);
 }
 
 struct watch *
