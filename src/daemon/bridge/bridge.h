@@ -82,9 +82,9 @@ struct broker {
 	LIST_HEAD(, look) looks; /* resp_look.c: those that go on */
 	uint64_t scripts_unknown;
 	struct quiet scripts_quiet;
-	struct latches *latches;	   /* resp_redisson.c */
+	struct latches *latches;	    /* resp_redisson.c */
 	LIST_HEAD(, resp) spring_listeners; /* resp_spring.c */
-	TAILQ_HEAD(, wanted) wanted;	   /* names to be awaited */
+	TAILQ_HEAD(, wanted) wanted;	    /* names to be awaited */
 	uint64_t last_wanted;
 	struct table audiences, audiences_by_id; /* resp_audience.c */
 	TAILQ_HEAD(, audience) roused;

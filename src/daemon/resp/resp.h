@@ -221,8 +221,8 @@ resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
     resp_info, resp_role, resp_time, resp_zero, resp_wait, resp_scan,
     resp_no_cluster, resp_no_tracking, resp_no_kill, resp_numsub,
     resp_subscribe, resp_unsubscribe, resp_key, resp_eval, resp_evalsha,
-    resp_script_load, resp_script_exists, resp_blpop, resp_multi,
-    resp_exec, resp_discard;
+    resp_script_load, resp_script_exists, resp_blpop, resp_multi, resp_exec,
+    resp_discard;
 
 /* Milliseconds since 1970, for requests that name a time: by the clock of the
  * server that has the name, as with Redis, whatever that of this host shows. */

@@ -75,8 +75,9 @@ resp_answer(struct broker *b, struct conn *c, uint64_t ref,
 	const char *error;
 	struct span mine;
 
-	if (resp_spring_woken(b, c, ref, t) || resp_part_told(c, ref, t, NULL) ||
-	    resp_look_told(b, c, ref, t) || !conn_answered(c, ref, mem, &reply))
+	if (resp_spring_woken(b, c, ref, t) ||
+	    resp_part_told(c, ref, t, NULL) || resp_look_told(b, c, ref, t) ||
+	    !conn_answered(c, ref, mem, &reply))
 		return;
 	resp_audience_freed(b, c, t);
 	resp_spring_told(b, c, t);

@@ -258,8 +258,7 @@ void
 resp_spring_asks(struct resp *rs, const struct ask *a)
 {
 	free(rs->lock);
-	rs->lock =
-	    a->hears ? xstrndup(a->names[0].p, a->names[0].n) : NULL;
+	rs->lock = a->hears ? xstrndup(a->names[0].p, a->names[0].n) : NULL;
 	rs->lock_ms = a->rq.ttl_ms > AWAIT_MS ? a->rq.ttl_ms : AWAIT_MS;
 }
 

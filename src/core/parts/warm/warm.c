@@ -496,7 +496,8 @@ configure_warm(struct core *core, const struct metrics_settings *metrics)
 static unsigned
 sweeps(const struct core *core, uint32_t shard)
 {
-	return warm_of(core)->n > 0 && !guard_ready(core, shard) ? SWEEP_WARM : 0;
+	return warm_of(core)->n > 0 && !guard_ready(core, shard) ? SWEEP_WARM
+								 : 0;
 }
 
 const struct core_part warm_part = {
