@@ -69,13 +69,8 @@ class Told:
 class About(SystemTest, Told):
     def prepare(self):
         self.server = self.redis()
-        for _ in range(2):
-            self.broker(self.server, start=False, trust_new=True, lease=10)
-        for broker in self.brokers:
-            broker.settings["listen"] = [{"unix": broker.unix_path}, {"tcp": "127.0.0.1:0"},
-                                         {"http": "127.0.0.1:0"}]
-            broker.start()
-        self.one, self.other = self.brokers
+        self.one, self.other = (self.broker(self.server, http=True, trust_new=True, lease=10)
+                                for _ in range(2))
         self.a, self.b = self.client(self.one), self.client(self.other)
 
     def test_status(self):

@@ -46,9 +46,7 @@ class One(Drills):
     """One broker, with its own Redis."""
 
     def test_unlock_lets_go(self):
-        broker = self.broker(start=False)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
+        broker = self.broker(http=True)
         holder = self.held(broker)
         asker = self.begin(broker, holder)
         waiter = self.client()

@@ -95,9 +95,7 @@ class Fleet(SystemTest):
 
     def test_redis_is_away(self):
         server = self.redis()
-        broker = self.broker(server, name="a", trust_new=True, lease=LEASE, start=False)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
+        broker = self.broker(server, name="a", trust_new=True, lease=LEASE, http=True)
         client, web = self.client(broker), http.of(broker)
         eventually(lambda: client.ask("READY").ok, 20, "it grants")
 
@@ -139,9 +137,7 @@ class Fleet(SystemTest):
         server = self.redis()
         one, two = (self.broker(server, trust_new=True, lease=1, broker={"name": "a"})
                     for _ in range(2))
-        web = self.broker(server, name="b", trust_new=True, lease=1, start=False)
-        web.settings["listen"] = [{"unix": web.unix_path}, {"http": "127.0.0.1:0"}]
-        web.start()
+        web = self.broker(server, name="b", trust_new=True, lease=1, http=True)
         clients = [self.client(broker) for broker in self.brokers]
         for client in clients:
             rows = eventually(lambda client=client: (lambda rows: "twice=1" in rows[0] and rows)(

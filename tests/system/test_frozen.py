@@ -15,9 +15,7 @@ class Frozen(CommandTest):
 
     def test_five_holders(self):
         server = self.redis()
-        broker = self.broker(server, start=False, lease=2, trust_new=True)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
+        broker = self.broker(server, http=True, lease=2, trust_new=True)
         web = http.of(broker)
         runs = [self.start("run", f"run{i}", "--", "sleep", "100") for i in range(3)]
         line = self.client()
@@ -93,9 +91,7 @@ class Frozen(CommandTest):
 
     def test_numbers_agree(self):
         """Lines, tokens that poll, and permits: in each scrape, what is counted twice is equal."""
-        broker = self.broker(self.redis(), start=False, trust_new=True)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
+        broker = self.broker(self.redis(), http=True, trust_new=True)
         web = http.of(broker)
         lines = self.clients(4)
         pollers = [Resp(f"unix:{broker.unix_path}") for _ in range(3)]

@@ -18,9 +18,7 @@ class Refused(SystemTest):
 
     def serve(self, server, **redis):
         """A broker with HTTP that grants."""
-        broker = self.broker(server, start=False, lease=LEASE, trust_new=True, redis=redis)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
+        broker = self.broker(server, http=True, lease=LEASE, trust_new=True, redis=redis)
         self.web = http.of(broker)
         self.holder, self.other = self.clients(2)
         eventually(lambda: self.other.ask("READY").ok, 30, "it grants")

@@ -24,11 +24,8 @@ class Measures(SystemTest):
         self.far = self.client(self.brokers[1])
 
     def web(self):
-        broker = self.broker(self.server, start=False, lease=2, trust_new=True,
+        broker = self.broker(self.server, http=True, lease=2, trust_new=True,
                              metrics={"classes": CLASSES})
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
-        eventually(lambda: broker.log_lines("guard-ready"), 15, "it grants")
         return http.of(broker)
 
     def number(self, name, broker=0, cls="deploy", **labels):
@@ -122,10 +119,8 @@ class Manual(SystemTest):
     def test_the_manual_has_the_type_and_labels_of_each(self):
         """In the last line of its item; some labels come with a user, or a server."""
         secret = "sha256:" + hashlib.sha256(b"secret").hexdigest()
-        broker = self.broker(start=False,
+        broker = self.broker(http=True,
                              auth={"users": [{"name": "root", "hash": secret, "admin": True}]})
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
         text = http.of(broker, user="root", password="secret").get("/metrics").text
         page = read_source("man/lockbroker-metrics.7").split(".Sh METRICS")[1]
         items = re.split(r"\n\.(?:It|El)\b", page)

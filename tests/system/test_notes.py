@@ -4,7 +4,7 @@ import json
 import signal
 
 from lib import http
-from lib.wait import eventually, let_time_pass
+from lib.wait import eventually
 from test_cli import CommandTest
 
 
@@ -17,13 +17,8 @@ class Values(CommandTest):
 
     def prepare(self, lease=2):
         self.server = self.redis()
-        for _ in range(2):
-            self.broker(self.server, start=False, trust_new=True, lease=lease)
-        for broker in self.brokers:
-            broker.settings["listen"] = [{"unix": broker.unix_path}, {"tcp": "127.0.0.1:0"},
-                                         {"http": "127.0.0.1:0"}]
-            broker.start()
-        self.one, self.other = self.brokers
+        self.one, self.other = (self.broker(self.server, http=True, trust_new=True, lease=lease)
+                                for _ in range(2))
         self.a, self.b = self.client(self.one), self.client(self.other)
 
     def told(self, client, value, name="a"):

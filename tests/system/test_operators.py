@@ -146,10 +146,7 @@ class Ready(SystemTest):
         """Frozen, back, in its grace period: no new locks since one moment, that of the last that
         was possible."""
         server = self.redis()
-        broker = self.broker(server, trust_new=True, lease=2.0, start=False)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
-        broker.wait_granting()
+        broker = self.broker(server, trust_new=True, lease=2.0, http=True)
         client, web = self.client(), http.of(broker)
         begun = time.time()
         server.freeze()

@@ -44,9 +44,7 @@ class Page(SystemTest):
     limit = 60
 
     def web(self, **settings):
-        broker = self.broker(start=False, **settings)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
+        broker = self.broker(http=True, ready=False, **settings)
         eventually(lambda: broker.log_lines("guard-ready"), 15, "it grants")
         return http.of(broker)
 
@@ -338,9 +336,7 @@ class Shown(Page):
 
     def test_held_elsewhere(self):
         server = self.redis()
-        one = self.broker(server, start=False, lease=30, redis={"trust_new": True})
-        one.settings["listen"] = [{"unix": one.unix_path}, {"http": "127.0.0.1:0"}]
-        one.start()
+        one = self.broker(server, http=True, lease=30, redis={"trust_new": True})
         two = self.broker(server, lease=30, redis={"trust_new": True},
                           broker={"address": "two:1", "http_address": "http://two.example:9/"})
         far = self.client(two)
@@ -375,9 +371,7 @@ class Shown(Page):
 
     def test_while_grants_are_paused(self):
         server = self.redis()
-        broker = self.broker(server, start=False, redis={"trust_new": True}, lease=4)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
+        broker = self.broker(server, http=True, redis={"trust_new": True}, lease=4)
         browser = self.drawn(http.of(broker))
         eventually(lambda: "no problems" in browser.text("#now"), 20, "it is well")
         self.labelled("ci-7").lock("a")
@@ -393,9 +387,7 @@ class Shown(Page):
 
     def test_a_new_redis_is_no_alarm(self):
         # It starts for as long as that, and so does the browser on a busy machine.
-        broker = self.broker(self.redis(), start=False, lease=30)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
+        broker = self.broker(self.redis(), http=True, lease=30)
         browser = self.drawn(http.of(broker))
         eventually(lambda: re.search("Starting: first locks in .* no broker has used this Redis",
                                      browser.text(".verdict.warn") or "", re.DOTALL), 20,

@@ -203,11 +203,8 @@ class Requests(Limits):
 class Told(Limits):
     def test_metrics_by_user(self):
         boss = {"name": "boss", "hash": HASH, "admin": True, "watch": ["*"]}
-        broker = self.broker(start=False, auth={
+        broker = self.broker(http=True, ready=False, auth={
             "users": [user("etl", holds=1), user("web"), boss]})
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"},
-                                     {"tcp": "127.0.0.1:0"}]
-        broker.start()
         eventually(lambda: broker.log_lines("guard-ready"), 10, "it grants")
         client = self.known()
         client.ok("LOCK a")

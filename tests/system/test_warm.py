@@ -70,10 +70,7 @@ class WarmNames(SystemTest):
         self.a, self.b = self.client(self.one), self.client(self.other)
 
     def with_page(self, **settings):
-        broker = self.broker(self.server, trust_new=True, start=False, **settings)
-        broker.settings["listen"] = [{"unix": broker.unix_path}, {"http": "127.0.0.1:0"}]
-        broker.start()
-        return broker.wait_granting()
+        return self.broker(self.server, trust_new=True, http=True, **settings)
 
     def warm_up(self, client, name="x"):
         fence = 0

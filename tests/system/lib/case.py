@@ -127,7 +127,7 @@ class SystemTest(unittest.TestCase):
         return server.start() if start else server
 
     def broker(self, server=None, start=True, lease=None, trust_new=None, name=None, ready=None,
-               clock=None, **settings):
+               clock=None, http=False, **settings):
         """A lockbrokerd on a RedisServer, on an address, or with an embedded Redis; sections of
         lockbrokerd.yaml as keywords: limits={"clients": 5}. If Redis can grant at once, wait for
         that, unless ready=False."""
@@ -137,6 +137,8 @@ class SystemTest(unittest.TestCase):
         if trust_new is not None:
             settings.setdefault("redis", {})["trust_new"] = trust_new
         broker = Broker(self.directory, name, server, settings)
+        if http:
+            broker.settings["listen"].append({"http": "127.0.0.1:0"})
         self.brokers.append(broker)
         self.addCleanup(broker.check_end)
         if not start:
