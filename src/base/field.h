@@ -59,6 +59,7 @@
 	FIELD(ARRIVED, "arrived", NUM) \
 	FIELD(PERMITS, "permits", NUM) \
 	FIELD(FREE, "free", NUM) \
+	FIELD(SLOT, "slot", NUM) \
 	FIELD(COUNT, "count", NUM) \
 	FIELD(INDEX, "index", NUM) \
 	FIELD(GENERATION, "generation", NUM) \

@@ -102,6 +102,16 @@ child_spare(struct child *c, pid_t pid)
 		processes_add(&c->spared, &p);
 }
 
+/* One without a value must not come from a command around this one. */
+static void
+variable_set(const char *name, const char *value)
+{
+	if (value != NULL)
+		(void)setenv(name, value, 1);
+	else
+		(void)unsetenv(name);
+}
+
 /*
  * Runs in the child. The death signal survives exec, except for programs with
  * set-uid or file capabilities. The parent may have died before it was set.
@@ -114,11 +124,9 @@ child_exec(const struct child_setup *setup, pid_t parent)
 	(void)prctl(PR_SET_PDEATHSIG, setup->death_signal);
 	if (getppid() != parent)
 		_exit(CLI_EXIT_SIGNAL + setup->death_signal);
-	(void)setenv("LOCKBROKER_NAME", setup->name, 1);
-	if (setup->fence != NULL)
-		(void)setenv("LOCKBROKER_FENCE", setup->fence, 1);
-	else
-		(void)unsetenv("LOCKBROKER_FENCE");
+	variable_set("LOCKBROKER_NAME", setup->name);
+	variable_set("LOCKBROKER_FENCE", setup->fence);
+	variable_set("LOCKBROKER_SLOT", setup->slot);
 	signals_restore(setup->signals);
 	(void)execvp(setup->argv[0], setup->argv);
 	err = errno;

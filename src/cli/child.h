@@ -36,6 +36,7 @@ struct child_setup {
 	char *const *argv;
 	const char *name;  /* for LOCKBROKER_NAME */
 	const char *fence; /* for LOCKBROKER_FENCE, or NULL */
+	const char *slot;  /* for LOCKBROKER_SLOT, or NULL */
 	int death_signal;  /* what it gets when we die */
 	const struct signals *signals;
 };

@@ -185,6 +185,7 @@ rows_print(const struct cli *cli, const struct rows *r)
 		{ "mode", "MODE", TABLE_IF_ANY },
 		{ "fence", "FENCE", TABLE_IF_ANY },
 		{ "permits", "PERMITS", TABLE_IF_ANY },
+		{ "slot", "SLOT", TABLE_IF_ANY },
 		{ "age", "AGE", TABLE_ALWAYS },
 		{ "value", "VALUE", TABLE_IF_ANY },
 		{ "trace", "TRACE", TABLE_IF_ANY },

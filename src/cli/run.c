@@ -468,6 +468,7 @@ run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
 	if (run.timer_fd >= 0)
 		(void)close(run.timer_fd);
 	free(run.fence);
+	free(run.slot);
 	free(run.names);
 	return status;
 }

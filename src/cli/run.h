@@ -38,7 +38,7 @@ struct run {
 	int64_t ask_ms;		       /* when to ask, or not to wait longer */
 	int64_t granted_ms;	       /* when it heard of the grant */
 	uint64_t session;	       /* at the broker */
-	char *fence;		       /* owned */
+	char *fence, *slot;	       /* owned; NULL: it has none */
 	char *names;		       /* owned; all of them, as text */
 	int status;		       /* to exit with */
 	int stopped_by;		       /* last signal that asks to end, or 0 */

@@ -22,6 +22,8 @@ tell_fence(const struct run *run)
 
 	if (run->fence != NULL)
 		snprintf(line, sizeof(line), "fence=%s", run->fence);
+	if (run->slot != NULL)
+		snprintf(line, sizeof(line), "slot=%s", run->slot);
 	if (run->cli->json) {
 		json_begin(&j);
 		json_pairs(&j, line);

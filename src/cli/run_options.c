@@ -26,7 +26,8 @@ enum {
 	OPT_ON_LOST,
 	OPT_LABEL,
 	OPT_GRACE,
-	OPT_VALUE
+	OPT_VALUE,
+	OPT_SLOT
 };
 
 /* clang-format off */
@@ -38,6 +39,7 @@ enum {
 	{ "conflict-exit-code", required_argument, NULL, 'E' }, \
 	{ "shared", no_argument, NULL, 's' }, \
 	{ "limit", required_argument, NULL, 'l' }, \
+	{ "slot", no_argument, NULL, OPT_SLOT }, \
 	{ "also", required_argument, NULL, 'a' }
 #define LONGS_COMMAND \
 	{ "kill-after", required_argument, NULL, 'k' }, \
@@ -66,6 +68,7 @@ const struct option lock_longs[] = { LONGS_TAKING, LONGS_HOLDING };
 #define HELP_WHAT \
 "  -s, --shared                share the lock with other --shared holders\n" \
 "  -l, --limit N               use a semaphore: at most N at a time\n" \
+"      --slot                  with -l: get a slot, 0 to N-1, of one's own\n" \
 "  -a, --also NAME             also take NAME, all or none; repeatable\n"
 #define HELP_COMMAND \
 "  -k, --kill-after D          time from TERM to KILL if the lock is lost (5s)\n" \
@@ -250,6 +253,9 @@ option_set(struct run_options *o, int opt, const char *arg)
 		return label_set(o, arg);
 	case OPT_VALUE:
 		return value_set(o, arg);
+	case OPT_SLOT:
+		o->request.slot = true;
+		return 0;
 	default:
 		return CLI_EXIT_USAGE;
 	}
@@ -311,6 +317,8 @@ combination_check(struct run_options *o)
 				r->delay_ms >= 0))
 		return say_usage("-l cannot be combined with -s, -a, --keep "
 				 "or --delay");
+	if (r->slot && r->limit == 0)
+		return say_usage("--slot needs -l");
 	if (r->value != NULL && (r->limit > 0 || r->shared || r->names_n > 1))
 		return say_usage("--value is for one exclusive lock: it "
 				 "cannot be combined with -l, -s or -a");

@@ -35,6 +35,8 @@ run_request_take(const struct request *r, int64_t wait_ms, struct buf *line)
 	names_add(r, line);
 	if (r->limit > 0)
 		buf_addf(line, " limit=%" PRIu64, r->limit);
+	if (r->slot)
+		buf_adds(line, " slot=yes");
 	if (r->shared)
 		buf_adds(line, " mode=shared");
 	if (wait_ms == REQUEST_FOREVER)

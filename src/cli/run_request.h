@@ -25,6 +25,7 @@ struct request {
 	unsigned names_n;
 	bool shared;
 	uint64_t limit; /* 0: locks */
+	bool slot;	/* one that says which of them it is */
 	int64_t wait_ms;
 	int64_t hold_ms;
 	int64_t keep_ms;

@@ -54,22 +54,33 @@
 
 /* WAITING. */
 
+/* Takes a field of the grant, in place of that of an earlier one. */
+static void
+take_field(char **field, const struct message *m, const char *key)
+{
+	struct pair p;
+
+	free(*field);
+	*field =
+	    pair_find(m->text, key, &p) ? xstrndup(p.value, p.value_len) : NULL;
+}
+
 static void
 waiting_granted(struct run *run, const struct message *m)
 {
-	struct pair p;
 	char waited[TIMESPAN_TEXT_MAX];
 
 	assert(run->state == &run_waiting);
-	free(run->fence);
-	run->fence = NULL;
-	if (pair_find(m->text, "fence", &p))
-		run->fence = xstrndup(p.value, p.value_len);
+	take_field(&run->fence, m, "fence");
+	take_field(&run->slot, m, "slot");
 	progress_stop(&run->progress);
 	if (run->options->verbose)
-		say("%s: granted after %s, fence %s", run->names,
+		say("%s: granted after %s, %s %s", run->names,
 		    timespan_text(now_ms() - run->began_ms, waited),
-		    run->fence != NULL ? run->fence : "none");
+		    run->slot != NULL ? "slot" : "fence",
+		    run->slot != NULL	 ? run->slot
+		    : run->fence != NULL ? run->fence
+					 : "none");
 	run->granted_ms = now_ms();
 	run->state = &run_checking;
 	run->deadline_ms = min_ms(now_ms() + ANSWER_SLACK_MS, run->deadline_ms);
@@ -278,6 +289,7 @@ command_start(struct run *run)
 		.argv = o->argv,
 		.name = run->names,
 		.fence = run->fence,
+		.slot = run->slot,
 		.death_signal =
 		    o->on_lost == ON_LOST_IGNORE ? SIGTERM : SIGKILL,
 		.signals = &run->signals,

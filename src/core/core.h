@@ -102,6 +102,7 @@ struct core_request {
 	/* QUEUE; STATUS, KIND_ANY: the lock, and which other kinds there are */
 	enum kind kind;
 	bool has_hold;
+	bool slot;	/* ACQUIRE: one that says which of them it is */
 	bool deaf;	/* its client can be told of no event (RESP2) */
 	uint64_t fence; /* UNLOCK-FORCE: of the hold that is meant; 0: any */
 	struct core_name notes[NOTES]; /* LOCK, SETVALUE */

@@ -175,9 +175,12 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/sync/line.h \
 	src/core/parts/sync/notify.c \
 	src/core/parts/sync/notify.h \
+	src/core/parts/sync/permit_slots.c \
+	src/core/parts/sync/permit_slots.h \
 	src/core/parts/sync/permits.c \
 	src/core/parts/sync/semaphore.c \
 	src/core/parts/sync/semaphore.h \
+	src/core/parts/sync/semaphore_request.c \
 	src/core/parts/sync/semaphore_state.h \
 	src/core/parts/sync/sync.c \
 	src/core/parts/sync/sync.h \

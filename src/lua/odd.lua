@@ -7,7 +7,7 @@
 			out[#out + 1] = attempt(o.run, KEYS[k], KEYS[k + 1],
 				KEYS[k + 2], ARGV[a + 1], ARGV[a + 2],
 				ARGV[a + 3], ARGV[a + 4], ARGV[a + 5],
-				ARGV[a + 6])
+				ARGV[a + 6], ARGV[a + 7])
 			k, a = k + o.keys, a + 1 + o.args
 		else
 			out[#out + 1] = attempt(o.run, ARGV[a + 1], ARGV[a + 2],

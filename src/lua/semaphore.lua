@@ -6,21 +6,26 @@
 --   p:BROKER  "PERMITS TILL SEQ": what a broker has, till then (server ms)
 --   q:BROKER  "PLACE NEED CLAIM TILL": it waits for NEED more; CLAIM is 0, or
 --             until when it may take the permits that it was told are free
+--   s:BROKER  "HISTORY:K,K": slots that go with some of its permits, and the
+--             history in which it said so.  Without permits it means nothing:
+--             brokers of an earlier version pass over it.
 --
 -- Only the head of the queue may take, so that small requests do not pass a
 -- large one for ever.  Every operation drops what has run out.
 
 local function sem_load(key)
 	local s = { key = key, used = 0, turn = 0, soon = math.huge,
-		has = {}, queue = {} }
+		has = {}, queue = {}, slots = {}, mine = "" }
 	local all = redis.call("HGETALL", key)
 	for i = 1, #all, 2 do
-		local kind, who = string.match(all[i], "^([pq]):(.*)$")
+		local kind, who = string.match(all[i], "^([pqs]):(.*)$")
 		local a, b, c, d = string.match(all[i + 1],
 			"^(%d+) ?(%d*) ?(%d*) ?(%d*)$")
 		a, b, c, d = tonumber(a), tonumber(b), tonumber(c), tonumber(d)
 		local till = kind == "p" and b or d
-		if not kind then
+		if kind == "s" then
+			s.slots[who] = all[i + 1]
+		elseif not kind then
 			s[all[i]] = a
 		elseif till <= now_ms then
 			redis.call("HDEL", key, all[i])
@@ -51,6 +56,46 @@ local function sem_set(s, n, seq)
 	else
 		redis.call("HDEL", s.key, "p:" .. me)
 		s.has[me] = nil
+	end
+end
+
+-- Sets which slots this broker has: those that it says its sessions have, and up
+-- to `room` new ones, the lowest that nobody has.  Returns all of them as text.
+-- `said` is "NEW:K,K", at most so many new ones; or nothing.  A slot that another
+-- one has, too, is not ours; unless it said so before a failover, and since then
+-- nothing, so that it may have given it back.
+local function sem_slots(s, said, room)
+	local new, list = string.match(said, "^(%d+):(.*)$")
+	local theirs, mine, k = {}, {}, 0
+	for who, text in pairs(s.slots) do
+		local of, slots = string.match(text, "^(%x+):(.*)$")
+		if not s.has[who] then
+			redis.call("HDEL", s.key, "s:" .. who)
+		elseif who ~= me then
+			for slot in string.gmatch(slots, "%d+") do
+				theirs[slot] = of == history and "said"
+					or theirs[slot] or "perhaps"
+			end
+		end
+	end
+	for slot in string.gmatch(list or "", "%d+") do
+		if theirs[slot] ~= "said" then
+			theirs[slot] = "mine"
+			mine[#mine + 1] = slot
+		end
+	end
+	for _ = 1, math.min(tonumber(new or "0"), room) do
+		while theirs[int(k)] do
+			k = k + 1
+		end
+		theirs[int(k)] = "mine"
+		mine[#mine + 1] = int(k)
+	end
+	s.mine = table.concat(mine, ",")
+	if #mine > 0 then
+		redis.call("HSET", s.key, "s:" .. me, history .. ":" .. s.mine)
+	elseif s.slots[me] then
+		redis.call("HDEL", s.key, "s:" .. me)
 	end
 end
 
@@ -94,8 +139,8 @@ local function sem_wake(s, stop)
 	end
 end
 
--- Sets how long the key lives, and returns the answer: the permits that this
--- broker has, and those that nobody has.
+-- Sets how long the key lives, and returns the answer: the slots and permits that
+-- this broker has, and the permits that nobody has.
 local function sem_answer(s, word, limit)
 	if s.used == 0 and #s.queue == 0 then
 		redis.call("DEL", s.key)
@@ -107,14 +152,14 @@ local function sem_answer(s, word, limit)
 		waiting = q.who ~= me and 1 or waiting
 	end
 	return { word, 0, s.soon < math.huge and s.soon - now_ms or -1, waiting,
-		"", sem_mine(s), math.max(limit - s.used, 0) }
+		s.mine, sem_mine(s), math.max(limit - s.used, 0) }
 end
 
 -- This broker uses `have` permits and gives back whatever else it has; it takes
 -- up to `want` more, or none if it can't have `need`.  Stating totals makes it
 -- idempotent.
-op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
-	limit, how)
+op.take = { keys = 1, args = 7, run = function(key, _, _, seq, have, need, want,
+	limit, how, slots)
 	if not blessed then
 		return { "pending" }
 	end
@@ -128,6 +173,7 @@ op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
 		return { "lost" }
 	end
 	sem_set(s, have, seq)
+	sem_slots(s, slots, 0)
 	if s.used > 0 and s.limit ~= limit then
 		sem_leave(s, me)
 		sem_wake(s)
@@ -139,7 +185,9 @@ op.take = { keys = 1, args = 6, run = function(key, _, _, seq, have, need, want,
 		sem_leave(s, me)
 		redis.call("HSET", key, "limit", int(limit))
 		s.limit = limit
-		sem_set(s, have + math.min(want, limit - s.used), seq)
+		want = math.min(want, limit - s.used)
+		sem_set(s, have + want, seq)
+		sem_slots(s, slots, want)
 		sem_wake(s)
 		return sem_answer(s, "taken", limit)
 	end
@@ -167,8 +215,8 @@ end }
 -- This broker uses `have` permits and needs no more: it renews or gives back.
 -- On a server that is not blessed it writes forgotten permits again, but not
 -- after `by` (server time, ms; 0: no end), when it no longer vouches for them.
-op.hold = { keys = 1, args = 5,
-run = function(key, _, _, seq, have, limit, how, by)
+op.hold = { keys = 1, args = 6,
+run = function(key, _, _, seq, have, limit, how, by, slots)
 	have, limit, by = tonumber(have), tonumber(limit), tonumber(by)
 	local s = sem_load(key)
 	local mine = s.has[me]
@@ -190,6 +238,7 @@ run = function(key, _, _, seq, have, limit, how, by)
 		s.limit = limit
 	end
 	sem_set(s, have, seq)
+	sem_slots(s, slots, 0)
 	local place = sem_leave(s, me)
 	if place and how == "q" then
 		place.till = now_ms + 2 * (lease_ms + pad_ms)

@@ -154,7 +154,8 @@ struct op {
 	const char *other; /* CLAIM: the hold that is meant; TOKEN: what the
 			      hold has from now on, if not empty; PASS: of the
 			      hold that it makes; TELL: the words in front
-			      of the name */
+			      of the name; TAKE, HOLD: `NEW:K,K`, the slots in
+			      use, and at most so many new ones; or empty */
 	size_t other_len;
 	struct op_how how; /* CLAIM, TOKEN */
 	union {
@@ -252,9 +253,10 @@ enum outcome_status {
  *   VALUE    text                BROKERS: a line for each, `NAME MS ADDRESS
  *                                VERSION LEASE_MS URL`: seen so long ago; - in
  *                                place of what it has not told
- *   TAKEN, KEPT, QUEUED, BUSY, MISMATCH  ttl_ms, waiting, first, second
+ *   TAKEN, KEPT, QUEUED, BUSY, MISMATCH  ttl_ms, waiting, first, second, text
  *                                TAKE, HOLD: first permits are ours, second
- *                                nobody's; others' run out in ttl_ms (-1: no)
+ *                                nobody's; others' run out in ttl_ms (-1: no);
+ *                                text: the slots that are ours, `K,K`
  *   MADE, EXISTS                 LATCH
  *   COUNTED  first, second       COUNTDOWN: the count before, and now
  *   OPEN, SHUT, GONE             AWAIT; GONE also COUNTDOWN: there is none

@@ -42,7 +42,8 @@ enum op_arg {
 	ARG_LOOK,    /* l: lock, s: semaphore, t: latch, b: barrier */
 	ARG_PEND,    /* a guard's pend value, or who asks */
 	ARG_CLIENT,  /* token and user (lua/token.lua) */
-	ARG_OTHER,   /* such a pair: CLAIM: that is meant; TOKEN, PASS: new */
+	ARG_OTHER,   /* such a pair: CLAIM: that is meant; TOKEN, PASS: new;
+			TAKE, HOLD: slots (lua/semaphore.lua) */
 	ARG_HOW,     /* what TOKEN does; which hold it means; its bound */
 	ARG_NAME,    /* `ID SET FROM HOW` of ENLIST (lua/guard.lua) */
 	ARG_ADDRESS, /* where people reach the broker, or nothing */
@@ -50,7 +51,7 @@ enum op_arg {
 	ARG_MAX
 };
 
-#define OP_ARGS_MAX 6
+#define OP_ARGS_MAX 7
 
 struct op_row {
 	const char *word;

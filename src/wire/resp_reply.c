@@ -2,7 +2,7 @@
  * Replies, events and rows in RESP2 and RESP3 (lockbroker-resp(7)).
  *
  * A reply of fields is a map, except for some verbs, whose whole answer is one
- * field.  Numbers and durations, in ms, are integers.
+ * field (not where it has a slot=).  Numbers and durations, in ms, are integers.
  */
 #include "config.h"
 
@@ -112,17 +112,21 @@ add_fields(
 static const struct field *
 find_plain(const struct wire_reply *reply, size_t *n)
 {
+	const struct field *plain = NULL;
 	size_t i;
 
 	if (reply->verb == VERB_MAX || !plains[reply->verb].plain)
 		return NULL;
 	for (i = 0; i < reply->nfields; i++) {
-		if (reply->fields[i].id != plains[reply->verb].id)
+		if (reply->fields[i].id == FIELD_SLOT)
+			return NULL;
+		if (plain != NULL ||
+		    reply->fields[i].id != plains[reply->verb].id)
 			continue;
 		*n = run_length(reply->fields + i, reply->nfields - i);
-		return &reply->fields[i];
+		plain = &reply->fields[i];
 	}
-	return NULL;
+	return plain;
 }
 
 static void

@@ -109,6 +109,7 @@ EXTRA_DIST += \
 	tests/system/test_measures.py \
 	tests/system/test_lost_replies.py \
 	tests/system/test_notes.py \
+	tests/system/test_slots.py \
 	tests/system/test_operators.py \
 	tests/system/test_options.py \
 	tests/system/test_page.py \

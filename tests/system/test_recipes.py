@@ -155,6 +155,14 @@ class Recipes(ShellTest):
         self.assertEqual((len(self.lines()), at_once), (24, 0))
         self.assertIn(most, (2, 3, 4))
 
+    def test_gpu(self):
+        self.program("train", "echo $CUDA_VISIBLE_DEVICES >>did", "sleep 0.3")
+        children = [self.start("gpu") for _ in range(4)]
+        for child in children:
+            self.assertEqual(self.end(child), (0, ""))
+        self.assertEqual(len(self.lines()), 4)
+        self.assertLessEqual(set(self.lines()), set("0123"))
+
     def test_phases(self):
         self.program("migrate", "echo migrated >>did")
         self.program("serve", "echo serving >>did")

@@ -99,6 +99,7 @@ ask_core(struct broker *b, struct conn *c, const struct request *r)
 			     ? (uint64_t)r->num[OPTION_QUEUE]
 			     : UINT64_MAX;
 	rq.number = (uint64_t)amount(r);
+	rq.slot = number_or(r, OPTION_SLOT, 0) != 0;
 	rq.limit = (uint64_t)number_or(
 	    r, OPTION_LIMIT, number_or(r, OPTION_PARTIES, 0));
 	rq.ttl_ms = number_or(r, OPTION_TTL, latch_ttl_ms(b));

@@ -650,7 +650,8 @@ var draw = (function () {
 				a[word].filter(is("waiter")), true));
 	}
 	function permits(r) {
-		return r.permits > 1 ? " " + r.permits + " permits" : "";
+		return (r.permits > 1 ? " " + r.permits + " permits" : "") +
+			(r.slot === undefined ? "" : " slot " + r.slot);
 	}
 	/* A word of a command line. */
 	function quoted(name) {

@@ -544,6 +544,7 @@ do_request(struct story *st)
 		rq.kind =
 		    (enum kind)FIND(st, kind_words, story_option(st, "kind"));
 	rq.number = (uint64_t)story_option_num(st, "n", 1);
+	rq.slot = story_flag(st, "slot");
 	rq.limit = (uint64_t)story_option_num(st, "limit", 1);
 	rq.fence = (uint64_t)story_option_num(st, "fence", 0);
 	if (story_option(st, "value") != NULL)

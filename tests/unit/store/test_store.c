@@ -47,10 +47,10 @@ static const struct {
 		"0", "5") " look t" },
 	{ OP_TAKE, SCRIPT_ACQUIRE,
 	    "EVALSHA  3 lock:@guard lock:@fence lock:@sem:n " COMMON(
-		"0", "5") " take 7 1 2 4 5 t" },
+		"0", "5") " take 7 1 2 4 5 t " },
 	{ OP_HOLD, SCRIPT_KEEP,
 	    "EVALSHA  3 lock:@guard lock:@fence lock:@sem:n " COMMON(
-		"0", "5") " hold 7 1 5 t 0" },
+		"0", "5") " hold 7 1 5 t 0 " },
 	{ OP_LATCH, SCRIPT_ACQUIRE,
 	    "EVALSHA  3 lock:@guard lock:@fence lock:@latch:n " COMMON(
 		"0", "5") " latch 7 2 13000" },

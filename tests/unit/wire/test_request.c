@@ -104,6 +104,7 @@ static const struct good_row good[] = {
 	{ "ACQUIRE a limit=3 permits=3 wait=1s hold=2s",
 	    "ACQUIRE a wait=1000 hold=2000 limit=3 permits=3" },
 	{ "ACQUIRE a permits=2 limit=3", "ACQUIRE a limit=3 permits=2" },
+	{ "ACQUIRE a slot=yes limit=3", "ACQUIRE a limit=3 slot=1" },
 	{ "RELEASE a", "RELEASE a" },
 	{ "RELEASE a permits=2", "RELEASE a permits=2" },
 	{ "LATCH a count=0", "LATCH a count=0" },

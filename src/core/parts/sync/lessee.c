@@ -52,7 +52,8 @@ semaphore_lose(
 {
 	m->gone = gone;
 	if (gone)
-		m->left = 0;
+		semaphore_unleave(m);
+	slots_lose(m);
 	semaphore_use(core, m, -(int64_t)m->used);
 	m->losses++;
 	m->why_lost = reason;

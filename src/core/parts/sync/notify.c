@@ -9,6 +9,7 @@
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/tally.h"
 #include "core/parts/sync/notify.h"
+#include "core/parts/sync/permit_slots.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/sync/sync.h"
 
@@ -19,6 +20,8 @@ emit_permits(
 	emit_notice(core, id);
 	emit_str(core, FIELD_NAME, p->sync->name, p->sync->name_len);
 	emit_num(core, FIELD_PERMITS, n);
+	if (p->slot != NO_SLOT)
+		emit_num(core, FIELD_SLOT, p->slot);
 	notify_who(core, p->holding.owner);
 	emit_since(core, FIELD_HELD, p->holding.since_ms);
 }
@@ -33,7 +36,7 @@ notify_permits(
 
 void
 notify_permits_lost(
-    struct core *core, const struct permits *p, const char *reason)
+    struct core *core, const struct permits *p, uint64_t n, const char *reason)
 {
 	static const enum notice_id notices[TALLY_MAX] = {
 		[TALLY_LOST] = NOTICE_PERMITS_LOST,
@@ -44,7 +47,7 @@ notify_permits_lost(
 
 	if (!tally_names(core, kind))
 		return;
-	emit_permits(core, notices[kind], p, p->n);
+	emit_permits(core, notices[kind], p, n);
 	emit_text(core, FIELD_REASON, reason);
 }
 

@@ -11,10 +11,10 @@ struct permits;
 /* Permits were granted, or given back: n of them. */
 void notify_permits(
     struct core *core, enum notice_id id, const struct permits *p, uint64_t n);
-/* All of p are lost.  If the reason is the client's own hold=, the line is no
+/* n of p are lost.  If the reason is the client's own hold=, the line is no
  * warning. */
 void notify_permits_lost(
-    struct core *core, const struct permits *p, const char *reason);
+    struct core *core, const struct permits *p, uint64_t n, const char *reason);
 /* They are at risk, and lost in left_ms unless a renewal is confirmed; or
  * `safe` again. */
 void notify_permits_risk(

@@ -55,6 +55,15 @@ permits_find(
 }
 
 bool
+permits_have_slot(
+    const struct core *core, const struct sync *y, const struct owner *owner)
+{
+	const struct permits *p = permits_find(core, y, owner);
+
+	return p != NULL && !permits_are_lost(p) && p->slot != NO_SLOT;
+}
+
+bool
 permits_are_lost(const struct permits *p)
 {
 	return p->losses != semaphore_of(p->sync)->losses;
@@ -95,6 +104,7 @@ permits_new(struct core *core, struct sync *y, struct owner *owner)
 	table_add(&syncs_of(core)->permits, &p->by_key);
 	p->bound.kind = TIMER_PERMITS;
 	p->losses = semaphore_of(y)->losses;
+	p->slot = NO_SLOT;
 	TAILQ_INSERT_TAIL(&semaphore_of(y)->holders, &p->holding, in_holders);
 	return p;
 }
@@ -125,6 +135,11 @@ permits_grant(struct core *core, struct entry *e)
 		bind(core, p, e->hold_ms);
 	else if (first)
 		bind(core, p, core->config.locks.default_hold_ms);
+	if (e->slot) {
+		assert(p->slot == NO_SLOT);
+		p->slot = e->given = slots_use(m);
+		p->slot_told = false;
+	}
 	p->n += e->n;
 	p->untold += e->n;
 	p->nuntold++;
@@ -173,6 +188,8 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 
 	assert(!p->over);
 	holding_end(core, &p->holding);
+	if (!permits_are_lost(p))
+		slots_free(m, p->slot);
 	count_out(core, p, p->n);
 	table_remove(&syncs_of(core)->permits, &p->by_key);
 	CURSOR_REMOVE(&p->sync->cursors, list, &p->holding, in_holders);
@@ -187,7 +204,8 @@ permits_free(struct core *core, struct permits *p, bool withdrawn)
 /* For the log and the measurements.  The class of the name is found each time:
  * losses are rare. */
 static void
-note_lost(struct core *core, const struct permits *p, const char *reason)
+note_lost(
+    struct core *core, const struct permits *p, uint64_t n, const char *reason)
 {
 	const struct owner *owner = p->holding.owner;
 	const struct sync *y = p->sync;
@@ -198,12 +216,12 @@ note_lost(struct core *core, const struct permits *p, const char *reason)
 		.label = owner->label,
 		.peer = owner->peer,
 		.user = owner->user,
-		.permits = p->n - p->untold,
+		.permits = n,
 		.granted_ms = p->holding.since_ms,
 		.ended_ms = core->now_ms,
 		.end = reason };
 
-	notify_permits_lost(core, p, reason);
+	notify_permits_lost(core, p, n, reason);
 	measure_classify(measure_of(core), &mark, y->name, y->name_len, 0);
 	measure_lost(measure_of(core), mark, &hold);
 	core->stats.lost++;
@@ -214,7 +232,7 @@ permits_give_back(struct core *core, struct permits *p)
 {
 	if (!permits_are_lost(p) && p->n > p->untold &&
 	    semaphore_of(p->sync)->term.state == TERM_ATRISK)
-		note_lost(core, p, NOTIFY_GIVEN_UP);
+		note_lost(core, p, p->n - p->untold, NOTIFY_GIVEN_UP);
 	permits_end(core, p);
 }
 
@@ -241,6 +259,8 @@ outlive(struct core *core, struct holding *h, int64_t valid_ms)
 	if (permits_are_lost(p) && m->gone)
 		return;
 	m->left += p->n - p->untold;
+	if (p->slot_told)
+		slots_leave(m, p->slot);
 	m->left_ms = max_ms(m->left_ms, valid_ms + core->pad_ms);
 }
 
@@ -258,6 +278,11 @@ permits_take_back(struct core *core, struct entry *e)
 	e->claim.owner->nuncounted--;
 	p->untold -= e->n;
 	p->nuntold--;
+	if (e->slot && p->slot == e->given) {
+		if (!permits_are_lost(p))
+			slots_free(semaphore_of(p->sync), p->slot);
+		p->slot = NO_SLOT;
+	}
 	if (p->n > e->n)
 		permits_reduce(core, p, e->n);
 	else
@@ -265,7 +290,7 @@ permits_take_back(struct core *core, struct entry *e)
 }
 
 bool
-permits_withdrawn(struct core *core, const struct entry *e)
+permits_withdrawn(struct core *core, struct entry *e)
 {
 	struct term *t = &semaphore_of(e->sync)->term;
 	struct permits *p = e->permits;
@@ -277,6 +302,10 @@ permits_withdrawn(struct core *core, const struct entry *e)
 		return false;
 	if (!p->over && permits_are_lost(p))
 		permits_lose(core, p, NULL);
+	if (e->slot && !p->over && p->slot != e->given) {
+		permits_take_back(core, e);
+		return true;
+	}
 	return p->over && p->withdrawn;
 }
 
@@ -289,21 +318,31 @@ permits_untold(struct entry *e)
 	assert(p->untold >= e->n && p->nuntold > 0);
 	p->untold -= e->n;
 	p->nuntold--;
+	p->slot_told |= e->slot;
 	if (over && p->nuntold == 0)
 		free(p);
 	return !over;
 }
 
-/* Begins an event about those of its permits that the session knows of. */
-static void
-tell(struct core *core, const struct permits *p, enum event_id event)
+/* Those of its permits that the session knows of. */
+static uint64_t
+told(const struct permits *p)
 {
-	uint64_t told = p->n > p->untold ? p->n - p->untold : 0;
+	return p->n > p->untold ? p->n - p->untold : 0;
+}
+
+/* Begins an event about n of them. */
+static void
+tell(
+    struct core *core, const struct permits *p, enum event_id event, uint64_t n)
+{
 	const struct sync *y = p->sync;
 
 	emit_event(core, p->holding.owner->id, event, y->name, y->name_len);
 	emit_str(core, FIELD_KIND, "semaphore", 9);
-	emit_num(core, FIELD_PERMITS, told);
+	emit_num(core, FIELD_PERMITS, n);
+	if (p->slot_told)
+		emit_num(core, FIELD_SLOT, p->slot);
 }
 
 /*
@@ -324,15 +363,35 @@ permits_lose(struct core *core, struct permits *p, const char *reason)
 		if (promised_ms > core->now_ms)
 			outlive(core, &p->holding, promised_ms);
 	}
-	if (p->n > p->untold) {
-		tell(core, p, EVENT_LOST);
+	if (told(p) > 0) {
+		tell(core, p, EVENT_LOST, told(p));
 		emit_str(core, FIELD_REASON, reason, strlen(reason));
-		note_lost(core, p, reason);
+		note_lost(core, p, p->n - p->untold, reason);
 	} else {
 		core->stats.withdrawn++;
 	}
 	core->stats.releases++;
 	permits_free(core, p, true);
+}
+
+/* One that was not told yet is taken back by the FLUSH. */
+void
+permits_lose_slot(struct core *core, struct permits *p, const char *reason)
+{
+	if (p->slot_told && p->n == 1) {
+		permits_lose(core, p, reason);
+		return;
+	}
+	if (p->slot_told) {
+		tell(core, p, EVENT_LOST, 1);
+		emit_str(core, FIELD_REASON, reason, strlen(reason));
+		note_lost(core, p, 1, reason);
+		core->stats.releases++;
+		count_out(core, p, 1);
+		sync_touch(core, p->sync);
+	}
+	p->slot = NO_SLOT;
+	p->slot_told = false;
 }
 
 void
@@ -370,7 +429,7 @@ warn(struct core *core, const struct holding *h, enum event_id event,
 {
 	const struct permits *p = permits_seen(h);
 
-	tell(core, p, event);
+	tell(core, p, event, told(p));
 	if (event == EVENT_ATRISK)
 		emit_num(core, FIELD_LEFT, (uint64_t)left_ms);
 	notify_permits_risk(core, p, event == EVENT_SAFE, left_ms);

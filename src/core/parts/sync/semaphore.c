@@ -63,6 +63,7 @@ semaphore_fini(struct core *core, struct sync *y)
 		TAILQ_REMOVE(&m->givings, g, link);
 		free(g);
 	}
+	free(m->slots);
 }
 
 static void
@@ -72,13 +73,6 @@ semaphore_timer(struct core *core, struct sync *y)
 }
 
 /* Granting. */
-
-/* Permits that clients of this broker use, or may count on. */
-static uint64_t
-in_use_or_owed(const struct semaphore *m)
-{
-	return m->used + m->left;
-}
 
 /* Has another broker waited long enough ("Queue" in lockbroker-protocol(7))? */
 static bool
@@ -104,6 +98,16 @@ grant(struct core *core, struct semaphore *m, struct entry *e)
 	core->stats.handovers++;
 }
 
+/* Is there what the first entry wants?  A slot for a permit that had none is
+ * the store's to give. */
+static bool
+can_grant(
+    const struct core *core, const struct semaphore *m, const struct entry *e)
+{
+	return term_vouched(core, &m->term) && e->n <= m->owned - m->used &&
+	       (!e->slot || slots_any(m)) && !must_yield(core, m);
+}
+
 /*
  * Grants in the order of arrival: small requests do not pass a large one.  If
  * there is more to grant than the step has work for, the semaphore does nothing
@@ -118,14 +122,15 @@ serve(struct core *core, struct semaphore *m)
 	m->serving = false;
 	if (m->taken_limit != m->limit)
 		return;
-	while ((e = line_first(&m->y.queue)) != NULL &&
-	       term_vouched(core, &m->term) && e->n <= m->owned - m->used &&
-	       !must_yield(core, m)) {
+	while ((e = line_first(&m->y.queue)) != NULL && can_grant(core, m, e)) {
 		m->serving = granted++ > 0 && !work_left(core);
 		if (m->serving)
 			return;
 		core_visit(core, 1);
-		grant(core, m, e);
+		if (e->slot && permits_have_slot(core, &m->y, e->claim.owner))
+			entry_error(core, e, ERR_EXISTS, SLOT_EXISTS);
+		else
+			grant(core, m, e);
 	}
 }
 
@@ -216,6 +221,8 @@ ask_take(struct core *core, struct semaphore *m)
 	uint64_t most =
 	    m->limit > in_use_or_owed(m) ? m->limit - in_use_or_owed(m) : 0;
 	const struct entry *e = line_first(&m->y.queue);
+	bool head = e != NULL && e->slot;
+	uint64_t slots = 0;
 	unsigned looked;
 
 	assert(e != NULL && m->limit > 0);
@@ -227,6 +234,7 @@ ask_take(struct core *core, struct semaphore *m)
 	for (looked = 0; e != NULL && op->want < most && looked < WANT_MAX;
 	     looked++) {
 		op->want += e->n < most ? e->n : most;
+		slots += e->slot;
 		e = TAILQ_NEXT(e, in_sync);
 	}
 	core_visit(core, looked);
@@ -235,6 +243,7 @@ ask_take(struct core *core, struct semaphore *m)
 	if (op->want < op->need)
 		op->want = op->need;
 	op->flags = m->asked_queue ? OP_QUEUE : 0;
+	slots_state(core, m, op, head, slots);
 	if (m->used > 0)
 		slot_hurry(core, op);
 }
@@ -252,6 +261,7 @@ ask_hold(struct core *core, struct semaphore *m)
 		op->by_ms = guard_server_ms(core, m->y.shard, m->left_ms);
 	m->asked_queue = m->told_need != 0 && !line_empty(&m->y.queue);
 	op->flags = m->asked_queue ? OP_QUEUE : 0;
+	slots_state(core, m, op, false, 0);
 	slot_hurry(core, op);
 }
 
@@ -401,14 +411,14 @@ static void
 pass_time(struct core *core, struct semaphore *m)
 {
 	if (m->left > 0 && m->left_ms <= core->now_ms) {
-		m->left = 0;
+		semaphore_unleave(m);
 		m->unsure = true;
 	}
 	if (m->used > 0 || m->y.op != 0 || !line_empty(&m->y.queue) ||
 	    m->end_ms > core->now_ms)
 		return;
 	semaphore_own(core, m, 0);
-	m->left = 0;
+	semaphore_unleave(m);
 	m->unsure = false;
 	m->told_need = 0;
 }
@@ -457,6 +467,7 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 		TAILQ_CONCAT(&m->deferred, &m->flying, link);
 		return;
 	}
+	slots_heard(core, m, o);
 	/* An earlier epoch had confirmed them: this has written them again. */
 	if (m->used > 0 && m->term.epoch != m->y.asked_epoch)
 		core->stats.reasserted++;
@@ -521,7 +532,8 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 	struct semaphore *m = semaphore_of(y);
 	bool moved = m->term.epoch != guard_epoch(core, y->shard);
 
-	if (o->status == OUTCOME_TAKEN && o->ours > m->asked_limit)
+	if (o->status == OUTCOME_TAKEN &&
+	    (o->ours > m->asked_limit || slots_missing(m, o)))
 		o = &unknown; /* that can't be true */
 	switch (o->status) {
 	case OUTCOME_TAKEN:
@@ -619,6 +631,7 @@ semaphore_check(const struct core *core, const struct sync *y)
 	TAILQ_FOREACH (h, &m->holders, in_holders) {
 		p = permits_seen(h);
 		assert(p->sync == y && p->n > 0 && p->untold <= p->n);
+		assert(p->slot == NO_SLOT || slots_in_use(m, p->slot));
 		n += p->n;
 	}
 	assert(n == m->used && m->used <= m->owned);
@@ -647,60 +660,3 @@ const struct sync_class semaphore_class = {
 	.check = semaphore_check,
 	.reclaim = semaphore_reclaim,
 };
-
-/* Requests. */
-
-/* Entries and holders of one semaphore here have the same limit=.  If other
- * brokers go by another one, the store says so. */
-void
-semaphore_acquire(
-    struct core *core, struct owner *owner, const struct core_request *rq)
-{
-	struct sync *y =
-	    sync_find(core, KIND_SEMAPHORE, rq->names[0].p, rq->names[0].n);
-	struct semaphore *m = y == NULL ? NULL : semaphore_of(y);
-	struct entry *e;
-
-	if (m != NULL && m->limit != rq->limit &&
-	    (in_use_or_owed(m) > 0 || !line_empty(&y->queue))) {
-		emit_error(core, owner->id, rq->ref, ERR_MISMATCH,
-		    "this semaphore is in use with limit=%llu",
-		    (unsigned long long)m->limit);
-		return;
-	}
-	e = entry_new(core, owner, KIND_SEMAPHORE, rq, rq->wait_ms);
-	if (e != NULL)
-		semaphore_of(e->sync)->limit = rq->limit;
-}
-
-/* The permits are free for the next client here at once; the answer waits until
- * the store knows of them, or until they are in use again. */
-void
-semaphore_release(
-    struct core *core, struct owner *owner, const struct core_request *rq)
-{
-	struct sync *y =
-	    sync_find(core, KIND_SEMAPHORE, rq->names[0].p, rq->names[0].n);
-	struct permits *p = y == NULL ? NULL : permits_find(core, y, owner);
-	struct giving *g;
-
-	if (p != NULL && permits_are_lost(p)) {
-		permits_lose(core, p, NULL);
-		p = NULL;
-	}
-	if (p == NULL || p->n < rq->number) {
-		emit_error(core, owner->id, rq->ref, ERR_NOT_HELD,
-		    "this session holds %llu permits of it",
-		    p == NULL ? 0 : (unsigned long long)p->n);
-		return;
-	}
-	g = xcalloc(1, sizeof(*g));
-	g->session = owner->id;
-	g->ref = rq->ref;
-	g->held = p->n - rq->number;
-	TAILQ_INSERT_TAIL(&semaphore_of(y)->givings, g, link);
-	if (g->held == 0)
-		permits_give_back(core, p);
-	else
-		permits_reduce(core, p, rq->number);
-}

@@ -23,8 +23,10 @@ struct permits {
 	uint64_t untold;  /* so many of them wait for a FLUSH */
 	unsigned nuntold; /* entries not told yet; they keep this struct */
 	uint32_t losses;  /* the semaphore's, when they were granted */
-	bool over;	  /* the owner no longer has them, ... */
-	bool withdrawn;	  /* ... because it lost them */
+	uint32_t slot;	  /* that one of them has; NO_SLOT */
+	bool slot_told;
+	bool over;	/* the owner no longer has them, ... */
+	bool withdrawn; /* ... because it lost them */
 };
 
 /* Requires that it is permits, or NULL. */
@@ -79,7 +81,7 @@ void permits_take_back(struct core *core, struct entry *e);
 /* Were the permits of a granted entry lost before it was told, or are they by
  * now?  If they were lost with all of the semaphore, this tells the owner of
  * the loss first. */
-bool permits_withdrawn(struct core *core, const struct entry *e);
+bool permits_withdrawn(struct core *core, struct entry *e);
 
 /* Counts the permits of an entry as told.  Returns false if the owner no
  * longer has them. */

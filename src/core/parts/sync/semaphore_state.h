@@ -5,6 +5,7 @@
 #ifndef LOCKBROKER_CORE_PARTS_SYNC_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_PARTS_SYNC_SEMAPHORE_STATE_H
 
+#include "core/parts/sync/permit_slots.h"
 #include "core/parts/sync/semaphore.h"
 
 /* A RELEASE whose permits the broker is giving back to the store. */
@@ -30,6 +31,7 @@ struct semaphore {
 	const char *why_lost;	    /* static */
 	uint32_t losses;	    /* how often all permits were lost */
 	struct telling *telling;    /* owned; what the holders are being told */
+	struct permit_slots *slots; /* owned; NULL: nobody has asked for any */
 	/* RELEASEs, owned.  `givings`: the store does not know of them.
 	 * `flying`: the operation in flight tells it.  The others only wait for
 	 * their answers: `known` that the store has the permits back,
@@ -68,6 +70,15 @@ semaphore_of(struct sync *y)
 	return container_of(y, struct semaphore, y);
 }
 
+#define SLOT_EXISTS "this session has a slot of it already"
+
+/* Permits that clients of this broker use, or may count on. */
+static inline uint64_t
+in_use_or_owed(const struct semaphore *m)
+{
+	return m->used + m->left;
+}
+
 /* So many more permits are in use, or fewer. */
 static inline void
 semaphore_use(struct core *core, struct semaphore *m, int64_t more)
@@ -75,6 +86,14 @@ semaphore_use(struct core *core, struct semaphore *m, int64_t more)
 	m->used += (uint64_t)more;
 	syncs_of(core)->npermits += (uint64_t)more;
 	term_used(core, &m->term, more);
+}
+
+/* Nothing is left of permits that somebody may count on. */
+static inline void
+semaphore_unleave(struct semaphore *m)
+{
+	m->left = 0;
+	slots_unleave(m);
 }
 
 /* The broker now owns so many in the store, for certain. */
@@ -93,5 +112,13 @@ void permits_reduce(struct core *core, struct permits *p, uint64_t n);
 
 /* The session loses its permits, and is told if it knew of any. */
 void permits_lose(struct core *core, struct permits *p, const char *reason);
+
+/* A session has one slot of a semaphore: has it one already? */
+bool permits_have_slot(
+    const struct core *core, const struct sync *y, const struct owner *owner);
+
+/* It loses the permit that has a slot. */
+void permits_lose_slot(
+    struct core *core, struct permits *p, const char *reason);
 
 #endif

@@ -317,6 +317,7 @@ entry_new(struct core *core, struct owner *owner, enum kind kind,
 	claim_begin(core, &e->claim, &entry_class, owner, rq);
 	e->sync = sync_get(core, kind, rq->names[0].p, rq->names[0].n);
 	e->verb = rq->verb;
+	e->slot = rq->slot;
 	e->has_hold = rq->has_hold;
 	e->hold_ms = rq->hold_ms;
 	e->n = rq->number;
@@ -605,6 +606,8 @@ tell(struct core *core, struct claim *c)
 	emit_reply(core, c->owner->id, c->ref, STATUS_OK);
 	emit_num(core, FIELD_PERMITS, e->held);
 	emit_num(core, FIELD_FREE, e->free);
+	if (e->slot)
+		emit_num(core, FIELD_SLOT, e->given);
 	entry_free(core, e);
 }
 

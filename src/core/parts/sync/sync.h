@@ -95,6 +95,8 @@ struct entry {
 	uint64_t place;	     /* ASKED, PARKED: its meaning is the kind's */
 	uint64_t held, free; /* granted: fields of the reply */
 	enum status ending;  /* leaving: the answer */
+	uint32_t given;	     /* granted, `slot`: which one */
+	bool slot;	     /* ACQUIRE: slot=yes */
 	bool has_hold;
 	bool extended;	/* its time ran out once, with an outcome under way */
 	bool leaving;	/* BARRIER: answered once its place is given up */
@@ -145,7 +147,7 @@ struct sync_class {
 	/* Takes a message; word NULL: the broker may have missed some. */
 	void (*message)(struct core *core, struct sync *y, const char *word);
 	/* Were the permits of a granted entry lost before it was told? */
-	bool (*withdrawn)(struct core *core, const struct entry *e);
+	bool (*withdrawn)(struct core *core, struct entry *e);
 	/* Undoes the grant of an entry that will not be told. */
 	void (*take_back)(struct core *core, struct entry *e);
 	/* Counts the entry's permits as told, as the entry is freed.  Returns

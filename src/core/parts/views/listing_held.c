@@ -8,6 +8,7 @@
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/session/owner.h"
 #include "core/parts/sync/line.h"
+#include "core/parts/sync/permit_slots.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/views/listing_state.h"
 
@@ -47,6 +48,8 @@ list_permits(struct core *core, struct listing *g)
 		return;
 	}
 	row_num(&g->row, FIELD_PERMITS, p->n);
+	if (p->slot != NO_SLOT)
+		row_num(&g->row, FIELD_SLOT, p->slot);
 	row_num(
 	    &g->row, FIELD_AGE, listing_age(g->now_ms, p->holding.since_ms));
 	row_finish(&g->row, "semaphore", p->sync->name, p->sync->name_len);

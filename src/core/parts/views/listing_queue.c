@@ -14,6 +14,7 @@
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/session/record.h"
 #include "core/parts/sync/line.h"
+#include "core/parts/sync/permit_slots.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/token/state.h"
 #include "core/parts/views/listing_state.h"
@@ -250,6 +251,8 @@ line_holder(struct core *core, struct listing *g)
 	if (permits_are_lost(p))
 		return;
 	list_owner(core, g, p->holding.owner);
+	if (p->slot != NO_SLOT)
+		row_num(&g->row, FIELD_SLOT, p->slot);
 	tell_line(g, "holder", p->n, p->holding.since_ms);
 }
 

@@ -554,3 +554,134 @@ config handovers=4 holds=8 waiters=8
 10 1 @1 ACQUIRE s limit=2
 > op take s seq=1 need=1 want=1 limit=2 queue
 10 < taken s first=3
+
+== slots are handed on
+config handovers=4 holds=8 waiters=8
+0 ready 4
+10 1 @1 ACQUIRE g limit=3 slot
+> op take g seq=1 other=1: need=1 want=1 limit=3 queue
+10 < taken g first=1 second=2 text=0
+> 1 @1 OK permits=1 free=2 slot=0
+10 2 @1 ACQUIRE g limit=3 slot
+> op take g seq=2 have=1 other=1:0, need=1 want=1 limit=3 queue
+10 < taken g first=2 second=1 text=0,1
+> 2 @1 OK permits=1 free=1 slot=1
+10 1 @2 ACQUIRE g limit=3 slot
+> 1 @2 ERR exists this session has a slot of it already
+10 3 @1 ACQUIRE g limit=3 slot n=2
+> 3 @1 ERR bad-option slot=yes takes one permit
+10 3 @2 ACQUIRE h limit=1025 slot
+> 3 @2 ERR bad-option slot=yes takes a limit= of at most 1024
+10 3 @3 ACQUIRE g limit=3
+> op take g seq=3 have=2 other=0:0,1, need=1 want=1 limit=3 queue
+10 < taken g first=3 text=0,1
+> 3 @3 OK permits=1 free=0
+10 4 @1 ACQUIRE g limit=3 slot
+# The slot of the one that gives back is the next one's.
+10 1 @3 RELEASE g
+> 1 @3 OK permits=0
+> 4 @1 OK permits=1 free=0 slot=0
+# A permit without a slot is no help to who wants one.
+10 1 @4 ACQUIRE g limit=3 slot
+10 3 @4 RELEASE g
+> op take g seq=4 have=2 other=1:0,1, need=1 want=1 limit=3 queue
+10 < taken g first=3 text=0,1,2
+> 3 @4 OK permits=0
+> 1 @4 OK permits=1 free=0 slot=2
+# A slot that nobody here can use goes back with the permit.
+10 2 @2 RELEASE g
+> op hold g seq=5 have=2 by=1000009908 other=0:0,2, limit=3
+10 < kept g first=2 second=1 text=0,2
+> 2 @2 OK permits=0
+
+== slots of a session that has other permits, too
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE g limit=3 n=2
+> op take g seq=1 need=2 want=2 limit=3 queue
+10 < taken g first=2 second=1
+> 1 @1 OK permits=2 free=1
+10 1 @2 ACQUIRE g limit=3 slot
+> op take g seq=2 have=2 other=1: need=1 want=1 limit=3 queue
+10 < taken g first=3 text=2
+> 1 @2 OK permits=3 free=0 slot=2
+# It is given back last.
+10 1 @3 RELEASE g n=2
+> op hold g seq=3 have=1 by=1000009908 other=0:2, limit=3
+10 < kept g first=1 second=2 text=2
+> 1 @3 OK permits=1
+10 1 @4 RELEASE g
+> op hold g seq=4 other=0: limit=3
+10 < kept g second=3
+> 1 @4 OK permits=0
+
+== two requests of one session for a slot
+config handovers=4 holds=8 waiters=8
+0 ready 1
+10 1 @1 ACQUIRE g limit=3 slot
+> op take g seq=1 other=1: need=1 want=1 limit=3 queue
+10 1 @2 ACQUIRE g limit=3 slot
+10 < taken g first=1 second=2 text=0
+> op take g seq=2 have=1 other=1:0, need=1 want=1 limit=3 queue
+> 1 @1 OK permits=1 free=2 slot=0
+10 < taken g first=2 second=1 text=0,1
+> 1 @2 ERR exists this session has a slot of it already
+> op hold g seq=3 have=1 by=1000009908 other=0:0, limit=3
+10 < kept g first=1 second=2 text=0
+
+== a slot that another broker has said it has
+config handovers=4 holds=8 waiters=8
+0 ready 3
+10 1 @1 ACQUIRE g limit=3 slot
+> op take g seq=1 other=1: need=1 want=1 limit=3 queue
+10 2 @1 ACQUIRE g limit=3 slot
+10 < taken g first=1 second=2 text=0
+> op take g seq=2 have=1 other=1:0, need=1 want=1 limit=3 queue
+> 1 @1 OK permits=1 free=2 slot=0
+10 < taken g first=2 second=1 text=0,1
+> 2 @1 OK permits=1 free=1 slot=1
+10 2 @2 ACQUIRE g limit=3
+> op take g seq=3 have=2 other=0:0,1, need=1 want=1 limit=3 queue
+10 < taken g first=3 second=0 text=0,1
+> 2 @2 OK permits=2 free=0
+10 guard pending r:1
+> log guard-pending node=0 cause=replica wait=13600
+> op hold g seq=4 have=3 by=1000009908 other=0:0,1, limit=3
+10 < kept g first=3 text=
+> 1 !LOST g kind=semaphore permits=1 slot=0 reason=taken
+> 2 !LOST g kind=semaphore permits=1 slot=1 reason=taken
+> op hold g seq=5 have=1 by=1000009908 other=0: limit=3
+10 3 @1 ACQUIRE g limit=3 wait=0
+
+== a slot that is taken before its grant is told
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE g limit=3 slot
+> op take g seq=1 other=1: need=1 want=1 limit=3 queue
+# Nothing that an answer must have brought is missing from it.
+10 < taken g first=1 second=2
+1000 until
+> 60 op take g seq=2 other=1: need=1 want=1 limit=3 queue
+1000 < taken g first=1 second=2 text=7
+2000 until
+> 1050 op take g seq=3 other=1: need=1 want=1 limit=3 queue
+2000 < taken g first=1 second=2 text=junk,2,
+> 1 @1 OK permits=1 free=2 slot=2
+2000 gone 1
+> op hold g seq=4 other=0: limit=3
+
+== a slot that somebody may count on
+config handovers=4 holds=8 waiters=8
+0 ready 2
+10 1 @1 ACQUIRE g limit=3 slot
+> op take g seq=1 other=1: need=1 want=1 limit=3 queue
+10 < taken g first=1 second=2 text=0
+> 1 @1 OK permits=1 free=2 slot=0
+10 ping 1
+> valid 9897
+10 2 @1 ACQUIRE g limit=3 slot
+> op take g seq=2 have=1 other=1:0, need=1 want=1 limit=3 queue
+10 < taken g first=2 second=1 text=0,1
+> 2 @1 OK permits=1 free=1 slot=1
+10 gone 1
+> op hold g seq=3 have=1 by=1000009908 other=0:1, limit=3
