@@ -148,6 +148,18 @@ const struct ablation ablations[] = {
 		  "elseif false then" },
 		{ "local function sem_answer|s.soon < math.huge and",
 		    "s.soon < math.huge and s.soon >= now_ms and" } } },
+	{ "slots-others", "a slot that another one has is given, too", 50,
+	    ABLATE_SCRIPT, 0, USE_SEMAPHORES | USE_SLOTS,
+	    { { "local function sem_slots|elseif who ~= me then",
+		"elseif false then" } } },
+	{ "slots-stated", "a slot that sessions have is not said again", 50,
+	    ABLATE_SCRIPT, 0, USE_SEMAPHORES | USE_SLOTS,
+	    { { "local function sem_slots|string.gmatch(list or \"\"",
+		"string.gmatch(\"\"" } } },
+	{ "slots-expire", "the slots of a broker that is gone are never free",
+	    200, ABLATE_SCRIPT, FAULT_CRASH, USE_SEMAPHORES | USE_SLOTS,
+	    { { "local function sem_slots|if not s.has[who] then",
+		"if false then" } } },
 	{ "latch-made", "a latch is made whether there is one or not", 50,
 	    ABLATE_SCRIPT, 0, USE_LATCH,
 	    { { "op.latch =|if made and made ~= me .. \".\" .. seq then",
@@ -455,6 +467,14 @@ const struct ablation ablations[] = {
 	    FAULT_PAUSE | FAULT_LAG | FAULT_FAILOVER | FAULT_PARTITION, 0,
 	    { { NULL, NULL } } },
 	{ NULL, NULL, 0, ABLATE_SCRIPT, 0, 0, { { NULL, NULL } } },
+};
+
+const struct ablation ablation_earlier = {
+	.name = "earlier",
+	.edits = { { "local function sem_load|\"^([pqs]):(.*)$\"",
+		       "\"^([pq]):(.*)$\"" },
+	    { "local function sem_slots|local new, list",
+		"do return end local new, list" } },
 };
 
 const struct ablation *

@@ -67,6 +67,9 @@ struct ablation {
 
 extern const struct ablation ablations[]; /* a NULL name ends it */
 
+/* What the scripts of a version before slots lack. */
+extern const struct ablation ablation_earlier;
+
 const struct ablation *ablation_find(const char *name);
 
 /* The topology in which the protection matters; NULL: there is none of that

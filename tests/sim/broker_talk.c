@@ -39,6 +39,18 @@ first_num(const struct effects *fx, const struct effect *e, enum field_id id)
 	return nums[0];
 }
 
+/* -1 if the reply has no slot. */
+static int64_t
+slot_of(const struct effects *fx, const struct effect *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->nfields; i++)
+		if (fx->fields[e->field + i].id == FIELD_SLOT)
+			return (int64_t)fx->fields[e->field + i].num;
+	return -1;
+}
+
 /* A client that sends no more has all its answers: its connection ends. */
 static void
 broker_drained(struct broker *b, uint64_t sitting)
@@ -85,6 +97,7 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 	take_nums(fx, e, FIELD_DEPTH, a->depths);
 	take_text(fx, e, FIELD_KEY, a->key, sizeof(a->key));
 	a->permits = first_num(fx, e, FIELD_PERMITS);
+	a->slot = slot_of(fx, e);
 	a->count = first_num(fx, e, FIELD_COUNT);
 	a->index = first_num(fx, e, FIELD_INDEX);
 	a->generation = first_num(fx, e, FIELD_GENERATION);

@@ -80,6 +80,7 @@ struct ask {
 	bool shared;
 	uint64_t number; /* of permits; a count; by how much */
 	uint64_t limit;	 /* of permits; parties */
+	bool slot;	 /* slot=yes */
 	int object;	 /* of semaphores, of latches, of barriers */
 	int64_t ttl_ms;	 /* of a latch */
 	bool received, answered, cancelled, gone;
@@ -183,6 +184,7 @@ struct stake {
 	int broker, semaphore;
 	uint64_t limit;	     /* that it was asked for with */
 	uint64_t n, parting; /* of them; RELEASEs received, not answered */
+	int64_t slot;	     /* of one of them; -1: none */
 	bool alone;	     /* its client counts on it, and nobody is there */
 	bool away;	     /* its client may come back */
 	int64_t valid_us;    /* as of a grant */
@@ -205,6 +207,7 @@ struct semaphore_facts {
 	int64_t took_us[CHECKER_BROKERS_MAX];
 	int64_t took_place_us[CHECKER_BROKERS_MAX];
 	bool too_many;	   /* permits are out, of two masters */
+	bool doubled;	   /* a slot is, likewise */
 	bool mixed;	   /* permits of several limits are, likewise */
 	int64_t hungry_us; /* since when enough are free for all who wait */
 };

@@ -77,6 +77,7 @@ checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
 	a->shared = rq->shared;
 	a->number = rq->number;
 	a->limit = rq->limit;
+	a->slot = rq->slot;
 	a->ttl_ms = rq->ttl_ms;
 	a->object = rq->names[0].p[1] - '0';
 	for (i = 0; i < a->nnames && a->kind == ASK_LOCK; i++) {

@@ -154,6 +154,40 @@ check_sum(struct world *w, const struct broker *b, const struct ask *ask)
 	}
 }
 
+/*
+ * A slot is told only with slot=yes, is below the limit, and nobody else has it.  If
+ * two masters give the same one, that stays so until one of the two is told.
+ */
+static void
+check_slot(struct world *w, const struct broker *b, const struct ask *ask,
+    const struct stake *own, int64_t slot)
+{
+	struct checker *k = &w->checker;
+	struct semaphore_facts *facts = &k->semaphores[ask->object];
+	const struct stake *s;
+
+	if (ask->slot != (slot >= 0) || slot >= (int64_t)ask->limit)
+		world_fail(w, "P2", "session %llu is told slot %lld of %llu",
+		    (unsigned long long)ask->session, (long long)slot,
+		    (unsigned long long)ask->limit);
+	for (s = k->stakes; s < k->stakes + k->nstakes; s++) {
+		if (slot < 0 || s == own || s->semaphore != ask->object ||
+		    s->slot != slot || vouched(w, s) == 0)
+			continue;
+		if (faults_excuse(w))
+			facts->doubled = true;
+		else if (facts->doubled)
+			k->excused++;
+		else
+			world_fail(w, "P1",
+			    "%s grants slot %lld of s%d to session %llu, and "
+			    "session %llu has it",
+			    b->name, (long long)slot, ask->object,
+			    (unsigned long long)ask->session,
+			    (unsigned long long)s->session);
+	}
+}
+
 /* It waits, and may be served before others that came later. */
 static bool
 awaits_permits(const struct world *w, const struct ask *ask, int semaphore)
@@ -247,7 +281,14 @@ on_acquired(struct world *w, const struct broker *b, const struct answer *a,
 		s->limit = ask->limit;
 		s->broker = b->index;
 		s->bound_us = INT64_MAX;
+		s->slot = -1;
 	}
+	check_slot(w, b, ask, s, a->slot);
+	if (ask->slot && s->slot >= 0)
+		world_fail(w, "P2", "session %llu has two slots of s%d",
+		    (unsigned long long)ask->session, ask->object);
+	if (ask->slot)
+		s->slot = a->slot;
 	s->n += ask->number;
 	s->valid_us = 0; /* which of them it is for, nobody knows */
 	if (ask->has_hold)
@@ -324,8 +365,17 @@ checker_permits_lost(
 		    "%s tells session %llu !LOST of permits, and nothing is "
 		    "wrong",
 		    b->name, (unsigned long long)a->session);
-	else
+	else if (a->slot != s->slot)
+		world_fail(w, "P3",
+		    "%s tells session %llu that it lost slot %lld, not %lld",
+		    b->name, (unsigned long long)a->session, (long long)a->slot,
+		    (long long)s->slot);
+	else if (a->slot >= 0 && a->permits < s->n - s->parting) {
+		s->n -= a->permits;
+		s->slot = -1;
+	} else {
 		stake_drop(w, s);
+	}
 }
 
 /* A RELEASE was carried out whose answer nobody will read. */
@@ -523,6 +573,7 @@ look_at_semaphore(struct world *w, int semaphore)
 		facts->too_many = false;
 	/* Redis knows only the limit that was written last. */
 	facts->mixed = facts->mixed && permits_out(w, semaphore) > 0;
+	facts->doubled = facts->doubled && permits_out(w, semaphore) > 0;
 	supply_count(w, semaphore, &s);
 	supply_want(w, semaphore, &s);
 	look_at_places(w, semaphore, &s);

@@ -34,6 +34,7 @@ struct answer {
 	enum event_id event;
 	char name[16]; /* events only */
 	uint64_t permits;
+	int64_t slot;	/* of a permit; -1: none */
 	uint64_t fence; /* of the first name, or the only one */
 	uint64_t depth;
 	uint64_t fences[CLIENT_NAMES_MAX]; /* of all names, as asked */

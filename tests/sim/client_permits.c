@@ -45,6 +45,10 @@ send_permits(struct client *c, bool release)
 	rq->limit = w->permits[at];
 	if (uses_has(w, USE_SEMAPHORES) && prng_chance(&w->uses.prng, 150))
 		rq->limit++;
+	if (!release && uses_wants_slot(w, c->broker)) {
+		rq->slot = true;
+		rq->number = 1;
+	}
 	if (release)
 		c->permits[at] -= rq->number;
 	else

@@ -103,18 +103,27 @@ seconds_now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Compiles the scripts, without the ablated parts. */
+/* Compiles a script, without the ablated parts; then that of an earlier version. */
+static void
+add_script(struct lua_host *host, const struct ablation *a, const char *name,
+    const char *source, int *number)
+{
+	char *text = ablation_edit(a, source), *earlier;
+
+	earlier = ablation_edit(&ablation_earlier, text);
+	number[0] = lua_host_add(host, name, text);
+	number[SCRIPT_MAX] = lua_host_add(host, name, earlier);
+	free(earlier);
+	free(text);
+}
+
 static struct lua_host *
 make_host(const struct ablation *a, int *scripts)
 {
 	struct lua_host *host = lua_host_new();
-	char *keep = ablation_edit(a, lua_keep);
-	char *acquire = ablation_edit(a, lua_acquire);
 
-	scripts[SCRIPT_KEEP] = lua_host_add(host, "keep", keep);
-	scripts[SCRIPT_ACQUIRE] = lua_host_add(host, "acquire", acquire);
-	free(keep);
-	free(acquire);
+	add_script(host, a, "keep", lua_keep, &scripts[SCRIPT_KEEP]);
+	add_script(host, a, "acquire", lua_acquire, &scripts[SCRIPT_ACQUIRE]);
 	return host;
 }
 
@@ -238,7 +247,7 @@ static int
 run_range(struct sim_options *o, const struct command *cmd, uint64_t seeds,
     struct tally *tally)
 {
-	int scripts[SCRIPT_MAX], status = 0;
+	int scripts[2 * SCRIPT_MAX], status = 0;
 	struct lua_host *host = make_host(o->ablation, scripts);
 	double start = seconds_now();
 	uint64_t i, again = 0, first = o->seed;
@@ -367,7 +376,7 @@ run_ablation(const struct sim_options *base, const struct ablation *a)
 {
 	struct sim_options o = *base;
 	struct tally tally = { 0 };
-	int scripts[SCRIPT_MAX];
+	int scripts[2 * SCRIPT_MAX];
 	struct lua_host *host;
 	unsigned n;
 	bool good = true;

@@ -336,6 +336,7 @@ call_request(
 	r->script = SCRIPT_KEEP;
 	if (strcmp(argv[1], shas[SCRIPT_ACQUIRE]) == 0)
 		r->script = SCRIPT_ACQUIRE;
+	r->earlier = (l->broker->w->uses.earlier >> l->broker->index & 1) != 0;
 	if (l->broker->w->tagged)
 		r->shard = bucket_of(argv[CALL_HEAD]);
 	return r;

@@ -31,6 +31,7 @@ struct request {
 	STAILQ_ENTRY(request) entry;
 	enum request_kind kind;
 	enum script_id script; /* of CALL and SCRIPT LOAD */
+	bool earlier;	       /* CALL: the script of an earlier version */
 	uint32_t shard;	       /* CALL: the shard of the keys */
 	int nkeys, nargs;
 	struct text *words; /* owned, bytes included: keys, then args */

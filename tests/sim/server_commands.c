@@ -111,8 +111,9 @@ server_call(struct server *s, struct conn *c, const struct request *r)
 		return answer_error("NOREPLICAS Not enough good replicas to "
 				    "write.");
 	s->db.now_us = server_clock_us(s);
-	reply = lua_host_run(w->lua, w->scripts[r->script], s->full, &s->db,
-	    r->nkeys, r->words, r->nargs, r->words + r->nkeys);
+	reply = lua_host_run(w->lua,
+	    w->scripts[r->script + (r->earlier ? SCRIPT_MAX : 0)], s->full,
+	    &s->db, r->nkeys, r->words, r->nargs, r->words + r->nkeys);
 	replica_commit(s);
 	if (reply->type == REDIS_REPLY_ERROR)
 		TRACE(w, "%s error %.100s", s->name, reply->str);

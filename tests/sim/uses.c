@@ -33,6 +33,24 @@ draw_semaphores(struct world *w)
 			    (uint64_t)prng_range(&w->uses.prng, 1, 6);
 }
 
+/* Half of those with several semaphores have slots, too. */
+static void
+draw_slots(struct world *w)
+{
+	struct uses *u = &w->uses;
+
+	prng_seed(&u->slots, w->o->seed ^ 0x736c6f74);
+	if (!w->o->uses_given && uses_has(w, USE_SEMAPHORES) &&
+	    prng_chance(&u->slots, 500))
+		u->on |= USE_SLOTS & w->o->uses;
+	if (w->quorum || !uses_has(w, USE_SLOTS))
+		u->on &= ~(unsigned)USE_SLOTS;
+	else
+		u->earlier = prng_chance(&u->slots, 500)
+				 ? (unsigned)prng_below(&u->slots, 16) & ~1u
+				 : 0;
+}
+
 /* Half of the seeds use none of it. */
 void
 uses_draw(struct world *w)
@@ -44,7 +62,7 @@ uses_draw(struct world *w)
 
 	prng_seed(p, o->seed ^ 0x75736573);
 	some = prng_chance(p, 500);
-	u->on = (unsigned)prng_below(p, 1u << USE_BITS) & o->uses;
+	u->on = (unsigned)prng_below(p, 1u << USE_BIT_SLOTS) & o->uses;
 	if (!some)
 		u->on = 0;
 	if (o->uses_given)
@@ -60,6 +78,14 @@ uses_draw(struct world *w)
 		w->shares = true;
 	if (uses_has(w, USE_SEMAPHORES))
 		draw_semaphores(w);
+	draw_slots(w);
+}
+
+bool
+uses_wants_slot(struct world *w, int broker)
+{
+	return uses_has(w, USE_SLOTS) && (w->uses.earlier >> broker & 1) == 0 &&
+	       prng_chance(&w->uses.slots, 600);
 }
 
 bool

@@ -23,7 +23,8 @@ struct world;
 	USE(FORCE, "force", "UNLOCK-FORCE") \
 	USE(HEARTBEAT, "heartbeat", "SESSION heartbeat=") \
 	USE(KEEPS, "keeps", "keep= and delay= of those who share") \
-	USE(SEMAPHORES, "semaphores", "several, at times with another limit=")
+	USE(SEMAPHORES, "semaphores", "several, at times with another limit=") \
+	USE(SLOTS, "slots", "slots of semaphores, beside earlier brokers")
 /* clang-format on */
 
 enum use_bit {
@@ -45,6 +46,8 @@ struct uses {
 	unsigned on; /* enum use */
 	struct prng prng;
 	uint64_t parties; /* of barriers, mostly */
+	struct prng slots;
+	unsigned earlier; /* brokers that know no slots, as bits */
 };
 
 /* Parses "latch,barrier", "all", "none"; false: there is an unknown word. */
@@ -52,6 +55,9 @@ bool uses_parse(const char *text, unsigned *out);
 
 /* Draws what clients use in this run. */
 void uses_draw(struct world *w);
+
+/* Does the next ACQUIRE through that broker ask for a slot? */
+bool uses_wants_slot(struct world *w, int broker);
 
 bool uses_has(const struct world *w, enum use use);
 

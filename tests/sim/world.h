@@ -69,7 +69,8 @@ struct world {
 	struct events events;
 	struct trace trace;
 	struct lua_host *lua; /* not owned: compiled once for all runs */
-	const int *scripts;   /* by enum script_id */
+	const int *scripts;   /* by enum script_id; those of an earlier version
+				 follow */
 	struct server servers[WORLD_SERVERS_MAX];
 	struct sentinels sentinels;
 	struct broker brokers[WORLD_BROKERS_MAX];
