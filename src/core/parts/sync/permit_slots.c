@@ -15,7 +15,6 @@
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "core/kernel/turn/emit.h"
-#include "core/kernel/turn/work.h"
 #include "core/parts/sync/semaphore_state.h"
 
 #define TEXT_MAX (5 * SLOTS_MAX + 24) /* digits and a comma for each */
@@ -171,17 +170,16 @@ slots_missing(const struct semaphore *m, const struct outcome *o)
 	return true;
 }
 
-void
-slots_heard(struct core *core, struct semaphore *m, const struct outcome *o)
+bool
+slots_heard(struct semaphore *m, const struct outcome *o)
 {
 	struct permit_slots *s = m->slots;
-	struct holding *h, *after;
 	struct slot_set ours;
 	bool lost = false;
 	uint32_t slot;
 
 	if (s == NULL)
-		return;
+		return false;
 	read_ours(o, &ours);
 	for (slot = 0; slot < SLOTS_MAX / 64; slot++) {
 		s->spare.bits[slot] |= ours.bits[slot] & ~s->asked.bits[slot];
@@ -191,12 +189,5 @@ slots_heard(struct core *core, struct semaphore *m, const struct outcome *o)
 		s->left.bits[slot] &= ours.bits[slot];
 		s->spare.bits[slot] &= ours.bits[slot];
 	}
-	if (!lost)
-		return;
-	TAILQ_FOREACH_SAFE (h, &m->holders, in_holders, after) {
-		core_visit(core, 1);
-		slot = permits_of(h)->slot;
-		if (slot != NO_SLOT && !has(&s->used, slot))
-			permits_lose_slot(core, permits_of(h), "taken");
-	}
+	return lost;
 }

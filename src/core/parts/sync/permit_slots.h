@@ -64,9 +64,8 @@ void slots_state(struct core *core, struct semaphore *m, struct op *op,
 /* Is something missing from the answer that the operation must have brought? */
 bool slots_missing(const struct semaphore *m, const struct outcome *o);
 
-/* The answer says which slots are ours: new ones are spare, and who has one that
- * is not ours loses it. */
-void slots_heard(
-    struct core *core, struct semaphore *m, const struct outcome *o);
+/* The answer says which slots are ours: new ones are spare.  Returns whether some
+ * are not ours any more, and so not in use. */
+bool slots_heard(struct semaphore *m, const struct outcome *o);
 
 #endif

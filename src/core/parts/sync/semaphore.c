@@ -451,6 +451,21 @@ semaphore_next(struct core *core, struct sync *y)
 
 /* Outcomes. */
 
+/* Another broker has said that some are its own. */
+static void
+lose_slots(struct core *core, struct semaphore *m)
+{
+	struct holding *h, *after;
+	struct permits *p;
+
+	TAILQ_FOREACH_SAFE (h, &m->holders, in_holders, after) {
+		core_visit(core, 1);
+		p = permits_of(h);
+		if (p->slot != NO_SLOT && !slots_in_use(m, p->slot))
+			permits_lose_slot(core, p, "taken");
+	}
+}
+
 /*
  * The store has confirmed what the operation said.  A master that too few
  * replicas follow may have been replaced: what it says keeps no permits.
@@ -467,7 +482,8 @@ confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
 		TAILQ_CONCAT(&m->deferred, &m->flying, link);
 		return;
 	}
-	slots_heard(core, m, o);
+	if (slots_heard(m, o))
+		lose_slots(core, m);
 	/* An earlier epoch had confirmed them: this has written them again. */
 	if (m->used > 0 && m->term.epoch != m->y.asked_epoch)
 		core->stats.reasserted++;
