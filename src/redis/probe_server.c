@@ -95,7 +95,7 @@ static bool
 is_denial(const char *text)
 {
 	static const char *const words[] = { "NOPERM", "no permissions",
-		"ACL of Redis does not permit", "The user executing the script",
+		"ACL of Redis lacks rights", "The user executing the script",
 		"ACL failure" };
 	size_t i;
 

@@ -35,6 +35,7 @@
 #define NAMES 3
 #define WORDS_MAX 8
 #define TTL_SLACK_MS 200 /* by which times to live may differ */
+#define TIME_DIGITS 13	 /* of a time of day in milliseconds */
 #define FENCE_FLOOR 8000000000000000u
 
 /* Both servers, and the brokers that use them. */
@@ -105,6 +106,18 @@ same_number(long long a, long long b, int64_t slack_ms)
 			     d <= slack_ms);
 }
 
+/* So may a time of day that is a text. */
+static bool
+same_time(const redisReply *a, const redisReply *b, int64_t slack_ms)
+{
+	char *a_end, *b_end;
+	long long x = strtoll(a->str, &a_end, 10);
+	long long y = strtoll(b->str, &b_end, 10);
+
+	return a->len == TIME_DIGITS && b->len == TIME_DIGITS &&
+	       *a_end == '\0' && *b_end == '\0' && same_number(x, y, slack_ms);
+}
+
 /* Compares as deeply as scripts nest their results: three levels. */
 static bool
 same(const redisReply *a, const redisReply *b, int64_t slack_ms)
@@ -121,7 +134,8 @@ same(const redisReply *a, const redisReply *b, int64_t slack_ms)
 				return false;
 		return true;
 	}
-	return a->type == REDIS_REPLY_NIL || same_text(a, b);
+	return a->type == REDIS_REPLY_NIL || same_text(a, b) ||
+	       same_time(a, b, slack_ms);
 }
 
 static void

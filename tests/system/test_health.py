@@ -83,7 +83,7 @@ class Refused(SystemTest):
                 server.cmd("ACL", "SETUSER", "lb", "-" + command)
                 # Some are needed to grant, and not to renew.
                 eventually(self.fails_to_lock, 5, "it is felt")
-                self.all_say_no("ACL of Redis does not permit .*(can't run|no permissions)")
+                self.all_say_no("ACL of Redis lacks rights .*(can't run|no permissions)")
                 self.assertNotIn("hush", self.web.get("/readyz").text)
                 server.cmd("ACL", "SETUSER", "lb", "+" + command)
                 self.all_is_well_again()

@@ -119,7 +119,7 @@ class Manual(SystemTest):
     def test_the_manual_has_the_type_and_labels_of_each(self):
         """In the last line of its item; some labels come with a user, or a server."""
         secret = "sha256:" + hashlib.sha256(b"secret").hexdigest()
-        broker = self.broker(http=True,
+        broker = self.broker(http=True, ready=False,
                              auth={"users": [{"name": "root", "hash": secret, "admin": True}]})
         text = http.of(broker, user="root", password="secret").get("/metrics").text
         page = read_source("man/lockbroker-metrics.7").split(".Sh METRICS")[1]

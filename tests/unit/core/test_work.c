@@ -244,7 +244,7 @@ START_TEST(tries_behind_a_long_queue)
 }
 END_TEST
 
-#define GROUPS 1200
+#define GROUPS (WORK_MANY / 1000 * 12)
 
 /* n0, n1, ... and zz, which another session has. */
 static void

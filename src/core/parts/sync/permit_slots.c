@@ -133,9 +133,10 @@ slots_state(struct core *core, struct semaphore *m, struct op *op, bool head,
 	emit_op_holder(core, op, "", text);
 }
 
-/* What is no number of a slot is passed over. */
+/* What is no number of a slot of this semaphore is passed over. */
 static void
-read_ours(const struct outcome *o, struct slot_set *ours)
+read_ours(
+    const struct semaphore *m, const struct outcome *o, struct slot_set *ours)
 {
 	const char *at = o->text, *end = o->text + o->text_len, *comma;
 	uint64_t slot;
@@ -146,7 +147,8 @@ read_ours(const struct outcome *o, struct slot_set *ours)
 		if (comma == NULL)
 			comma = end;
 		if (parse_number(
-			at, (size_t)(comma - at), SLOTS_MAX - 1, &slot))
+			at, (size_t)(comma - at), SLOTS_MAX - 1, &slot) &&
+		    slot < m->asked_limit)
 			add(ours, (uint32_t)slot);
 	}
 }
@@ -159,14 +161,11 @@ slots_missing(const struct semaphore *m, const struct outcome *o)
 
 	if (m->slots == NULL || !m->slots->asked_new)
 		return false;
-	read_ours(o, &ours);
-	for (slot = next(&ours, 0); slot < m->asked_limit;
-	     slot = next(&ours, slot + 1)) {
-		if (slot == NO_SLOT)
-			break;
+	read_ours(m, o, &ours);
+	for (slot = next(&ours, 0); slot != NO_SLOT;
+	     slot = next(&ours, slot + 1))
 		if (!has(&m->slots->asked, slot))
 			return false;
-	}
 	return true;
 }
 
@@ -180,7 +179,7 @@ slots_heard(struct semaphore *m, const struct outcome *o)
 
 	if (s == NULL)
 		return false;
-	read_ours(o, &ours);
+	read_ours(m, o, &ours);
 	for (slot = 0; slot < SLOTS_MAX / 64; slot++) {
 		s->spare.bits[slot] |= ours.bits[slot] & ~s->asked.bits[slot];
 		ours.bits[slot] |= ~s->asked.bits[slot];

@@ -398,11 +398,12 @@ go_on_semaphore(struct core *core, struct semaphore *m)
 	if (m->owned == m->used)
 		TAILQ_CONCAT(&m->known, &m->givings, link);
 	answer_givings(core, m, &m->known);
-	if (y->op == 0)
+	/* While a loss is told, what it leaves is not all counted. */
+	if (y->op == 0 && TAILQ_EMPTY(&m->losers))
 		decide(core, m);
 	/* Some answers are known only because nothing could be asked. */
 	settle(core, m);
-	if (y->op == 0)
+	if (y->op == 0 && TAILQ_EMPTY(&m->losers))
 		TAILQ_CONCAT(&m->deferred, &m->givings, link);
 }
 
