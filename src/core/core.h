@@ -1,9 +1,10 @@
 /*
- * The core knows who holds what and who waits, and when to renew what.
+ * The core knows which names are held, who waits for them, and when to renew
+ * their leases.
  *
  * The core is a step function.  It takes one event and the time, and says what
  * must be done; it does no I/O, reads no clock, draws no randomness from
- * outside and calls nobody back.  Two drivers run it: the daemon
+ * outside and makes no callbacks.  Two drivers run it: the daemon
  * (daemon/bridge/broker.c) and the simulator (tests/sim).
  *
  *	  request, gone, cancel ---+               +--> reply, event (session)
@@ -12,8 +13,8 @@
  *
  * The core holds back only grants: it tells them in the step that handles a
  * FLUSH, after it has checked every deadline against the time of that very
- * step.  So it tells nobody "granted" about a lease that ran out while the
- * process was busy or frozen (etcd issue 11456).  A FLUSH after a loss tells no
+ * step.  So no client is told "granted" about a lease that ran out while the
+ * process was busy or frozen (etcd issue 11456).  A FLUSH after a loss sends no
  * grant: the driver writes the loss first, and sends another FLUSH while
  * core_has_grants().
  *
@@ -38,34 +39,34 @@
 
 #define CORE_WAIT_FOREVER INT64_MAX
 
-/* What the core must know of the configuration.  Strings are copied. */
+/* The part of the configuration that the core needs.  Strings are copied. */
 struct core_config {
 	const char *broker;  /* its name, part of every token */
-	const char *address; /* where people reach it; NULL or "": unknown */
+	const char *address; /* where it can be reached; NULL or "": unknown */
 	uint64_t instance;   /* random, drawn at start, part of every token */
 	uint64_t seed[2];    /* of the core's own generator */
-	unsigned shards;     /* how many guards there are */
+	unsigned shards;     /* number of guards */
 	unsigned lanes;	     /* of the store; 0 is 1; the lane of a name is
-			       crc16() modulo this */
+				crc16() modulo this */
 	bool trust_new;	     /* bless a server never seen before at once */
 	bool failover;	     /* another server may take a server's place */
 	bool quorum; /* the shards are servers of which a majority decides */
 	const char *const *nodes; /* their addresses; NULL: they have numbers */
 	int64_t lease_ms;
 	unsigned replicas; /* that confirm each write; only for messages */
-	unsigned fences;   /* at least so many are drawn at a time; 0 is 1 */
+	unsigned fences;   /* least number drawn at a time; 0 is 1 */
 	int64_t reply_timeout_ms;
-	int64_t fleet_ms; /* the broker asks for the list of brokers so often,
+	int64_t fleet_ms; /* interval of asking for the list of brokers,
 			     times their number; 0: only when others ask */
 	bool audit; /* NOTICE_LOCK_ENDED is wanted; a reload may change: */
-	bool debug; /* somebody reads lines of debugging */
+	bool debug; /* lines of debugging are wanted */
 	struct lock_limits locks;
 	struct client_limits limits;
 	const struct metrics_settings *metrics; /* copied; NULL: no classes */
-	/* A step looks at so many things before it leaves the rest to the next;
-	 * 0: the default.  Tests set few. */
+	/* How many things a step looks at before it leaves the rest to the next
+	 * one; 0: the default.  Tests set a small number. */
 	unsigned work;
-	/* Tests: the core calls core_check() every so many steps; 0: never. */
+	/* Tests: the core calls core_check() every `check` steps; 0: never. */
 	unsigned check;
 };
 
@@ -77,14 +78,14 @@ struct core_name {
 
 #define CORE_NAMES_MAX 64
 
-/* What a client says of its hold beyond what the core needs (parts/notes).  0
- * bytes: nothing. */
+/* Notes of a client on its hold, which the core itself does not need
+ * (parts/notes).  0 bytes: no note. */
 enum note { NOTE_VALUE, NOTE_TRACE, NOTES };
 
 /* One request, taken apart and checked.  The core copies what it needs. */
 struct core_request {
 	enum verb_id verb; /* one that the core answers */
-	uint64_t ref;	   /* the driver's; the reply has it, too */
+	uint64_t ref;	   /* set by the driver; the reply repeats it */
 	const struct core_name *names;
 	unsigned nnames;      /* no name twice; BROKERS: 0, else at least 1 */
 	bool shared;	      /* LOCK: mode=shared */
@@ -93,7 +94,7 @@ struct core_request {
 	int64_t hold_ms;      /* valid if has_hold; 0: no bound */
 	int64_t keep_ms;      /* 0: none */
 	int64_t delay_ms;     /* 0: none */
-	uint64_t queue_limit; /* BUSY if so many wait; UINT64_MAX: none */
+	uint64_t queue_limit; /* BUSY if this many wait; UINT64_MAX: none */
 	uint64_t number;      /* permits; LATCH, COUNTDOWN: the count */
 	uint64_t limit;	      /* ACQUIRE: of permits; BARRIER: parties;
 				 QUEUE: of lines */
@@ -102,8 +103,8 @@ struct core_request {
 	/* QUEUE; STATUS, KIND_ANY: the lock, and which other kinds there are */
 	enum kind kind;
 	bool has_hold;
-	bool slot;	/* ACQUIRE: one that says which of them it is */
-	bool deaf;	/* its client can be told of no event (RESP2) */
+	bool slot;	/* ACQUIRE: the grant says which permit it is */
+	bool deaf;	/* its client cannot receive events (RESP2) */
 	uint64_t fence; /* UNLOCK-FORCE: of the hold that is meant; 0: any */
 	struct core_name notes[NOTES]; /* LOCK, SETVALUE */
 };
@@ -114,14 +115,14 @@ struct core_request {
  * for each. */
 enum session_option {
 	SESSION_GRACE,	   /* ms that it outlives its connection */
-	SESSION_HEARTBEAT, /* its client owes a line so often, in ms; 0: never */
+	SESSION_HEARTBEAT, /* its client owes a line every n ms; 0: never */
 	SESSION_END,	   /* 1: only QUIT is an orderly one; its work may
 			      outlive its connection's end */
 	SESSION_WHY, /* 1: refusals say more: core/parts/views/obstacle.h */
 	SESSION_OPTIONS
 };
 
-/* SESSION: sets what is given; the reply tells all options. */
+/* SESSION: sets the given options; the reply shows all of them. */
 struct core_session_options {
 	uint64_t ref;
 	const char *label; /* NULL: not given */
@@ -143,19 +144,19 @@ enum core_event_kind {
 	CORE_USER,	      /* a session belongs to a user from now on */
 	CORE_CANCEL,	      /* of the waiting request `ref` of a session */
 	CORE_DRAIN,	   /* the client has shut down sending: do not wait */
-	CORE_PRESS,	   /* more has come behind the latest CORE_TOKEN, and
+	CORE_PRESS,	   /* more input follows the latest CORE_TOKEN, and
 			      waits for its answer: do not wait for others */
-	CORE_UNHEARD,	   /* nobody listens for a name any more (token.h) */
+	CORE_UNHEARD,	   /* no client listens for a name any more (token.h) */
 	CORE_GONE,	   /* the connection of a session ended */
 	CORE_LINK,	   /* the store of a shard can be reached, or not */
-	CORE_GUARD,	   /* what a call said about a guard */
+	CORE_GUARD,	   /* a call reported on a guard */
 	CORE_OUTCOME,	   /* of an operation */
 	CORE_MESSAGE,	   /* from another broker, through the store */
 	CORE_RESUBSCRIBED, /* the broker may have missed messages */
-	CORE_LEAVE,	   /* tell everybody that the end comes */
+	CORE_LEAVE,	   /* tell all clients that the end comes */
 	CORE_STAY,	   /* it does not come after all */
-	CORE_HEIR,	   /* a process leaves that this one has replaced */
-	CORE_STOP	   /* release everything, tell everybody */
+	CORE_HEIR,	   /* a process that this one has replaced leaves */
+	CORE_STOP	   /* release everything, tell all clients */
 };
 
 struct token_request;
@@ -224,15 +225,16 @@ struct core_event {
 		} guard;
 		struct {
 			uint64_t op;	 /* id */
-			int64_t sent_ms; /* when the socket was given it */
+			int64_t sent_ms; /* when it was given to the socket */
 			const struct outcome *outcome;
 		} outcome;
 		struct {
 			const char *text;
 			size_t len;
-			/* Of the server on which we heard it: begins with that
-			 * of the server on which it was published, or else it
-			 * only passed through.  Never NULL. */
+			/* History of the server on which we heard it.  It
+			 * begins with the history of the server on which the
+			 * message was published, or else the message only
+			 * passed through.  Never NULL. */
 			const char *history;
 		} message;
 		struct {
@@ -251,20 +253,20 @@ enum effect_kind {
 			  synchronizer, core_line_begin(), and fields about
 			  a holder elsewhere */
 	EFFECT_FLEET,  /* reply to a BROKERS: core_brokers_begin() */
-	EFFECT_WHY,    /* reply to a WHY: so many links follow (`limit`) */
+	EFFECT_WHY,    /* reply to a WHY: `limit` links follow */
 	EFFECT_LINK,   /* one of them, by its name: its last field is shown if
 			  no other link is shown behind it */
 	EFFECT_TOKEN,  /* reply to a CORE_TOKEN */
 	EFFECT_OP,     /* to the store */
 	EFFECT_LOG,    /* for the operator */
 	EFFECT_ATTACH, /* the connection has this session from now on */
-	EFFECT_CLOSE   /* end a connection: it has no session any more */
+	EFFECT_CLOSE   /* end a connection: it no longer has a session */
 };
 
 struct effect {
 	enum effect_kind kind;
 	uint64_t session;
-	uint64_t conn;	/* that the session has now; 0: nobody is there */
+	uint64_t conn;	/* that the session has now; 0: none */
 	uint64_t ref;	/* of a request, which any connection may have sent */
 	uint64_t limit; /* QUEUE: as the request had it; WHY: links */
 	enum kind kind_of;    /* QUEUE: what the name stands for */
@@ -286,8 +288,8 @@ struct effect {
 };
 
 /*
- * What the driver must do after some steps, in order.  It carries that out and
- * calls effects_clear(), which keeps the memory for the next turn.
+ * The actions that the driver must take after some steps, in order.  It carries
+ * them out and calls effects_clear(), which keeps the memory for the next turn.
  */
 struct effects {
 	struct effect *v;
@@ -313,7 +315,7 @@ struct core;
 /*
  * Copies the configuration.  Requires at least one shard, a lease of a second
  * or more, and a short enough name of the broker.  core_free() frees the core
- * at any time; it tells nobody and gives nothing back, as if the broker had
+ * at any time; it notifies no client and releases nothing, as if the broker had
  * been killed.
  */
 struct core *core_new(const struct core_config *config);
@@ -324,14 +326,14 @@ void core_reconfigure(struct core *core, const struct lock_limits *locks,
     const struct client_limits *limits, const struct metrics_settings *metrics,
     bool audit, bool debug);
 
-/* What the sessions of a user may have together; 0: any number. */
+/* Limits on all sessions of a user together; 0: no limit. */
 struct core_user_limits {
 	const char *user; /* copied */
 	unsigned holds;	  /* held, waited for or watched */
 	unsigned waiters; /* requests that wait */
 };
 
-/* All that have limits, instead of those of before. */
+/* All users with limits; they replace the earlier ones. */
 void core_limit_users(
     struct core *core, const struct core_user_limits *limits, size_t n);
 
@@ -363,14 +365,14 @@ bool core_stopped(const struct core *core);
 
 /*
  * Work is bounded (work.h): no step looks at more things than this.  Larger
- * work goes on in the next step, for which core_deadline() asks at once.
+ * work continues in the next step, for which core_deadline() asks at once.
  */
 #define CORE_WORK_MAX 1000
 
 /*
- * Are there at that time losses to tell, requests in queues whose clients are
- * gone, or events to tell again to a resumed session?  While there are, the
- * driver steps with bare CORE_TIMEs before any other event: so nobody is told
+ * Are there losses to report at that time, queued requests whose clients are
+ * gone, or events to repeat to a resumed session?  While there are, the driver
+ * steps with bare CORE_TIMEs before any other event, so no client is told
  * anything else first.
  */
 bool core_has_losses(const struct core *core, int64_t now_ms);
@@ -386,8 +388,11 @@ struct core_work core_work(const struct core *core);
 /* For tests: a step that looks at more things aborts in that loop; 0: never. */
 void core_work_bound(struct core *core, uint64_t most);
 
-/* The driver has written all that the effects so far say, at the end of a turn:
- * lines that it reads from now on may be from clients that have heard of it. */
+/*
+ * At the end of a turn, the driver has written everything that the effects so
+ * far say: lines that it reads from now on may come from clients that have
+ * received it.
+ */
 void core_written(struct core *core);
 
 /* Is an operation in flight? */

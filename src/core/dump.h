@@ -1,6 +1,6 @@
 /*
- * What people may ask of the core beside its steps: LIST, QUEUE, HISTORY,
- * NAMES, BROKERS, STATS, and what PING vouches for.
+ * Questions to the core besides its steps: LIST, QUEUE, HISTORY, NAMES,
+ * BROKERS, STATS, and the time that PING vouches for.
  */
 #ifndef LOCKBROKER_CORE_DUMP_H
 #define LOCKBROKER_CORE_DUMP_H
@@ -28,9 +28,9 @@ typedef void (*core_row_fn)(void *arg, const struct core_row *row);
 
 /*
  * The core makes a list in parts of less than a millisecond; it may step
- * between them.  LIST is about a session, QUEUE (core_line_begin(): of
- * a synchronizer) and HISTORY about a name;
- * `limit` is the most rows that are wanted.  core_listing_end() frees a list.
+ * between them.  LIST is about a session, QUEUE (core_line_begin(): of a
+ * synchronizer) and HISTORY about a name; `limit` is the maximum number of
+ * rows.  core_listing_end() frees a list.
  */
 struct listing;
 struct listing *core_list_begin(struct core *core, uint64_t session);
@@ -42,18 +42,18 @@ struct listing *core_history_begin(
     struct core *core, const char *name, size_t name_len, size_t limit);
 struct listing *core_names_begin(struct core *core, size_t limit);
 
-/* BROKERS: those that Redis told of last, by name.  `told_ms`: when that was;
- * 0: never. */
+/* BROKERS: the brokers that Redis listed last, by name.  `told_ms`: when it did
+ * so; 0: never. */
 struct listing *core_brokers_begin(struct core *core);
 int64_t core_brokers_told_ms(const struct core *core);
-/* Was that not so when somebody asked last, because Redis could not be asked? */
+/* Is that list old, because Redis could not be asked when it was last
+ * wanted? */
 bool core_brokers_stale(const struct core *core);
 
 /*
  * NAMES: leaves out names for which `shows`, called by the parts, is false, and
- * those that do not match the pattern, which is copied: a name, or what names
- * begin with and an asterisk.  By age, those that have been held longest come
- * first.
+ * names that do not match the pattern, which is copied: a name, or a prefix and
+ * an asterisk.  By age, the names that have been held longest come first.
  */
 typedef bool (*core_shows_fn)(void *arg, const char *name, size_t name_len);
 void core_names_only(struct listing *g, core_shows_fn shows, void *arg);
@@ -66,7 +66,7 @@ uint64_t core_listing_total(const struct listing *g);
 
 /*
  * Makes the next part.  Returns false if it was the last one.  A NULL row says
- * that the rows so far are not true any more, and that all come again.
+ * that the rows so far are no longer true, and that all rows come again.
  */
 bool core_listing_part(struct core *core, struct listing *g, int64_t now_ms,
     core_row_fn row, void *arg) __attribute__((warn_unused_result));
@@ -85,7 +85,7 @@ void core_listing_end(struct listing *g);
  */
 int64_t core_ping(struct core *core, int64_t now_ms, uint64_t session);
 
-/* What the sessions of a user have together (parts/tenant). */
+/* Totals of all sessions of a user (parts/tenant). */
 struct core_user_load {
 	uint64_t holds;	  /* locks, permits, token holds */
 	uint64_t waiting; /* requests, and tokens that poll */
@@ -93,7 +93,7 @@ struct core_user_load {
 };
 struct core_user_load core_user_load(const struct core *core, const char *user);
 
-/* So many requests of all users, so far. */
+/* Number of such requests of all users, so far. */
 uint64_t core_users_refused(const struct core *core);
 
 /* Does the session hold the name, as a lock or permits of it? */
@@ -143,7 +143,7 @@ struct core_stats {
 };
 
 /* No name stays warm on a server (or bucket), because a program that uses Redis
- * without a broker was met there. */
+ * without a broker was found there. */
 struct core_plain {
 	uint64_t since_s, until_s; /* since 1970, by its clock; 0: none was */
 	const char *name; /* that it had; good until the next step; or NULL */
@@ -154,13 +154,13 @@ struct core_gauges {
 	uint64_t graces; /* sessions that take a place for grace= */
 	uint64_t sessions, locks_held, waiters, names;
 	uint64_t locks_at_risk, permits_at_risk;
-	uint64_t unowned; /* names that are kept for nobody */
+	uint64_t unowned; /* reserved names */
 	uint64_t nplain;  /* servers, or buckets, with a core_plain; ... */
 	struct core_plain plain; /* ... the first since, and the last until */
 	uint64_t tokens;	 /* token holds that this broker looks after */
 	uint64_t parked;	 /* tokens that wait; also in waiters */
 	uint64_t bound;		 /* the same, and names that may become so */
-	uint64_t latches_made;	 /* whose ttl= is not over */
+	uint64_t latches_made;	 /* whose ttl= has not expired */
 	uint64_t permits_held;
 	uint64_t syncs[KIND_MAX]; /* synchronizers of each kind ... */
 	uint64_t all_syncs;	  /* ... and of all */
@@ -170,7 +170,7 @@ struct core_gauges {
 	char why[320];	   /* not ready: why, in words */
 };
 
-/* The guard of one shard, for people. */
+/* The guard of one shard, as operators see it. */
 struct core_guard {
 	bool up;	 /* operations can be sent there */
 	bool ready;	 /* it would grant, if it decided alone */
@@ -182,14 +182,17 @@ struct core_guard {
 void core_guard(
     const struct core *core, uint32_t shard, struct core_guard *out);
 
-/* Returns what the clock of the server shows that has the name, in milliseconds
- * since 1970, and at the most; 0: unknown, since it has not answered yet. */
+/*
+ * Returns the latest time that the clock of the name's server can show, in
+ * milliseconds since 1970; 0: unknown, because that server has not answered
+ * yet.
+ */
 int64_t core_server_ms(
     const struct core *core, int64_t now_ms, const char *name, size_t name_len);
 
 /*
- * Writes which history that server has told last, as a text, so that two
- * brokers can compare; "" if it has not told any.
+ * Writes the history that the server reported last, as a text, so that two
+ * brokers can compare; "" if it has not reported any.
  */
 #define CORE_HISTORY_SIZE 17
 void core_history(
@@ -198,7 +201,7 @@ void core_history(
 const struct core_stats *core_stats(const struct core *core);
 void core_gauges(struct core *core, int64_t now_ms, struct core_gauges *gauges);
 
-/* How long it all takes, by class of names: observe/measure.h. */
+/* Times of waiting and holding, by class of names: observe/measure.h. */
 struct measure;
 const struct measure *core_measure(const struct core *core);
 

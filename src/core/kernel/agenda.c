@@ -11,9 +11,9 @@
 
 /*
  * How much of its agenda a step does: much if it has nothing else to do, little
- * with an event, or each of the many events of a turn would pay for it.  The
- * sum leaves room below CORE_WORK_MAX for an event, and for finishing the last
- * thing that was begun.
+ * with an event, because otherwise each of the many events of a turn would pay
+ * for it.  The sum leaves room below CORE_WORK_MAX for an event, and for
+ * finishing the last thing that was begun.
  */
 static const struct share {
 	unsigned bare, event;
@@ -37,11 +37,11 @@ core_has_losses(const struct core *core, int64_t now_ms)
 }
 
 /*
- * Tells losses before all else that is due, even if that was due first, and
- * before what follows from a loss: the answers to waiting requests.  If this
- * takes several steps, the driver has no other event in between
- * (core_has_losses()); and code that looks at such a name tells its loss first
- * (lock_look()).
+ * Reports losses before everything else that is due, even if that was due
+ * first, and before the results of a loss: the answers to waiting requests.  If
+ * this takes several steps, the driver sends no other event in between
+ * (core_has_losses()); and code that looks at such a name reports its loss
+ * first (lock_look()).
  */
 static void
 tell_losses(struct core *core)
@@ -58,7 +58,7 @@ tell_losses(struct core *core)
 
 /* All together. */
 
-/* Is there nothing to do before the event?  So it is in most steps. */
+/* Is there nothing to do before the event?  True in most steps. */
 static bool
 is_empty(const struct core *core)
 {
@@ -74,8 +74,7 @@ agenda_run(struct core *core, bool bare)
 		return;
 	}
 	allow(core, budget_urgent, bare);
-	/* Events to tell again come before new ones, so that they are
-	 * in order. */
+	/* Events to repeat come before new ones, to keep their order. */
 	jobs_run(core, JOB_RETELL, JOB_RETELL);
 	if (job_queued(core, JOB_RETELL))
 		return;
@@ -97,8 +96,8 @@ agenda_run(struct core *core, bool bare)
 	allow(core, budget_event, bare);
 }
 
-/* An event may bring a loss with it, as when a server's clock turns out to have
- * gained.  Then names are looked at in a later step, behind the loss. */
+/* An event may bring a loss, for example when a server's clock turns out to
+ * have gained.  Then names are looked at in a later step, after the loss. */
 void
 agenda_settle(struct core *core)
 {
@@ -108,7 +107,7 @@ agenda_settle(struct core *core)
 	jobs_run(core, JOB_TOUCHED_LOCKS, JOB_FORCE);
 }
 
-/* All holders hear of a loss before anybody else does. */
+/* All holders are told of a loss before any other client. */
 void
 agenda_tell(struct core *core, bool bare)
 {

@@ -2,7 +2,7 @@
  * What a step does besides its event: timers that are due, losses, names that
  * were touched, and what earlier steps have left.
  *
- * All of it is bounded (work.h).  First comes what can't wait: losses, then
+ * All of it is bounded (work.h).  First comes what cannot wait: losses, then
  * leases and all else that the broker vouches for, then requests that wait,
  * then the walks over all names of a guard and the names that were touched.
  * core_has_losses() and core_deadline() (core.h) say what is still to be done.

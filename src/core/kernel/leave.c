@@ -25,7 +25,7 @@
 
 /* Requests. */
 
-/* The session waits for nothing any more; what it holds may go. */
+/* The session no longer waits for anything; its holds may go. */
 static void
 withdrawn(struct core *core, struct session *s)
 {
@@ -92,8 +92,8 @@ let_go_some(struct core *core, struct session *s)
 		let_go(core, s, h);
 	if (owner_has(&s->owner) > 0)
 		return false;
-	/* A session that lives on keeps its watches, and hears of what it has
-	 * lost. */
+	/* A session that lives on keeps its watches, and is told of its
+	 * losses. */
 	return !s->over || (PARTS_ALL(leave, core, &s->owner) &&
 			       owner_forget_lost(core, &s->owner));
 }
@@ -168,7 +168,7 @@ leave_end(struct core *core, struct session *s, bool clean)
 {
 	assert(!s->over);
 	s->over = true;
-	/* From now on nobody hears what it is told. */
+	/* From now on no client receives its events. */
 	s->conn = 0;
 	core_disarm(core, &s->end);
 	s->detached = false;
@@ -198,8 +198,8 @@ drop(struct core *core, struct session *s)
 	} while (!done);
 }
 
-/* Names go after all sessions: a name may be kept for nobody, or have a lease
- * that is on its way back. */
+/* Names go after all sessions: a name may be reserved, or have a lease that is
+ * on its way back. */
 void
 leave_drop_all(struct core *core)
 {

@@ -6,9 +6,9 @@
  * Its requests leave their queues before anything else happens: the driver has
  * no other event before that (core_has_losses()), and the core looks at no
  * name.  So these requests get no grant, and no decision takes them into
- * account.  The session lets go what it has, the oldest first, beside other
- * events; until then the broker vouches for it as ever.  Nobody can resume a
- * session that is over.
+ * account.  The session releases its holds, the oldest first, while other
+ * events go on; until then the broker vouches for them as before.  Nobody can
+ * resume a session that is over.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_LEAVE_H
 #define LOCKBROKER_CORE_KERNEL_LEAVE_H
@@ -21,7 +21,8 @@
  */
 void leave_withdraw(struct core *core, struct session *s);
 
-/* Gives back all that the session holds.  If not `clean`, its delays begin. */
+/* Releases everything that the session holds.  If not `clean`, its delays
+ * begin. */
 void leave_let_go(struct core *core, struct session *s, bool clean);
 
 /* The same, and then frees the session.  Requires that it waits for nothing, or

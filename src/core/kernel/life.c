@@ -85,10 +85,10 @@ set_grace(struct core *core, struct session *s, int64_t grace_ms)
 		PARTS_CALL(closed, core, s);
 }
 
-/* A client has shut down sending: its requests do not wait any more.  A walk
- * tells them one after the other, in parts.  Until then a request waits as
- * before, and may be granted, as if the end of the client's stream had come a
- * little later. */
+/* A client has shut down sending: its requests no longer wait.  A walk visits
+ * them one after the other, in parts.  Until then a request waits as before,
+ * and may be granted, as if the end of the client's stream had come a little
+ * later. */
 
 static void
 begin_hasten(struct owner *owner, struct cursor *at)
@@ -161,7 +161,7 @@ lives_until(
 	return until_ms;
 }
 
-/* Its requests leave their queues at once in any case: nobody is there to be
+/* Its requests leave their queues at once in any case: no client is there to be
  * granted anything. */
 void
 session_gone(struct core *core, struct session *s, bool orderly, bool quit)
@@ -252,7 +252,7 @@ session_set_user(struct core *core, struct session *s, const char *name)
 /*
  * May a client of that user resume the session?  A connection has no user only
  * if none are configured: it may resume all.  And a session that has a key and
- * no user was made when there were none: then the key alone tells whose it is.
+ * no user was made when there were none: then the key alone shows whose it is.
  */
 static bool
 is_for(const struct session *s, const char *user)
@@ -261,8 +261,8 @@ is_for(const struct session *s, const char *user)
 	       strcmp(s->owner.user, user) == 0;
 }
 
-/* How options are set, if there is more to it, and told unless they are 0: by a
- * word, or by their number. */
+/* How options are set, if there is more to it, and how a reply shows them
+ * unless they are 0: as a word, or as their number. */
 static const struct {
 	void (*set)(struct core *core, struct session *s, int64_t num);
 	enum field_id field;
@@ -411,7 +411,7 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 		return;
 	}
 	/* The session may not have received the events of this step: they are
-	 * kept, and told again with the rest, behind the answer. */
+	 * kept, and sent again with the rest, after the answer. */
 	PARTS_CALL(told, core, core->fx_first);
 	if (s != own)
 		take_over(core, own, s);
@@ -425,8 +425,8 @@ session_resume(struct core *core, struct session *own, uint64_t ref,
 }
 
 /*
- * The client counts what it is told from the moment at which it sent the PING,
- * and goes by that even if its connection is cut.  So what is told binds the
+ * The client counts the time in the reply from the moment at which it sent the
+ * PING, and relies on it even if its connection is cut.  So the reply binds the
  * broker: valid_ms keeps the session's holds from others until then, should its
  * connection break.  This is no step, so it counts its own work.
  */

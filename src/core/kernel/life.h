@@ -24,11 +24,11 @@ void session_resume(struct core *core, struct session *own, uint64_t ref,
 bool session_resumable(
     struct core *core, const char *key, size_t key_len, const char *user);
 
-/* The client sends nothing more: its requests do not wait any more. */
+/* The client sends nothing more: its requests no longer wait. */
 void session_drain(struct core *core, struct session *s);
 bool hasten_on(struct core *core); /* a job: goes on with that */
 
-/* The connection is gone: the session gives back all it has, now or later. */
+/* The connection is gone: the session releases everything, now or later. */
 void session_gone(
     struct core *core, struct session *s, bool orderly, bool quit);
 void session_timer(struct core *core, struct timer *t);

@@ -85,7 +85,7 @@ lease_slot_outcome(
 static void
 lease_slot_again(struct core *core, const struct slot *slot, int64_t left_ms)
 {
-	(void)left_ms; /* who does not wait has a deadline of its own */
+	(void)left_ms; /* waits only as long as its own deadline allows */
 	lease_again(core, slot->lease);
 }
 
@@ -128,7 +128,7 @@ struct rows {
 	struct core_verb verbs[VERB_MAX];
 	const struct holding_class *holdings[HOLDING_KINDS];
 	const struct term_lessee *terms[TERM_KINDS];
-	/* In the order in which a walk comes by; NULL at the end. */
+	/* In the order in which a walk visits them; NULL at the end. */
 	const struct swept *swept[2 * PART_MAX + 2];
 };
 
@@ -209,7 +209,7 @@ make_rows(const struct core_part *const *parts, const core_answer_fn *answers)
 	return rows;
 }
 
-/* What a module tells those above it; calls downwards need no table. */
+/* Notices of a module to those above it; calls downwards need no table. */
 
 static void
 on_bare(struct core *core, struct owner *owner)
@@ -365,7 +365,7 @@ core_begin(const struct core_config *config,
 
 /*
  * Sessions go first, with all that they hold and wait for, then the parts, and
- * then the names.  So nothing of what is left belongs to anybody, and each
+ * then the names.  So nothing that is left belongs to a session, and each
  * module frees its own.
  */
 void
@@ -411,7 +411,7 @@ core_reconfigure(struct core *core, const struct lock_limits *locks,
 	core->config.locks.warm_names.v = NULL; /* copied */
 }
 
-/* agenda_run() has done all there is to do. */
+/* agenda_run() has done everything. */
 static void
 on_time(struct core *core, const struct core_event *ev)
 {
@@ -580,8 +580,8 @@ on_outcome(struct core *core, const struct core_event *ev)
 	free(was.name);
 }
 
-/* Words tell which module a message is for; the same words may be for a part,
- * which knows by the number in the message.  So the parts come first. */
+/* Words say which module a message is for.  The same words may be for a part,
+ * which recognizes the number in the message: so the parts come first. */
 static void
 on_message(struct core *core, const struct core_event *ev)
 {
@@ -617,8 +617,8 @@ on_leave(struct core *core, const struct core_event *ev)
 	stop_leave(core);
 }
 
-/* What is handed on by now stays so.  Who was told of the end is not told that
- * it does not come. */
+/* What is handed on by now stays so.  A client that was told of the end is not
+ * told that it is called off. */
 static void
 on_stay(struct core *core, const struct core_event *ev)
 {
@@ -715,7 +715,7 @@ core_step(struct core *core, const struct core_event *event, struct effects *fx)
 	if (core->sessions->nkeepers > 0)
 		PARTS_CALL(told, core, core->fx_first);
 	leases_send(core);
-	/* By now there may be nothing left to give back. */
+	/* By now there may be nothing left to release. */
 	if (core->stopping)
 		guard_sign_off(core, core->sessions->left_ms > core->now_ms);
 	turn_end(core);
@@ -735,9 +735,9 @@ core_left(const struct core *core)
 }
 
 /*
- * Everything is given back, nothing is in flight, and each guard that can be
- * reached has been told.  A server that can't be reached keeps nobody waiting:
- * what it has of ours runs out.
+ * Everything is released, nothing is in flight, and each guard that can be
+ * reached has been told.  A server that cannot be reached makes no one wait:
+ * our keys there run out.
  */
 bool
 core_stopped(const struct core *core)

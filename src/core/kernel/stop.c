@@ -1,14 +1,14 @@
 /*
  * The end of a broker.
  *
- *	stop --> refuse what waits --> release what nobody counts on
+ *	stop --> refuse what waits --> release what no client counts on
  *	              --> a second, in which the others may give back
  *	                    --> release the rest: it lingers for its valid=
  *
  * A client that was told a `valid=` counts on it by its own clock, and perhaps
- * can't be told otherwise: the network may be cut without the broker knowing.
- * So if such a session does not give back what it has, nobody gets it before
- * the `valid=` is over.
+ * cannot be told otherwise: the network may be cut without the broker knowing.
+ * So if such a session does not release its holds, no other client gets them
+ * before the `valid=` has expired.
  */
 #include "config.h"
 
@@ -27,13 +27,13 @@
 #define STOP_GIVE_BACK_MS 1000
 
 /*
- * So many sessions are told in a millisecond that the broker leaves: each of
- * them is a write, and the others are served meanwhile.
+ * This many sessions are told in a millisecond that the broker leaves: each
+ * notice is a write, and others are served meanwhile.
  */
 #define STOP_TELLS 50
 
 /* The walks over all sessions.  When the broker leaves: it tells them.  When it
- * stops: it refuses requests; it releases what nobody counts on; and after a
+ * stops: it refuses requests; it releases what no client counts on; and after a
  * second, the rest. */
 enum stop_walk { STOP_NONE, STOP_LEAVE, STOP_REFUSE, STOP_RELEASE, STOP_REST };
 
@@ -67,8 +67,8 @@ stop_all_over(const struct core *core)
 	return core->stop->walk == STOP_NONE && !core->stop->again;
 }
 
-/* Does the client count on what the session holds, and is it there to give it
- * back? */
+/* Does the client count on what the session holds, and is it there to release
+ * it? */
 static bool
 may_give_back(const struct core *core, const struct session *s)
 {
@@ -170,8 +170,8 @@ pause_telling(struct core *core)
 	core_arm(core, &core->stop->timer, core->now_ms + 1);
 }
 
-/* Moves on behind a session only if nothing is left to refuse there; else the
- * next step visits it again. */
+/* Goes to the next session only if nothing is left to refuse in this one;
+ * otherwise the next step visits it again. */
 bool
 stop_on(struct core *core)
 {

@@ -16,8 +16,8 @@ bool stop_has_more(const struct core *core);
 
 /*
  * The broker leaves: tells all sessions.  While it is drained, refuses the
- * requests of those that hold nothing, now and whenever one has let go its
- * last.
+ * requests of those that hold nothing, now and whenever one has released its
+ * last hold.
  */
 void stop_leave(struct core *core);
 /* It does not leave after all. */
@@ -25,10 +25,11 @@ void stop_stay(struct core *core);
 void stop_opened(struct core *core, struct session *s);
 void stop_bare(struct core *core, const struct owner *owner);
 
-/* Tells all sessions, refuses requests, and releases what nobody counts on. */
+/* Tells all sessions, refuses requests, and releases what no client counts
+ * on. */
 void stop_begin(struct core *core);
 
-/* The second in which clients may give back is over. */
+/* The second in which clients may release their locks is over. */
 void stop_timer(struct core *core, struct timer *t);
 
 /* A job: goes on with the walk. */

@@ -1,7 +1,7 @@
 /*
- * What is known of the clocks of servers: of each the time that its latest call
- * has told, and between which two moments of our own clock that was.  Nothing
- * here moves a lease but what a clock has gained (skew.h), further down.
+ * What is known of the servers' clocks: for each, the time that its latest call
+ * reported, and the two moments of our own clock between which that was.
+ * Nothing here moves a lease but the gain of a clock (skew.h), further down.
  */
 #include "config.h"
 
@@ -21,8 +21,8 @@
 /*
  * When was it, by our clock, that the server showed this time?  The latest call
  * cannot have run before it was sent, nor after it was answered, so the time
- * that it told bounds the answer on both sides.  Both clocks are trusted for as
- * long as the guard trusts the server's: one stall.
+ * that it reported bounds the answer on both sides.  Both clocks are trusted
+ * for as long as the guard trusts the server's: one stall.
  */
 static bool
 when(const struct core *core, const struct guard *g, const char *history,
@@ -186,7 +186,7 @@ skew_note(struct core *core, struct guard *g, int64_t sent_ms,
 	note_ahead(core, g, report->server_ms - sent_ms);
 	by_ms = report->server_ms - core->now_ms - SLACK_MS -
 		min_ms(g->ahead_ms, g->was_ahead_ms);
-	/* In two leases, clocks of the right speed may drift by so much. */
+	/* In two leases, clocks of the right speed may drift by this much. */
 	much_ms = quarter_ms + min_ms(core->config.lease_ms / 50, quarter_ms);
 	if (by_ms <= much_ms)
 		return false;

@@ -20,7 +20,7 @@ int64_t clock_latest_ms(const struct core *core, uint32_t shard,
 /* What the server's clock shows at that moment, at the most; 0: unknown. */
 int64_t guard_server_ms(const struct core *core, uint32_t shard, int64_t at_ms);
 
-/* A reply has told what its server's clock shows. */
+/* A reply has reported the time of its server's clock. */
 void clock_note(struct core *core, struct guard *g, int64_t sent_ms,
     const struct guard_report *report);
 

@@ -21,9 +21,9 @@ is_up(const struct guard *g)
 }
 
 /*
- * A server that is up again counts with the state that it told last, until its
- * first answer.  No grant can come of that, since each script asks the guard
- * itself.
+ * A server that is up again counts with the state that it reported last, until
+ * its first answer.  No grant can come of that, since each script asks the
+ * guard itself.
  */
 static bool
 is_ready(const struct guard *g)
@@ -45,7 +45,7 @@ guard_ready(const struct core *core, uint32_t shard)
 	return enough(core, shard, is_ready);
 }
 
-/* Nobody stays away from any server before all of them may grant. */
+/* No broker stays away from a server before all of them may grant. */
 bool
 guard_is_calm(const struct core *core, const struct guard *g)
 {
@@ -71,8 +71,9 @@ guard_granted_ms(const struct core *core, uint32_t shard)
 
 /*
  * The grace period counts from when this broker heard of the epoch, so it waits
- * for no less than G, whoever has heard of it earlier.  A server that no broker
- * has used has nothing to forget, if people say that they trust it to be new.
+ * for no less than G, even if another broker has heard of it earlier.  A server
+ * that no broker has used has nothing to forget, if the operator trusts it to
+ * be new.
  */
 int64_t
 guard_bless_ms(const struct core *core, const struct guard *g)

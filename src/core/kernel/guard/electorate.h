@@ -13,23 +13,30 @@
 
 /* Static; functions that may be NULL say so. */
 struct electorate {
-	/* Is that true of so many of them that they decide? */
+	/* Is it true of enough of them to decide? */
 	bool (*enough)(const struct core *core, uint32_t shard,
 	    bool (*is)(const struct guard *g));
-	/* When had so many told last that they may grant?  0: never. */
+	/* When had enough of them last reported that they may grant?  0:
+	 * never. */
 	int64_t (*granted_ms)(const struct core *core, uint32_t shard);
 	/* Why they grant nothing: as guard_why(). */
 	int64_t (*why)(
 	    const struct core *core, uint32_t shard, char *why, size_t size);
-	/* How long a server that may have forgotten something grants nothing;
-	 * recovery_ms, or longer.  It is about to be blessed; or NULL. */
+	/*
+	 * For how long a server that may have forgotten something grants
+	 * nothing: recovery_ms, or longer.  The server is about to be blessed;
+	 * or NULL.
+	 */
 	int64_t (*grace_ms)(const struct core *core, const struct guard *g);
 	void (*blesses)(struct core *core, const struct guard *g);
-	/* A server's clock has gained so much: notes it for leases (skew.h), and
-	 * returns what they count. */
+	/* A server's clock has gained that much: notes it for leases (skew.h),
+	 * and returns the gain that counts for them. */
 	int64_t (*gained)(struct core *core, struct guard *g, int64_t by_ms);
-	/* Or NULL: a server can be reached, or not, or refuses calls; has said
-	 * that; has answered an operation on the guard.  All else is noted. */
+	/*
+	 * Or NULL: a server can be reached, or not, or refuses calls; it has
+	 * sent that report; it has answered an operation on the guard.  All
+	 * else is noted by then.
+	 */
 	void (*changed)(struct core *core);
 	void (*told)(struct core *core, struct guard *g, int64_t sent_ms,
 	    const struct guard_report *report);

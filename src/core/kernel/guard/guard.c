@@ -218,9 +218,9 @@ guard_knows_warm(const struct core *core, uint32_t shard)
 }
 
 /*
- * Others that decide together with this one may have waited for what it has
- * told: one that may have forgotten something waits for what the others know
- * (electorate.h).  And if this one may not grant any more, no broker stays away
+ * Servers that decide together with this one may have waited for its report: a
+ * server that may have forgotten something waits for what the others know
+ * (electorate.h).  And if this one may no longer grant, no broker stays away
  * from the others (guard_heartbeat.c).
  */
 static void
@@ -267,8 +267,8 @@ tell_electorate(struct core *core)
 		core->electorate->changed(core);
 }
 
-/* A server that can be reached again is asked how it is at once, and not at the
- * next heartbeat: waiting requests depend on the answer. */
+/* A server that can be reached again is asked for its state at once, and not at
+ * the next heartbeat: waiting requests depend on the answer. */
 void
 guard_link(struct core *core, uint32_t shard, bool up, const char *why)
 {
@@ -295,8 +295,8 @@ guard_link(struct core *core, uint32_t shard, bool up, const char *why)
  * What has happened to the server, as far as this broker can tell.  Requires
  * `g` as it was before; the pend value begins with the server's new history.
  *
- * The first cause that fits is told.  If the history is still the one that was
- * blessed, only time can have raised doubts: the server was frozen, or its
+ * The first cause that fits is reported.  If the history is still the one that
+ * was blessed, only time can have raised doubts: the server was frozen, or its
  * clock was moved.  If another one began while the link was up, the server was
  * not restarted; and if the link was down, a broker without failover knows no
  * other server that could have answered.
@@ -323,9 +323,9 @@ cause_of(const struct core *core, const struct guard *g,
 
 /*
  * From now on all that was confirmed before is in doubt.  The epoch is counted
- * before the modules above hear of it, because they compare what they have with
- * it.  `said_ms`: the server may have forgotten where people reach this broker,
- * too.
+ * before the modules above hear of it, because they compare their own epochs
+ * with it.  `said_ms`: the server may also have forgotten where this broker can
+ * be reached.
  */
 static void
 begin_epoch(
@@ -355,7 +355,7 @@ same_epoch(const struct guard *g, const struct guard_report *report)
 	       memcmp(g->pend, report->text, report->text_len) == 0;
 }
 
-/* Logs a state that is new, and now and then one that goes on. */
+/* Logs a new state, and now and then a state that lasts. */
 static void
 note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 {
@@ -373,7 +373,7 @@ note_state(struct core *core, struct guard *g, enum guard_state state, bool new)
 	journal_note(core, g);
 }
 
-/* Is it ready otherwise than before?  Then waiting requests are tried again. */
+/* Has its readiness changed?  Then waiting requests are tried again. */
 static void
 tell_changed(struct core *core, const struct guard *g, bool was_ready)
 {
@@ -406,7 +406,7 @@ note_blessed(struct guard *g, const struct guard_report *report)
 		memcpy(g->blessed, report->history, HISTORY_BYTES);
 }
 
-/* What is new is read at once; that there is something counts before. */
+/* A new note is read at once; that there is one counts before that. */
 static void
 note_notes(
     struct core *core, struct guard *g, const struct guard_report *report)
@@ -422,8 +422,8 @@ note_notes(
 }
 
 /*
- * What a call has told; the outcomes of its operations come after this, so they
- * are handled with the new epoch.  The order matters:
+ * What a call has reported; the outcomes of its operations come after this, so
+ * they are handled with the new epoch.  The order matters:
  *
  * Any call counts as a heartbeat, and ends the absence that the guard has
  * allowed this broker.  Clocks are compared before clock_note() puts this reply
@@ -517,8 +517,8 @@ guard_outcome(
 }
 
 /*
- * Called at the end of each step of a broker that stops.  A server that can't
- * be reached is not waited for: there the broker counts as gone once it has
+ * Called at the end of each step of a broker that stops.  The broker does not
+ * wait for a server that cannot be reached: there it counts as gone once it has
  * been silent for long enough (lua/keep.lua).
  *
  * Nor does the broker sign off while a client still counts on a valid=.  An

@@ -1,6 +1,6 @@
 /*
  * Guards: may a server grant anything, with the history that it has now?
- * (core/kernel/guard/DESIGN; as the grace period of NFSv4, RFC 7530, 9.5.)
+ * (core/kernel/guard/DESIGN; like the grace period of NFSv4, RFC 7530, 9.5.)
  */
 #ifndef LOCKBROKER_CORE_KERNEL_GUARD_GUARD_H
 #define LOCKBROKER_CORE_KERNEL_GUARD_GUARD_H
@@ -48,37 +48,37 @@ struct guard {
 	bool fresh;  /* PENDING: it is new, and was not known */
 	bool idled;  /* stopping: signed off, or gone without */
 	bool again; /* there is news since the last heartbeat left */
-	bool handing, handed; /* it is told what is handed over; it was */
+	bool handing, handed; /* it is being told what is handed over; it was */
 	uint8_t sweep, wished;	/* enum sweep, or'ed: sweep.c */
 	uint32_t nblocked;	/* things that wait for it to grant */
-	uint64_t fence;		/* the highest that it has told; 0: none */
+	uint64_t fence;		/* the highest that it has reported; 0: none */
 	bool fence_ahead;	/* the log says that it is far ahead */
-	int64_t spoilt_ms;	/* when the log has told of an odd one; 0: not */
+	int64_t spoilt_ms;	/* when an odd one was logged; 0: never */
 	uint8_t refused;	/* enum refused, or'ed: guard_refused.c */
 	int64_t try_ms;		/* no grant is tried there before then */
 	char refusal[GUARD_REFUSAL_SIZE]; /* what Redis said, and what to do */
-	int64_t good_ms;	/* when the call was sent that told last that
-				   it may grant; 0: none has */
+	int64_t good_ms;	/* when the latest call that said that it may
+				   grant was sent; 0: none */
 	int64_t unready_ms;	/* since when it does not grant */
 	int64_t noted_ms;	/* when that was logged last */
 	int64_t said_ms;	/* when it was told who we are; 0: not yet */
 	int64_t asked_warm_ms;	/* what the last heartbeat said of warm_ms */
 	int64_t warm_ms;	/* what it knows of that; 0: nothing */
 	bool old;		/* a broker is there that knows no warm names */
-	uint64_t notes;		/* the latest note that it has told of; 0: none */
+	uint64_t notes;		/* the latest note that it reported; 0: none */
 	enum guard_cause cause; /* PENDING */
 	uint32_t epoch;		/* counts changes of history seen, of all that
 				   decide together: the first has it */
 	int64_t epoch_ms;	/* when the present pend value arrived */
 	int64_t seen_ms;	/* when the latest call was sent, or failed */
-	int64_t told_ms;	/* when the latest to tell the state was sent */
+	int64_t told_ms;	/* when the latest with the state was sent */
 	int64_t up_ms;		/* when it could be reached again */
-	bool was_down;		/* since it last told that it may grant ... */
+	bool was_down;		/* since it last said that it may grant ... */
 	char blessed[HISTORY_BYTES]; /* ... in this history */
 	int64_t pended_ms;	     /* as told_ms, of PENDING and NODES */
-	int64_t clock_ms;	     /* when the call was sent that told ... */
-	int64_t heard_ms;	     /* ... and when it was answered ... */
-	int64_t server_ms;   /* ... this time of the server; 0: none did */
+	int64_t clock_ms;	     /* when a call was sent, ... */
+	int64_t heard_ms;	     /* ... when it was answered, ... */
+	int64_t server_ms;   /* ... and the server's time in it; 0: none */
 	int64_t distrust_ms; /* no age of a message is trusted before then */
 	/* How far that clock is ahead of ours (skew.h): */
 	int64_t ahead_since_ms; /* when a period of a lease began; 0: none */
@@ -89,12 +89,12 @@ struct guard {
 	char pend[PEND_MAX_BYTES];
 	char history[HISTORY_BYTES]; /* of server_ms */
 	char text[128];		     /* CONFIG: what the other brokers use */
-	char down[192]; /* why it can not be reached; "": unknown */
+	char down[192]; /* why it cannot be reached; "": unknown */
 };
 
-/* What became of several guards, for one line in the log. */
+/* A change of several guards, for one line in the log. */
 struct guard_note {
-	uint32_t n;	/* guards; 0: there is nothing to tell */
+	uint32_t n;	/* number of guards; 0: nothing to log */
 	uint32_t shard; /* the first */
 	int64_t since_ms;
 	const char *cause; /* static; NULL: none */
@@ -109,7 +109,7 @@ struct guard_notes {
 };
 
 /*
- * What guards tell the modules above, and ask of them.  Static, in core.c.
+ * Notices and questions of guards to the modules above.  Static, in core.c.
  */
 struct guard_listener {
 	/* The server can be reached, or not; or it may grant again. */
@@ -120,12 +120,13 @@ struct guard_listener {
 	bool (*all_over)(const struct core *core);
 	/* Does the broker hold, await and owe nothing there? */
 	bool (*has_nothing)(const struct core *core, uint32_t shard);
-	/* How many keys does it leave to whoever looks after them? */
+	/* How many keys does it leave for another broker to look after? */
 	size_t (*left_behind)(const struct core *core);
 	/* Up to which number may the process that has replaced this one have
 	 * its token holds?  0: none. */
 	uint64_t (*hands_over)(const struct core *core);
-	/* Another broker has gone, and may have left some: this one looks. */
+	/* Another broker has gone, and may have left keys: this one looks for
+	 * them. */
 	void (*broker_gone)(struct core *core, uint32_t shard);
 };
 
@@ -155,8 +156,8 @@ guard_end(const struct core *core, uint32_t shard)
 bool guard_up(const struct core *core, uint32_t shard);
 bool guard_ready(const struct core *core, uint32_t shard);
 
-/* The same for people: a server that is back does not count before it has said
- * that it may grant. */
+/* The same as operators see it: a server that is back does not count before it
+ * has said that it may grant. */
 bool guard_grants(const struct core *core, uint32_t shard);
 
 /* When was a grant possible last, for all that is known?  0: never.  It does not
@@ -189,7 +190,7 @@ uint32_t guard_shard(const struct core *core, const char *name, size_t len);
 
 #define GUARD_WHY_SIZE 256 /* of the texts for clients */
 
-/* The guard grants nothing before somebody does something. */
+/* The guard grants nothing before an operator acts. */
 #define GUARD_FOR_GOOD (INT64_MAX / 2)
 
 /*
@@ -200,9 +201,9 @@ int64_t guard_why(
     const struct core *core, uint32_t shard, char *why, size_t size);
 
 /*
- * Writes why Redis did not do what a request needs, and returns that: in its own
- * words (`o`; NULL: it said nothing), else why nothing is granted, else that it
- * took too long.
+ * Writes why Redis did not do what a request needs, and returns that: in its
+ * own words (`o`; NULL: it said nothing), or else why nothing is granted, or
+ * else that it took too long.
  */
 const char *guard_excuse(const struct core *core, uint32_t shard,
     const struct outcome *o, char why[GUARD_WHY_SIZE]);
@@ -221,7 +222,7 @@ guard_index(const struct core *core, const struct guard *g)
 	return (uint32_t)(g - core->guards);
 }
 
-/* Take events: a link, what a reply tells, the end of an operation, a timer.
+/* Take events: a link, the report in a reply, the end of an operation, a timer.
  * They call listeners, which may send operations. */
 void guard_link(struct core *core, uint32_t shard, bool up, const char *why);
 void guard_report(struct core *core, uint32_t shard, int64_t sent_ms,
@@ -230,7 +231,7 @@ void guard_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void guard_timer(struct core *core, struct timer *t);
 
-/* What people see of this broker has changed: tells all servers soon. */
+/* The entry of this broker in BROKERS has changed: tells all servers soon. */
 void guard_say_again(struct core *core);
 
 /* There is something more for the successor: tells that server soon. */
@@ -240,9 +241,10 @@ void guard_hand_over(struct core *core, uint32_t shard);
 bool guard_knows_warm(const struct core *core, uint32_t shard);
 
 /*
- * Stopping: signs off from all servers once everything has been given back.
- * Has it been?  Has the broker signed off from all that can be reached?
- * `counted_on`: a client still counts on a valid=, so the broker leaves without.
+ * Stopping: signs off from all servers once everything has been released.  Has
+ * it been?  Has the broker signed off from all that can be reached?
+ * `counted_on`: a client still counts on a valid=, so the broker leaves
+ * without.
  */
 void guard_sign_off(struct core *core, bool counted_on);
 bool guard_all_over(const struct core *core);

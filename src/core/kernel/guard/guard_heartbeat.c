@@ -1,16 +1,16 @@
 /*
- * Heartbeats.  A guard that nobody calls for a stall grants no more, so each
+ * Heartbeats.  A guard without a call for a stall grants no more, so each
  * broker calls each guard three times in that time; any other call does as
  * well.
  *
- * With a thousand brokers on one server that would be a load without any use.
- * So a broker that has nothing there asks how long it may stay away
- * (op.heartbeat in keep.lua): two of those that have nothing go on as ever, and
- * the others call the more seldom the more there are.  The first call for
+ * With a thousand brokers on one server that would be useless load.  So a
+ * broker that has nothing there asks how long it may stay away (op.heartbeat in
+ * keep.lua): two of the brokers that have nothing continue as before, and the
+ * others call less often the more of them there are.  The first call for
  * anything else ends that.
  *
  * No lease depends on it: brokers that hold something renew it, and write it
- * again in a new epoch, and such brokers don't stay away.
+ * again in a new epoch, and such brokers do not stay away.
  */
 #include "config.h"
 
@@ -51,9 +51,9 @@ heartbeat_due_ms(const struct core *core, const struct guard *g)
 }
 
 /*
- * Heartbeats tell what people see of this broker, and learn whether another one
- * has gone.  Other calls take their place, so one is due now and then, and when
- * the server may have forgotten.
+ * Heartbeats carry the entry of this broker in BROKERS, and learn whether
+ * another broker has gone.  Other calls take their place, so one is due now and
+ * then, and when the server may have forgotten.
  */
 bool
 heartbeat_must_say(const struct core *core, const struct guard *g)

@@ -1,13 +1,13 @@
 /*
  * A server that refuses whole calls grants nothing, whatever its guard says
- * (GUARD_REFUSED): it is full, the ACL lacks a command, or what is at the key of
- * the guard or of the fences is something else.
+ * (GUARD_REFUSED): it is full, the ACL lacks a command, or the key of the guard
+ * or of the fences contains something else.
  *
- * Calls that take something and calls that keep something are refused apart: a
- * server that is full carries out the latter alone.  And an operation on the
- * guard may be refused by itself.  Each counts until one of its kind is carried
- * out.  Heartbeats are calls that keep; so now and then a grant is tried, of a
- * name that no client can have, for a millisecond.
+ * Calls that take something and calls that keep something are refused
+ * separately: a full server carries out only the latter.  And an operation on
+ * the guard may be refused by itself.  Each counts until one of its kind is
+ * carried out.  Heartbeats are calls that keep; so now and then a grant is
+ * tried, of a name that no client can have, for a millisecond.
  */
 #include "config.h"
 
@@ -62,7 +62,7 @@ refused_outcome(struct guard *g, enum op_kind op, const struct outcome *o)
 	    g->refusal, sizeof(g->refusal), "%.*s", (int)o->text_len, o->text);
 }
 
-/* What the guard tells itself says more, and how long it lasts. */
+/* The guard's own report says more, and how long it lasts. */
 enum guard_state
 refused_state(const struct guard *g, enum guard_state state)
 {

@@ -1,9 +1,9 @@
 /*
  * The list of requests that wait for guards.
  *
- * Whichever guard has changed, all are tried, a part in each step, since each
- * knows its own guards.  One that has to wait anew is at the end of the list again, behind
- * all that are still to be tried.
+ * Whichever guard has changed, all requests are tried, some of them in each
+ * step, since each request knows its own guards.  A request that must wait
+ * again goes to the end of the list, behind all that are still to be tried.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 
 struct guard_waits {
 	TAILQ_HEAD(, guard_wait) list;
-	unsigned n, nleft; /* in the list; of them, so many are to be tried */
+	unsigned n, nleft; /* in the list; of them, still to be tried */
 };
 
 void

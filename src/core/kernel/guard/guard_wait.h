@@ -1,6 +1,6 @@
 /*
  * Requests that wait until their guards let them go on, in the order in which
- * they came.  What is in a table waits by sweep_block() instead.
+ * they came.  Things in a table wait by sweep_block() instead.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_GUARD_GUARD_WAIT_H
 #define LOCKBROKER_CORE_KERNEL_GUARD_GUARD_WAIT_H
@@ -11,16 +11,16 @@
 struct guard_wait {
 	TAILQ_ENTRY(guard_wait) link;
 	bool waits; /* it is in the list */
-	/* Some guard has changed, and it waits no more: tries it again, and has
-	 * it wait anew if it still can't go on. */
+	/* Some guard has changed, and the request no longer waits: tries it
+	 * again, and makes it wait again if it still cannot go on. */
 	void (*retry)(struct core *core, struct guard_wait *w);
 };
 
 void guard_waits_init(struct core *core);
 void guard_waits_fini(struct core *core); /* requires that none is left */
 
-/* It waits, at the end of the list; no longer.  No-op if it does already, or
- * does not. */
+/* Begins to wait, at the end of the list; ends that.  No-op if it waits
+ * already, or does not wait. */
 void guard_wait_begin(struct core *core, struct guard_wait *w);
 void guard_wait_end(struct core *core, struct guard_wait *w);
 

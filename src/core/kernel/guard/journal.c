@@ -1,9 +1,10 @@
 /*
  * Log lines about guards.  A cluster has 256 of them, which mostly change
- * together: one line tells of all that did so within a moment.
+ * together: one line reports all that did so within a moment.
  *
- * There is a note for each state, which collects the guards that have got into
- * it.  With one server nobody waits for others, and the line comes at once.
+ * There is a note for each state, which collects the guards that have entered
+ * it.  With one server no note waits for others, and the line is logged at
+ * once.
  */
 #include "config.h"
 
@@ -14,7 +15,7 @@
 #include "core/kernel/guard/parts.h"
 #include "core/kernel/turn/emit.h"
 
-#define NOTE_MS 250 /* many guards: a line waits so long for others */
+#define NOTE_MS 250 /* many guards: how long a line waits for others */
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
 #define SPOILT_MS (INT64_C(60) * 1000) /* one line in this, of odd fences */
 
@@ -120,8 +121,8 @@ describe(
 	guard_why_one(core, shard, note->text, sizeof(note->text));
 }
 
-/* If several guards share a note, it has the cause and the words of the one
- * that came last: mostly the same thing has happened to all of them. */
+/* If several guards share a note, it has the cause and the words of the latest:
+ * mostly the same has happened to all of them. */
 void
 journal_note(struct core *core, const struct guard *g)
 {

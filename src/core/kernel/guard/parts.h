@@ -12,13 +12,13 @@
 /* When the next one is due. */
 int64_t heartbeat_due_ms(const struct core *core, const struct guard *g);
 
-/* Must the guard be told at once where people reach this broker? */
+/* Must the guard be told at once where this broker can be reached? */
 bool heartbeat_must_say(const struct core *core, const struct guard *g);
 
 /* How long the broker would stay away from there, at most; 0: not at all. */
 int64_t heartbeat_most_ms(const struct core *core, const struct guard *g);
 
-/* A heartbeat was answered: this broker may stay away for so long.  `old`: a
+/* A heartbeat was answered: this broker may stay away for that long.  `old`: a
  * broker is there that does not know of warm names, so there are none. */
 void heartbeat_done(
     struct core *core, struct guard *g, int64_t away_ms, bool old);
@@ -38,8 +38,8 @@ enum guard_state refused_state(const struct guard *g, enum guard_state state);
 /* Is the refusal what keeps it from granting? */
 bool refused_counts(const struct guard *g);
 
-/* Only a grant can tell that they are carried out again: when one is to be
- * tried; INT64_MAX: not at all. */
+/* Only a grant can show that such calls are carried out again: when to try one;
+ * INT64_MAX: never. */
 int64_t refused_try_ms(const struct guard *g);
 
 #define REFUSED_TRY_NAME "@try" /* no client can have it */
@@ -59,8 +59,8 @@ guard_next_epoch(struct core *core, const struct guard *g)
 	core->guards[guard_first(core, guard_index(core, g))].epoch++;
 }
 
-/* Has this broker used that server, or enough of those that decide together with
- * it?  Then it may hold something of which the server must know. */
+/* Has this broker used that server, or enough of those that decide together
+ * with it?  Then it may hold something that the server must know about. */
 bool guard_was_used(const struct core *core, const struct guard *g);
 
 /* May that server grant, and all that decide together with it? */

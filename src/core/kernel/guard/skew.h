@@ -1,5 +1,5 @@
 /*
- * What a server's clock has gained on ours, as every reply tells.
+ * The gain of a server's clock on ours, as every reply shows it.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_GUARD_SKEW_H
 #define LOCKBROKER_CORE_KERNEL_GUARD_SKEW_H

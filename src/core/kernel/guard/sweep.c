@@ -94,7 +94,7 @@ begin_walk(struct core *core)
 	find_table(core);
 }
 
-/* Goes on with a table.  True: it has come by all things.  Empty chains cost
+/* Goes on with a table.  True: it has visited all things.  Empty chains cost
  * little, but not nothing: some of them count as one thing. */
 static bool
 walk_table(struct core *core)

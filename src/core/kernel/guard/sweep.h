@@ -1,8 +1,9 @@
 /*
- * Walks over all that this broker has on a guard, a part in each step.
+ * Walks over everything that this broker has on a guard, some of it in each
+ * step.
  *
  * One walk serves all who want one.  A wish that comes while it is under way
- * has the next walk follow, so that one comes by each thing after the wish.
+ * starts another walk after it, so that each thing is visited after the wish.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_GUARD_SWEEP_H
 #define LOCKBROKER_CORE_KERNEL_GUARD_SWEEP_H
@@ -10,14 +11,14 @@
 #include "base/table.h"
 #include "core/kernel/guard/guard.h"
 
-/* What a walk does for each thing.  If it is done twice, that does no harm. */
+/* What a walk does for each thing.  Doing it twice is harmless. */
 enum sweep {
 	SWEEP_RECLAIM =
 	    1, /* the history has changed: writes again what is held */
 	SWEEP_UNBLOCK = 2, /* the guard is ready: what waits for it goes on */
 	SWEEP_LOOK = 4,	   /* messages were missed: plans a look at the store */
 	SWEEP_WARM = 8,	   /* warm names may have to be given back */
-	SWEEP_HAND_ON = 16 /* hands on what is kept for nobody */
+	SWEEP_HAND_ON = 16 /* hands on reserved names */
 };
 
 /* Things of one kind.  Static. */
@@ -36,7 +37,7 @@ void sweep_fini(struct core *core);
 /* What the present walk is for. */
 unsigned sweep_of(const struct core *core, uint32_t shard);
 
-/* A walk shall do that for all that the guard has, or all guards have; it
+/* Plans a walk that does this for everything on the guard, or on all guards; it
  * begins in a later step, unless the caller runs the job. */
 void sweep_plan(struct core *core, uint32_t shard, unsigned what);
 void sweep_plan_all(struct core *core, unsigned what);
@@ -44,11 +45,14 @@ void sweep_plan_all(struct core *core, unsigned what);
 /* A job: goes on with the walk. */
 bool sweep_run(struct core *core);
 
-/* Something is blocked from now on, until its guard lets it ask the store, or is
- * so no longer; `was`: it is so already.  Returns `blocked`, to be kept. */
+/*
+ * Something is blocked from now on, until its guard lets it ask the store, or
+ * is no longer blocked; `was`: it was blocked until now.  Returns `blocked`, to
+ * be kept.
+ */
 bool sweep_block(struct core *core, uint32_t shard, bool was, bool blocked);
 
-/* Do the guards count so many that wait?  For tests; aborts if not. */
+/* Do the guards count this many that wait?  For tests; aborts if not. */
 void sweep_check(const struct core *core, size_t nblocked);
 
 #endif

@@ -3,8 +3,8 @@
  * for the log.
  *
  * The times that the functions return decide whether a request that does not
- * wait is worth a try (lock/queue.c): GUARD_FOR_GOOD means that only people can
- * change anything, and 0 that nobody knows.
+ * wait is worth a try (lock/queue.c): GUARD_FOR_GOOD means that only an
+ * operator can change anything, and 0 that the time is unknown.
  */
 #include "config.h"
 
@@ -67,7 +67,7 @@ settings_text(char text[SETTINGS_SIZE], const char *theirs)
 	return text;
 }
 
-/* A server that can't be reached may be back at any moment: 0. */
+/* A server that cannot be reached may be back at any moment: 0. */
 int64_t
 guard_why_one(const struct core *core, uint32_t shard, char *why, size_t size)
 {

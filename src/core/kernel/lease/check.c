@@ -6,7 +6,7 @@
 #include "core/kernel/lease/lease.h"
 
 /* The operation in flight, and what the next ones need.  An end needs to know
- * until when the key may live: then it is over even if nobody answers. */
+ * until when the key may live: then it is over even without an answer. */
 static void
 check_asked(const struct lease *l)
 {
@@ -23,7 +23,7 @@ static void
 check_awaits(const struct lease *l)
 {
 	if (l->state == LEASE_NONE)
-		return; /* its lessee may have nothing to want */
+		return; /* its lessee may want nothing */
 	assert(l->pending != NULL || l->blocked || timer_armed(&l->timer));
 }
 

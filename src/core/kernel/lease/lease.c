@@ -27,7 +27,7 @@
 #include "core/kernel/lease/parts.h"
 
 #define FENCES_LOW 8	 /* if many wait, draw more when so few are left */
-#define IDLE_YIELD_MS 50 /* a lease kept for a group stays so long */
+#define IDLE_YIELD_MS 50 /* how long a lease is kept for a group */
 #define WALLED_MS 250	 /* between tries for blocked requests */
 
 void
@@ -74,7 +74,7 @@ lease_unblock(struct core *core, struct lease *l)
 }
 
 /* May be called while an operation is in flight only when the core is freed:
- * nobody asks for its answer then. */
+ * its answer is not needed then. */
 void
 lease_fini(struct core *core, struct lease *l)
 {
@@ -180,9 +180,9 @@ wanted_in_time(struct core *core, struct lease *l)
 }
 
 /*
- * Every attempt has a token of its own.  So what an earlier one may have left
- * behind, a vote or a place in the queue, is not taken for this one's, and a
- * message about it is known to be old.
+ * Every attempt has a token of its own.  So a vote or a place in the queue that
+ * an earlier attempt left behind is not taken for this one's, and a message
+ * about it is known to be old.
  */
 static bool
 next_none(struct core *core, struct lease *l)
@@ -269,7 +269,7 @@ lease_must_yield(const struct core *core, const struct lease *l)
 /*
  * The key was written after the call had been sent, so it lives for at least as
  * long as this says.  A delay must have been asked for with that call: if the
- * broker dies, the key alone keeps others away for so long.
+ * broker dies, the key alone keeps others away for that long.
  */
 bool
 lease_covers(const struct core *core, const struct lease *l, int64_t keep_ms,
@@ -316,8 +316,8 @@ renew(struct core *core, struct lease *l, bool draw)
 }
 
 /*
- * The lease is here, nobody has the name, and only groups wait for it that
- * can't be granted yet.  The lease stays until another broker asks for it, a
+ * The lease is here, nobody has the name, and only groups that cannot be
+ * granted yet wait for it.  The lease stays until another broker asks for it, a
  * moment longer for a group that is in turn, and longer for a starving one.
  */
 static bool
@@ -335,7 +335,7 @@ next_idle(struct core *core, struct lease *l)
 	return false;
 }
 
-/* Has this broker had its turn, or does somebody else here come before it? */
+/* Has this broker had its turn, or does another client here come before it? */
 static bool
 turn_is_over(struct core *core, struct lease *l)
 {
@@ -383,9 +383,9 @@ runs_short(const struct core *core, const struct lease *l)
 }
 
 /*
- * Somebody here has the name.  Others may get it, too, if it is shared, or if
- * they re-enter; then the lease is renewed if that is due, or earlier if fences
- * run short.
+ * The name is held here.  Others may get it, too, if it is shared, or if they
+ * re-enter; then the lease is renewed if that is due, or earlier if fences run
+ * short.
  */
 static bool
 next_held(struct core *core, struct lease *l)
@@ -412,7 +412,7 @@ next_held(struct core *core, struct lease *l)
 /*
  * Sends the end until an answer comes, or until the key has run out by itself,
  * which serves as well.  An UNLOCK does not wait for a server that is out of
- * reach: it is told `deferred`.  The server need only be there, and not be
+ * reach: its reply says `deferred`.  The server need only be there, and not be
  * blessed: if it is not, the script hands nothing over.
  */
 static bool
@@ -437,8 +437,7 @@ next_ending(struct core *core, struct lease *l)
  * by itself.  What is left to do: to write it again, if the server may have
  * forgotten it; to confirm it, if its last holder wants the name again; to make
  * a token hold of it, if another process is to look after it; and when its time
- * is up here, to end it if anybody waits, so that the name passes
- * on at once.
+ * is up here, to end it if anyone waits, so that the name passes on at once.
  */
 static bool
 next_lingering(struct core *core, struct lease *l)

@@ -102,20 +102,20 @@ struct pending_op {
 struct lease_rare {
 	char *why;	 /* owned; the text of Redis' last refusal */
 	char *elsewhere; /* owned; the token that had the name when the broker
-			       asked for it last; NULL: not known */
+			    asked for it last; NULL: not known */
 	uint64_t again_seq; /* ENDING: of the next token; 0: none yet */
 	int64_t delay_ms;   /* the key outlives lease and pad by this ... */
 	int64_t longer_ms;  /* ... at least, and in fact by this */
-	int64_t linger_ms;  /* nobody new before then; 0: no linger ... */
+	int64_t linger_ms;  /* no new holder before then; 0: no linger ... */
 	int64_t others_ms;  /* ... nor its last holder before then */
 	int64_t again_ms; /* LINGERING: not before then, as others shared it */
 	int64_t idle_ms;  /* since when it is here for groups only; 0: not */
-	int64_t warm_ms;  /* kept for nobody until then; 0: not */
+	int64_t warm_ms;  /* kept warm, without a holder, until then; 0: not */
 	struct contention contention;
 	/* Of a way without a queue.  Tokens, each as a number: */
 	uint32_t rival;	 /* NONE: of the broker with the name; 0: unknown */
-	uint32_t freed;	 /* the last that a message called over; 0: none */
-	uint32_t failed; /* attempts in a row that nobody has won */
+	uint32_t freed;	 /* the last that ended, as a message said; 0: none */
+	uint32_t failed; /* attempts in a row that no broker has won */
 };
 
 /* Timer, fences, state and flags fit in eight bytes: there are very many. */
@@ -143,7 +143,7 @@ struct lease {
 	int64_t key_end_ms;	    /* the key in the store lives no longer */
 };
 
-/* How much somebody wants the name. */
+/* How much the name is wanted. */
 enum lease_demand {
 	DEMAND_NONE,
 	DEMAND_BLOCKED, /* only requests that would not be granted it now */
@@ -153,15 +153,15 @@ enum lease_demand {
 /* In which mode the next in line wants it. */
 enum lease_want { WANT_NONE, WANT_EXCLUSIVE, WANT_SHARED };
 
-/* How long a life of the key holders and waiters need. */
+/* How long holders and waiters need the key to live. */
 struct lease_afterlife {
 	int64_t delay_ms;
 	int64_t keep_ms; /* from now on */
 };
 
 /*
- * What a lease asks of its lessee, and tells it.  Static.  Only next() may free
- * the lessee, and the lease in it.  The lessee also owns the lease's term.
+ * Questions and notices of a lease to its lessee.  Static.  Only next() may
+ * free the lessee, and the lease in it.  The lessee also owns the lease's term.
  */
 struct lease_lessee {
 	struct lease *(*find)(
@@ -174,8 +174,8 @@ struct lease_lessee {
 	struct lease_afterlife (*afterlife)(
 	    const struct core *core, const struct lease *l);
 	uint32_t (*nwaiting)(const struct lease *l);
-	bool (*in_use)(const struct lease *l); /* somebody holds it */
-	/* Nobody holds it or waits: does it stay all the same? */
+	bool (*in_use)(const struct lease *l); /* it has a holder */
+	/* Without holder or waiter: does it stay all the same? */
 	bool (*stays)(struct core *core, struct lease *l);
 	/* Fences to draw beyond those for its waiters. */
 	uint32_t (*reserve)(const struct core *core, struct lease *l);
@@ -183,14 +183,15 @@ struct lease_lessee {
 	bool (*try)(const struct core *core, struct lease *l);
 	/* The name passes on: shall the first waiter queue up again? */
 	bool (*queues_again)(const struct lease *l);
-	/* Is it kept for a group (only a starving one?), if another waits? */
+	/* Is it kept for a group (only a starving one?), if another broker
+	 * waits? */
 	bool (*keeps)(
 	    const struct core *core, const struct lease *l, bool starving);
 	/* Does it linger, and not for the first waiter?  Or for that one? */
 	bool (*lingers)(const struct core *core, const struct lease *l);
 	bool (*taken_up)(const struct core *core, const struct lease *l);
-	/* Another waits.  Does it come before the first waiter?  If so, the
-	 * lease is ended. */
+	/* Another broker waits.  Does it come before the first waiter?  If so,
+	 * the lease is ended. */
 	bool (*gives_way)(struct core *core, struct lease *l);
 
 	/* Grants it to the waiter that may have it.  False: there is none. */
@@ -206,12 +207,13 @@ struct lease_lessee {
 	/* It is not free: answers requests that do not wait for it. */
 	void (*not_free)(struct core *core, struct lease *l);
 	void (*lost)(struct core *core, struct lease *l, const char *reason);
-	/* A renewal was confirmed when so much of the lease was left. */
+	/* A renewal was confirmed when this much of the lease was left. */
 	void (*renewed)(struct core *core, struct lease *l, int64_t left_ms);
 	/* `deferred`: the store has not confirmed the end. */
 	void (*ended)(struct core *core, struct lease *l, bool deferred);
 	void (*refused)(struct core *core, struct lease *l); /* to convert */
-	/* What lingered under that fence is a token hold of nobody now. */
+	/* The name that lingered under that fence is now a token hold without a
+	 * client. */
 	void (*disowned)(struct core *core, struct lease *l, uint64_t fence);
 
 	/* Calls lease_decide(). */
@@ -233,7 +235,7 @@ struct lease_way {
 	 * outcome goes to lease_outcome(). */
 	struct op *(*submit)(
 	    struct core *core, struct lease *l, enum op_kind kind);
-	/* Another broker has the name, as an attempt has found after so long:
+	/* Another broker has the name, as an attempt has found after that time:
 	 * plans the next look at it, or the next attempt. */
 	void (*plan)(struct core *core, struct lease *l,
 	    const struct pending_op *asked, const struct outcome *o);
@@ -341,10 +343,11 @@ bool lease_paused(const struct core *core, const struct lease *l);
  * lockbroker-protocol(7))? */
 bool lease_must_yield(const struct core *core, const struct lease *l);
 
-/* It lingers for nobody: the process that takes over is to look after it. */
+/* It lingers for no session: the process that takes over is to look after
+ * it. */
 void lease_hand_on(struct core *core, struct lease *l);
 
-/* Is it kept for the last holder, or for nobody? */
+/* Is it kept for the last holder, or for no one? */
 static inline bool
 lease_lingers(const struct core *core, const struct lease *l)
 {

@@ -1,6 +1,6 @@
 /*
- * Operations on leases: sends them, and notes of each what its answer will mean
- * (struct pending_op).
+ * Operations on leases: sends them, and notes for each what its answer will
+ * mean (struct pending_op).
  *
  * What is asked for depends on the holders and waiters at this moment, and they
  * may be others when the answer comes.  So the answer is judged by the note,
@@ -32,9 +32,9 @@ submit_one(struct core *core, struct lease *l, enum op_kind kind)
 }
 
 /*
- * If the broker is in the queue, a message tells when the name is ours, and the
- * broker looks now and then in case that is lost.  If it only tried, it may try
- * again as soon as somebody wants the name.
+ * If the broker is in the queue, a message says when the name is ours, and the
+ * broker looks now and then in case that message is lost.  If it only tried, it
+ * may try again as soon as the name is wanted.
  */
 static void
 plan_one(struct core *core, struct lease *l, const struct pending_op *asked,
@@ -177,10 +177,10 @@ vouched_until(const struct core *core, const struct lease *l)
 }
 
 /*
- * The renewal tells the top of the reserve, not the fence that was granted
+ * The renewal reports the top of the reserve, not the fence that was granted
  * last: a server that has forgotten its counter must draw above all that may
- * still be granted here.  `draw`: it also asks for more fences; those that are
- * left are dropped then, which is harmless, as fences need only rise.
+ * still be granted here.  `draw`: it also asks for more fences; the remaining
+ * ones are dropped then, which is harmless, as fences need only rise.
  */
 void
 lease_ask_renew(struct core *core, struct lease *l, bool draw)
@@ -223,7 +223,7 @@ queues_again(const struct core *core, const struct lease *l)
 }
 
 /* The next token is drawn once, however often the end is sent: a call that was
- * carried out unheard has put that one into the queue. */
+ * carried out, but never answered, has put that token into the queue. */
 void
 lease_ask_end(struct core *core, struct lease *l)
 {
@@ -238,7 +238,7 @@ lease_ask_end(struct core *core, struct lease *l)
 		l->contended_early = false;
 	}
 	op->again = lease_rare(l)->again_seq;
-	if (l->term.provisional) /* only a message has told this fence */
+	if (l->term.provisional) /* this fence is known from a message only */
 		op->fence = l->fence_next + l->fences - 1;
 	if (lease_contended(l) && op->linger_ms == 0)
 		op->flags |= OP_PROMPT;

@@ -16,7 +16,7 @@
 #define RETRY_UPGRADE_MS 500	/* of a lease that others share */
 #define PROVISIONAL_RENEW_MS 20 /* most holds are shorter */
 
-/* The outcome is unknown, or the store can't do it now: tries again later. */
+/* The outcome is unknown, or the store cannot do it now: tries again later. */
 static void
 try_later(struct core *core, struct lease *l, const struct outcome *o)
 {
@@ -156,8 +156,8 @@ lease_take_handover(struct core *core, struct lease *l)
 	return true;
 }
 
-/* Behind another lease the broker is in the queue, or has only tried.  Those
- * requests that do not wait are answered at once. */
+/* Another broker has the lease: this one is queued behind it, or has only
+ * tried.  Requests that do not wait are answered at once. */
 static void
 on_acquire(struct core *core, struct lease *l, const struct pending_op *asked,
     int64_t sent_ms, const struct outcome *o)
@@ -203,8 +203,8 @@ on_confirm(struct core *core, struct lease *l, const struct pending_op *asked,
 		try_later(core, l, o);
 }
 
-/* The key is not ours any more.  If the history has changed since it was
- * confirmed, the server has lost it; if not, somebody has taken it away. */
+/* The key is no longer ours.  If the history has changed since it was
+ * confirmed, the server has lost it; if not, someone has taken it away. */
 static void
 taken(struct core *core, struct lease *l)
 {
@@ -218,8 +218,7 @@ taken(struct core *core, struct lease *l)
 
 /*
  * While the call was under way, the lease may have run out or been given back:
- * an end follows in any case, and what the renewal found does not matter any
- * more.
+ * an end follows in any case, and the result of the renewal no longer matters.
  */
 static void
 on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
@@ -254,7 +253,7 @@ on_renew(struct core *core, struct lease *l, const struct pending_op *asked,
 
 /*
  * A convert may have let others in to share.  As long as that is unknown, the
- * mode suits nobody who is new (mode_suits() in lock/fit.c), so the lease is
+ * mode suits no new holder (mode_suits() in lock/fit.c), so the lease is
  * converted once more before it is granted.
  */
 static void
@@ -276,7 +275,7 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 	case OUTCOME_BUSY:
 		lease_told_waiting(core, l, true);
 		lease_need_rare(l)->again_ms = core->now_ms + RETRY_UPGRADE_MS;
-		/* If nobody holds it here, we queue up behind the sharers. */
+		/* Without a holder here, we queue up behind the sharers. */
 		if (!core->leases->lessee->in_use(l))
 			lease_set_state(core, l, LEASE_ENDING);
 		else
@@ -291,8 +290,8 @@ on_convert(struct core *core, struct lease *l, const struct pending_op *asked,
 }
 
 /*
- * The new token may be in the queue already, even if nobody answered the end:
- * the next acquire finds it there.
+ * The new token may be in the queue already, even if the end was never
+ * answered: the next acquire finds it there.
  */
 bool
 lease_queued_again(struct core *core, struct lease *l)
@@ -345,7 +344,7 @@ on_end(struct core *core, struct lease *l, const struct pending_op *asked,
 	}
 }
 
-/* If its time is up, or somebody has forced it meanwhile, it is ended. */
+/* If its time is up, or it was forced meanwhile, it is ended. */
 static void
 on_disown(struct core *core, struct lease *l,
     const struct pending_op *asked __attribute__((unused)),
@@ -392,7 +391,7 @@ fence_falls(const struct lease *l, enum op_kind op, const struct outcome *o)
 }
 
 /* Copies what was asked, because the lease may ask for something else, or be
- * freed, before this returns.  An answer that can't be true is as good as
+ * freed, before this returns.  An answer that cannot be true is as good as
  * none. */
 void
 lease_outcome(struct core *core, struct lease *l, enum op_kind op,
@@ -422,9 +421,9 @@ lease_again(struct core *core, struct lease *l)
 /* Time. */
 
 /*
- * The lessee tells the holders.  What comes after that, such as a grant to a
- * waiter, must wait until all losses of this moment are told: so the lessee
- * touches the name, and does not call next().
+ * The lessee tells the holders.  Whatever follows, such as a grant to a waiter,
+ * must wait until all losses of this moment are told: so the lessee touches the
+ * name, and does not call next().
  */
 void
 lease_run_out(struct core *core, struct lease *l)

@@ -32,8 +32,8 @@ slice_ms(const struct core *core)
 	return core->config.lease_ms / 3 / A_THIRD;
 }
 
-/* A slice whose number is another stood for a time that has passed: it begins
- * anew. */
+/* A slice with another number stood for a time that has passed: it starts
+ * afresh. */
 static struct slice *
 slice_at(struct core *core, int64_t at_ms)
 {
@@ -169,9 +169,9 @@ goes_along(const struct core *core, const struct lease *l)
 }
 
 /*
- * The heap has the leases that are due soonest at its head.  The first timer
- * that is of something else, or whose lease can't go along, ends the search: it
- * never goes deep.
+ * The heap has the leases that are due soonest at its head.  The first timer of
+ * something else, or of a lease that cannot go along, ends the search: it never
+ * goes deep.
  */
 void
 pace_piggyback(struct core *core)

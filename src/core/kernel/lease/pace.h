@@ -32,8 +32,8 @@ void pace_plan(struct core *core, struct term *t, bool first);
  */
 bool pace_room(struct core *core, struct term *t);
 
-/* Somebody has the name again, whose renewal was due while nobody had it: that
- * goes out with those of the next tick, if it is not late by then. */
+/* The name is held again, and its renewal was due while it had no holder: the
+ * renewal goes out with those of the next tick, if it is not late by then. */
 void pace_put_off(struct core *core, struct term *t);
 
 struct lease;

@@ -12,7 +12,7 @@
 
 #define LOOK_SLACK_MS 2 /* after the end of another's key */
 
-/* What a message tells of a lease that was handed to us. */
+/* What a message says of a lease that was handed to us. */
 struct handover {
 	uint64_t fence;
 	int64_t server_ms;   /* when, by the server's clock */
@@ -26,7 +26,7 @@ void lease_woken(struct lease *l);
 /* Requires that the news may follow what is known. */
 void lease_set_news(struct lease *l, enum lease_news news);
 
-/* A token is new: no message has told of it. */
+/* A token is new: no message has mentioned it. */
 void lease_no_news(struct lease *l);
 
 /* Notes the handover for lease_take_handover(), if it can be relied on. */

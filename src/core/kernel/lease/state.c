@@ -1,5 +1,5 @@
 /*
- * The state of a lease: which one may follow another, what a message has told
+ * The state of a lease: which one may follow another, what a message has said
  * of it, and what is known of few leases only.
  *
  * Both tables are there to be asserted: a step that is not in them is a fault
@@ -96,7 +96,7 @@ lease_set_state(struct core *core, struct lease *l, enum lease_state state)
 		l->hand_on = false;
 }
 
-/* That nobody waits is what a lease without `rare` says anyway. */
+/* A lease without `rare` says anyway that no one waits. */
 void
 lease_told_waiting(struct core *core, struct lease *l, bool waiting)
 {
@@ -122,7 +122,7 @@ lease_set_news(struct lease *l, enum lease_news news)
 	l->news = news;
 }
 
-/* A `grant` behind a `given` says less than that, and changes nothing. */
+/* A `grant` after a `given` says less than that, and changes nothing. */
 void
 lease_woken(struct lease *l)
 {
@@ -139,10 +139,10 @@ lease_no_news(struct lease *l)
 /* Another's key. */
 
 /*
- * Looks when the other's key ends (ttl_ms -1: never, or nobody knows), and
- * after a lease in any case: that renews this broker's place in the queue, and
- * finds out what a lost message would have told.  A plain client ends its key
- * without a message, so the broker at the head of the queue looks more often.
+ * Looks when the other's key ends (ttl_ms -1: never, or unknown), and after a
+ * lease in any case: that renews this broker's place in the queue, and finds
+ * out what a lost message would have said.  A plain client ends its key without
+ * a message, so the broker at the head of the queue looks more often.
  */
 void
 lease_plan_look(struct core *core, struct lease *l, const struct outcome *o)

@@ -1,5 +1,6 @@
 /*
- * What is left to be told: terms.losing and terms.warning.
+ * Losses and risks that holders are still to be told: terms.losing and
+ * terms.warning.
  *
  * A term is in one of these lists at most.  A loss keeps no place among the
  * holders, because it always goes on with the first that has not lost it yet; a
@@ -16,7 +17,7 @@
 #include "core/kernel/turn/job.h"
 #include "core/kernel/turn/work.h"
 
-/* So many are told at once, however much work the step has done. */
+/* This many are told at once, however much work the step has done. */
 #define FEW 8
 
 static struct telling_list *
@@ -106,9 +107,9 @@ lose_the_rest(struct core *core, struct term *t, const struct loss *loss)
 }
 
 /*
- * A loss that takes no more with it than one that is under way adds nothing.
- * One that takes more begins from the start: those that have lost the thing are
- * no holders any more.
+ * A loss that takes no more than the loss under way adds nothing.  A loss that
+ * takes more begins from the start: those that have lost the thing are no
+ * longer holders.
  */
 void
 tell_loss(struct core *core, struct term *t, const struct loss *loss)

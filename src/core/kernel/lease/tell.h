@@ -1,14 +1,14 @@
 /*
- * Tells all who have something on one term of a loss or of a risk.
+ * Tells all who hold something on one term that it is lost, or at risk.
  *
  * They may be very many (sessions that share a name, or have permits of one
  * semaphore), so this goes on over several steps (work.h).
  *
- * A loss can't be overtaken: until all have been told, the driver has no other
+ * A loss cannot be overtaken: until all have been told, the driver has no other
  * event (core_has_losses()), and the lessee leaves the thing alone
- * (term.losing).  If a request comes by it all the same, its session loses it
- * first.  A risk can: whoever takes or gives back the thing meanwhile is told,
- * or not, as it happens.
+ * (term.losing).  If a request reaches the thing all the same, its session
+ * loses it first.  A risk can be overtaken: a session that takes or releases
+ * the thing meanwhile may be told, or not.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_LEASE_TELL_H
 #define LOCKBROKER_CORE_KERNEL_LEASE_TELL_H
@@ -26,7 +26,8 @@ struct loss {
 	void (*then)(struct core *core, struct term *t, int64_t since_ms);
 };
 
-/* What those are being told who are left.  Owned by the lessee of the term. */
+/* The news that the remaining holders are still to be told.  Owned by the
+ * lessee of the term. */
 struct telling {
 	TAILQ_ENTRY(telling) link; /* in terms.losing or terms.warning */
 	struct term *term;

@@ -168,7 +168,7 @@ risk_ms(const struct core *core, const struct term *t)
 	return t->confirmed_ms + term_ms(core, t) / 2;
 }
 
-/* Nobody would hear of the risk of what nobody uses. */
+/* There is no one to warn if it has no users. */
 static bool
 can_be_at_risk(const struct core *core, const struct term *t)
 {
@@ -284,7 +284,7 @@ term_needs_reclaim(const struct core *core, const struct term *t)
 /* Other brokers. */
 
 /* A turn begins with the first time that another broker is known to wait, and
- * news of the same do not begin it again. */
+ * repeated news does not begin it again. */
 void
 contention_told(const struct core *core, struct contention *c, bool waiting)
 {

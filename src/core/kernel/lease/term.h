@@ -43,7 +43,7 @@ struct term {
 	uint8_t state : 2;    /* enum term_state */
 	bool provisional : 1; /* ... or terms.provisional: for one pad */
 	bool paced : 1;	      /* its renewal was put off to wake_ms */
-	/* Whoever has something on it is being told: tell.c. */
+	/* Its holders are being told: tell.c. */
 	bool losing : 1, warning : 1;
 };
 
@@ -57,11 +57,11 @@ struct contention {
 	uint32_t handovers; /* grants here since then */
 };
 
-/* What a term asks of its lessee, and tells it.  Static. */
+/* Questions and notices of a term to its lessee.  Static. */
 struct term_lessee {
 	enum term_kind kind;
 	const char *(*name)(const struct term *t, size_t *len);
-	/* Is there anybody who must hear of a risk? */
+	/* Is there a holder that must hear of a risk? */
 	bool (*in_use)(const struct term *t);
 	/* How many holds, or permits in use, rest on it? */
 	uint64_t (*users)(const struct term *t);
@@ -119,7 +119,7 @@ lessee_of(const struct core *core, const struct term *t)
 void term_vouch(struct core *core, struct term *t);
 void term_end(struct core *core, struct term *t);
 
-/* So many more users rest on it from now on, or fewer (term_lessee). */
+/* This many more users rest on it from now on, or fewer (term_lessee). */
 void term_used(struct core *core, const struct term *t, int64_t more);
 
 /*

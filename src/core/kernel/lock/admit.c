@@ -21,7 +21,7 @@
  * asked for to their holders, to the names that these wait for, and so on.  It
  * visits each session once, and writes into it how it was reached.  A walk can
  * take as long as the longest list of sharers of a name; so there is none for a
- * session that nobody waits for.
+ * session that no one waits for.
  */
 
 /*
@@ -117,7 +117,7 @@ write_circle(const struct owner *start, struct buf *out)
 	buf_add(out, first->name, first->name_len);
 }
 
-/* Could a way lead back: does anybody wait for what the session holds? */
+/* Could a path lead back: does anyone wait for what the session holds? */
 static bool
 is_waited_for(const struct core *core, const struct owner *owner)
 {
@@ -183,7 +183,7 @@ deadlock_check(struct core *core, struct owner *owner)
 }
 
 /* A request with wait=0 takes no place in the queue for long, so limits.waiters
- * does not count for it. */
+ * does not apply to it. */
 static bool
 has_room(struct core *core, const struct owner *owner,
     const struct core_request *rq, const struct lock *l)

@@ -9,8 +9,8 @@
  * and those of parts (lock_hooks.words): of recall.c, about.c, force_message.c.
  * SEQ is that of a token of this run of the broker, because the channel has the
  * instance in its name; `free` is about a token of another broker.  If the
- * token SEQ is over, a message that hands the name to it has the name passed on
- * (stray(), give_back()), and any other does nothing.
+ * token SEQ is over, a message that hands the name to it makes the broker pass
+ * the name on (stray(), give_back()), and any other does nothing.
  */
 #include "config.h"
 
@@ -78,7 +78,7 @@ is_heard_there(const struct message *m, const char *history)
 	return strncmp(m->history, history, HISTORY_BYTES) == 0;
 }
 
-/* If the rest of the message can't be relied on, it is still a hint that the
+/* If the rest of the message cannot be relied on, it is still a hint that the
  * name was handed to us, and a confirm asks about it. */
 static void
 on_given_message(struct core *core, struct lock *l, const struct message *m)
@@ -123,7 +123,7 @@ on_look_message(struct core *core, struct lock *l, const struct message *m)
 	lock_next(core, l);
 }
 
-/* The token hold that this broker waits for ends in so many ms. */
+/* The token hold that this broker waits for ends in that many ms. */
 static void
 on_ends_message(struct core *core, struct lock *l, const struct message *m)
 {
@@ -137,8 +137,8 @@ on_ends_message(struct core *core, struct lock *l, const struct message *m)
 	lock_next(core, l);
 }
 
-/* The token that the message names has let the name go: where there is no queue,
- * whoever waits tries again. */
+/* The token that the message names has let the name go: without a queue, this
+ * broker tries again if it waits. */
 static void
 on_free_message(struct core *core, struct lock *l, const struct message *m)
 {
@@ -175,9 +175,9 @@ static const struct message_word own_words[] = {
 };
 
 /*
- * Is the message about the token of the lease, or about its next token, of
- * which a message may tell before the reply does?  A lease that is being given
- * back is not handed over any more: such a message is old.
+ * Is the message about the token of the lease, or about its next token, which a
+ * message may mention before the reply does?  A lease that is being given back
+ * is no longer handed over: such a message is old.
  */
 static bool
 is_of(const struct lock *l, const struct message_word *word, uint64_t seq)
@@ -192,7 +192,7 @@ is_of(const struct lock *l, const struct message_word *word, uint64_t seq)
 /*
  * The name was handed to a token for which this broker has no use, while it is
  * busy with another one.  Ends that token, so that the name goes to the next in
- * line, and not to nobody.
+ * line, and is not left unused.
  */
 static void
 give_back(struct core *core, const struct lock *l, const struct message *m)

@@ -16,7 +16,7 @@
 #include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/names.h"
 
-/* The only holder may also have what it has in the other mode: it re-enters, or
+/* The only holder may also hold the name in the other mode: it re-enters, or
  * upgrades. */
 bool
 lock_compatible(const struct lock *l, const struct waiter *w)
@@ -119,7 +119,7 @@ lock_keeps_alone(
 }
 
 /* If a convert may have been carried out, the mode is not known, and others may
- * share the name; so nobody new is granted it. */
+ * share the name; so no new holder is granted it. */
 static bool
 mode_suits(const struct core *core, const struct lock *l,
     const struct waiter *w, bool again)
@@ -152,7 +152,7 @@ lock_suits(
 
 /*
  * What is lacking decides what is asked for: a longer key or fences come with a
- * renewal, which any server carries out that is there; another mode takes a
+ * renewal, which any server that is up carries out; another mode takes a
  * convert, which lets others in or shuts them out, and so needs a server that
  * may grant.
  */

@@ -18,7 +18,7 @@ bool lock_reenters(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
 /*
- * Does the name linger in a way that excludes w (NULL: anybody)?  Not if it
+ * Does the name linger in a way that excludes w (NULL: anyone)?  Not if it
  * lingers for the session of w, or if w only re-enters.
  */
 bool lock_lingers(
@@ -33,9 +33,9 @@ bool lock_kept_for(
     const struct core *core, const struct lock *l, const struct waiter *w);
 
 /*
- * Does somebody else here come before the first waiter?  A token that polls has
- * a place in the queue in the store beside that of this broker.  So that the
- * waiters get on whatever tokens do, the broker gives way at most
+ * Does another client here come before the first waiter?  A token that polls
+ * has a place of its own in the store's queue, beside this broker's.  So that
+ * the waiters make progress whatever tokens do, the broker gives way at most
  * locks.handovers times between two grants, unless it has just made one.
  */
 bool lock_gives_way(const struct core *core, const struct lock *l);
@@ -46,7 +46,7 @@ bool lock_free_for(
 
 /*
  * Does the name linger for the session of w, which now wants to share it?  Then
- * the lease stays exclusive: nobody else may join before the linger is over.
+ * the lease stays exclusive: no one else may join before the linger is over.
  * Not if others hold the name: it lingers because one of several sharers here
  * has left, and w joins those that stayed.
  */

@@ -43,8 +43,8 @@ count_grant(struct core *core, struct lock *l)
 	parting_over(core, l, false);
 }
 
-/* All sharers of one phase have the same fence: of a lease that is shared the
- * reserve is that fence, and nobody takes it away. */
+/* All sharers of one phase have the same fence: the reserve of a shared lease
+ * is that fence, and is not used up. */
 static uint64_t
 next_fence(struct lock *l)
 {
@@ -58,8 +58,8 @@ next_fence(struct lock *l)
 
 /*
  * A session that has the name already re-enters its hold, or upgrades it with a
- * new fence.  So a resource can tell late requests of those that shared the
- * name with it from its own.
+ * new fence.  So a resource can distinguish this session's requests from late
+ * ones of sessions that shared the name with it.
  */
 void
 lock_grant(struct core *core, struct waiter *w)
@@ -86,7 +86,7 @@ lock_grant(struct core *core, struct waiter *w)
 	count_grant(core, l);
 	LOCK_HOOK(granted, core, l, shared);
 	reenter_others(core, h, w->group != NULL);
-	if (w->group == NULL) /* else when it has all of it */
+	if (w->group == NULL) /* a group: when it has all names */
 		deadlock_check(core, h->holding.owner);
 }
 
@@ -94,13 +94,13 @@ lock_grant(struct core *core, struct waiter *w)
  * Re-entering: at once, or in walks over what sessions wait for.
  */
 
-#define FEW 50 /* so many are looked at at once */
+#define FEW 50 /* this many are looked at at once */
 
 /*
  * Lets w re-enter, another request of the session for the name, if it can.  A
- * member of a group can't by itself: but this name no longer holds its group
- * up, so those that are not here are asked for.  If it needs a longer key, it
- * comes next here, so that the next renewal asks for that.
+ * member of a group cannot by itself, but its name no longer holds the group
+ * up, so the names that are not here are asked for.  If it needs a longer key,
+ * it comes next here, so that the next renewal asks for that.
  */
 static void
 grant_again(struct core *core, struct hold *h, struct waiter *w)
@@ -125,7 +125,7 @@ grant_again(struct core *core, struct hold *h, struct waiter *w)
 }
 
 /* Looks at the first waiters of the queue; if there are only groups, those
- * further behind don't count. */
+ * further behind do not count. */
 static void
 look_in_queue(struct core *core, struct hold *h, unsigned left)
 {
@@ -162,7 +162,7 @@ reenter_others(struct core *core, struct hold *h, bool several)
 	const struct lock *l = h->lock;
 	bool groups = queue_of(l)->n == queue_of(l)->ngroups;
 
-	/* Those of several names look at the others themselves. */
+	/* Requests for several names look at the others themselves. */
 	if (several && groups)
 		return;
 	if (groups)

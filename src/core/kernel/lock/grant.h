@@ -10,14 +10,15 @@
 void lock_grant(struct core *core, struct waiter *w);
 
 /*
- * A session has come to hold a name: its other requests for that name need not
- * wait any more, but re-enter.
+ * A session has come to hold a name: its other requests for that name need no
+ * longer wait, but re-enter.
  *
  * If the queue of the name is short, or the session waits for few things, they
- * do so at once.  Otherwise a walk comes by all that the session waits for, in
- * parts, and once for all names that it got meanwhile.  Until then a request
- * waits like any other: nobody else is granted what the session has, and if the
- * session lets go before, the request goes on waiting in its place.
+ * do so at once.  Otherwise a walk visits everything that the session waits
+ * for, in parts, and once for all names that it got meanwhile.  Until then a
+ * request waits like any other: no other session is granted a name that this
+ * one has, and if this one releases it before, the request goes on waiting in
+ * its place.
  */
 
 /* `several`: it was granted with others of a LOCK of several names. */

@@ -107,7 +107,7 @@ group_tell(struct core *core, struct group *g)
 	group_free(core, g, waiter_free);
 }
 
-/* All waiters are made before the first is put into a queue: whoever looks at
+/* All waiters are made before the first is put into a queue: code that looks at
  * one finds the group whole. */
 static struct group *
 group_new(struct core *core, struct owner *owner, const struct core_request *rq,
@@ -163,7 +163,7 @@ all_held(const struct core *core, const struct group *g)
 }
 
 /*
- * A TRYLOCK that can't succeed is answered before it is in any queue, so that
+ * A TRYLOCK that cannot succeed is answered before it is in any queue, so that
  * no name is asked for in vain.  If the session has all the names already,
  * nothing is asked of the store, unless a key must live longer.
  */

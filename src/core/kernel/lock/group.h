@@ -6,7 +6,7 @@
  * A waiting group holds none of its names.  A lease that is here only for
  * groups is idle, and passes to single requests, here and elsewhere.  That
  * could go on for ever, so it ends when the group has waited as long as a lease
- * lasts: then the group is *starving*, and nobody passes it any more.
+ * lasts: then the group is *starving*, and no one passes it any longer.
  *
  * Groups of one broker queue up for all their names in one step, so they stand
  * in the same order everywhere.  Between brokers, groups take names in byte
@@ -38,11 +38,11 @@ bool group_has_already(const struct core *core, const struct waiter *w);
 
 /*
  * Could the group of w be granted all its other names, if their leases fitted,
- * without passing anybody whom it may not pass?
+ * without passing anyone that it may not pass?
  */
 bool group_free_but(const struct core *core, const struct waiter *w);
 
-/* Has the group waited so long that nobody may pass it any more? */
+/* Has the group waited so long that no one may pass it any longer? */
 static inline bool
 group_starving(const struct core *core, const struct group *g)
 {
@@ -56,7 +56,7 @@ group_starving(const struct core *core, const struct group *g)
 bool group_in_turn(const struct core *core, const struct waiter *w);
 
 /*
- * Who may overtake a group.  A member that can't be granted yet is a *blocker*
+ * Who may overtake a group.  A member that cannot be granted yet is a *blocker*
  * of the waiters that stand behind it and came later: they may not have the
  * name before it.  It is one only if
  *
@@ -80,8 +80,9 @@ bool group_in_turn(const struct core *core, const struct waiter *w);
  * one name stands behind others in its other queues: each of two such groups
  * would block the other.
  *
- * group_blocker() takes the blocker of w (NULL: none) and returns that of the
- * waiters behind w: w itself, if it is a blocker that came before the other.
+ * group_blocker() takes the blocker of w (NULL: none) and returns the blocker
+ * of the waiters behind w: w itself, if it is a blocker that came before the
+ * other.
  */
 const struct waiter *group_blocker(const struct core *core,
     const struct waiter *blocker, const struct waiter *w);

@@ -243,8 +243,8 @@ group_idle(struct core *core, struct lock *l)
 
 /* Memory. */
 
-/* A group that lacks a member is being answered; until it is freed, nobody
- * grants it, or looks at its other names (left < n). */
+/* A group that lacks a member is being answered; until it is freed, it is not
+ * granted, and its other names are not looked at (left < n). */
 void
 group_forget(struct waiter *w)
 {

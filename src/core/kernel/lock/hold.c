@@ -4,8 +4,8 @@
  * A hold begins with the grant, but its client hears of that only at the FLUSH.
  * In between it is *untold*: it counts against others like any hold, but it may
  * be taken back as if it had never been.  An untold hold that ends leaves no
- * keep and no delay of its own, its loss is told to nobody, and its request
- * waits on if its client is there.
+ * keep and no delay of its own, its loss is not told, and its request waits on
+ * if its client is there.
  *
  * Each grant of a hold, the first and every re-entry, has its own waiter, which
  * says what the FLUSH will tell of it.
@@ -100,8 +100,8 @@ hold_was_told(const struct hold *h)
 	return hold_depth(h) > untold(h);
 }
 
-/* What the client was told before, of this hold or of an earlier one, goes
- * on. */
+/* What the client was told before, of this hold or of an earlier one, still
+ * counts. */
 void
 hold_promise_told(struct hold *h)
 {
@@ -115,7 +115,7 @@ hold_promise_told(struct hold *h)
 	t->shared_fence = 0;
 }
 
-/* The client is told of a grant: what that has asked for is promised. */
+/* The client is told of a grant: what its request asked for is promised now. */
 static void
 promise(const struct core *core, struct hold *h, const struct waiter *w)
 {
@@ -132,8 +132,10 @@ promise(const struct core *core, struct hold *h, const struct waiter *w)
 	t->told_delay_ms = max_ms(t->told_delay_ms, w->delay_ms);
 }
 
-/* Raises keep and delay to what w asks for; a grant never lowers them.  A hold
- * with either counts as one that may be kept for nobody, once (unowned.c). */
+/*
+ * Raises keep and delay to what w asks for; a grant never lowers them.  A hold
+ * with either counts once as one that may become a reserved name (unowned.c).
+ */
 static void
 lengthen(struct core *core, struct hold *h, const struct waiter *w)
 {
@@ -157,8 +159,8 @@ lock_binds(struct core *core, struct lock *l, const struct owner *owner)
 	LOCK_HOOK(binds, core, l, owner);
 }
 
-/* When the last is gone, what holders and requests have asked for counts no
- * more (lessee.c). */
+/* When the last is gone, what holders and requests have asked for no longer
+ * counts (lessee.c). */
 void
 lock_unbinds(struct core *core, struct lock *l)
 {
@@ -243,7 +245,7 @@ hold_told(struct core *core, struct waiter *w)
 	assert(w->claim.granted && !w->withdrawn);
 	LOCK_HOOK(told, core, w);
 	w->result = RESULT_GRANTED;
-	/* A name that is locked anew is not lost any more. */
+	/* A name that is locked again is no longer lost. */
 	owner_take_lost(w->claim.owner, l->name, l->name_len);
 	if (h != NULL)
 		promise(core, h, w);
@@ -362,8 +364,8 @@ note_lost(
 	core->stats.lost++;
 }
 
-/* Whoever gives back a lock that is at risk mostly does so because of that, and
- * stops what it was doing: people must hear of it as of a loss.  Of what was
+/* A client that releases a lock at risk mostly does so because of the risk, and
+ * stops its work: operators must hear of that as of a loss.  Of what was
  * forfeited they have heard. */
 void
 hold_give_back(struct core *core, struct hold *h, const char *end, bool clean)
@@ -410,9 +412,9 @@ hold_forfeit(
 }
 
 /*
- * The loss is told before the hold is freed, and so before anybody else can be
- * granted the name.  What was never told can't be lost: the grant is only
- * withdrawn.
+ * The loss is told before the hold is freed, and so before any other client can
+ * be granted the name.  A hold that was never told cannot be lost: the grant is
+ * only withdrawn.
  */
 void
 hold_lose(struct core *core, struct hold *h, const char *reason, const char *by)

@@ -12,12 +12,12 @@
 struct hold *hold_find(
     const struct core *core, const struct lock *l, const struct owner *owner);
 
-/* The hold is now one of the name's holders; it is none any more.  Requires
- * that its owner has no other among them; the caller frees it. */
+/* The hold is now one of the name's holders; it no longer is.  Requires that
+ * its owner has no other among them; the caller frees it. */
 void holders_join(struct lock *l, struct hold *h);
 void holders_leave(struct lock *l, struct hold *h);
 
-/* What few holds have; all zero if this one has nothing. */
+/* The data that few holds have; all zero if this one has none. */
 const struct hold_rare *hold_rare(const struct hold *h);
 
 /* Returns hold.rare, to be written; makes it if there is none yet. */
@@ -39,7 +39,7 @@ void hold_keep_until(struct hold *h, int64_t at_ms);
 /* The same, and the client counts on it, whatever it was told. */
 void hold_promise_until(struct hold *h, int64_t at_ms);
 
-/* Counts the hold as that of a client that is gone, or no longer.  Returns
+/* Counts the hold as one whose client is gone, or as such no longer.  Returns
  * whether that is a change. */
 bool hold_set_gone(struct hold *h, bool gone);
 
@@ -90,22 +90,22 @@ void hold_bind(struct core *core, struct hold *h, int64_t hold_ms);
  */
 void hold_end(struct core *core, struct hold *h, bool clean);
 
-/* The same for a hold that the session was told of, and has given back or left:
+/* The same for a hold that the session was told of, and has released or left:
  * `end` as in struct measure_hold.  If it was at risk, it was given up. */
 void hold_give_back(
     struct core *core, struct hold *h, const char *end, bool clean);
 
 /*
  * Ends and frees the hold, and tells the session that it has lost the name, if
- * it was told of the hold at all.  `by`: who forced it; else NULL.
+ * it was told of the hold at all.  `by`: who forced it, or NULL.
  */
 void hold_lose(
     struct core *core, struct hold *h, const char *reason, const char *by);
 
 /*
- * Tells the session the same, and the hold lives on until that lets go: it is
- * renewed, nothing bounds it, and nobody else gets the name.  Requires that the
- * session was told of the hold, and not this.
+ * Tells the session the same, but the hold lives on until the session releases
+ * it: it is renewed, nothing bounds it, and no other client gets the name.
+ * Requires that the session was told of the hold, and not of this.
  */
 void hold_forfeit(
     struct core *core, struct hold *h, const char *reason, const char *by);

@@ -1,8 +1,8 @@
 /*
  * The holders of a name, and what was agreed on for each hold.
  *
- * The list has the latest hold first.  A name that very many share has a table
- * of them besides (rare.crowd), in which each hold is found by its owner; its
+ * The list has the latest hold first.  A name with very many sharers also has a
+ * table of them (rare.crowd), in which each hold is found by its owner; its
  * link is in hold.rare, so that the many holds of names with few holders need
  * none.
  */
@@ -27,7 +27,7 @@ owner_id(const struct table_link *link, size_t *len)
 	return (const char *)&t->hold->holding.owner->id;
 }
 
-/* Is called for nearly each request, so it must not look at all who share a
+/* Is called for nearly each request, so it must not look at all sharers of a
  * name. */
 struct hold *
 hold_find(
@@ -72,7 +72,7 @@ hold_need_rare(struct hold *h)
 	return h->rare;
 }
 
-/* Beyond FEW holders, all that there are go into a table that is new. */
+/* Beyond FEW holders: puts all present holders into a new table. */
 void
 holders_join(struct lock *l, struct hold *h)
 {
@@ -94,7 +94,7 @@ holders_join(struct lock *l, struct hold *h)
 		    l->rare->crowd, &hold_need_rare(hold_of(any))->by_owner);
 }
 
-/* The table stays until far fewer are left, so that one holder who comes and
+/* The table stays until far fewer are left, so that one holder that comes and
  * goes does not make and free it.  The hold still has its rare part. */
 void
 holders_leave(struct lock *l, struct hold *h)
@@ -160,8 +160,8 @@ hold_step_out(struct hold *h)
 
 /*
  * The name remembers the latest keep of all, for names that have very many
- * holders (lessee.c).  That is never lowered while anybody has a keep, so the
- * key may live longer than need be.
+ * holders (lessee.c).  That is never lowered while any holder has a keep, so
+ * the key may live longer than need be.
  */
 void
 hold_keep_until(struct hold *h, int64_t at_ms)

@@ -1,5 +1,5 @@
 /*
- * Which parts have which hook: lists as those of turn/part.c.
+ * Which parts have which hook: lists like those of turn/part.c.
  */
 #include "config.h"
 

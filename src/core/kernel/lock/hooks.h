@@ -1,10 +1,10 @@
 /*
- * What the kernel tells parts about names (turn/part.h), and asks them.
+ * Notices and questions of the kernel to parts about names (turn/part.h).
  *
  * The functions are called in the order of the list of parts, at the one place
  * that each names.  None may grant, end or free anything there; a part that
- * wants a name looked at again touches it (names.h).  What may answer says so:
- * the first that does counts.
+ * wants a name looked at again touches it (names.h).  Functions that may answer
+ * say so: the first answer counts.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_LOCK_HOOKS_H
 #define LOCKBROKER_CORE_KERNEL_LOCK_HOOKS_H
@@ -19,9 +19,9 @@ struct message_word;
 
 /* Static; whatever a part does not need is NULL. */
 struct lock_hooks {
-	/* A name.  lock_next() begins; is done, and may free it; is done, and it
-	 * lives on; it is freed.  Another broker was seen to have it; it came; its
-	 * lease was renewed, with so much left. */
+	/* A name.  lock_next() begins; is done, and may free it; is done, and
+	 * it lives on; it is freed.  Another broker was seen to have it; it
+	 * came; its lease was renewed, with that much left. */
 	void (*changed)(struct core *core, struct lock *l);
 	void (*settles)(struct core *core, struct lock *l);
 	void (*settled)(struct core *core, struct lock *l);
@@ -29,7 +29,7 @@ struct lock_hooks {
 	void (*elsewhere)(struct core *core, struct lock *l);
 	void (*arrived)(struct core *core, struct lock *l);
 	void (*renewed)(struct core *core, struct lock *l, int64_t left_ms);
-	/* Somebody else wants it, while nobody has it here. */
+	/* Another client wants it, while it has no holder here. */
 	void (*wanted)(struct core *core, struct lock *l);
 	/* A hold or request with keep= or delay= comes; or goes, or the client of
 	 * one does. */
@@ -52,10 +52,11 @@ struct lock_hooks {
 	void (*busy)(struct core *core, struct lock *const *locks, unsigned n);
 
 	/* May it be granted to that waiter now, to whom the kernel would grant
-	 * it?  Whoever says no touches the name when that has changed. */
+	 * it?  A part that says no touches the name when its answer changes. */
 	bool (*may_grant)(const struct core *core, const struct lock *l,
 	    const struct waiter *w);
-	/* A grant: it passes on; to one session; its client is told. */
+	/* A grant: the name passes on; it is granted to one session; the client
+	 * is told. */
 	void (*passes)(struct core *core, struct lock *l);
 	void (*granted)(struct core *core, struct lock *l, bool shared);
 	void (*told)(struct core *core, const struct waiter *w);
@@ -82,10 +83,10 @@ struct lock_hooks {
 	    const struct hold *h, const char *by);
 	void (*stopped)(struct core *core, const struct hold *h);
 
-	/* Is somebody else here who wants the name, came before that request,
-	 * and has a place in the queue in the store?  Who has it here, and is
-	 * no session?  A name that was kept for nobody is a token hold of nobody
-	 * now, by that operation, for so long yet. */
+	/* Does another client here want the name, with a place of its own in
+	 * the store's queue, and before that request?  Who has it here, without
+	 * being a session?  A reserved name is now a token hold without a
+	 * client, by that operation, for that long yet. */
 	bool (*comes_before)(const struct core *core, const char *name,
 	    size_t len, uint64_t came);
 	bool (*token_held)(const struct core *core, const char *name,
@@ -107,7 +108,7 @@ void hooks_init(struct core *core);
 #define LOCK_HOOKS(function, core) \
 	((core)->locks->hooks[LOCK_HOOK_ROW(function)])
 
-/* As PARTS_CALL(): the core is the first argument of each function. */
+/* Like PARTS_CALL(): the core is the first argument of each function. */
 #define LOCK_HOOK(function, ...)                                    \
 	do {                                                        \
 		const struct lock_hooks *const *hook_ =             \

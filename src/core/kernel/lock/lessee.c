@@ -1,6 +1,5 @@
 /*
- * What a name answers when its lease asks, and does when its lease tells it
- * something.
+ * How a name answers the questions of its lease, and acts on its notices.
  *
  * The lease knows neither waiters nor holders; nothing here knows of tokens or
  * keys.  Questions look at the first part of the queue only (WANTED_MAX and so
@@ -22,11 +21,11 @@
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
 
-#define HOLDERS_FEW 8	   /* of more, the most that any has asked for counts */
+#define HOLDERS_FEW 8	   /* of more, the longest that any asked for counts */
 #define WANTED_MAX 100	   /* how far in a queue to look for demand */
 #define LOOK_MAX 100	   /* how far in a queue to look for groups */
 #define JUMPED_MAX 50	   /* how many that have jumped it are looked at */
-#define KEEP_SLACK_MS 1000 /* a keep begins at most so long after its key */
+#define KEEP_SLACK_MS 1000 /* how long after its key a keep begins, at most */
 
 static struct lease *
 find_lease(const struct core *core, const char *name, size_t len)
@@ -39,9 +38,9 @@ find_lease(const struct core *core, const char *name, size_t len)
 /* What is wanted. */
 
 /*
- * Does anybody want the lease now?  For a member whose group is not in turn,
- * the broker tries once.  A waiter that may not pass a group is blocked, unless
- * it is to be answered at once.
+ * Is the lease wanted now?  For a member whose group is not in turn, the broker
+ * tries once.  A waiter that may not pass a group is blocked, unless it is to
+ * be answered at once.
  */
 static enum lease_demand
 demand(const struct core *core, const struct lease *lease)
@@ -144,7 +143,7 @@ reserve(const struct core *core, struct lease *l)
 /*
  * Notes that the lease was asked for on behalf of all that wait now: a member
  * that has been tried for is not tried for again before its group is in turn.
- * Returns whether anybody would wait in the queue in Redis.
+ * Returns whether any of them would wait in the queue in Redis.
  */
 static bool
 try(const struct core *core, struct lease *l)
@@ -177,7 +176,8 @@ queues_again(const struct lease *lease)
 	       TAILQ_EMPTY(&queue_of(l)->impatient);
 }
 
-/* Is it kept for a group that is in turn?  `starving`: only for such a one. */
+/* Is it kept for a group that is in turn?  `starving`: only for a starving
+ * one. */
 static bool
 keeps(const struct core *core, const struct lease *lease, bool starving)
 {
@@ -218,7 +218,7 @@ taken_up(const struct core *core, const struct lease *lease)
 	       (w->group == NULL || group_takes_up(core, w));
 }
 
-/* Counts: the waiters here must get on, however many tokens poll. */
+/* Counts: the waiters here must make progress, however many tokens poll. */
 static bool
 gives_way(struct core *core, struct lease *lease)
 {
@@ -238,7 +238,7 @@ grant(struct core *core, struct lease *l)
 	return lock_grant_next(core, lock_with(l));
 }
 
-/* If no work is left, the next step grants the name to the others. */
+/* If the step has no work left, the next one grants the name to the others. */
 static bool
 grants_on(struct core *core, struct lease *l)
 {
@@ -248,7 +248,7 @@ grants_on(struct core *core, struct lease *l)
 	return false;
 }
 
-/* If somebody holds the name, only a group that comes first counts. */
+/* If the name is held, only a group that comes first counts. */
 static void
 idle(struct core *core, struct lease *lease)
 {
@@ -283,7 +283,7 @@ not_free(struct core *core, struct lease *l)
 	queue_settle(core, lock_with(l), true);
 }
 
-/* The key is another's now, so the name no longer lingers here. */
+/* The key belongs to another now, so the name no longer lingers here. */
 static void
 then_gone(struct core *core, struct term *t, int64_t since_ms)
 {

@@ -71,7 +71,7 @@ oldest_first(
 }
 
 /*
- * A request of a session that has the name, in a mode that will do, which waits
+ * A request of a session that has the name, in a mode that will do; it waits
  * only for a longer key.  It goes before all groups: one of them may wait for
  * this very session, which may wait for this answer.
  */
@@ -94,8 +94,8 @@ reentrant(const struct core *core, const struct lock *l)
 }
 
 /*
- * The first waiter in line, passing over groups that can't be granted yet and
- * may be passed.  NULL: nobody may have the name now.
+ * The first waiter in line, passing over groups that cannot be granted yet and
+ * may be passed.  NULL: no waiter may have the name now.
  */
 static struct waiter *
 candidate(const struct core *core, const struct lock *l)
@@ -128,7 +128,7 @@ lock_in_line(const struct core *core, const struct lock *l)
 	return w != NULL ? w : waiter_first(l);
 }
 
-/* Is w from a sharer that wants the name for itself while others share it? */
+/* Is w from a sharer that wants the name exclusively while others share it? */
 static bool
 is_hopeless(
     const struct core *core, const struct lock *l, const struct waiter *w)
@@ -163,9 +163,9 @@ lock_grant_next(struct core *core, struct lock *l)
 }
 
 /*
- * Two sharers that both want the name for themselves would wait for each other
- * to leave; on two brokers nobody sees that circle, so each is refused as soon
- * as the store says that others share the name.
+ * Two sharers that both want the name exclusively would wait for each other to
+ * leave; on two brokers neither sees that circle, so each is refused as soon as
+ * the store says that others share the name.
  */
 void
 lock_upgrade_refused(struct core *core, struct lock *l)
@@ -249,8 +249,8 @@ pass_on_meanwhile(struct core *core, struct lock *l)
 	(void)lock_grant_next(core, l);
 }
 
-/* Has the lease do what comes next, until an operation is in flight or there is
- * nothing to do.  `unwanted`: only while nobody waits. */
+/* Makes the lease do what comes next, until an operation is in flight or there
+ * is nothing to do.  `unwanted`: only while no one waits. */
 static void
 decide(struct core *core, struct lock *l, bool unwanted)
 {
@@ -263,9 +263,9 @@ decide(struct core *core, struct lock *l, bool unwanted)
  * In this order: those that watch the name, or wait for its end, are noted, as
  * they see only the state at the end of the step.  If the holders are about to
  * lose the name, nothing happens before all of them have been told.  The lease
- * decides, which also grants; then requests that don't wait are answered, by
- * what is known after that; and if nobody waits any more, the lease may have
- * something to do again.
+ * decides, which also grants; then requests that do not wait are answered, by
+ * what is known after that; and if no request waits any longer, the lease may
+ * have something to do again.
  */
 bool
 lock_next(struct core *core, struct lock *l)
@@ -278,7 +278,7 @@ lock_next(struct core *core, struct lock *l)
 		pass_on_meanwhile(core, l);
 	queue_settle(core, l, false);
 	decide(core, l, true);
-	/* A lease that was let go and is kept for a waiter here is as good as
+	/* A lease that was released and is kept for a waiter here is as good as
 	 * passed on. */
 	if (lease_is_held(&l->lease) &&
 	    (l->lease.pending == NULL || l->queue != NULL))

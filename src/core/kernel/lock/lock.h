@@ -6,7 +6,7 @@
 
 #include "core/kernel/lock/names.h"
 
-/* Frees the lock.  Requires that nobody holds the name or waits for it. */
+/* Frees the lock.  Requires that the name has no holder and no waiter. */
 void lock_free(struct core *core, struct lock *l);
 
 /*
@@ -19,10 +19,10 @@ bool lock_next(struct core *core, struct lock *l);
 /* A job: lock_next() for names that were touched. */
 bool lock_run_touched(struct core *core);
 
-/* The store has said that somebody else waits for the name. */
+/* The store has said that another broker or client waits for the name. */
 void lock_contended(struct core *core, const char *name, size_t len);
 
-/* Somebody who is no session wants the name.  If it is warm, it is given back
+/* A client that is no session wants the name.  If it is warm, it is given back
  * before anything that the caller asks the store for after this. */
 void lock_recall(struct core *core, const char *name, size_t len);
 
@@ -34,7 +34,7 @@ void lock_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
 /*
- * The waiter whose mode the lease should have when it comes; NULL: nobody
+ * The waiter whose mode the lease should have when it comes; NULL: no one
  * waits.  It is not of a group that lacks other names if another waiter could
  * be granted at once: the lease would go back and come again in the same mode.
  */
@@ -43,8 +43,9 @@ const struct waiter *lock_in_line(
 
 /*
  * Grants the name to the waiter that may have it now, or refuses an upgrade
- * that can't be.  Returns false if it did neither: the lease does not fit yet
- * (an operation may be under way that makes it fit), or nobody may have it.
+ * that is impossible.  Returns false if it did neither: the lease does not fit
+ * yet (an operation may be under way that makes it fit), or no waiter may have
+ * it.
  */
 bool lock_grant_next(struct core *core, struct lock *l);
 
@@ -63,7 +64,7 @@ void unlock_timer(struct core *core, struct timer *t);
 struct hold *hold_or_refuse(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
-/* A name as the lessee of its lease, and of the term of that. */
+/* A name as the lessee of its lease and of the lease's term. */
 extern const struct lease_lessee lock_lessee;
 extern const struct term_lessee lock_of_term;
 
@@ -74,7 +75,8 @@ extern const struct swept names_swept;
  * simulator; aborts if one is broken.  Returns how many are blocked. */
 size_t locks_check(const struct core *core);
 
-/* How many waiters were granted, and wait to be told.  Looks at all of them. */
+/* How many waiters were granted and have not been told yet.  Looks at all of
+ * them. */
 uint64_t locks_untold(const struct core *core);
 
 #endif

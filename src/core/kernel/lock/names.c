@@ -182,8 +182,8 @@ names_next(struct lock_walk *walk)
 	return lock_of(link);
 }
 
-/* Whoever makes a lock touches it or calls lock_next(): otherwise a lock of
- * which nothing is known would stay. */
+/* A caller that makes a lock touches it or calls lock_next(): otherwise a lock
+ * of which nothing is known would stay. */
 struct lock *
 lock_make(struct core *core, const char *name, size_t len)
 {
@@ -276,7 +276,7 @@ names_touched(const struct core *core)
 }
 
 /* The lock may be touched again at once, and then stands at the end: so one
- * name can't keep the others waiting. */
+ * name cannot keep the others waiting. */
 struct lock *
 lock_next_touched(struct core *core)
 {

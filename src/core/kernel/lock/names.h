@@ -73,7 +73,7 @@ struct lock *lock_next_touched(struct core *core);
 /* Are only tombstones left, which end without this broker? */
 bool names_all_over(const struct core *core);
 
-/* How many names has a broker that stops left to Redis, kept for nobody? */
+/* How many names has a stopping broker left to Redis as reserved? */
 size_t names_left_behind(const struct core *core);
 
 /* Does the guard have no names? */

@@ -2,9 +2,9 @@
  * Partings: an UNLOCK is answered when Redis has confirmed that all its names
  * are free, or passed on.
  *
- * So a client that has its answer may tell another one, who then finds the name
- * free through any broker.  The session may be gone by then: the answer finds
- * nobody, and nothing else depends on it.
+ * So a client that has its answer may notify another client, which then finds
+ * the name free through any broker.  The session may be gone by then: the
+ * answer reaches no client, and nothing else depends on it.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ parting_drop(struct core *core, struct parting *p)
 	p->left--;
 	if (p->left > 0)
 		return;
-	if (core->fx == NULL) { /* in core_free(): nobody is left */
+	if (core->fx == NULL) { /* in core_free(): no client is left */
 		free(p);
 		return;
 	}

@@ -99,8 +99,11 @@ set_patient(struct waiter *w)
 	w->impatient = false;
 }
 
-/* Has the session a right to the name?  A name that lingers is free for its
- * last holder; and a session that has it need not wait for those that don't. */
+/*
+ * Has the session a right to the name?  A name that lingers is free for its
+ * last holder; and a session that has it need not wait for sessions that do
+ * not.
+ */
 static bool
 goes_first(const struct core *core, const struct waiter *w)
 {
@@ -121,7 +124,7 @@ waiter_deadline_ms(
 	return wait_ms == CORE_WAIT_FOREVER ? 0 : core->now_ms + wait_ms;
 }
 
-/* Counts w in the queue of its name, which is made if nobody waits yet.  The
+/* Counts w in the queue of its name, which is made if no one waits yet.  The
  * caller puts w in its place. */
 static struct queue *
 enter_queue(struct core *core, const struct waiter *w)
@@ -252,7 +255,7 @@ insert_by_arrival(struct core *core, struct queue *q, struct waiter *w)
 }
 
 /*
- * A grant was not told: other requests of its session that had passed others
+ * A grant was not told: other requests of the session that had passed waiters
  * because of it go back to their places.
  */
 static void
@@ -263,7 +266,7 @@ step_back(struct core *core, struct lock *l, const struct owner *owner)
 
 	TAILQ_FOREACH_SAFE (w, &queue_of(l)->waiters, in_lock, next) {
 		if (looked++ == LOOK_MAX)
-			return; /* what has passed others stands at the head */
+			return; /* one that has passed others is at the head */
 		core_visit(core, 1);
 		if (w->claim.owner != owner || !w->jumped ||
 		    goes_first(core, w))
@@ -366,8 +369,8 @@ count_before(const struct waiter *w)
 	return w->ahead < n ? w->ahead : n;
 }
 
-/* The name that is in the way of a request: of several, one that somebody else
- * has. */
+/* The name that is in the way of a request: of several, one that is held by
+ * another session. */
 static const struct waiter *
 in_the_way(const struct core *core, const struct waiter *w)
 {
@@ -422,7 +425,8 @@ waiter_circle(struct core *core, struct waiter *w, struct span circle)
 	answered(core, w, RESULT_REFUSED);
 }
 
-/* Writes what keeps the broker from taking a name in Redis; false: nothing. */
+/* Writes what keeps the broker from taking a name in Redis; false: nothing
+ * does. */
 static bool
 why_unavailable(
     const struct core *core, const struct lock *l, char *why, size_t size)
@@ -438,7 +442,7 @@ why_unavailable(
 	return true;
 }
 
-/* Writes why Redis does not give the name, if nobody else here has it. */
+/* Writes why Redis does not give the name, if no one else here has it. */
 static bool
 why_not_given(
     const struct core *core, const struct waiter *w, char *why, size_t size)
@@ -450,7 +454,7 @@ why_not_given(
 	return others == 0 && why_unavailable(core, l, why, size);
 }
 
-/* The same for a request: of several names, only those count that it lacks. */
+/* The same for a request: of several names, only those that it lacks count. */
 static bool
 why_waited(
     const struct core *core, const struct waiter *w, char *why, size_t size)
@@ -487,8 +491,8 @@ queue_time_up(struct core *core, struct claim *c)
 }
 
 /*
- * Redis can't be asked for the name now: answers a waiter of a draining
- * session, and one with wait=0 that can't be served in time.  True: answered.
+ * Redis cannot be asked for the name now: answers a waiter of a draining
+ * session, and one with wait=0 that cannot be served in time.  True: answered.
  */
 static bool
 settle_unasked(struct core *core, struct waiter *w)
@@ -553,7 +557,7 @@ settle_waiter(struct core *core, struct waiter *w, uint64_t position,
 		waiter_answer(core, w, STATUS_CANCELLED);
 		return true;
 	}
-	if (taken) { /* and let in, whoever may come before it later */
+	if (taken) { /* and let in, whatever may come before it later */
 		w->queue_limit = UINT64_MAX;
 		set_patient(w);
 		return false;

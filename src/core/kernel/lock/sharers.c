@@ -31,7 +31,7 @@ name_of(const struct term *t, size_t *len)
 	return seen(t)->name;
 }
 
-/* Whoever takes the name next may count on hearing of a risk. */
+/* The next client to take the name may count on hearing of a risk. */
 static bool
 always(const struct term *t)
 {
@@ -107,7 +107,7 @@ const struct term_lessee lock_of_term = {
 
 /* As a holding. */
 
-/* Nobody else gets the name before nobody counts on the valid= any more. */
+/* The name goes to no other client while one still counts on the valid=. */
 static void
 outlive(struct core *core, struct holding *holding, int64_t valid_ms)
 {
@@ -116,7 +116,7 @@ outlive(struct core *core, struct holding *holding, int64_t valid_ms)
 	hold_promise_until(h, valid_ms + core->pad_ms + hold_rare(h)->delay_ms);
 }
 
-/* The next waiter may have the name before the owner lets go its next hold. */
+/* The next waiter may have the name before the owner releases its next hold. */
 static void
 let_go(struct core *core, struct holding *holding, bool clean)
 {
@@ -137,8 +137,8 @@ drop(struct core *core, struct holding *holding)
 
 /*
  * If the lease is over sooner than the broker had thought, the server's clock
- * has gained on its own.  A client that is not there does not hear of it, and
- * may count on a valid= that it was told.
+ * has gained on its own.  A client without a connection does not hear of it,
+ * and may count on a valid= that it was told.
  */
 static void
 lose(struct core *core, struct holding *holding, const struct loss *loss)

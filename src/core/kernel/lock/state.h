@@ -5,10 +5,10 @@
  *	  |                                 |                 |
  *	  +--------------- waiting ---------+-----------------+
  *
- * A lock is everything this broker knows of one name: its lease in the store,
- * its holders and its waiters here.  It exists while there is anything to know.
- * A waiter is one name of a request that has not been answered.  The core owns
- * all of them; the module that made one frees it.
+ * A lock is everything that this broker knows about one name: its lease in the
+ * store, its holders and its waiters here.  It exists while there is anything
+ * to know.  A waiter is one name of a request that has not been answered.  The
+ * core owns all of them; the module that made one frees it.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_LOCK_STATE_H
 #define LOCKBROKER_CORE_KERNEL_LOCK_STATE_H
@@ -34,8 +34,8 @@ struct hold_rare {
 	struct table_link by_owner; /* in lock_rare.crowd, if there is one */
 	struct timer bound;    /* armed if the time of holding is bounded */
 	int64_t hold_ms;       /* the bound, from when it was set; 0: none */
-	int64_t keep_until_ms; /* nobody else gets the name before then */
-	int64_t delay_ms;      /* nobody else so long after a bad end */
+	int64_t keep_until_ms; /* no one else gets the name before then */
+	int64_t delay_ms;      /* no one else for this long after a bad end */
 	/* The same two, as far as the client was told of them. */
 	int64_t told_keep_until_ms, told_delay_ms;
 	/* What it had before an untold upgrade; 0: there is none. */
@@ -63,8 +63,8 @@ struct hold {
  * granted and waiting for the FLUSH that tells it.
  */
 struct waiter {
-	/* Of several names only the claim of the first can be cancelled, and has
-	 * a deadline. */
+	/* Of several names, only the claim of the first can be cancelled and
+	 * has a deadline. */
 	struct claim claim;
 	TAILQ_ENTRY(waiter) in_lock; /* in its queue, until it is granted */
 	TAILQ_ENTRY(waiter) in_impatient; /* of the queue, if impatient */
@@ -93,8 +93,8 @@ struct waiter {
 };
 
 /*
- * Who waits for a name.  The core makes it with its first waiter, and frees it
- * with its last, so it is never empty; most names have none.
+ * The waiters for a name.  The core makes it with its first waiter, and frees
+ * it with its last, so it is never empty; most names have none.
  */
 struct queue {
 	struct waiter_list waiters;   /* in order of arrival, see queue.c */
@@ -126,8 +126,8 @@ struct group {
 };
 
 /*
- * What is known of few names only: those that changed hands, or are kept for
- * somebody.  Made by lock_need_rare(), freed with its lock.
+ * What is known of few names only: names that changed hands, or are kept for a
+ * session.  Made by lock_need_rare(), freed with its lock.
  */
 struct lock_rare {
 	uint64_t handovers;	 /* in all */
@@ -152,7 +152,7 @@ struct lock {
 	struct lease lease;	   /* what the broker has of it in the store */
 	struct table_link by_name; /* in names.table */
 	struct holding_list holders; /* the latest comes first */
-	struct queue *queue;	     /* owned; NULL: nobody waits here */
+	struct queue *queue;	     /* owned; NULL: no one waits here */
 	struct parting *parting;     /* an UNLOCK that waits for the release */
 	struct lock_rare *rare;	     /* owned; NULL: nothing, see lock_rare() */
 	uint32_t nholders;
@@ -180,14 +180,14 @@ lock_seen(const struct lease *l)
 	return container_of_const(l, struct lock, lease);
 }
 
-/* Does it stay with this broker, though nobody has it here? */
+/* Does it stay with this broker, though it has no holder here? */
 static inline bool
 lock_is_warm(const struct lock *l)
 {
 	return lease_rare(&l->lease)->warm_ms > 0;
 }
 
-/* The queue of a name; empty if nobody waits. */
+/* The queue of a name; empty if no one waits. */
 static inline const struct queue *
 queue_of(const struct lock *l)
 {

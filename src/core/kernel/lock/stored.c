@@ -32,7 +32,7 @@ stored_broker(const char *token, size_t n)
 }
 
 /* Of this run: an earlier run of the broker had another instance.  A bar at the
- * end says that the value is a token hold's. */
+ * end marks the value of a token hold. */
 bool
 stored_is_ours(const struct core *core, const char *value, size_t n)
 {

@@ -1,5 +1,5 @@
 /*
- * Values of keys: they tell who has a name in the store.
+ * Values of keys: they say who has a name in the store.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_LOCK_STORED_H
 #define LOCKBROKER_CORE_KERNEL_LOCK_STORED_H
@@ -18,8 +18,8 @@ struct stored {
 
 struct stored stored_parse(const char *value, size_t n);
 
-/* Returns the length of the name of the broker whose token it is, with which it
- * begins; 0: it is no token of a broker. */
+/* Returns the length of the broker's name at the beginning of a token; 0: it is
+ * no token of a broker. */
 size_t stored_broker(const char *token, size_t n);
 
 /* Is it a lease of this run of this broker?  A token hold is not. */

@@ -1,7 +1,7 @@
 /*
  * UNLOCK and EXTEND.  An UNLOCK is answered when Redis has confirmed that all
- * its names are free, or passed on; if Redis can't be reached, at once.  A hold
- * whose time is up ends here, too.
+ * its names are free, or passed on; if Redis cannot be reached, at once.  A
+ * hold whose time is up ends here, too.
  */
 #include "config.h"
 
@@ -16,9 +16,9 @@
 #include "core/kernel/turn/emit.h"
 
 /*
- * A lease may have run out, unseen, while the request was on its way: what the
- * session has lost is told before the answer.  If the session is granted the
- * name anew, its client may not have heard of that, so until then the request
+ * A lease may have run out, unseen, while the request was on its way: a loss is
+ * told to the session before the answer.  If the session is granted the name
+ * again, its client may not have heard of that, so until it has, the request
  * means the hold that was lost.
  */
 static struct hold *
@@ -49,10 +49,10 @@ not_held(struct core *core, struct owner *owner, uint64_t ref,
 }
 
 /*
- * Lets one level go; returns the depth that is left.  If the name goes back to
+ * Releases one level; returns the depth that is left.  If the name goes back to
  * the store, the UNLOCK waits for that.  If others here share it, a waiter here
- * gets it, or it stays warm, there is nothing to wait for.  And if nothing was sent, because
- * Redis can't be reached, the answer says so.
+ * gets it, or it stays warm, there is nothing to wait for.  And if nothing was
+ * sent, because Redis cannot be reached, the answer says so.
  */
 static uint32_t
 unlock_one(struct core *core, struct hold *h, struct parting *p)
@@ -79,12 +79,12 @@ unlock_one(struct core *core, struct hold *h, struct parting *p)
 }
 
 /*
- * First looks whether the session holds all the names, and then lets them go:
+ * First looks whether the session holds all the names, and then releases them:
  * so an UNLOCK that is refused has released nothing.  A loss is told once, for
  * it is forgotten then.
  *
  * The parting counts itself as one name until all are under way; otherwise the
- * first that comes back at once would answer for the others.
+ * first name to come back at once would answer for the others.
  */
 void
 unlock_request(
@@ -115,7 +115,7 @@ unlock_request(
 	parting_drop(core, p);
 }
 
-/* A loss is still owed to an UNLOCK: nobody else takes it. */
+/* A loss is still owed to an UNLOCK: no one else takes it. */
 struct hold *
 hold_or_refuse(
     struct core *core, struct owner *owner, const struct core_request *rq)
@@ -145,8 +145,8 @@ extend_request(
 
 /*
  * A re-entry that was not told yet goes back to its place before the name is
- * granted to anybody else.  If there are more, the FLUSH puts all of them back,
- * so that they re-enter together.
+ * granted to any other session.  If there are more, the FLUSH puts all of them
+ * back, so that they re-enter together.
  */
 static void
 wait_on(struct core *core, const struct lock *l, const struct owner *owner)
@@ -171,8 +171,8 @@ unlock_timer(struct core *core, struct timer *t)
 	const struct owner *owner = h->holding.owner;
 	struct lock *l = h->lock;
 
-	/* The bound begins to count when a grant is told; and what was
-	 * forfeited has none. */
+	/* The bound begins to count when a grant is told; and a forfeited hold
+	 * has none. */
 	if (!hold_was_told(h) || h->rare->forfeited) {
 		core_arm(
 		    core, &h->rare->bound, core->now_ms + h->rare->hold_ms);

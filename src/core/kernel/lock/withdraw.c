@@ -2,7 +2,7 @@
  * Requests that are withdrawn.
  *
  * A hold ends cleanly here, without a delay, even if its client was cut off: it
- * has never heard of the grant, so it can't be at work under it.
+ * has never heard of the grant, so it cannot be at work under it.
  */
 #include "config.h"
 

@@ -25,7 +25,8 @@ claims_init(struct core *core)
 	TAILQ_INIT(&core->owners->granted);
 }
 
-/* Untagged requests come first: a walk that looks for them ends behind them. */
+/* Untagged requests come first: a walk that looks for them ends after the last
+ * of them. */
 static void
 wait_in_owner(struct claim *c)
 {
@@ -91,8 +92,8 @@ claim_find(const struct core *core, const struct owner *owner, uint64_t ref)
 	return link == NULL ? NULL : container_of(link, struct claim, by_ref);
 }
 
-/* What is granted can't be cancelled any more, and has no deadline: its answer
- * is on its way. */
+/* A request that was granted can no longer be cancelled, and has no deadline:
+ * its answer is on its way. */
 void
 claim_grant(struct core *core, struct claim *c)
 {
@@ -196,7 +197,8 @@ claims_refuse(struct core *core, struct owner *owner)
 	return first_of(owner) == NULL;
 }
 
-/* A broker that stops refuses also what it has granted and not told. */
+/* A broker that stops also refuses requests that it has granted and not
+ * told. */
 void
 claims_tell(struct core *core)
 {

@@ -9,9 +9,9 @@
  *	                    +--> answered, claim_end <--------+
  *
  * It is embedded in what waits: a waiter (lock/state.h), which stands for one
- * name of a LOCK, an entry in the line of a synchronizer (sync/sync.h), a STATUS
- * while Redis is away (status.c).  Whoever embeds it says by a class what its
- * end means there.  A tagged request can be cancelled while it waits.
+ * name of a LOCK, an entry in the line of a synchronizer (sync/sync.h), a
+ * STATUS while Redis is away (status.c).  What embeds it says by a class what
+ * its end means there.  A tagged request can be cancelled while it waits.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_SESSION_CLAIM_H
 #define LOCKBROKER_CORE_KERNEL_SESSION_CLAIM_H
@@ -30,7 +30,7 @@ struct claim_class {
 	void (*cancel)(struct core *core, struct claim *c, uint64_t by);
 	/* Its client sends nothing more: it does not wait for others. */
 	void (*hasten)(struct core *core, struct claim *c);
-	/* Nobody is there to read an answer. */
+	/* No client is there to read an answer. */
 	void (*withdraw)(struct core *core, struct claim *c);
 	/* The broker stops. */
 	void (*refuse)(struct core *core, struct claim *c);
@@ -77,7 +77,7 @@ void claim_unlist(struct core *core, struct claim *c);
 void claim_grant(struct core *core, struct claim *c);
 void claim_ungrant(struct core *core, struct claim *c);
 
-/* It has been answered, or never will be: whoever embeds it frees it. */
+/* It has been answered, or never will be: what embeds it frees it. */
 void claim_end(struct core *core, struct claim *c);
 
 void claim_timer(struct core *core, struct timer *t);

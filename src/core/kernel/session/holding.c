@@ -34,7 +34,7 @@ holding_end(struct core *core, struct holding *h)
 		core->owners->above->bare(core, owner);
 }
 
-/* locks.max_hold also bounds what asks for no bound. */
+/* locks.max_hold also limits requests without a limit of their own. */
 int64_t
 holding_bound_ms(const struct core *core, int64_t hold_ms)
 {

@@ -1,10 +1,10 @@
 /*
- * What an owner has: what all such things have in common, from their grant to
- * their end.
+ * A possession of an owner: what all such things have in common, from their
+ * grant to their end.
  *
  * A holding is embedded in a hold of a name (lock/state.h), and in the permits
  * that an owner has of a semaphore (sync/semaphore.h).  Both rest on a term
- * (lease/term.h), and may end sooner by a bound.  Whoever embeds it says by a
+ * (lease/term.h), and may end sooner by a bound.  What embeds it says by a
  * class what a loss, a risk and the end of its owner mean for it.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_SESSION_HOLDING_H
@@ -19,16 +19,16 @@ struct holding_class {
 	enum holding_kind kind;
 	/* Until when is it vouched for: the end of its term, or the bound. */
 	int64_t (*valid_ms)(const struct core *core, const struct holding *h);
-	/* How many they are, of what was told; NULL: it is one. */
+	/* How many things it is, of those told; NULL: it is one. */
 	uint64_t (*count)(const struct holding *h);
-	/* Nobody else may have it before then: its client, who is not there, was
-	 * told so. */
+	/* No one else may have it before then: its client, which is not there,
+	 * was told so. */
 	void (*outlive)(struct core *core, struct holding *h, int64_t valid_ms);
-	/* Its owner leaves, of its own will (`clean`) or not: ends it. */
+	/* Its owner leaves, by its own will (`clean`) or not: ends it. */
 	void (*let_go)(struct core *core, struct holding *h, bool clean);
 	/* The broker is freed: ends it, and nothing follows. */
 	void (*drop)(struct core *core, struct holding *h);
-	/* All who have something on its term lose it: tells that, and ends it. */
+	/* All holders on its term lose it: tells that, and ends it. */
 	void (*lose)(
 	    struct core *core, struct holding *h, const struct loss *loss);
 	/* Its term is at risk, or safe again: tells that. */
@@ -39,7 +39,7 @@ struct holding_class {
 /* The first member of what embeds it.  Small, because there are very many. */
 struct holding {
 	TAILQ_ENTRY(holding) in_owner;	 /* owner.holdings */
-	TAILQ_ENTRY(holding) in_holders; /* of what it is a holding of */
+	TAILQ_ENTRY(holding) in_holders; /* of the thing that is held */
 	struct owner *owner;
 	int64_t since_ms : 42;	 /* of the grant */
 	uint64_t waited_ms : 21; /* before the grant; as lock/hold.h says */
@@ -56,7 +56,7 @@ holding_class(const struct core *core, const struct holding *h)
 void holding_begin(struct core *core, struct holding *h, enum holding_kind kind,
     struct owner *owner);
 
-/* It has ended: whoever embeds it frees it. */
+/* It has ended: what embeds it frees it. */
 void holding_end(struct core *core, struct holding *h);
 
 /* For how long it may be held if that long is asked for; 0: no bound. */

@@ -7,17 +7,17 @@
 #include "core/kernel/session/owner.h"
 #include "core/kernel/turn/tally.h"
 
-/* Emits a line of debugging, if somebody reads such lines. */
+/* Emits a line of debugging, if such lines are wanted. */
 void notify_session(
     struct core *core, enum notice_id id, const struct owner *owner);
 
 /* Adds fields that say which session to the line emitted last. */
 void notify_who(struct core *core, const struct owner *owner);
 
-/* The reason of what its session gave back because it was at risk. */
+/* The reason for a lock that its session released while it was at risk. */
 #define NOTIFY_GIVEN_UP "given-up"
 
-/* As what is a loss with this reason told? */
+/* As which kind of line is a loss with this reason logged? */
 enum tally_kind notify_loss(const char *reason);
 
 #endif

@@ -114,8 +114,8 @@ owner_walk_not(struct core *core, struct owner *owner, enum owner_walk which)
 	job_set(core, walk_jobs[which], !TAILQ_EMPTY(&k->owners));
 }
 
-/* Whatever is left in a list has a pointer to the owner, and would use memory
- * that is gone: so the modules above must have taken all of it away. */
+/* Anything left in a list points to the owner, and would use freed memory: so
+ * the modules above must have emptied all lists. */
 void
 owner_fini(struct core *core, struct owner *owner)
 {
@@ -229,8 +229,8 @@ owner_forget_lost(struct core *core, struct owner *owner)
 	return TAILQ_EMPTY(&owner->lost);
 }
 
-/* What has come to the owner behind the place of the walk is come by anyway, but
- * something may have changed before it: hence once more. */
+/* The walk visits what has come to the owner after its present place anyway,
+ * but something before that place may have changed: hence once more. */
 void
 owner_walk(struct core *core, struct owner *owner, enum owner_walk which)
 {
@@ -246,8 +246,8 @@ owner_walk(struct core *core, struct owner *owner, enum owner_walk which)
 	job_set(core, walk_jobs[which], true);
 }
 
-/* The owners of a walk take no turns: the walk finishes with one, over as many
- * steps as that takes, before it comes by the next. */
+/* The owners of a walk take no turns: the walk finishes with one owner, over as
+ * many steps as that takes, before it visits the next. */
 bool
 owner_walk_on(struct core *core, enum owner_walk which,
     void (*begin)(struct owner *owner, struct cursor *at),

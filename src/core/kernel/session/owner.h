@@ -1,10 +1,11 @@
 /*
  * An owner of locks: who it is, what it has, and what it waits for.  The
- * modules lock, sync and token know no more than this of whom they serve.  At
- * present each owner is a session: record.h adds the connection, and what
+ * modules lock, sync and token know no more than this about those they serve.
+ * At present each owner is a session: record.h adds the connection, and what
  * happens to a client that loses it.
  *
- * The modules above keep here lists of what the owner holds and waits for.
+ * The modules above keep lists here: what the owner holds, and what it waits
+ * for.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_SESSION_OWNER_H
 #define LOCKBROKER_CORE_KERNEL_SESSION_OWNER_H
@@ -39,12 +40,12 @@ enum owner_walk {
 	OWNER_WALKS
 };
 
-/* What all owners of one user have together; a part has more of it. */
+/* Totals over all owners of one user; a part has more of it. */
 struct tenant {
 	int64_t holdings;
 	int64_t waiting;  /* requests */
 	int64_t places;	  /* of tokens that poll */
-	unsigned waiters; /* so many wait and poll at most; 0: any number */
+	unsigned waiters; /* this many wait and poll at most; 0: any number */
 };
 
 struct owner {
@@ -52,7 +53,7 @@ struct owner {
 	uint64_t id;		 /* its session's; replies go there */
 	char *label;		 /* owned; NULL: none */
 	char *peer;		 /* owned */
-	char *user;		 /* owned; NULL: nobody */
+	char *user;		 /* owned; NULL: no user */
 	int64_t uid;		 /* of the peer; -1: not known */
 	struct holding_list holdings[HOLDING_KINDS];
 	struct claim_list waiting; /* untagged ones first: claim.h */
@@ -61,52 +62,53 @@ struct owner {
 	struct table lost_names;
 	struct watch_list watches;
 	struct valid *valid;	       /* valid.h; NULL: it has few things */
-	unsigned nheld[HOLDING_KINDS]; /* so many holdings */
+	unsigned nheld[HOLDING_KINDS]; /* number of holdings */
 	unsigned nwaiting, nlost, nwatches;
-	/* So many of nwaiting are no load (owner_load()): those that were granted
-	 * and are not told yet count as what they were granted, a STATUS as
-	 * nothing. */
+	/* How many of nwaiting are no load (owner_load()): requests that were
+	 * granted and are not told yet count as what they were granted, a
+	 * STATUS as nothing. */
 	unsigned nuncounted;
 	bool draining; /* its client sends nothing more: it does not wait */
-	bool gone;     /* nobody is there; it lives for a valid= alone */
-	/* Nobody is there, but may count on a valid= until then; 0: no. */
+	bool gone;     /* no client is there; it lives for a valid= alone */
+	/* No client is there, but one may count on a valid= until then; 0:
+	 * no. */
 	int64_t promised_ms;
 	struct cursors cursors; /* in all of these lists */
 	uint32_t nended;	/* holdings that are over, so far */
 	TAILQ_ENTRY(owner) in_walk[OWNER_WALKS];
-	bool walks[OWNER_WALKS]; /* that are to come by it */
-	uint64_t walk; /* lock/admit.h: the walk that came by last ... */
+	bool walks[OWNER_WALKS]; /* walks that are still to visit it */
+	uint64_t walk; /* lock/admit.h: the last walk that visited it ... */
 	const struct lock *walk_via; /* ... on the way to this name ... */
 	struct owner *walk_from;     /* ... from this owner */
 	uint64_t parked;       /* the last request that may be (token/poll.h) */
 	bool awaits;	       /* one that awaits a name has been parked */
 	unsigned nplaces;      /* of its tokens that poll (token/pollers.h) */
-	struct tenant *tenant; /* not owned; NULL: nobody counts what it has */
+	struct tenant *tenant; /* not owned; NULL: nothing counts its things */
 };
 
 /* What owners ask of the modules above.  Static; its row is in core.c. */
 struct owner_listener {
-	/* The owner has let go the last that it had.  It must not step in at
-	 * once: the caller is not done. */
+	/* The owner has released the last of its holdings.  The callee must not
+	 * step in at once: the caller is not done. */
 	void (*bare)(struct core *core, struct owner *owner);
 	/* The reply that was begun says BUSY or TIMEOUT: who has the name that
-	 * is in the way?  So many requests were before this one. */
+	 * is in the way?  That many requests were before this one. */
 	void (*refused)(struct core *core, const struct owner *owner,
 	    enum kind kind, const char *name, size_t len, uint64_t before);
-	/* The owner has another user; or it ends, and has none any more. */
+	/* The owner has another user; or it ends, and no longer has any. */
 	void (*user_changed)(struct core *core, struct owner *owner);
 };
 
 /*
- * A walk comes by one owner after the other: with the first of them it has come
- * so far.  Most walks need one place in the owner's lists; one over all that it
- * has needs one for each kind.
+ * A walk visits one owner after the other, and keeps how far it has come with
+ * the first of them.  Most walks need one place in the owner's lists; a walk
+ * over everything that it has needs one for each kind.
  */
 struct owners_walk {
 	struct owner_list owners;
 	struct cursor at[HOLDING_KINDS];
 	bool begun; /* with the first */
-	bool again; /* it comes by the first once more */
+	bool again; /* it visits the first once more */
 };
 
 /* All owners. */
@@ -115,10 +117,10 @@ struct owners {
 	const struct holding_class *const *classes; /* by kind */
 	struct table by_id;
 	struct table by_ref;	   /* requests that wait, for CANCEL */
-	struct claim_list granted; /* the FLUSH tells them */
+	struct claim_list granted; /* the FLUSH tells these grants */
 	struct owners_walk walks[OWNER_WALKS];
-	/* Kept for nobody (quota.h): names, and these with those that may come
-	 * to be; latches that are made, or being made; token holds. */
+	/* Reserved (quota.h): names, and these with those that may come to be;
+	 * latches that are made, or being made; token holds. */
 	struct table shares;	   /* by user: share.h ... */
 	struct table token_shares; /* ... and those of token holds */
 	uint64_t nunowned, ncounted;
@@ -135,14 +137,14 @@ void owners_fini(struct core *core);
 void owner_init(
     struct core *core, struct owner *owner, uint64_t id, const char *peer);
 
-/* Requires that it holds and waits for nothing any more. */
+/* Requires that it no longer holds or waits for anything. */
 void owner_fini(struct core *core, struct owner *owner);
 
 /* Returns NULL if there is none with this id. */
 struct owner *owner_find(const struct core *core, uint64_t id);
 
-/* How many things it holds, waits for or watches (limits.holds); what it was
- * granted counts once, also before it has been told. */
+/* How many things it holds, waits for or watches (limits.holds); a thing that
+ * it was granted counts once, also before the client is told. */
 unsigned owner_load(const struct owner *owner);
 
 /* How many things it has, whatever they are. */
@@ -166,7 +168,8 @@ owner_counts(const struct owner *owner, int holdings, int waiting, int places)
 	assert(t->holdings >= 0 && t->waiting >= 0 && t->places >= 0);
 }
 
-/* May none of its user's requests and tokens wait besides those that do? */
+/* May none of its user's requests and tokens wait besides those that do
+ * already? */
 static inline bool
 tenant_is_full(const struct tenant *t)
 {
@@ -187,12 +190,12 @@ bool owner_take_lost(struct owner *owner, const char *name, size_t len);
 bool owner_forget_lost(struct core *core, struct owner *owner);
 
 /*
- * The walk shall come by all that the owner has now; or no longer, although it
- * may have come by something.  owner_walk_on() calls `begin` for the first owner
- * of the walk, which sets the places from which to go on, and then `one` until
- * that returns false, as it has come by everything; then it goes to the next
- * owner.  Requires that `one` frees no owner.  Each walk is a job: it returns
- * whether anything is left.
+ * The walk will visit everything that the owner has now; or no longer, although
+ * it may have visited some of it.  owner_walk_on() calls `begin` for the first
+ * owner of the walk, which sets the places from which to go on, and then `one`
+ * until that returns false, because it has visited everything; then it goes to
+ * the next owner.  Requires that `one` frees no owner.  Each walk is a job: it
+ * returns whether anything is left.
  */
 void owner_walk(struct core *core, struct owner *owner, enum owner_walk which);
 void owner_walk_not(

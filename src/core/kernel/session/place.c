@@ -1,6 +1,6 @@
 /*
- * Places for grace: one function says as what a session counts, and all that
- * changes a session ends with a look by it.
+ * Places for grace: one function says how a session counts, and everything that
+ * changes a session ends with a call of it.
  */
 #include "config.h"
 
@@ -62,7 +62,7 @@ place_pass(struct core *core, struct session *s)
 		share_pass(&core->sessions->shares, &s->share, s->owner.user);
 }
 
-/* A user may have so many. */
+/* The maximum for one user. */
 static unsigned
 most_of_one(const struct core *core)
 {

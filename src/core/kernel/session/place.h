@@ -1,15 +1,15 @@
 /*
- * Places for grace.  Whoever is told that its grace= is granted relies on it, so
- * a place is reserved when it asks: a session with grace= counts while it is
- * connected, or away and holding something.  There are limits.clients of them,
- * and one of several users has three quarters at most.
+ * Places for grace.  A client that is told that its grace= is granted relies on
+ * it, so a place is reserved at the request: a session with grace= counts while
+ * it is connected, or away and holding something.  There are limits.clients of
+ * them, and one of several users has three quarters at most.
  *
  *	NONE --- grace= ---> TAKEN --- away, and has nothing ---> SPARE
  *	     <- grace=0, end -     <--------- resumed -----------
  *
- * A spare session is not kept if somebody needs the room: the one that has been
- * away for longest goes first.  So all of them together are no more than
- * limits.clients, and idle ones keep nobody away.
+ * A spare session is not kept if its room is needed: the session that has been
+ * away longest goes first.  So all of them together are no more than
+ * limits.clients, and idle ones keep no client away.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_SESSION_PLACE_H
 #define LOCKBROKER_CORE_KERNEL_SESSION_PLACE_H
@@ -23,7 +23,7 @@ void place_look(struct core *core, struct session *s);
 void place_leave(struct core *core, struct session *s);
 void place_pass(struct core *core, struct session *s);
 
-/* Is there a place for one session more of this user (NULL: nobody)?  For this
+/* Is there a place for one session more of this user (NULL: no user)?  For this
  * one, if it is to be that user's? */
 bool place_has_room(const struct core *core, const char *user);
 bool place_may_pass(

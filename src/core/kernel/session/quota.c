@@ -2,9 +2,9 @@
  * Quotas: each function answers the request that it refuses, and says why, so
  * that its caller has only to return.
  *
- * limits.holds bounds what one session has; what is kept for nobody has no
- * session that could be bounded, so limits.unowned bounds it for the broker as
- * a whole, and a quarter of it each of its users.
+ * limits.holds bounds one session; reserved names and the like have no session
+ * that could be bounded, so limits.unowned bounds them for the broker as a
+ * whole, and a quarter of it bounds each of its users.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/part.h"
 
-#define QUOTA_SHARE 4 /* a user has one part of so many of limits.unowned */
+#define QUOTA_SHARE 4 /* a user gets 1/QUOTA_SHARE of limits.unowned */
 
 bool
 quota_open(struct core *core, const struct owner *owner, uint64_t ref)
@@ -34,7 +34,7 @@ quota_grants(struct core *core, const struct owner *owner, uint64_t ref)
 	return ok;
 }
 
-/* Asked before anything is made for the request: a session at its bound can't
+/* Asked before anything is made for the request: a session at its bound cannot
  * even get a place in a queue. */
 bool
 quota_admits(struct core *core, const struct owner *owner,
@@ -87,8 +87,8 @@ quota_has_room(struct core *core, struct owner *owner, uint64_t ref,
 	const struct owners *all = core->owners;
 	uint64_t n = all->ncounted + all->nmade + all->nmaking + all->ntokens;
 
-	/* What counts already may go on, even if a reload has put the bound
-	 * below what there is. */
+	/* Things that count already may go on, even if a reload has put the
+	 * bound below their number. */
 	if (more == 0)
 		return true;
 	if (n + more <= core->config.limits.unowned)

@@ -1,8 +1,8 @@
 /*
  * Records of sessions: makes and frees them, and keeps the counters.
  *
- * What becomes of a session is decided above: life.c says how it begins and
- * goes on, leave.c how it gives everything back.  Only then is its record
+ * The fate of a session is decided above: life.c says how it begins and
+ * continues, leave.c how it releases everything.  Only then is its record
  * freed.
  */
 #include "config.h"
@@ -74,7 +74,7 @@ session_find(const struct core *core, uint64_t id)
 }
 
 /* Each effect for a session asks this (turn_listener).  A session that is gone
- * has no connection either, so a late answer finds nobody. */
+ * has no connection either, so a late answer reaches no client. */
 uint64_t
 session_conn(const struct core *core, uint64_t id)
 {
@@ -83,8 +83,8 @@ session_conn(const struct core *core, uint64_t id)
 	return s == NULL ? 0 : s->conn;
 }
 
-/* A session without a connection is detached, and may come back until its timer
- * runs; or it is over, and only gives back what it has. */
+/* A session without a connection is detached, and may be resumed until its
+ * timer runs; or it is over, and only releases its holds. */
 static void
 check_one(const struct core *core, const struct session *s)
 {

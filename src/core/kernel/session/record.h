@@ -1,6 +1,6 @@
 /*
- * The record of a session: an owner of locks, and what is of its client's
- * connection alone.  core/kernel/life.h says how a session begins, goes on without a
+ * The record of a session: an owner of locks, and the data of its client's
+ * connection.  core/kernel/life.h says how a session begins, goes on without a
  * connection, and ends.
  *
  * Only the files at the top of the core include this; the modules below know
@@ -14,7 +14,7 @@
 TAILQ_HEAD(session_list, session);
 TAILQ_HEAD(kept_list, kept);
 
-/* As what a session counts for its grace: place.h. */
+/* How a session counts for its grace: place.h. */
 enum place { PLACE_NONE, PLACE_TAKEN, PLACE_SPARE, PLACES };
 
 /* One client, or what is left of it while its holds live on. */
@@ -28,25 +28,25 @@ struct session {
 	uint64_t conn; /* its connection; 0: detached */
 	bool tcp;
 	bool proxied;	  /* a close may be a proxy's */
-	bool deaf;	  /* it can be told of no event, as of late */
+	bool deaf;	  /* its client cannot receive events at present */
 	bool detached;	  /* its connection is gone */
 	bool withdrawing; /* in sessions.withdrawing: it stops waiting */
-	bool letting_go;  /* in sessions.letting_go: it gives all back, ... */
+	bool letting_go;  /* in sessions.letting_go: it releases all, ... */
 	bool clean;	  /* ... by its client's will, ... */
 	bool outlived;	  /* ... not for others before its valid= is over */
 	bool leaving;	  /* it was told that the broker leaves */
 	bool refused;	  /* it was told that the broker stops */
-	bool over;	  /* nobody comes back to it */
+	bool over;	  /* no client can resume it */
 	bool has_secret;  /* its client asked for a key, by SESSION */
 	unsigned char secret[CORE_SECRET_BYTES];
-	int64_t valid_ms; /* until when it was told that all is well */
+	int64_t valid_ms; /* until when its client was told that all is well */
 	int64_t option[SESSION_OPTIONS];
 	struct timer end; /* of a detached session */
 	struct kept_list kept;
 	struct table kept_news; /* those that later news may replace */
 	unsigned nkept;
-	/* The last event that was kept, and that was written, by the time when
-	 * the client last said something. */
+	/* The last event that was kept, and the last that was written, when the
+	 * client last said something. */
 	uint64_t heard, heard_written;
 };
 
@@ -58,13 +58,13 @@ struct sessions {
 	unsigned nplaces[PLACES];
 	struct session_list spare; /* those away for longest come first */
 	struct table shares;	   /* of the places that are taken, by user */
-	int64_t exhausted_ms; /* when the log told that all were; 0: never */
+	int64_t exhausted_ms; /* when the log said that all were; 0: never */
 	struct session_list withdrawing, letting_go; /* leave.h */
 	struct kept_list kept_over;		     /* replay.h: to be freed */
 	uint64_t nevents, nwritten;	/* kept in all; of them, written */
 	TAILQ_HEAD(, retold) retelling; /* replay.c */
-	int64_t left_ms; /* stopping: the latest valid= that was told of what
-			  * was not given back */
+	int64_t left_ms; /* stopping: the latest valid= that was told of
+			    holds that were not released */
 };
 
 /* Each owner is a session. */
@@ -89,8 +89,8 @@ void session_fini(struct core *core);
  */
 struct session *session_new(struct core *core, uint64_t id, const char *peer);
 
-/* Frees it.  Requires that it holds and waits for nothing any more, and that no
- * kept event and no STATUS of it is left. */
+/* Frees it.  Requires that it no longer holds or waits for anything, and that
+ * no kept event and no STATUS of it is left. */
 void session_delete(struct core *core, struct session *s);
 
 /* Returns NULL if there is none; the connection that it has now; 0: none. */

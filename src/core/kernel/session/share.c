@@ -1,5 +1,5 @@
 /*
- * How much of what has a bound for all each user has.
+ * How much each user has of what has a bound for all.
  */
 #include "config.h"
 

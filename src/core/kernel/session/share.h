@@ -1,5 +1,5 @@
 /*
- * Shares: how many of the names that this broker keeps for nobody a user has
+ * Shares: how many of the names that this broker keeps reserved a user has
  * (limits.unowned), and how many of the places for grace (place.h).  Only time
  * frees them, so without shares one user could leave none for the others.
  *
@@ -21,8 +21,8 @@ void shares_fini(struct table *all); /* requires that all are given back */
 /* How many things count for a user; 0 if `user` is NULL. */
 uint64_t share_used(const struct table *all, const char *user);
 
-/* One thing more counts for `user` (NULL: nobody), and no longer for whom it
- * counted until now. */
+/* One thing more counts for `user` (NULL: no user), and no longer for its
+ * previous user. */
 void share_pass(struct table *all, struct share **from, const char *user);
 
 /* The thing is gone. */

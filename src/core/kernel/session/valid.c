@@ -10,7 +10,7 @@
  * A bound is stored as if no clock of a server had ever gained on ours: all
  * that clocks have gained until now is added to it, and what they have gained
  * by the time when it is read is taken off.  So a gain makes all bounds earlier
- * at once, and nobody has to look for them.
+ * at once, without a search for them.
  */
 #include "config.h"
 
@@ -24,13 +24,13 @@
 #include "core/kernel/turn/work.h"
 
 #define MANY 64 /* of more, a bound is kept ... */
-#define FEW 32	/* ... until there are so few */
+#define FEW 32	/* ... until there are this few */
 
 /*
  * A walk comes when the bound has come down to a part of a lease: to most of
  * what renewals keep it at if the client asks, and lower if it has not asked
- * for a lease, for then only the next PING must not find too little.  Between
- * two walks there is some time, whatever the bound is.
+ * for a lease, because then only the next PING must not find too little.
+ * Between two walks there is some time, whatever the bound is.
  */
 #define LOW_IF_ASKED(lease_ms) ((lease_ms)*5 / 8)
 #define LOW(lease_ms) ((lease_ms) / 3)
@@ -58,8 +58,9 @@ look_up(struct core *core, const struct owner *owner)
 }
 
 /*
- * If the bound is low already, as when a server can't be reached, walks come as
- * often as REST allows, and find nothing better until renewals are confirmed.
+ * If the bound is low already, for example when a server cannot be reached,
+ * walks come as often as REST allows, and find nothing better until renewals
+ * are confirmed.
  */
 static void
 plan_bound(struct core *core, struct valid *v)
@@ -147,9 +148,9 @@ valid_note(struct core *core, struct owner *owner, int64_t at_ms)
 }
 
 /*
- * The bound stays until there are far fewer things than made it begin: one that
- * comes and goes costs nothing.  It is not raised for what is gone, but the
- * next walk finds that.
+ * The bound stays until there are far fewer things than when it began: one that
+ * comes and goes costs nothing.  It is not raised for things that are gone, but
+ * the next walk takes that into account.
  */
 void
 valid_left(struct core *core, struct owner *owner)
@@ -161,8 +162,8 @@ valid_left(struct core *core, struct owner *owner)
 
 /* Walks. */
 
-/* The bound that the walk will end with begins with nothing, and is lowered by
- * each thing that the walk comes by, and by each new one. */
+/* The bound that the walk will end with starts without a limit, and is lowered
+ * by each thing that the walk visits, and by each new one. */
 void
 valid_timer(struct core *core, struct timer *t)
 {

@@ -1,13 +1,15 @@
 /*
- * Until when the broker vouches for all that an owner has: PING's valid=.
+ * Until when the broker vouches for everything that an owner has: PING's
+ * valid=.
  *
- * If an owner has few things, the broker looks at each.  If it has many, the broker keeps a bound: nothing runs out before it.  Renewals
- * put deadlines off, and leave the bound as it is; when it has come near, a
- * walk over all things, a part in each step, finds a later one.  If the client
- * does not ask, the bound may come nearer, and walks are fewer.  Anything that
- * brings a deadline nearer lowers the bound at once: a thing that the owner
- * gets, a shorter hold=, a clock that gains.  So the bound is never later than
- * is true, whatever happens between the parts.
+ * If an owner has few things, the broker looks at each.  If it has many, the
+ * broker keeps a bound: nothing runs out before it.  Renewals put deadlines
+ * off, and leave the bound as it is; when the bound is near, a walk over all
+ * things, a part in each step, finds a later one.  If the client does not ask,
+ * the bound may come nearer, and walks are fewer.  Anything that brings a
+ * deadline nearer lowers the bound at once: a thing that the owner gets, a
+ * shorter hold=, a clock that gains.  So the bound is never later than is true,
+ * whatever happens between the parts.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_SESSION_VALID_H
 #define LOCKBROKER_CORE_KERNEL_SESSION_VALID_H
@@ -25,7 +27,8 @@ struct valid {
 	int64_t next_ms;  /* of those that the walk has seen, and new ones */
 };
 
-/* The owner has something new, or has something for less long: until then. */
+/* The owner has something new, or may have something for less time: until
+ * then. */
 void valid_note(struct core *core, struct owner *owner, int64_t at_ms);
 
 /* One thing is being freed.  Requires that the owner still counts it. */

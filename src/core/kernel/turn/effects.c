@@ -2,7 +2,7 @@
  * The effects of steps: a growing list, and the functions that append to it.
  *
  * The order of the list is a promise: the driver carries effects out in that
- * order, so a loss that was emitted before a grant is told before it.
+ * order, so a loss that was emitted before a grant is sent before it.
  *
  * Names and texts are copied into an arena, because their owners may be gone
  * when the effects are carried out.  Effects and fields have offsets into it,
@@ -47,9 +47,9 @@ effects_clear(struct effects *fx)
 }
 
 /*
- * Makes pointers of the offsets.  They are good until the next effect is
- * emitted, so the driver asks when the step is over.  Most operations on guards
- * have no name, and if nothing else has a text, the arena has no memory either.
+ * Turns offsets into pointers.  They are good until the next effect is emitted,
+ * so the driver asks when the step is over.  Most operations on guards have no
+ * name, and if nothing else has a text, the arena has no memory either.
  */
 const struct op *
 effects_op(struct effects *fx, const struct effect *e)
@@ -89,8 +89,8 @@ add_text(struct effects *fx, const char *p, size_t n)
 
 /*
  * Notes the connection that the session has at this moment.  A later step of
- * the same turn may give the session another one (RESUME), and what was said
- * before that is none of the new connection's.
+ * the same turn may give the session another one (RESUME), and earlier replies
+ * and events are not meant for the new connection.
  */
 static struct effect *
 add_effect(struct core *core, enum effect_kind kind, uint64_t session)
@@ -175,7 +175,7 @@ emit_notice(struct core *core, enum notice_id id)
 
 /*
  * A loss goes out before any grant of its turn: a FLUSH that finds told_loss
- * tells no grant, and the driver writes the loss before it sends the next one
+ * sends no grant, and the driver writes the loss before it sends the next one
  * (core.h).
  */
 void

@@ -17,8 +17,8 @@ void emit_error(struct core *core, uint64_t session, uint64_t ref,
     __attribute__((format(printf, 5, 6)));
 void emit_undone(struct core *core); /* said of the last error */
 
-/* The error of a request that would wait for itself; the names, as `a -> b -> a`,
- * are told only to who may watch all of them. */
+/* The error of a request that would wait for itself; the names, as `a -> b ->
+ * a`, are shown only to users that may watch all of them. */
 void emit_circle(
     struct core *core, uint64_t session, uint64_t ref, struct span circle);
 void emit_event(struct core *core, uint64_t session, enum event_id event,
@@ -40,8 +40,10 @@ void emit_link(struct core *core, const char *name, size_t name_len);
 struct token_result *emit_token(struct core *core, uint64_t session,
     uint64_t ref, const char *token, size_t token_len);
 
-/* The session has its connection from now on, and its client owes a line so
- * often (0: never).  A connection to be closed has no session any more. */
+/*
+ * The session has its connection from now on, and its client owes a line within
+ * that time (0: never).  A connection to be closed has no session any longer.
+ */
 void emit_attach(struct core *core, uint64_t session, int64_t heartbeat_ms);
 void emit_close(struct core *core, uint64_t conn);
 
@@ -66,7 +68,7 @@ void emit_text(struct core *core, enum field_id id, const char *text);
 /* The milliseconds that have passed since then. */
 void emit_since(struct core *core, enum field_id id, int64_t since_ms);
 
-/* Does anybody read lines of debugging? */
+/* Are lines of debugging wanted? */
 bool emit_debugs(const struct core *core);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The run queue is one word: a bit for each job.  So to queue a job costs
+ * The run queue is one word: a bit for each job.  So queueing a job costs
  * nothing, and a step with nothing left looks at the word, and goes on.
  */
 #include "config.h"

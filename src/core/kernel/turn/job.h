@@ -3,8 +3,8 @@
  *
  * A job is one kind of such work: a list that is worked off, or a walk.  It is
  * queued while anything of it is left, so a step runs what has work, and asks
- * nobody else.  Whoever puts something on the list of a job, or takes the last
- * thing off it, says so with job_set(); core_check() compares the two.
+ * nothing else.  Code that puts something on the list of a job, or takes the
+ * last thing off it, says so with job_set(); core_check() compares the two.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_TURN_JOB_H
 #define LOCKBROKER_CORE_KERNEL_TURN_JOB_H
@@ -15,11 +15,11 @@
 enum job {
 	/* Nothing else happens before these are done. */
 	JOB_RETELL,   /* events, to sessions that are back: replay.h */
-	JOB_LOSE,     /* who has lost a name, or permits: lease/tell.h */
+	JOB_LOSE,     /* losses of names or permits: lease/tell.h */
 	JOB_WITHDRAW, /* requests of sessions that leave: leave.h */
 	/* Sessions that leave, and their requests. */
 	JOB_STOP,    /* the broker leaves or stops: stop.h */
-	JOB_LET_GO,  /* what sessions hold that leave: leave.h */
+	JOB_LET_GO,  /* holds of sessions that leave: leave.h */
 	JOB_HASTEN,  /* requests that wait no more: life.h */
 	JOB_GONE,    /* holds whose client is gone: unowned/unowned.h */
 	JOB_REENTER, /* requests that may re-enter: lock/grant.h */
@@ -32,7 +32,7 @@ enum job {
 	/* What can wait longest. */
 	JOB_GUARD_WAITS,   /* requests to be tried again: guard/guard_wait.h */
 	JOB_TOKEN_RECORDS, /* to be left, as the broker stops */
-	JOB_FORGET,	   /* events that nobody is to be told: replay.h */
+	JOB_FORGET,	   /* events that no client will get: replay.h */
 	JOB_VOUCH,	   /* bounds of what sessions hold: session/valid.h */
 	/* News that is no loss. */
 	JOB_WARN,     /* of a risk, or that it is over: lease/tell.h */

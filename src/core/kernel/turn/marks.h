@@ -1,6 +1,6 @@
 /*
  * What measurements keep with a name and with a request: room for it in their
- * structs, which nobody else reads.  And how a wait ends.
+ * structs, which no other module reads.  And how a wait ends.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_TURN_MARKS_H
 #define LOCKBROKER_CORE_KERNEL_TURN_MARKS_H

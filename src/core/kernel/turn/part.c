@@ -2,7 +2,7 @@
  * Which parts have which function.
  *
  * A step calls some twenty functions of parts, most of which one part has, or
- * none.  So there is a list for each, made once: to look at all parts each time
+ * none.  So there is a list for each, made once: looking at all parts each time
  * cost a tenth of the core's instructions.
  */
 #include "config.h"

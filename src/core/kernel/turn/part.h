@@ -1,14 +1,14 @@
 /*
  * A part of the core: what the kernel can do without.
  *
- * The kernel decides who has a name, and who is next.  All else is a part: it
- * hangs above the kernel by one table, struct core_part, in the list that
- * core.c has.  The kernel calls what the table names, and knows no part; what
- * a part does there changes no grant of its own accord.
+ * The kernel decides who has a name, and who is next.  Everything else is a
+ * part: it hangs above the kernel by one table, struct core_part, in the list
+ * of core.c.  The kernel calls what the table names, and knows no part; what a
+ * part does there changes no grant of its own accord.
  *
  * A part has its state in core->part[id], and numbers of its own for timers,
- * slots and jobs (core/parts/ids.h).  The kernel calls the parts in the order of
- * the list.
+ * slots and jobs (core/parts/ids.h).  The kernel calls the parts in the order
+ * of the list.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_TURN_PART_H
 #define LOCKBROKER_CORE_KERNEL_TURN_PART_H
@@ -51,18 +51,18 @@ struct core_part {
 	const struct part_timer *timers;
 	const struct part_slot *slots;
 	const struct part_job *jobs;
-	/* What owners have of it (session/holding.h), and the terms that this
-	 * rests on (lease/term.h). */
+	/* The holdings that owners have of it (session/holding.h), and the
+	 * terms that these rest on (lease/term.h). */
 	const struct holding_class *holding;
 	const struct term_lessee *term;
-	/* What walks over all things of a guard come by before names, and behind
+	/* What walks over all things of a guard visit before names, and after
 	 * them (guard/sweep.h). */
 	const struct swept *swept_first, *swept_last;
 	/* Settings are new (core->config); `metrics` may be NULL: as before. */
 	void (*configure)(
 	    struct core *core, const struct metrics_settings *metrics);
 
-	/* What it is told and asked about names: lock/hooks.h. */
+	/* Questions and notices about names: lock/hooks.h. */
 	const struct lock_hooks *lock;
 
 	/* Over a quorum: which servers decide (guard/electorate.h), and how leases
@@ -71,7 +71,7 @@ struct core_part {
 	const struct lease_way *way;
 
 	/* Events.  A message of another broker, or an outcome, that is for this
-	 * part; it takes over the name of the slot.  True: nobody else sees
+	 * part; it takes over the name of the slot.  True: no other part sees
 	 * it. */
 	bool (*message)(struct core *core, const char *text, size_t len);
 	bool (*puts_off)(struct core *core, const struct slot *slot,
@@ -84,15 +84,15 @@ struct core_part {
 	void (*stops)(struct core *core);
 	void (*stopped)(struct core *core);
 
-	/* May the owner have so many more things?  `waits`: the request may have
-	 * to wait.  False: it was refused. */
+	/* May the owner have this many more things?  `waits`: the request may
+	 * have to wait.  False: it was refused. */
 	bool (*admits)(struct core *core, const struct owner *owner,
 	    uint64_t ref, unsigned more, bool waits);
 	/* The owner has another user, or ends; the owner's things count. */
 	void (*user_changed)(struct core *core, struct owner *owner);
 
 	/* A session has begun; its client has said something; it may be told
-	 * what it has missed; nothing of it is left to tell. */
+	 * what it has missed; there is nothing left to tell it. */
 	void (*opened)(struct core *core, struct session *s);
 	void (*heard)(struct core *core, struct session *s);
 	void (*resumed)(struct core *core, struct session *s);
@@ -108,22 +108,24 @@ struct core_part {
 	/* Ends what the owner has of it; true: nothing is left. */
 	bool (*leave)(struct core *core, struct owner *owner);
 
-	/* What a walk over all names shall do beside, as the guard of that shard
-	 * has changed (guard/sweep.h); it has changed. */
+	/* What else a walk over all names has to do, because the guard of that
+	 * shard has changed (guard/sweep.h); the guard has changed. */
 	unsigned (*sweeps)(const struct core *core, uint32_t shard);
 	void (*guard_changed)(struct core *core, uint32_t shard);
-	/* Its server has a new note for all brokers, of that time of the server,
-	 * so long ago; and what it says. */
+	/* Its server has a new note for all brokers: written at that time of
+	 * the server, that long ago; and the text of the note. */
 	void (*noted)(
 	    struct core *core, uint32_t shard, uint64_t at, int64_t ago_ms);
 	void (*note_read)(
 	    struct core *core, uint32_t shard, const char *text, size_t len);
-	/* Has it nothing that would keep the broker from its end?  Of that
-	 * shard?  How much does it leave behind in the store? */
+	/*
+	 * Is nothing of it left that would keep the broker from its end?
+	 * Nothing of that shard?  How much does it leave behind in the store?
+	 */
 	bool (*all_over)(const struct core *core);
 	bool (*has_nothing)(const struct core *core, uint32_t shard);
 	size_t (*left_behind)(const struct core *core);
-	/* So many things that sessions have of it, or wait for. */
+	/* The number of its things that sessions have, or wait for. */
 	uint64_t (*held)(const struct core *core);
 	uint64_t (*waiting)(const struct core *core);
 
@@ -132,8 +134,8 @@ struct core_part {
 	uint64_t (*hands_over)(const struct core *core);
 	void (*broker_gone)(struct core *core, uint32_t shard);
 
-	/* The reply that was begun says BUSY or TIMEOUT: adds who is in the
-	 * way. */
+	/* The reply that was begun says BUSY or TIMEOUT: adds who holds the
+	 * name. */
 	void (*refused)(struct core *core, const struct owner *owner,
 	    enum kind kind, const char *name, size_t len, uint64_t before);
 	/* UNLOCK-FORCE has this outcome. */
@@ -147,7 +149,7 @@ struct core_part {
 void parts_init(struct core *core);
 void parts_fini(struct core *core);
 
-/* Has a table that is nothing but pointers one in that row? */
+/* Is that row of the table, which is nothing but pointers, not NULL? */
 bool part_has(const void *table, size_t row);
 
 /* The parts that have this function.  The core is its first argument. */
@@ -156,7 +158,7 @@ bool part_has(const void *table, size_t row);
 		->with[offsetof(struct core_part, function) / sizeof(void *)])
 #define PARTS_OF(core, ...) (core)
 
-/* Calls it of each part that has it. */
+/* Calls it for each part that has it. */
 #define PARTS_CALL(function, ...)                        \
 	do {                                             \
 		const struct core_part *const *part_ =   \

@@ -6,8 +6,9 @@
  * answer is for.
  *
  * Slots are used again at once, the one freed last first.  So the generation
- * tells an operation from the earlier ones of its slot: an answer that came
- * twice would find no slot, and not a stranger's, and core.c aborts.
+ * distinguishes an operation from earlier ones of its slot: an answer that came
+ * twice would find no slot, rather than that of another operation, and core.c
+ * aborts.
  */
 #include "config.h"
 
@@ -37,7 +38,7 @@ slot_fini(struct core *core)
 }
 
 /* The new slots go into the chain, which is empty then, in the order of their
- * numbers.  Slots move: pointers to them don't outlive a slot_submit(). */
+ * numbers.  Slots move: pointers to them do not outlive a slot_submit(). */
 static void
 grow(struct slots *slots)
 {

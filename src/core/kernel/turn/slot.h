@@ -9,13 +9,13 @@
 
 struct about;
 
-/* Who is to take the answer of an operation.  The parts number theirs from
- * SLOT_OF_PARTS on (core/parts/ids.h). */
+/* The module that takes the answer of an operation.  The parts number theirs
+ * from SLOT_OF_PARTS on (core/parts/ids.h). */
 enum slot_kind {
 	SLOT_FREE,
 	SLOT_LEASE,
 	SLOT_GUARD,
-	SLOT_STRAY, /* nobody waits for it */
+	SLOT_STRAY, /* no module waits for it */
 	SLOT_OF_PARTS,
 	SLOT_MAX = 32
 };
@@ -26,7 +26,7 @@ struct slot {
 	enum op_kind op;
 	uint32_t generation;
 	uint32_t next_free;
-	int64_t sent_ms;   /* when it was, once it is answered */
+	int64_t sent_ms;   /* when it was sent, once it is answered */
 	int64_t waited_ms; /* of the reply timeout, before it was sent */
 	uint32_t shard;
 	union {
@@ -38,23 +38,23 @@ struct slot {
 	char *name;
 	size_t name_len;
 	uint8_t verb, about; /* enum verb_id, enum kind */
-	bool again;	     /* what it finds stands (warm/recall.h) */
+	bool again;	     /* its result stands (warm/recall.h) */
 };
 
-/* What is done with operations of one kind. */
+/* The functions for operations of one kind. */
 struct slot_row {
-	/* Takes the outcome of one whose slot, now a copy, is free. */
+	/* Takes the outcome of an operation whose slot, now a copy, is free. */
 	void (*outcome)(struct core *core, const struct slot *slot,
 	    const struct outcome *o);
-	/* If it may be sent again when a name has been recalled (warm/recall.h):
-	 * sends it, with so much left of a reply timeout.  And the name that it
-	 * is about, where the slot does not tell that. */
+	/* If it may be sent again when a name has been recalled
+	 * (warm/recall.h): sends it, with that much left of a reply timeout.
+	 * And the name that it is about, if the slot does not say it. */
 	void (*again)(
 	    struct core *core, const struct slot *slot, int64_t left_ms);
 	const char *(*name)(
 	    const struct core *core, const struct slot *slot, size_t *len);
-	/* If it may ask the broker that has the name (views/about.h): takes the
-	 * answer, or NULL, beside what the operation has found. */
+	/* If it may ask the broker that has the name (views/about.h): takes
+	 * that broker's answer, or NULL, and what the operation has found. */
 	void (*told)(struct core *core, const struct slot *slot,
 	    const struct outcome *o, const struct about *a);
 };
@@ -76,7 +76,7 @@ struct op *slot_submit(struct core *core, struct slot **out, enum op_kind op,
     unsigned kind, uint32_t shard, const char *name, size_t name_len);
 
 /*
- * A held lease can't be renewed before this operation is answered.  Shortens
+ * A held lease cannot be renewed before this operation is answered.  Shortens
  * its timeout, so that the reply comes, or is given up, in time for a renewal.
  */
 void slot_hurry(const struct core *core, struct op *op);
@@ -88,7 +88,7 @@ struct slot *slot_find(struct core *core, uint64_t id);
 void slot_free(struct core *core, struct slot *slot);
 
 /*
- * What an operation has found, which is answered later: another broker is asked
+ * The result of an operation that is answered later: another broker is asked
  * first.  Owns its texts and the name of the slot.
  */
 struct put_off {

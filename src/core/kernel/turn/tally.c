@@ -2,7 +2,7 @@
  * Tallies: which names have a line of their own in the log.
  *
  * A spell begins with a name after a pause, and its first names are named.  The
- * others are only counted, and tally_run() tells how many they were, so that
+ * others are only counted, and tally_run() logs how many they were, so that
  * 100,000 losses at once neither fill the log nor go unsaid.
  */
 #include "config.h"
@@ -13,12 +13,12 @@
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/tally.h"
 
-/* One line in so long tells how many more there were. */
+/* One line in this time says how many more there were. */
 #define MORE_MS 1000
 
 /* How many are named in one spell. */
 static const struct {
-	enum notice_id more; /* tells how many more there were */
+	enum notice_id more; /* says how many more there were */
 	uint32_t named_max;
 } tally_rules[TALLY_MAX] = {
 	[TALLY_AT_RISK] = { NOTICE_MORE_AT_RISK, 20 },
@@ -44,8 +44,8 @@ tally_fini(struct core *core)
 /*
  * A spell of risk is over when a lease has passed without any.  Losses usually
  * come one by one, so their spell is over after a second without any.  Holds
- * may run out by their own hold= every second, so for these a spell is a
- * second, however many there are.
+ * may run out by their own hold= every second, so for these a spell is one
+ * second, however many run out.
  */
 bool
 tally_names(struct core *core, enum tally_kind kind)
@@ -70,8 +70,8 @@ tally_names(struct core *core, enum tally_kind kind)
 	return true;
 }
 
-/* No timer wakes it: what was counted last is told by the first step that comes
- * a second after the last such line. */
+/* No timer wakes it: the last ones counted are logged by the first step that
+ * comes a second after the latest such line. */
 void
 tally_tell(struct core *core)
 {

@@ -1,6 +1,6 @@
 /*
  * Log lines that many names may cause at once: the first names have a line
- * each, then one line tells how many more there were.
+ * each, then one line says how many more there were.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_TURN_TALLY_H
 #define LOCKBROKER_CORE_KERNEL_TURN_TALLY_H
@@ -13,7 +13,7 @@ enum tally_kind {
 	TALLY_SAFE,
 	TALLY_LOST,
 	TALLY_BOUND,	/* lost by its own hold= */
-	TALLY_GIVEN_UP, /* given back while it was at risk */
+	TALLY_GIVEN_UP, /* released while it was at risk */
 	TALLY_STOPPED,	/* ended by the stop of the broker */
 	TALLY_MAX
 };
@@ -21,7 +21,7 @@ enum tally_kind {
 struct tally {
 	int64_t last_ms, told_ms;
 	uint32_t named; /* in this spell, by name */
-	uint64_t more;	/* not told yet */
+	uint64_t more;	/* not logged yet */
 };
 
 struct tallies {
@@ -35,7 +35,7 @@ void tally_fini(struct core *core);
 /* Counts one.  Returns true if it is to have a line of its own. */
 bool tally_names(struct core *core, enum tally_kind kind);
 
-/* At the end of a step: tells now and then how many more there were. */
+/* At the end of a step: logs now and then how many more there were. */
 void tally_tell(struct core *core);
 
 static inline void

@@ -83,8 +83,8 @@ core_jitter(struct core *core, int64_t ms)
 	return ms <= 1 ? 0 : (int64_t)(core_random(core) % (uint64_t)ms);
 }
 
-/* A refusal (memory is full, no right) mostly lasts for a while, and meets all
- * brokers at once: hence the longer pause and the jitter. */
+/* A refusal (memory is full, a right is missing) mostly lasts for a while, and
+ * meets all brokers at once: hence the longer pause and the jitter. */
 int64_t
 core_pause_ms(struct core *core, const struct outcome *o)
 {
@@ -123,9 +123,9 @@ core_armed_ms(const struct core *core, const struct timer *t)
 }
 
 /*
- * A timer is taken out before it runs, because what it is in may be freed by
- * that, or may arm it again.  If it is armed for the present again, the bound
- * on work ends the loop.
+ * A timer is taken out before it runs, because its run may free the struct that
+ * it is in, or may arm it again.  If it is armed for the present again, the
+ * bound on work ends the loop.
  */
 void
 turn_run_timers(struct core *core, enum agenda which)
@@ -153,7 +153,7 @@ turn_timer_ms(const struct core *core)
  *
  * A step begins with nothing allowed.  agenda.c then allows one share after the
  * other, each from what has been done by then: a part that did more than its
- * share takes nothing away from those behind it.
+ * share takes nothing away from the parts after it.
  */
 
 void
@@ -169,7 +169,7 @@ work_allow(struct core *core, uint64_t n)
 	struct work *work = core->work;
 
 	work->budget = work->step + n;
-	/* For tests: so small a share that everything is left to a later step
+	/* For tests: a share so small that everything is left to a later step
 	 * at some time. */
 	if (core->config.work > 0)
 		work->budget = work->step + core->config.work;

@@ -1,9 +1,9 @@
 /*
- * The turn: what every module of the core needs of the present step, in the one
- * struct that they all pass on.
+ * The turn: what every module of the core must know about the present step, in
+ * one struct that they all pass on.
  *
- * A module knows its own piece of struct core and those of the modules below it;
- * the pieces of the others are pointers to structs that it does not see.
+ * A module knows its own piece of struct core and those of the modules below
+ * it; the pieces of the others are pointers to structs that it does not see.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_TURN_TURN_H
 #define LOCKBROKER_CORE_KERNEL_TURN_TURN_H
@@ -37,9 +37,9 @@ enum timer_kind {
 };
 
 /*
- * Due timers are run in this order (agenda.c): first those of leases, permits
- * and bounds, of guards and votes; then those of whatever can wait for a
- * moment.
+ * Due timers are run in this order (agenda.c): first the timers of leases,
+ * permits and bounds, of guards and votes; then the timers of whatever can wait
+ * for a moment.
  */
 enum agenda { AGENDA_URGENT, AGENDA_PATIENT, AGENDA_MAX };
 
@@ -52,7 +52,8 @@ struct timer_row {
 struct core_part;
 struct slot_row;
 
-/* What the turn asks of the modules above it.  Static; its row is in core.c. */
+/* Questions of the turn to the modules above it.  Static; its row is in
+ * core.c. */
 struct turn_listener {
 	const struct timer_row *timers; /* TIMER_MAX of them */
 	/* The connection of a session; 0: none, or no such session. */
@@ -72,15 +73,15 @@ struct core {
 	struct effects *fx;
 	size_t fx_first; /* effects from here on are of this step */
 	uint32_t jobs;	 /* that are queued: job.h */
-	bool told_loss;	 /* the next FLUSH tells no grant */
+	bool told_loss;	 /* the next FLUSH sends no grant */
 	bool stopping;
 	bool leaving;	    /* CORE_LEAVE: the end comes, by leave_ms */
-	bool draining;	    /* it leaves, and turns away who has nothing */
+	bool draining;	    /* it leaves, and turns away idle sessions */
 	int64_t leave_ms;   /* INT64_MAX: whenever that may be */
-	int64_t warm_ms;    /* names are kept warm so long at most; 0: none */
+	int64_t warm_ms;    /* longest time that names are kept warm; 0: none */
 	int64_t drain_ms;   /* draining: since then */
 	int64_t began_ms;   /* of the first step */
-	uint64_t last_seq;  /* of tokens, and of what else is numbered */
+	uint64_t last_seq;  /* of tokens, and of other numbered things */
 	uint64_t last_come; /* of requests that wait for a name, in order */
 	struct rng rng;
 	uint64_t unchecked; /* steps since the last core_check() */
@@ -107,7 +108,7 @@ struct core {
 	const struct core_part *const *parts;
 	struct rows *rows; /* owned; step.c */
 	void *part[PART_MAX];
-	/* For each function the parts that have it: part.c. */
+	/* For each function, the parts that have it: part.c. */
 	const struct core_part *const *with[PART_ROWS_MAX];
 	const struct core_part **with_all; /* owned; all these lists */
 };
@@ -126,7 +127,7 @@ void turn_end(struct core *core);
 int64_t core_jitter(struct core *core, int64_t ms); /* 0 .. ms - 1 */
 
 /* For how long to ask nothing (ms), after an outcome that says nothing.  0: the
- * guard is pending, and whoever waits for it is told when it is ready. */
+ * guard is pending, and all that wait for it are told when it is ready. */
 int64_t core_pause_ms(struct core *core, const struct outcome *o);
 
 /* Timers.  core_armed_ms() requires that the timer is armed; to arm it again

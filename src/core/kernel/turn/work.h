@@ -9,8 +9,8 @@
  * go on.  Growing an array or a table is not counted: its cost is spread over
  * the things that were made.
  *
- * core_work() (core.h) tells the counters; core_work_bound() has the core abort
- * in the very loop that goes beyond a bound.
+ * core_work() (core.h) returns the counters; core_work_bound() makes the core
+ * abort in the very loop that goes beyond a bound.
  */
 #ifndef LOCKBROKER_CORE_KERNEL_TURN_WORK_H
 #define LOCKBROKER_CORE_KERNEL_TURN_WORK_H
@@ -21,7 +21,7 @@
 struct work {
 	uint64_t step;	 /* by the present step */
 	uint64_t most;	 /* by one step, ever */
-	uint64_t budget; /* after so many, the rest waits if it can */
+	uint64_t budget; /* after this many, the rest waits if it can */
 	uint64_t bound;	 /* for tests: abort beyond it; 0: none */
 };
 
