@@ -1,6 +1,6 @@
 /*
- * The part: how many servers of the quorum there are, and whether they are enough;
- * and what the kernel asks of it.
+ * The part: how many servers of the quorum there are, and whether they are
+ * enough; and its answers to the kernel.
  */
 #include "config.h"
 
@@ -64,7 +64,7 @@ quorum_check(const struct core *core)
 	return 0;
 }
 
-/* Of how many servers is that true? */
+/* Of how many servers is it true? */
 static unsigned
 count_guards(const struct core *core, bool (*is)(const struct guard *g))
 {
@@ -90,7 +90,7 @@ is_up(const struct guard *g)
 	return g->up;
 }
 
-/* The latest moment since which as many as a majority have told so. */
+/* The latest moment since which a majority has said so. */
 static int64_t
 granted_ms(const struct core *core, uint32_t shard)
 {
@@ -124,8 +124,8 @@ why_none(const struct core *core, uint32_t shard, char *why, size_t size)
 	why[0] = '\0';
 	if (ready >= quorum_majority(core))
 		return 0;
-	/* There is no set of voters to go by, and mostly people must do
-	 * something about that. */
+	/* There is no set of voters to go by, and mostly an operator must act
+	 * on that. */
 	if (quorum_of(core)->why[0] != '\0') {
 		snprintf(why, size, "%s", quorum_of(core)->why);
 		return GUARD_FOR_GOOD;
@@ -165,7 +165,7 @@ note_quorum(struct core *core, enum notice_id id, unsigned ready)
 }
 
 /*
- * Each server of a quorum tells only of itself.  A server that is back counts
+ * Each server of a quorum speaks only for itself.  A server that is back counts
  * once it has said that it may grant.
  */
 static void
@@ -204,7 +204,7 @@ answered(struct core *core, struct guard *g, enum op_kind op, bool done)
 
 	voters_decide(core);
 	/* Not for a heartbeat: the move may be what it lacks.  Nor if it has
-	 * moved: whoever has no say yet refuses all the same. */
+	 * moved: a server that does not vote yet refuses all the same. */
 	if (!done && op == OP_ENLIST && !v->moved)
 		v->enlist_ms = g->pause_ms;
 	v->moved = false;
@@ -213,8 +213,8 @@ answered(struct core *core, struct guard *g, enum op_kind op, bool done)
 
 /*
  * A lease runs out when it has run out at so many servers of its quorum that
- * the others are no majority; clocks of fewer don't matter.  Returns by what
- * leases count.
+ * the others are no majority; the clocks of fewer servers do not matter.
+ * Returns the gain that counts for leases.
  */
 static int64_t
 gained(struct core *core, struct guard *g, int64_t by_ms)

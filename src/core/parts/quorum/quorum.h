@@ -1,9 +1,9 @@
 /*
- * Over several independent servers all of them decide about every name together,
- * by a majority (parts/quorum/DESIGN).
+ * Over several independent servers all of them decide about every name
+ * together, by a majority (parts/quorum/DESIGN).
  *
- * What the part has: the servers, as the guards know them and as voters, and the
- * votes under way.  It is there only with core_config.quorum.
+ * The state of the part: the servers, as the guards know them and as voters,
+ * and the votes under way.  It is there only with core_config.quorum.
  */
 #ifndef LOCKBROKER_CORE_PARTS_QUORUM_QUORUM_H
 #define LOCKBROKER_CORE_PARTS_QUORUM_QUORUM_H
@@ -15,12 +15,12 @@
 struct voter {
 	struct guard *guard;
 	char node[NODE_BYTES + 1];   /* its id */
-	char set[SET_MAX_BYTES + 1]; /* whom it votes with; "": none yet */
+	char set[SET_MAX_BYTES + 1]; /* the set it votes with; "": none yet */
 	char sent[NODE_BYTES + 1 + SET_MAX_BYTES + 1]; /* what calls tell it */
 	char open; /* the set is not settled: k, n, p, o (lua/guard.lua) */
 	unsigned before; /* with k and p: how many voted in the one before */
-	bool quiet;	 /* nobody has asked for its vote for long */
-	int64_t node_ms; /* when it told all that ... */
+	bool quiet;	 /* its vote has not been asked for in a long time */
+	int64_t node_ms; /* when it reported all that ... */
 	int64_t node_asked_ms; /* ... and when it was asked */
 	int64_t enlist_ms;     /* it is moved to no set before then */
 	bool moved;	       /* by the call that was answered last */
@@ -31,7 +31,7 @@ TAILQ_HEAD(vote_list, vote);
 
 struct quorum {
 	struct voter *v; /* owned; one a shard */
-	char **nodes;	 /* where the servers are, for people; owned */
+	char **nodes;	 /* addresses of the servers, for display; owned */
 	char
 	    set[SET_MAX_BYTES + 1]; /* that this broker goes by; "": none yet */
 	char why[512];		    /* why there is none */
@@ -40,8 +40,8 @@ struct quorum {
 	char places[4 * QUORUM_SERVERS_MAX][2 * NODE_BYTES + 1];
 	int64_t places_ms[4 * QUORUM_SERVERS_MAX]; /* when that was learned */
 	unsigned next_place;
-	bool good;		/* a majority has told that it may grant */
-	bool lost;		/* the log says that there is none any more */
+	bool good;		/* a majority has said that it may grant */
+	bool lost;		/* the log says that it has ended */
 	struct vote_list votes; /* to be sent before the step ends */
 };
 
@@ -70,8 +70,8 @@ quorum_majority(const struct core *core)
 	return core->config.shards / 2 + 1;
 }
 
-/* recovery.c: a server votes again when the others have told all fences that
- * were granted without it.  How long it does not vote; it is about to. */
+/* recovery.c: a server votes again when the others have reported all fences
+ * that were granted without it.  How long it does not vote; it is about to. */
 int64_t recovery_grace_ms(const struct core *core, const struct guard *g);
 void recovery_note(struct core *core, const struct guard *g);
 

@@ -1,5 +1,5 @@
 /*
- * Recovery.  A server of a quorum votes again when the others have told all
+ * Recovery.  A server of a quorum votes again when the others have reported all
  * fences that were granted without it.
  */
 #include "config.h"
@@ -8,9 +8,9 @@
 #include "core/parts/quorum/quorum.h"
 
 /*
- * Counts the other servers of the quorum that can tell all fences granted
+ * Counts the other servers of the quorum that can report all fences granted
  * without this one, because they were blessed whenever they were asked in this
- * epoch; and those of which that is not known.
+ * epoch; and the servers of which that is not known.
  */
 static unsigned
 whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
@@ -35,7 +35,7 @@ whole_others(const struct core *core, const struct guard *g, unsigned *unknown)
 	return whole;
 }
 
-/* Will the others tell it all fences before it votes again? */
+/* Will the others report all fences to it before it votes again? */
 static bool
 recovers(const struct core *core, const struct guard *g)
 {
@@ -57,8 +57,8 @@ any_fence(const struct core *core)
 }
 
 /*
- * If this broker can't reach a majority that has all fences, but there
- * may be one, it leaves the bless to brokers that can, for as long again.
+ * If this broker cannot reach a majority that has all fences, but there may be
+ * one, it leaves the bless to brokers that can, for as long again.
  */
 static bool
 others_first(const struct core *core, const struct guard *g)

@@ -46,8 +46,8 @@ place_of(const struct core *core, const char *id)
 	return find(core, id, &since_ms);
 }
 
-/* That one must have been asked since we know the place: else the id may be the
- * newer of the two. */
+/* That server must have been asked since we know the place: else the id may be
+ * the newer of the two. */
 bool
 place_was_at(const struct core *core, const char *id, const struct voter *v)
 {

@@ -1,14 +1,14 @@
 /*
- * Where servers of a quorum were found: a new server that stands where one of
- * those that vote was, replaces it.  The guards note a hash of the address by
- * each id, so that brokers that start later know it, too.
+ * Where servers of a quorum were found: a new server at the place of a former
+ * voter replaces it.  The guards note a hash of the address by each id, so that
+ * brokers that start later know it, too.
  */
 #ifndef LOCKBROKER_CORE_PARTS_QUORUM_VOTER_PLACE_H
 #define LOCKBROKER_CORE_PARTS_QUORUM_VOTER_PLACE_H
 
 #include "core/parts/quorum/quorum.h"
 
-/* The server has told its id: it is there. */
+/* The server has reported its id: it is there. */
 void place_note(struct core *core, const struct voter *v);
 
 /* Notes what another broker knew of places: `text` has ids and hashes, one pair

@@ -1,5 +1,5 @@
 /*
- * Sets of servers that vote, as servers and brokers tell them (voters.c).
+ * Sets of servers that vote, as servers and brokers report them (voters.c).
  */
 #ifndef LOCKBROKER_CORE_PARTS_QUORUM_VOTER_SET_H
 #define LOCKBROKER_CORE_PARTS_QUORUM_VOTER_SET_H
@@ -19,13 +19,13 @@ struct set {
 	char ids[QUORUM_SERVERS_MAX][NODE_BYTES + 1];
 };
 
-/* A text that is no set gives one without members. */
+/* A text that is no set yields one without members. */
 void set_parse(struct set *s, const char *text);
 
 /* Puts the ids in order.  A text of SET_MAX_BYTES holds any set. */
 void set_write(struct set *s, char *text, size_t size);
 
-/* More than half of n; how many must leave n so that it is not left. */
+/* More than half of n; how many must leave n so that this is not left. */
 static inline unsigned
 set_majority(unsigned n)
 {

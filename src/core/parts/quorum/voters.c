@@ -8,10 +8,10 @@
  * broker goes by, and which servers it moves to that set (OP_ENLIST):
  *
  *	founded   none of the servers has a set, and all of them can be reached
- *	joined    the highest set that servers tell has all of ours in it
- *	mended    one of those that vote has lost its data, and so its id: a
+ *	joined    the highest set that servers report has all of ours in it
+ *	mended    one of the voters has lost its data, and so its id: a
  *	          new server stands where that one was, and replaces it
- *	changed   redis.nodes has other servers: if nobody has asked for the
+ *	changed   redis.nodes has other servers: if no broker has asked for the
  *	          old set for a grace period, or the last broker has signed off,
  *	          and a majority of the old ones is in the new set
  *
@@ -52,7 +52,7 @@ count_known(const struct core *core)
 	return n;
 }
 
-/* The highest set that any server has told; "": none has one. */
+/* The highest set that any server has reported; "": none has one. */
 static const char *
 highest(const struct core *core)
 {
@@ -74,7 +74,7 @@ address(const struct core *core, uint32_t shard)
 	return quorum_of(core)->nodes[shard];
 }
 
-/* The set that our calls to it tell; "": none. */
+/* The set that our calls to it name; "": none. */
 static const char *
 sent_set(const struct voter *v)
 {
@@ -84,9 +84,9 @@ sent_set(const struct voter *v)
 }
 
 /*
- * From now on our calls to that server ask for no vote: its id and set are sent
- * no more, so the guard answers `nodes`.  The operation itself does nothing, as
- * no server has the id 0.
+ * From now on our calls to that server ask for no vote: its id and set are no
+ * longer sent, so the guard answers `nodes`.  The operation itself does
+ * nothing, as no server has the id 0.
  */
 static void
 withdraw(struct core *core, struct voter *v)
@@ -121,7 +121,7 @@ disagree(struct core *core, const char *fmt, ...)
 	char why[sizeof(quorum_of(core)->why)];
 	va_list ap;
 
-	/* Servers are reached, and tell of a change, one after the other. */
+	/* Servers are reached, and report a change, one after the other. */
 	if (quorum_of(core)->since_ms == 0)
 		quorum_of(core)->since_ms = core->now_ms;
 	if (core->now_ms < quorum_of(core)->since_ms + core->stall_ms)
@@ -212,7 +212,7 @@ mend(const struct core *core, struct set *s)
 	return true;
 }
 
-/* Has one of those that vote stood where that server is now? */
+/* Has a voter of that set stood where that server is now? */
 static bool
 is_replaced(const struct core *core, const struct set *s, const struct voter *v)
 {
@@ -277,10 +277,11 @@ forget(struct core *core, const struct set *s, const char *best)
 }
 
 /*
- * Asks a server to move to the set from the one that it has told, or what
- * stage_step() said.  The script compares the id and the present set, and whether
- * it has pledged, so a server that has changed meanwhile stays as it is.  The
- * call also says to which id and set our calls there belong from then on.
+ * Asks a server to move to the set from the one that it has reported, or to do
+ * what stage_step() said.  The script compares the id and the present set, and
+ * whether it has pledged, so a server that has changed meanwhile stays as it
+ * is.  The call also says to which id and set our calls there belong from then
+ * on.
  */
 static void
 enlist(struct core *core, struct voter *v, const char *set, char how)
@@ -295,7 +296,7 @@ enlist(struct core *core, struct voter *v, const char *set, char how)
 
 	/* The script only checks what is equal, and leaves the order to us. */
 	assert(set_version(v->set) <= set_version(set));
-	/* One server has one vote, whichever way it is reached. */
+	/* One server has one vote, by whichever address it is reached. */
 	for (i = 0; i < core->config.shards; i++)
 		if (voter_at(core, i) != v &&
 		    strncmp(voter_at(core, i)->sent, v->node, NODE_BYTES) == 0)
@@ -332,9 +333,9 @@ advance(struct core *core, struct voter *v, const char *set, unsigned n)
 }
 
 /*
- * Leads servers that lag behind on their way to the highest set: brokers that go
- * by it may be gone for ever, and no other set can take its place before it is
- * settled.  This broker does not go by it, so its calls ask for no vote.
+ * Leads servers that lag behind on their way to the highest set: brokers that
+ * go by it may be gone for good, and no other set can take its place before it
+ * is settled.  This broker does not go by it, so its calls ask for no vote.
  */
 static void
 help(struct core *core, const struct set *s, const char *best)
@@ -415,7 +416,7 @@ may_change(const struct core *core, const struct set *s, const char *text)
 /*
  * Does the set have just our servers, as far as they are known?  If not,
  * *stranger is the first of our servers that is not in the set, or the number
- * of all if the set has others besides ours.
+ * of all if the set has others as well.
  */
 static bool
 all_in(const struct core *core, const struct set *s, uint32_t *stranger)
@@ -431,8 +432,8 @@ all_in(const struct core *core, const struct set *s, uint32_t *stranger)
 }
 
 /*
- * This broker can't go by the highest set.  If it went by another before, what
- * it holds rests on that until the servers move; all other calls must ask for
+ * This broker cannot go by the highest set.  If it went by another before, its
+ * leases rest on that one until the servers move; all other calls must ask for
  * no vote, or the servers would never be quiet, and could not be changed.  If
  * it joined that very set, it knew less then.
  */
@@ -453,9 +454,9 @@ withdraw_stale(struct core *core, const char *best)
 /*
  * Chooses the set to go by, from what is known; false: there is none yet.
  *
- * The highest set goes before anything that this broker would like: it joins
- * that, or mends it.  Only if it can do neither does it help others to agree on
- * that set, and may then ask for one of its own.
+ * The highest set goes before any wish of this broker: it joins that set, or
+ * mends it.  Only if it can do neither does it help others to agree on that
+ * set, and may then ask for a set of its own.
  */
 static bool
 choose(struct core *core, char *text)
@@ -509,9 +510,9 @@ in_line(const struct core *core, const struct voter *v)
 }
 
 /*
- * Called whenever a server has told something.  A broker that stops changes
- * nothing any more.  A server with an operation in flight is left for later:
- * its answer leads here again.
+ * Called whenever a server has reported something.  A broker that stops no
+ * longer changes anything.  A server with an operation in flight is left for
+ * later: its answer leads here again.
  */
 void
 voters_decide(struct core *core)
@@ -550,7 +551,7 @@ is_news(const struct voter *v, const struct guard_report *report)
 }
 
 /* Is the set one that a broker has written?  If not, the server counts as one
- * that has told nothing. */
+ * that has reported nothing. */
 static bool
 is_set(const struct guard_report *report)
 {
@@ -568,7 +569,7 @@ is_set(const struct guard_report *report)
 }
 
 /*
- * Every call to a server of a quorum tells its id and set, even one that is
+ * Every call to a server of a quorum returns its id and set, even one that is
  * refused because of them: so brokers hear of a change with whatever they ask
  * next.
  */

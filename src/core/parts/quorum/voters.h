@@ -6,11 +6,11 @@
 
 #include "core/parts/quorum/quorum.h"
 
-/* Takes what a server has told of itself. */
+/* Takes what a server has reported of itself. */
 void voters_report(struct core *core, struct voter *v, int64_t sent_ms,
     const struct guard_report *report);
 
-/* Chooses the set to go by, and moves servers that have another to it. */
+/* Chooses the set to go by, and moves servers with another set to it. */
 void voters_decide(struct core *core);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Votes: counted as they come, and decided as soon as a majority has said yes
- * or can't any more.  A slow or dead minority costs nothing: its later answers
- * do not change the verdict, and at most tell who has won.
+ * or no longer can.  A slow or dead minority costs nothing: its later answers
+ * do not change the verdict, and at most say who has won.
  */
 #include "config.h"
 
@@ -17,22 +17,22 @@
 
 #define RETRY_VOTE_MS 50 /* a server that a renewal needs */
 #define YIELD_MS 50	 /* for others to come first, after a turn */
-#define SILENT_MS 50	 /* an attempt waits so much longer for silent ones */
+#define SILENT_MS 50	 /* how much longer an attempt waits for silent ones */
 
 /*
  * Waiting for a name over a quorum, where there is no queue to wait in: each
  * broker tries by itself, as seldom as it can, because an attempt may take a
  * vote that another needs for a moment.
  *
- * If a majority has the token of one other broker, that one has the name: we do
- * not try before a message says that it is over (`free`), its key ends, or a
- * lease has passed.  Otherwise brokers came in each other's way, or servers are
- * away: the next attempt comes after a random part (full jitter) of a time that
- * doubles.  Who has which vote does not matter here.
+ * If a majority has the token of one other broker, that broker has the name: we
+ * do not try before a message says that its token is over (`free`), its key
+ * ends, or a lease has passed.  Otherwise brokers came in each other's way, or
+ * servers are away: the next attempt comes after a random part (full jitter) of
+ * a time that doubles.  Who has which vote does not matter here.
  */
 
 #define FREE_JITTER_MS 4  /* of brokers that all hear the same `free` */
-#define RETRY_MAX_MS 200  /* between attempts that nobody is known to win */
+#define RETRY_MAX_MS 200  /* between attempts without a known winner */
 #define LOOK_JITTER_MS 20 /* of brokers that wait for the end of one key */
 #define FAILED_MAX 8	  /* the time doubles no more often than that */
 
@@ -46,9 +46,10 @@ backoff_token(const char *text, size_t len)
 }
 
 /*
- * An attempt has failed after so long, and the lease is NONE: sets wake_ms for
- * the next one.  o->rival says who has the name (backoff_token(); 0: unknown).
- * If the status is BUSY, no message will tell us when that one has ended.
+ * An attempt has failed after that time, and the lease is NONE: sets wake_ms
+ * for the next one.  o->rival says who has the name (backoff_token(); 0:
+ * unknown).  If the status is BUSY, no message will tell us when that one has
+ * ended.
  */
 static void
 backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
@@ -59,7 +60,7 @@ backoff_plan(struct core *core, struct lease *l, int64_t took_ms,
 
 	assert(l->state == LEASE_NONE && l->pending == NULL);
 	assert(took_ms >= 0);
-	/* Nobody waited, so no message will come.  Try again if wanted now. */
+	/* No one waited, so no message will come.  Try again if wanted now. */
 	if (o->rival != 0 && o->status == OUTCOME_BUSY) {
 		l->term.wake_ms = 0;
 		return;
@@ -119,7 +120,7 @@ freed(struct core *core, struct lease *l, const char *text, size_t len)
 
 /*
  * One operation and what the servers say.  Freed with the last answer.  `lease`
- * is NULL if no lease waits for the verdict (any more).
+ * is NULL if no lease waits for the verdict, or no longer does.
  */
 struct vote {
 	TAILQ_ENTRY(vote) link; /* in quorum.votes until it is sent */
@@ -136,12 +137,12 @@ struct vote {
 	unsigned nfences;
 	uint64_t fences[QUORUM_MAX];
 	int64_t since_ms;  /* when it was asked for */
-	int64_t sent_ms;   /* the earliest of those that said yes */
+	int64_t sent_ms;   /* the earliest sending of those that said yes */
 	bool waiting;	   /* one of them knows of a broker that waits */
 	struct outcome no; /* the weightiest other answer */
 	bool decided;
 	bool failed;	  /* ACQUIRE: without a known winner */
-	unsigned without; /* servers that don't have the token, as bits */
+	unsigned without; /* servers that do not have the token, as bits */
 	unsigned again;	  /* RENEW: those of them to be asked once more */
 	/* Armed while there are any; ACQUIRE: once another has a server. */
 	struct timer timer;
@@ -158,7 +159,7 @@ static const unsigned yes_answers[OP_MAX] = {
 	[OP_END] = 1u << OUTCOME_ENDED | 1u << OUTCOME_GONE,
 };
 
-/* If too few say yes, the weightiest of the other answers is told. */
+/* If too few say yes, the weightiest of the other answers is the outcome. */
 static const unsigned weight[OUTCOME_MAX] = {
 	[OUTCOME_UNKNOWN] = 1,
 	[OUTCOME_UNSENT] = 2,
@@ -280,8 +281,8 @@ members(const struct core *core, unsigned set)
 
 /*
  * Ends the token wherever it may be, whatever became of it.  Waiting brokers
- * are told, unless it was a mere attempt: no majority can have had its token,
- * so no broker believes that it has the name.
+ * get a message, unless it was a mere attempt: no majority can have had its
+ * token, so no broker believes that it has the name.
  */
 static void
 end_everywhere(struct core *core, const struct vote *v)
@@ -316,8 +317,8 @@ deliver(struct core *core, struct vote *v, const struct outcome *o)
 	lease_outcome(core, l, v->asked, v->sent_ms, o);
 }
 
-/* The highest fence, and how many answered with just that.  Servers that were
- * given one hint agree, unless the counter of one is ahead. */
+/* The highest fence, and how many answered with exactly that one.  Servers that
+ * were given one hint agree, unless the counter of one is ahead. */
 static uint64_t
 highest_fence(const struct vote *v, unsigned *same)
 {
@@ -334,7 +335,8 @@ highest_fence(const struct vote *v, unsigned *same)
 	return top;
 }
 
-/* The second phase: the lease hears of it when a majority has the fence. */
+/* The second phase: the lease gets its outcome when a majority has the
+ * fence. */
 static void
 write_back(struct core *core, struct vote *v, uint64_t top)
 {
@@ -354,7 +356,7 @@ write_back(struct core *core, struct vote *v, uint64_t top)
 }
 
 /* A majority has said yes.  Fences that differ must be made one first, so the
- * lease hears of the success only after a second round. */
+ * lease gets the success only after a second round. */
 static void
 succeed(struct core *core, struct vote *v)
 {
@@ -426,7 +428,7 @@ look_again(struct core *core, struct vote *v)
 	core->leases->lessee->next(core, l);
 }
 
-/* No majority can say yes any more, or the attempt does not wait for it.  A
+/* No majority can say yes any longer, or the attempt does not wait for it.  A
  * single outcome stands for all answers: the weightiest of them. */
 static void
 fail(struct core *core, struct vote *v)
@@ -440,7 +442,7 @@ fail(struct core *core, struct vote *v)
 	if (o.status == OUTCOME_LOST &&
 	    v->lost + quorum_majority(core) <= core->config.shards)
 		o.status = OUTCOME_UNKNOWN;
-	/* Somebody has taken the votes away before all had one fence. */
+	/* The votes were taken away before all had one fence. */
 	if (v->asked == OP_ACQUIRE && o.status == OUTCOME_LOST)
 		o.status = OUTCOME_BUSY;
 	o.rival = rival_of(core, v, &o.ttl_ms);
@@ -455,9 +457,10 @@ fail(struct core *core, struct vote *v)
 /*
  * Was the answer so long on its way that the key of another broker may have
  * ended meanwhile, although that one has the name?  It has renewed it at other
- * servers then, perhaps at one that has lost our vote since.  Keys outlive what
- * their broker counts on by a pad: if the call was sent less than that before it
- * ran, the other broker counted on this server no more as we began.
+ * servers then, perhaps at one that has lost our vote since.  A key outlives
+ * its broker's reliance on it by a pad: if the call was sent less than that
+ * before it ran, the other broker no longer counted on this server when we
+ * began.
  */
 static bool
 is_late(const struct core *core, const struct vote *v, int64_t sent_ms)
@@ -520,9 +523,10 @@ ask_again(struct core *core, struct vote *v, uint32_t shard)
 
 /*
  * Another token has a server, and silent servers could still make a majority.
- * Until the broker gave those up, after the reply timeout, this attempt would
- * keep the other one from the servers that it has, and both from the name; or
- * it would keep a holder from the one more server that its renewal needs.
+ * Until the broker gave up the silent ones, after the reply timeout, this
+ * attempt would keep the other one from the servers that it has, and both from
+ * the name; or it would keep a holder from the one more server that its renewal
+ * needs.
  */
 static void
 bound_attempt(struct core *core, struct vote *v, const struct outcome *o)
@@ -534,7 +538,7 @@ bound_attempt(struct core *core, struct vote *v, const struct outcome *o)
 
 /*
  * Shall a renewal that could not be answered in a row be sent by itself?  After
- * the end of the lease it would write the key again, for nobody.
+ * the end of the lease it would write the key again, for no one.
  */
 static bool
 is_wanted(const struct core *core, const struct vote *v)
@@ -546,8 +550,11 @@ is_wanted(const struct core *core, const struct vote *v)
 	       (l != NULL && l->seq == v->op.seq && lease_is_held(l));
 }
 
-/* Counts an answer, and decides as soon as the others can't change the verdict.
- * The last answer frees the vote, so nothing may refer to it after that. */
+/*
+ * Counts an answer, and decides as soon as the others cannot change the
+ * verdict.  The last answer frees the vote, so nothing may refer to it after
+ * that.
+ */
 void
 votes_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)

@@ -24,8 +24,8 @@ void votes_outcome(
 
 extern const struct lease_way way_votes;
 
-/* Asks servers again that have said no to a renewal; or ends an attempt that
- * has found a rival, rather than wait for silent servers. */
+/* Asks servers again that have refused a renewal; or ends an attempt that has
+ * found a rival, rather than wait for silent servers. */
 void votes_timer(struct core *core, struct timer *t);
 
 void votes_fini(struct core *core);

@@ -6,21 +6,22 @@
  *
  *	NEW --ARRIVE--> ASKED --waiting--> PARKED --PARTY--> tripped or broken
  *	                  |                   |
- *	                  +----> LEAVING <----+   a time-out, a CANCEL: LEAVE
+ *	                  +----> LEAVING <----+   a timeout, a CANCEL: LEAVE
  *
  * The broker answers a party that leaves once the store has broken the
  * generation; if the generation was complete before, the party was part of it.
  * So a generation is complete for all its parties, or broken for all.
  *
- * If the time of a party is up while the store can't be reached, the broker
+ * If the time of a party is up while the store cannot be reached, the broker
  * answers that the party has left.  If all places of the generation turn out to
- * be this broker's, no other broker has told anybody, and the generation is
- * broken for our other parties.  Else it may be complete for the parties of
- * other brokers, and then it is complete for ours, too.
+ * be this broker's, no other broker has told any client, and the generation is
+ * broken for our other parties.  Otherwise it may be complete for the parties
+ * of other brokers, and then it is complete for ours, too.
  *
- * The broker tells its parties in parts what became of a generation, and does
- * nothing else about the barrier meanwhile.  A party whose time runs out then,
- * or whose client cancels, is told the same; so all of them hear one thing.
+ * The broker tells its parties, some in each step, what became of a generation,
+ * and does nothing else about the barrier meanwhile.  A party whose time runs
+ * out then, or whose client cancels, is told the same; so all of them hear one
+ * thing.
  */
 #include "config.h"
 
@@ -30,7 +31,7 @@
 #include "core/parts/sync/line.h"
 #include "core/parts/sync/sync.h"
 
-/* What all parked entries are told. */
+/* The verdict that all parked entries are told. */
 enum verdict { VERDICT_NONE, VERDICT_TRIPPED, VERDICT_BROKEN };
 
 /* A barrier as this broker knows it. */
@@ -41,10 +42,10 @@ struct barrier {
 	uint64_t parties; /* parties=, as the waiting entries have it */
 	uint64_t gen;	  /* the generation with places of ours; 0: none */
 	uint64_t seq;	  /* of the batch */
-	uint64_t placed;  /* of the latest batch of which some have places */
+	uint64_t placed;  /* of the latest batch in which some have places */
 	uint64_t asked;	  /* parties in the batch */
 	uint64_t dropped; /* lowest place in the batch whose party has left */
-	uint64_t places;  /* that we ever had in the generation */
+	uint64_t places;  /* places that we ever had in the generation */
 	uint64_t epoch;	  /* the guard's, when the batch was first sent */
 	int64_t sent_ms;  /* the same moment */
 	int64_t end_ms;	  /* the store has nothing of ours after it */
@@ -77,7 +78,7 @@ submit_barrier(struct core *core, struct barrier *b, enum op_kind kind)
 
 	b->end_ms = core->now_ms + core->config.lease_ms + core->pad_ms;
 	/* If the data of the store went back, it may know only some of our
-	 * places, or older ones: so it is told which came last. */
+	 * places, or older ones: so the operation says which came last. */
 	op->seq = kind == OP_ARRIVE ? b->seq : b->placed;
 	op->generation = b->gen;
 	op->parties = b->parties;
@@ -100,8 +101,8 @@ may_be_forgotten(const struct core *core, const struct barrier *b)
 /*
  * Sends the batch, perhaps for another time.  If one of its parties has left,
  * or one that has a place already, or if the store may have forgotten the
- * batch, then it must not arrive any more: the operation only asks what became
- * of it.
+ * batch, then it must no longer arrive: the operation only asks what became of
+ * it.
  */
 static void
 send_batch(struct core *core, struct barrier *b)
@@ -194,7 +195,7 @@ decide(struct core *core, struct barrier *b)
 }
 
 /* Without entries, the broker drops what it need not tell the store: a note
- * while the store can't be reached, and all the rest once the store has
+ * while the store cannot be reached, and all the rest once the store has
  * forgotten. */
 static void
 forget(struct core *core, struct barrier *b)
@@ -219,7 +220,7 @@ answer_leaving(struct core *core, struct entry *e)
 		emit_reply(core, session, by, STATUS_OK);
 }
 
-/* Answers a parked entry whose generation is complete, or broken. */
+/* Answers a parked entry whose generation is complete or broken. */
 static void
 conclude(struct core *core, struct barrier *b, struct entry *e)
 {
@@ -389,7 +390,7 @@ on_nothing(struct core *core, struct barrier *b, enum op_kind op,
 		seat(core, b, 0, 0);
 }
 
-/* Does a barrier have those places, and did we ask for so many? */
+/* Does a barrier have those places, and did we ask for that many? */
 static bool
 are_places(const struct barrier *b, enum op_kind op, const struct outcome *o)
 {
@@ -398,7 +399,7 @@ are_places(const struct barrier *b, enum op_kind op, const struct outcome *o)
 		   o->place + o->new_places <= b->parties);
 }
 
-/* An answer that can't be true is as good as none. */
+/* An answer that cannot be true is as good as none. */
 static void
 barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
     int64_t sent_ms, const struct outcome *o)
@@ -432,7 +433,7 @@ barrier_outcome(struct core *core, struct sync *y, enum op_kind op,
 
 /* Entries. */
 
-/* Does the broker know what became of the entry, and only has to tell it? */
+/* Does the broker know what became of the entry, and must only tell it? */
 static bool
 is_concluded(const struct entry *e)
 {
@@ -454,7 +455,7 @@ barrier_dropped(struct core *core, struct entry *e)
 		b->left = true;
 }
 
-/* The broker answers that the party has left, before it can tell the store. */
+/* The broker answers that the party has left before it can tell the store. */
 static void
 deny(struct core *core, struct entry *e)
 {
@@ -464,9 +465,9 @@ deny(struct core *core, struct entry *e)
 
 /*
  * A party for which the store was not asked just goes.  If it is known what
- * became of its generation, it hears that as the others do.  If the store can't
- * be reached, the party is answered now and the store hears of it later; else
- * it is the other way round.
+ * became of its generation, it is told that like the others.  If the store
+ * cannot be reached, the party is answered now and the store is told later;
+ * otherwise it is the other way round.
  */
 static bool
 barrier_leave(struct core *core, struct entry *e)
@@ -483,8 +484,8 @@ barrier_leave(struct core *core, struct entry *e)
 	return true;
 }
 
-/* The time of a party is up, or the time in which the store should have heard
- * that it leaves. */
+/* The time of a party is up, or the time in which the store should have been
+ * told that it leaves. */
 static void
 barrier_expired(struct core *core, struct entry *e)
 {

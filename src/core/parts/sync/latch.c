@@ -1,7 +1,8 @@
 /*
  * Latches.  All state is in the store; this broker keeps only the requests that
- * are not answered.  A latch has at most one operation in flight.  The next one
- * carries all that came meanwhile: a batch of count-downs, or all that wait.
+ * are not answered.  A latch has at most one operation in flight.  The next
+ * operation carries everything that came meanwhile: a batch of countdowns, or
+ * all waiting entries.
  *
  * If the outcome of a batch is unknown, the broker sends the batch again as it
  * was, under the same number; the store counts each number once.
@@ -43,10 +44,10 @@ struct latch {
 /* Latches that were made. */
 
 /*
- * The store frees a latch when nobody has used it for its ttl=, and tells
- * nobody.  So the broker counts a latch against limits.unowned for one ttl=
- * from its LATCH on, and knows no more of it than that: there is no way from a
- * name to its count.
+ * The store frees a latch when no client has used it for its ttl=, and notifies
+ * no broker.  So the broker counts a latch against limits.unowned for one ttl=
+ * from its LATCH on, and knows no more about it than that: there is no way from
+ * a name to its count.
  */
 
 /* One LATCH that the broker answered with OK.  Its timer frees it. */
@@ -183,7 +184,7 @@ take_waiting(const struct core *core, struct latch *la)
 	core_visit(core, taken);
 }
 
-/* Asks for as many count-downs as go into a batch, or for one LATCH. */
+/* Asks for as many countdowns as go into a batch, or for one LATCH. */
 static void
 take_counts(const struct core *core, struct latch *la)
 {
@@ -267,8 +268,8 @@ tell_verdict(struct core *core, struct latch *la)
 
 /*
  * A batch whose outcome is unknown comes before anything new: the store knows
- * only the latest count-down of each broker, so none may pass one that may have
- * been counted.
+ * only the latest countdown of each broker, so none may pass a countdown that
+ * may have been counted.
  */
 static bool
 latch_next(struct core *core, struct sync *y)
@@ -366,8 +367,8 @@ on_made(struct core *core, struct latch *la, bool exists)
 
 /*
  * The outcome says nothing.  If Redis has certainly not carried out the batch,
- * now or before, its entries are new again; else the broker sends the batch
- * again as it was.
+ * now or before, its entries are new again; otherwise the broker sends the
+ * batch again as it was.
  */
 static void
 on_nothing(struct core *core, struct latch *la, enum op_kind op,
@@ -394,7 +395,7 @@ latch_outcome(struct core *core, struct sync *y, enum op_kind op,
 		return;
 	}
 	sync_answered(y);
-	/* The batch, if there was one, is in doubt no longer. */
+	/* The batch, if there was one, is no longer in doubt. */
 	la->unsure = OP_AWAIT;
 	if (o->status == OUTCOME_GONE)
 		on_gone(core, la);

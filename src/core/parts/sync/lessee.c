@@ -1,14 +1,14 @@
 /*
- * What a semaphore makes of the term of its permits.
+ * How a semaphore uses the term of its permits.
  *
  * One call renews all permits that the broker has of a semaphore, so they have
- * one term, and run out in one moment.  A semaphore has a term that is not
- * over exactly while it owns permits; semaphore_own() alone changes either.
+ * one term, and run out in one moment.  A semaphore has a term that is not over
+ * exactly while it owns permits; semaphore_own() alone changes either.
  *
  * All holders lose their permits in that moment: from then on no permit counts
- * as used, and a session that does something about its permits loses them
- * first.  Only the telling takes several steps (lease/tell.h), so it is as if
- * all had been told at once.
+ * as used, and a session that does something with its permits loses them first.
+ * Only the telling takes several steps (lease/tell.h), so it is as if all had
+ * been told at once.
  */
 #include "config.h"
 
@@ -44,8 +44,11 @@ semaphore_own(struct core *core, struct semaphore *m, uint64_t n)
 		term_vouch(core, &m->term);
 }
 
-/* The holders lose theirs first: never is more in use than is owned.  Then the
- * store is told what is in use from now on, since it may have more for us. */
+/*
+ * The holders lose theirs first: never are more in use than are owned.  Then
+ * the store is told how many are in use from now on, since it may have more for
+ * us.
+ */
 void
 semaphore_lose(
     struct core *core, struct semaphore *m, const char *reason, bool gone)
@@ -57,7 +60,7 @@ semaphore_lose(
 	semaphore_use(core, m, -(int64_t)m->used);
 	m->losses++;
 	m->why_lost = reason;
-	/* Behind those that an earlier loss has left to tell. */
+	/* After the holders that an earlier loss has left to tell. */
 	TAILQ_CONCAT(&m->losers, &m->holders, in_holders);
 	tell_loss(core, &m->term,
 	    &(struct loss){ .reason = reason, .since_ms = INT64_MAX });
@@ -101,7 +104,7 @@ lost(struct core *core, struct term *t)
 static struct holding *
 loser(struct term *t, const struct loss *loss)
 {
-	(void)loss; /* all lose theirs, whenever they were granted them */
+	(void)loss; /* all lose theirs, whenever these were granted */
 	return TAILQ_FIRST(&semaphore_with(t)->losers);
 }
 

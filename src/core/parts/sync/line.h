@@ -5,9 +5,9 @@
  *	parked ... parked   asked ... asked   new ... new   <- the latest
  *	                    ^ line.asked      ^ line.fresh
  *
- * An operation is always for the first of the new entries, without a gap.  So an
- * entry keeps no state of its own: two marks tell the state of all entries, and
- * the outcome of an operation for 100,000 of them just moves a mark.
+ * An operation is always for the first of the new entries, without a gap.  So
+ * an entry keeps no state of its own: two marks show the state of all entries,
+ * and the outcome of an operation for 100,000 of them just moves a mark.
  *
  * Entries that an object may have to answer at once (wait=0, a client that has
  * shut down) are also in a list of their own.

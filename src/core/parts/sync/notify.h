@@ -8,15 +8,15 @@
 
 struct permits;
 
-/* Permits were granted, or given back: n of them. */
+/* n permits were granted, or released. */
 void notify_permits(
     struct core *core, enum notice_id id, const struct permits *p, uint64_t n);
 /* n of p are lost.  If the reason is the client's own hold=, the line is no
  * warning. */
 void notify_permits_lost(
     struct core *core, const struct permits *p, uint64_t n, const char *reason);
-/* They are at risk, and lost in left_ms unless a renewal is confirmed; or
- * `safe` again. */
+/* They are at risk, and will be lost in left_ms unless a renewal is confirmed;
+ * or `safe` again. */
 void notify_permits_risk(
     struct core *core, const struct permits *p, bool safe, int64_t left_ms);
 

@@ -1,7 +1,7 @@
 /*
  * Slots of permits: see permit_slots.h.  Each operation on a semaphore states
- * which slots are in use here, so it may be repeated, as what it says of permits;
- * its answer has all that are ours (lua/semaphore.lua).
+ * which slots are in use here, so it may be repeated, like its statement of
+ * permits; its answer has all that are ours (lua/semaphore.lua).
  *
  * A slot that is spare goes to the next session here that wants one, or back to
  * the store with the next operation, which does not state it.
@@ -75,7 +75,7 @@ slots_use(struct semaphore *m)
 	return slot;
 }
 
-/* One that is used no more was lost, or is left. */
+/* A slot that is no longer used was lost, or is left. */
 void
 slots_free(struct semaphore *m, uint32_t slot)
 {

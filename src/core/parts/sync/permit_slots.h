@@ -5,7 +5,7 @@
  *
  *	the store --new--> spare --grant--> used --given back--> spare
  *	     ^                                |
- *	     +-- no longer stated -- left <---+ somebody may count on it
+ *	     +-- no longer stated -- left <---+ a client may count on it
  */
 #ifndef LOCKBROKER_CORE_PARTS_SYNC_PERMIT_SLOTS_H
 #define LOCKBROKER_CORE_PARTS_SYNC_PERMIT_SLOTS_H
@@ -19,16 +19,16 @@ struct outcome;
 struct semaphore;
 
 #define SLOTS_MAX 1024	  /* the largest limit= with slots */
-#define NO_SLOT SLOTS_MAX /* what permits without one have */
+#define NO_SLOT SLOTS_MAX /* the slot of permits without one */
 
 struct slot_set {
 	uint64_t bits[SLOTS_MAX / 64];
 };
 
-/* Of one semaphore; made when somebody here asks for a slot. */
+/* Of one semaphore; made when a client here asks for a slot. */
 struct permit_slots {
 	struct slot_set used;  /* sessions here have them */
-	struct slot_set left;  /* kept for nobody, as semaphore.left is */
+	struct slot_set left;  /* without a session, as semaphore.left is */
 	struct slot_set spare; /* ours in the store, for the next here */
 	struct slot_set asked; /* stated by the operation in flight ... */
 	bool asked_new;	       /* ... whose first entry wants a new one */
@@ -43,13 +43,13 @@ bool slots_in_use(const struct semaphore *m, uint32_t slot);
 /* The lowest of them is used from now on. */
 uint32_t slots_use(struct semaphore *m);
 
-/* A session has it no more.  NO_SLOT: nothing happens. */
+/* A session no longer has it.  NO_SLOT: nothing happens. */
 void slots_free(struct semaphore *m, uint32_t slot);
 
-/* Somebody may count on it for as long as on what is left of permits. */
+/* A client may count on it for as long as on the permits that are left. */
 void slots_leave(struct semaphore *m, uint32_t slot);
 
-/* Nothing is left any more. */
+/* None is left any longer. */
 void slots_unleave(struct semaphore *m);
 
 /* The sessions have lost all permits. */
@@ -61,11 +61,11 @@ void slots_lose(struct semaphore *m);
 void slots_state(struct core *core, struct semaphore *m, struct op *op,
     bool head, uint64_t more);
 
-/* Is something missing from the answer that the operation must have brought? */
+/* Does the answer lack a slot that the operation must have brought? */
 bool slots_missing(const struct semaphore *m, const struct outcome *o);
 
-/* The answer says which slots are ours: new ones are spare.  Returns whether some
- * are not ours any more, and so not in use. */
+/* The answer says which slots are ours: new ones are spare.  Returns whether
+ * some are no longer ours, and so not in use. */
 bool slots_heard(struct semaphore *m, const struct outcome *o);
 
 #endif

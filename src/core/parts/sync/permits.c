@@ -1,6 +1,6 @@
 /*
  * Permits: which session has how many of a semaphore, for how long, and how it
- * loses them.  semaphore.c knows what the broker has in the store; every change
+ * loses them.  semaphore.c knows the broker's share in the store; every change
  * here touches the semaphore, so that semaphore.c decides what comes next.
  *
  * An owner has one struct permits for each semaphore, however many ACQUIREs
@@ -8,10 +8,10 @@
  * from the grant on; until the FLUSH has told them they are `untold`, too, and
  * if they are lost meanwhile, the ACQUIRE fails and no !LOST is told.
  *
- * All permits of a semaphore may be lost in one moment (lessee.c).  The
- * structs of that moment are told apart by a number (permits_are_lost()), so
- * that code which comes by one of them knows at once that its permits are lost,
- * though its client has yet to hear.
+ * All permits of a semaphore may be lost in one moment (lessee.c).  A number
+ * marks the structs of that moment (permits_are_lost()), so that code which
+ * meets one of them knows at once that its permits are lost, though its client
+ * has yet to be told.
  */
 #include "config.h"
 
@@ -82,7 +82,7 @@ valid_ms(const struct core *core, const struct holding *h)
 	    term_deadline_ms(core, &semaphore_of(p->sync)->term));
 }
 
-/* Sets the bound to so long from now; hold_ms 0: none. */
+/* Sets the bound to that long from now; hold_ms 0: none. */
 static void
 bind(struct core *core, struct permits *p, int64_t hold_ms)
 {
@@ -110,9 +110,9 @@ permits_new(struct core *core, struct sync *y, struct owner *owner)
 }
 
 /*
- * If the session has permits that are lost, it is told of that first: those
- * that it gets now are none of them.  Later ACQUIREs without a hold= leave the
- * bound of the first one as it is.
+ * If the session has permits that are lost, it is told of that first: its new
+ * ones are not among them.  Later ACQUIREs without a hold= leave the bound of
+ * the first one as it is.
  */
 void
 permits_grant(struct core *core, struct entry *e)
@@ -161,7 +161,7 @@ count_out(struct core *core, struct permits *p, uint64_t n)
 	assert(n <= p->n);
 	p->n -= n;
 	if (permits_are_lost(p))
-		return; /* semaphore_lose() has taken them off */
+		return; /* semaphore_lose() has subtracted them */
 	semaphore_use(core, semaphore_of(p->sync), -(int64_t)n);
 }
 
@@ -246,9 +246,9 @@ permits_end(struct core *core, struct permits *p)
 }
 
 /*
- * Nobody uses the permits, but the store keeps them from others until then, and
- * for a pad after it: if the clock of Redis jumps, nobody is left to write them
- * again.
+ * No session uses the permits, but the store keeps them from others until then,
+ * and for a pad after it: if the clock of Redis jumps, no broker is left to
+ * write them again.
  */
 static void
 outlive(struct core *core, struct holding *h, int64_t valid_ms)
@@ -324,7 +324,7 @@ permits_untold(struct entry *e)
 	return !over;
 }
 
-/* Those of its permits that the session knows of. */
+/* The number of its permits that the session knows of. */
 static uint64_t
 told(const struct permits *p)
 {
@@ -347,8 +347,8 @@ tell(
 
 /*
  * If the lease is over sooner than the broker had thought, the server's clock
- * has gained on its own.  A client that is not there does not hear of it, and
- * may count on a valid= that it was told.
+ * has gained on its own.  A client without a connection does not hear of it,
+ * and may count on a valid= that it was told.
  */
 void
 permits_lose(struct core *core, struct permits *p, const char *reason)
@@ -374,7 +374,7 @@ permits_lose(struct core *core, struct permits *p, const char *reason)
 	permits_free(core, p, true);
 }
 
-/* One that was not told yet is taken back by the FLUSH. */
+/* Permits that were not told yet are taken back by the FLUSH. */
 void
 permits_lose_slot(struct core *core, struct permits *p, const char *reason)
 {
@@ -452,7 +452,7 @@ const struct holding_class permits_class = {
 	.warn = warn,
 };
 
-/* What a semaphore shows of who has its permits. */
+/* What a semaphore shows of the holders of its permits. */
 
 struct permits *
 semaphore_holder(const struct sync *y)

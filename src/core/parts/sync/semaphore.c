@@ -7,10 +7,10 @@
  *	              ^                                      |
  *	              +---- the next here, without Redis ----+
  *
- * Permits that nobody here can use go back at once.  If another broker waits,
- * permits stay here for at most locks.handovers grants and one lease.  Every
- * operation states totals: TAKE "I use so many, and need so many more", HOLD
- * "I use so many, and need no more".  So each renews, and may be repeated.
+ * Permits that no session here can use go back at once.  If another broker
+ * waits, permits stay here for at most locks.handovers grants and one lease.
+ * Every operation states totals: TAKE "I use M, and need N more", HOLD "I use
+ * M, and need no more".  So each renews, and may be repeated.
  */
 #include "config.h"
 
@@ -98,8 +98,8 @@ grant(struct core *core, struct semaphore *m, struct entry *e)
 	core->stats.handovers++;
 }
 
-/* Is there what the first entry wants?  A slot for a permit that had none is
- * the store's to give. */
+/* Is there enough for the first entry?  A slot for a permit that had none must
+ * come from the store. */
 static bool
 can_grant(
     const struct core *core, const struct semaphore *m, const struct entry *e)
@@ -136,8 +136,8 @@ serve(struct core *core, struct semaphore *m)
 
 /*
  * The answer is known if the store knows that the entry waits, or that the head
- * of the line does, which nobody passes; or if the permits in use here leave no
- * room.
+ * of the line does, which no entry passes; or if the permits in use here leave
+ * no room.
  */
 static bool
 settle_permits_entry(struct core *core, struct entry *e)
@@ -161,7 +161,7 @@ settle(struct core *core, struct semaphore *m)
 	sync_settle_impatient(core, &m->y, settle_permits_entry);
 }
 
-/* Answers the RELEASEs of the list, a part of them a step. */
+/* Answers the RELEASEs of the list, some of them in each step. */
 static void
 answer_givings(struct core *core, struct semaphore *m, struct giving_list *list)
 {
@@ -184,8 +184,8 @@ answer_givings(struct core *core, struct semaphore *m, struct giving_list *list)
 
 /* Operations. */
 
-/* Sends an operation.  From now on the store may have no more for us than what
- * is in use. */
+/* Sends an operation.  From now on the store may have no more for us than the
+ * permits in use. */
 static struct op *
 submit_semaphore(struct core *core, struct semaphore *m, enum op_kind kind)
 {
@@ -248,7 +248,7 @@ ask_take(struct core *core, struct semaphore *m)
 		slot_hurry(core, op);
 }
 
-/* Keeps the place in the queue if somebody here still needs it. */
+/* Keeps the place in the queue if an entry here still needs it. */
 static void
 ask_hold(struct core *core, struct semaphore *m)
 {
@@ -286,8 +286,8 @@ need_not_ask(const struct semaphore *m, const struct entry *head)
 }
 
 /*
- * Must the broker call the store though nobody waits here?  While permits are
- * in use, it keeps a place in the queue that nobody here needs until the next
+ * Must the broker call the store though no entry waits here?  While permits are
+ * in use, it keeps a place in the queue that no entry here needs until the next
  * renewal, or until another broker waits.
  */
 static bool
@@ -298,7 +298,7 @@ must_tell(const struct semaphore *m)
 		   (m->used == 0 || m->contention.since_ms != 0 || m->y.hint));
 }
 
-/* Parks the first entry: the store need not hear any more of it. */
+/* Parks the first entry: the store need not be told of it again. */
 static void
 park_head(struct line *line)
 {
@@ -309,9 +309,9 @@ park_head(struct line *line)
 }
 
 /*
- * A renewal comes first.  Like all that only keeps or gives back, it needs only
- * a server that can be reached: on one that may not grant yet, it writes the
- * permits again.  A TAKE waits until the server may grant.
+ * A renewal comes first.  Like all operations that only keep or give back, it
+ * needs only a server that can be reached: on one that may not grant yet, it
+ * writes the permits again.  A TAKE waits until the server may grant.
  */
 static void
 decide(struct core *core, struct semaphore *m)
@@ -334,8 +334,8 @@ decide(struct core *core, struct semaphore *m)
 	}
 }
 
-/* Wants attention at a later time.  What was due before has been sent, or waits
- * for the guard or for the end of a pause. */
+/* Wants attention at a later time.  Whatever was due before has been sent, or
+ * waits for the guard or for the end of a pause. */
 static void
 want_later(const struct core *core, struct sync *y, int64_t at_ms)
 {
@@ -343,7 +343,7 @@ want_later(const struct core *core, struct sync *y, int64_t at_ms)
 		sync_want(y, at_ms);
 }
 
-/* A broker that stops does not wait for the end of what is left. */
+/* A broker that stops does not wait for the end of permits that are left. */
 static bool
 store_has_some(const struct core *core, const struct semaphore *m)
 {
@@ -367,8 +367,8 @@ plan_wake(const struct core *core, struct semaphore *m)
 		want_later(core, y, m->end_ms);
 }
 
-/* Refuses the entries that were asked for, a part of them.  Returns false if
- * more are left. */
+/* Refuses the entries that were asked for, some of them in each step.  Returns
+ * false if more are left. */
 static bool
 refuse_some(struct core *core, struct semaphore *m)
 {
@@ -407,7 +407,8 @@ go_on_semaphore(struct core *core, struct semaphore *m)
 		TAILQ_CONCAT(&m->deferred, &m->givings, link);
 }
 
-/* What was left is given back; or the store has nothing of ours any more. */
+/* The permits that were left are given back; or the store no longer has any of
+ * ours. */
 static void
 pass_time(struct core *core, struct semaphore *m)
 {
@@ -424,8 +425,8 @@ pass_time(struct core *core, struct semaphore *m)
 	m->told_need = 0;
 }
 
-/* First what time has ended, then answers that are due, refusals and grants;
- * the store comes last, so that it hears of all that. */
+/* First come the ends that time brings, then answers that are due, refusals and
+ * grants; the store comes last, so that its operation includes all that. */
 static bool
 semaphore_next(struct core *core, struct sync *y)
 {
@@ -468,8 +469,8 @@ lose_slots(struct core *core, struct semaphore *m)
 }
 
 /*
- * The store has confirmed what the operation said.  A master that too few
- * replicas follow may have been replaced: what it says keeps no permits.
+ * The store has confirmed what the operation said.  A master with too few
+ * replicas may have been replaced: its answer keeps no permits.
  */
 static void
 confirmed(struct core *core, struct semaphore *m, int64_t sent_ms,
@@ -538,8 +539,8 @@ on_hold(struct core *core, struct semaphore *m, int64_t sent_ms,
 
 /*
  * Only an operation that was certainly not carried out leaves things as they
- * were.  After any other that says nothing, the broker counts on what is in
- * use, and the store hears so next.
+ * were.  After any other outcome that says nothing, the broker counts on the
+ * permits in use, and tells the store so next.
  */
 static void
 semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
@@ -551,7 +552,7 @@ semaphore_outcome(struct core *core, struct sync *y, enum op_kind op,
 
 	if (o->status == OUTCOME_TAKEN &&
 	    (o->ours > m->asked_limit || slots_missing(m, o)))
-		o = &unknown; /* that can't be true */
+		o = &unknown; /* that cannot be true */
 	switch (o->status) {
 	case OUTCOME_TAKEN:
 	case OUTCOME_QUEUED:

@@ -9,7 +9,7 @@
 #include "core/kernel/session/holding.h"
 #include "core/parts/sync/sync.h"
 
-/* The permits that one owner has of one semaphore.  Owned by permits.c. */
+/* The permits of one owner, of one semaphore.  Owned by permits.c. */
 struct permits {
 	struct holding holding;
 	struct table_link by_key; /* in syncs.permits */
@@ -20,7 +20,7 @@ struct permits {
 	struct sync *sync;
 	struct timer bound; /* armed if the time of holding is bounded */
 	uint64_t n;
-	uint64_t untold;  /* so many of them wait for a FLUSH */
+	uint64_t untold;  /* how many of them wait for a FLUSH */
 	unsigned nuntold; /* entries not told yet; they keep this struct */
 	uint32_t losses;  /* the semaphore's, when they were granted */
 	uint32_t slot;	  /* that one of them has; NO_SLOT */
@@ -47,13 +47,14 @@ permits_seen(const struct holding *h)
 extern const struct sync_class semaphore_class;
 extern const struct holding_class permits_class;
 
-/* What a semaphore makes of the term of its permits. */
+/* How a semaphore uses the term of its permits. */
 extern const struct term_lessee semaphore_of_term;
 
-/* Returns what the owner that has permits for longest has; NULL: none has. */
+/* Returns the permits of the owner that has had any for longest; NULL: none
+ * has. */
 struct permits *semaphore_holder(const struct sync *y);
 
-/* Returns how many permits are in use here, and sets of how many. */
+/* Returns how many permits are in use here, and sets their total number. */
 uint64_t semaphore_out(const struct sync *y, uint64_t *limit);
 
 /* Returns what this broker has of the semaphore in Redis. */
@@ -64,11 +65,11 @@ void semaphore_acquire(
 void semaphore_release(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
-/* Did the owner lose them when all holders lost theirs?  It is yet to be
+/* Did the owner lose them when all holders lost theirs?  It has yet to be
  * told. */
 bool permits_are_lost(const struct permits *p);
 
-/* The owner gives back all of them, or has ended. */
+/* The owner releases all of them, or has ended. */
 void permits_end(struct core *core, struct permits *p);
 
 /* The same for permits that the session was told of: if they were at risk, it
@@ -78,9 +79,9 @@ void permits_give_back(struct core *core, struct permits *p);
 /* Undoes the grant of an entry that will not be told. */
 void permits_take_back(struct core *core, struct entry *e);
 
-/* Were the permits of a granted entry lost before it was told, or are they by
- * now?  If they were lost with all of the semaphore, this tells the owner of
- * the loss first. */
+/* Were the permits of a granted entry lost before it was told, or have they
+ * been by now?  If they were lost with all of the semaphore, this tells the
+ * owner of the loss first. */
 bool permits_withdrawn(struct core *core, struct entry *e);
 
 /* Counts the permits of an entry as told.  Returns false if the owner no

@@ -1,6 +1,6 @@
 /*
  * The state of a semaphore.  Only these include it: semaphore.c, which decides
- * what comes next, permits.c, which knows who has what, and lessee.c.
+ * what comes next, permits.c, which knows the holders, and lessee.c.
  */
 #ifndef LOCKBROKER_CORE_PARTS_SYNC_SEMAPHORE_STATE_H
 #define LOCKBROKER_CORE_PARTS_SYNC_SEMAPHORE_STATE_H
@@ -13,7 +13,7 @@ struct giving {
 	TAILQ_ENTRY(giving) link;
 	uint64_t session; /* id */
 	uint64_t ref;
-	uint64_t held; /* that the session still has */
+	uint64_t held; /* permits that the session still has */
 };
 TAILQ_HEAD(giving_list, giving);
 
@@ -27,26 +27,26 @@ struct semaphore {
 	struct term term; /* while any permits are owned */
 	struct contention contention;
 	struct holding_list holders;
-	struct holding_list losers; /* they lost theirs, and are to be told */
+	struct holding_list losers; /* holders that lost theirs, to be told */
 	const char *why_lost;	    /* static */
 	uint32_t losses;	    /* how often all permits were lost */
 	struct telling *telling;    /* owned; what the holders are being told */
-	struct permit_slots *slots; /* owned; NULL: nobody has asked for any */
+	struct permit_slots *slots; /* owned; NULL: no slot was asked for */
 	/* RELEASEs, owned.  `givings`: the store does not know of them.
-	 * `flying`: the operation in flight tells it.  The others only wait for
-	 * their answers: `known` that the store has the permits back,
-	 * `deferred` that this is not known yet. */
+	 * `flying`: the operation in flight tells it so.  The others only wait
+	 * for their answers: `known`: the store has the permits back;
+	 * `deferred`: this is not known yet. */
 	struct giving_list givings, flying, known, deferred;
 	uint64_t limit;	      /* that the holders and waiters have given */
 	uint64_t taken_limit; /* with which the owned permits were taken */
 	uint64_t used;
-	/* Nobody uses them, but somebody may count on them; the store keeps
+	/* No session uses them, but a client may count on them; the store keeps
 	 * them from others until left_ms. */
 	uint64_t left;
 	int64_t left_ms;
 	uint64_t owned;
-	uint64_t fresh;	     /* so many of `owned` were never granted here */
-	uint64_t free;	     /* that nobody had, as the store said last */
+	uint64_t fresh;	     /* how many of `owned` were never granted here */
+	uint64_t free;	     /* that no one had, as the store said last */
 	uint64_t told_need;  /* our place in the queue asks for it; 0: none */
 	uint64_t asked_have; /* by the operation in flight; in use, ... */
 	uint64_t asked_left; /* ... and left */
@@ -59,7 +59,7 @@ struct semaphore {
 	bool was_unsure; /* before the operation in flight */
 	bool asked_queue;
 	bool gone;    /* the store had none when the holders lost theirs */
-	bool serving; /* it goes on granting before all else */
+	bool serving; /* it continues to grant before all else */
 	const char
 	    *refuse; /* why entries asked for are refused; static; NULL */
 };
@@ -79,7 +79,7 @@ in_use_or_owed(const struct semaphore *m)
 	return m->used + m->left;
 }
 
-/* So many more permits are in use, or fewer. */
+/* That many more permits are in use, or fewer. */
 static inline void
 semaphore_use(struct core *core, struct semaphore *m, int64_t more)
 {
@@ -88,7 +88,7 @@ semaphore_use(struct core *core, struct semaphore *m, int64_t more)
 	term_used(core, &m->term, more);
 }
 
-/* Nothing is left of permits that somebody may count on. */
+/* No permits are left that a client may count on. */
 static inline void
 semaphore_unleave(struct semaphore *m)
 {
@@ -96,10 +96,10 @@ semaphore_unleave(struct semaphore *m)
 	slots_unleave(m);
 }
 
-/* The broker now owns so many in the store, for certain. */
+/* The broker now owns that many in the store, for certain. */
 void semaphore_own(struct core *core, struct semaphore *m, uint64_t n);
 
-/* It owns none any more, and all holders lose theirs.  `gone`: the store has
+/* It no longer owns any, and all holders lose theirs.  `gone`: the store has
  * none for this broker, not even those that were left. */
 void semaphore_lose(
     struct core *core, struct semaphore *m, const char *reason, bool gone);
@@ -107,7 +107,7 @@ void semaphore_lose(
 /* Grants an entry; the FLUSH tells its client. */
 void permits_grant(struct core *core, struct entry *e);
 
-/* The session gives back n of its permits, but not all. */
+/* The session releases n of its permits, but not all. */
 void permits_reduce(struct core *core, struct permits *p, uint64_t n);
 
 /* The session loses its permits, and is told if it knew of any. */
@@ -117,7 +117,7 @@ void permits_lose(struct core *core, struct permits *p, const char *reason);
 bool permits_have_slot(
     const struct core *core, const struct sync *y, const struct owner *owner);
 
-/* It loses the permit that has a slot. */
+/* It loses the permit with that slot. */
 void permits_lose_slot(
     struct core *core, struct permits *p, const char *reason);
 

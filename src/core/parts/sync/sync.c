@@ -11,9 +11,9 @@
  * several things happen looks at all of them together, and sends one operation
  * for them.
  *
- * An entry is answered once, and freed by that.  Only an entry for permits lives
- * longer than its decision: its claim waits for the FLUSH, which looks once more
- * whether the permits are still vouched for.
+ * An entry is answered once, which frees it.  Only an entry for permits lives
+ * longer than its decision: its claim waits for the FLUSH, which looks once
+ * more whether the permits are still vouched for.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@
 #include "core/kernel/turn/work.h"
 #include "core/parts/sync/line.h"
 
-#define LOOK_SLACK_MS 2 /* after the end of what others have */
+#define LOOK_SLACK_MS 2 /* after the end of another's hold */
 #define SETTLE_MAX 50	/* impatient entries of one object, at once */
 
 static const struct claim_class entry_class;
@@ -109,7 +109,7 @@ sync_free(struct core *core, struct sync *y)
 	free(y);
 }
 
-/* For core_free(): frees everything and tells nobody. */
+/* For core_free(): frees everything without notice to anyone. */
 void
 sync_fini(struct core *core)
 {
@@ -132,8 +132,8 @@ sync_fini(struct core *core)
 /*
  * An object that is idle is freed, unless grants wait for the FLUSH: they need
  * it.  A moment that has passed already is put off by a millisecond.  Otherwise
- * an object that can't do what is due (its guard is pending) would have the
- * driver step over and over without the time going on.
+ * an object that cannot do what is due (its guard is pending) would make the
+ * driver step over and over while no time passes.
  */
 bool
 sync_settle(struct core *core)
@@ -189,7 +189,7 @@ sync_look_ms(const struct core *core, int64_t ttl_ms)
 
 /* Operations. */
 
-/* An object that is blocked needs no timer: a walk comes by when its guard has
+/* An object that is blocked needs no timer: a walk visits it when its guard has
  * changed. */
 bool
 sync_may_ask(struct core *core, struct sync *y, bool ready)
@@ -206,8 +206,8 @@ sync_may_ask(struct core *core, struct sync *y, bool ready)
 }
 
 /*
- * The operation will see for itself what messages have told so far: they were
- * sent before it runs.  A message that comes from now on may tell more, and
+ * The operation will see for itself what messages have said so far: they were
+ * sent before it runs.  A message that comes from now on may say more, and
  * counts again.
  */
 struct op *
@@ -279,8 +279,8 @@ sync_all_over(const struct core *core)
 
 /* Entries. */
 
-/* An entry that is granted counts for its session as what it was granted, and
- * for the object no more. */
+/* A granted entry counts for its session as a holding, and no longer for the
+ * object. */
 static bool
 entry_allowed(struct core *core, struct owner *owner, const struct sync *y,
     const struct core_request *rq)
@@ -300,8 +300,9 @@ entry_allowed(struct core *core, struct owner *owner, const struct sync *y,
 
 /*
  * An entry with wait=0 does not wait for other clients, but it does for Redis:
- * its deadline is the reply timeout.  LATCH and COUNTDOWN wait for nobody
- * either, so the object may answer them early, like entries with wait=0.
+ * its deadline is the reply timeout.  LATCH and COUNTDOWN do not wait for
+ * clients either, so the object may answer them early, like entries with
+ * wait=0.
  */
 struct entry *
 entry_new(struct core *core, struct owner *owner, enum kind kind,
@@ -406,8 +407,10 @@ entry_free(struct core *core, struct entry *e)
 	assert(syncs_of(core)->nentries > 0);
 	assert(!e->claim.granted || e->sync->ngranted > 0);
 	if (e->claim.granted) {
-		/* Told or not, it keeps the object no longer.  If the owner has
-		 * the permits, they do; else the object may be idle. */
+		/*
+		 * Told or not, it no longer keeps the object.  If the owner has
+		 * the permits, they keep it; otherwise the object may be idle.
+		 */
 		e->sync->ngranted--;
 		if (e->permits == NULL || !e->sync->class->untold(e))
 			sync_touch(core, e->sync);
@@ -423,7 +426,8 @@ entry_free(struct core *core, struct entry *e)
 	free(e);
 }
 
-/* How many stand before it in its line, or so many that it does not matter. */
+/* How many stand before it in its line, or a number so high that it does not
+ * matter. */
 static uint64_t
 count_before(const struct entry *e)
 {
@@ -451,8 +455,8 @@ entry_answer(struct core *core, struct entry *e, enum status status)
 	entry_free(core, e);
 }
 
-/* A CANCEL that asked for its end, and waits for that, is told that it came too
- * late. */
+/* A CANCEL that asked for its end, and waits for that, gets the answer that it
+ * came too late. */
 void
 entry_error(
     struct core *core, struct entry *e, enum err_code code, const char *why)
@@ -519,7 +523,7 @@ entry_end(struct core *core, struct entry *e, enum status status, uint64_t by)
 	assert(!e->claim.granted && !e->leaving);
 	e->ending = status;
 	e->by = by;
-	/* The store hears of it first.  If that takes longer than a reply
+	/* The store is told of it first.  If that takes longer than a reply
 	 * timeout, the kind's expired() answers the entry. */
 	if (class->leave != NULL && class->leave(core, e)) {
 		set_patient(e);
@@ -538,7 +542,8 @@ entry_end(struct core *core, struct entry *e, enum status status, uint64_t by)
 		emit_reply(core, session, by, STATUS_OK);
 }
 
-/* Undoes what an entry has got, or has begun, that ends before it is told. */
+/* Undoes the grant or the beginnings of an entry that ends before it is
+ * told. */
 static void
 drop(struct core *core, struct entry *e)
 {
@@ -589,7 +594,7 @@ refuse(struct core *core, struct claim *c)
 }
 
 /*
- * Looking whether permits are still vouched for may find that they have run
+ * A check whether permits are still vouched for may find that they have run
  * out.  That is a loss, so the other grants wait for another FLUSH (core.h).
  */
 static void

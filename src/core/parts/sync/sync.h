@@ -5,12 +5,12 @@
  *	  |                                         |
  *	  +--waiting--> entry <--queue-- sync ------+
  *
- * A sync is what this broker knows of one object; each kind has a namespace of
+ * A sync is this broker's knowledge of one object; each kind has a namespace of
  * its own.  An entry is a request that has not been answered.  sync.c owns both
  * and does not know what a kind means; the file of the kind does, behind its
  * struct sync_class.
  *
- * Whoever changes an object calls sync_touch().  Before the step ends, the
+ * Code that changes an object calls sync_touch().  Before the step ends, the
  * kind's next() looks at each touched object and does the one thing that comes
  * next.  An object has at most one operation in flight.  An unknown outcome
  * changes nothing: the broker sends the operation again.
@@ -34,7 +34,7 @@ struct line {
 	struct entry *asked;	  /* the first that is not parked */
 	struct entry *fresh;	  /* the first that is new */
 	unsigned n;		  /* entries in the line */
-	unsigned nparked, nasked; /* so many of them */
+	unsigned nparked, nasked; /* how many of them */
 };
 
 /* One object.  The core owns it, and frees it when it is idle. */
@@ -49,7 +49,7 @@ struct sync {
 	struct cursors cursors;	     /* in its lines and holders */
 	unsigned nimpatient;
 	unsigned nentries;    /* in both lines */
-	unsigned nmaking;     /* so many of them are LATCH */
+	unsigned nmaking;     /* how many of them are LATCH */
 	uint64_t last_number; /* of the latest entry */
 	unsigned ngranted;    /* entries not told yet; they keep the object */
 	struct timer timer;   /* when the object wants attention next */
@@ -74,7 +74,7 @@ enum entry_state {
 	ENTRY_PARKED, /* the store knows that it waits */
 };
 
-/* At most so many requests go into a batch, or are skipped to find one. */
+/* The most requests that go into a batch, or that are skipped to find one. */
 #define SYNC_BATCH_MAX 250
 
 /* One request that has not been answered: its claim, and its place in a line of
@@ -92,10 +92,10 @@ struct entry {
 	int64_t hold_ms;
 	int64_t ttl_ms;	     /* LATCH */
 	uint64_t n;	     /* ACQUIRE: permits; LATCH, COUNTDOWN: the count */
-	uint64_t place;	     /* ASKED, PARKED: its meaning is the kind's */
+	uint64_t place;	     /* ASKED, PARKED: the kind gives it a meaning */
 	uint64_t held, free; /* granted: fields of the reply */
 	enum status ending;  /* leaving: the answer */
-	uint32_t given;	     /* granted, `slot`: which one */
+	uint32_t given;	     /* granted, `slot`: its number */
 	bool slot;	     /* ACQUIRE: slot=yes */
 	bool has_hold;
 	bool extended;	/* its time ran out once, with an outcome under way */
@@ -118,7 +118,8 @@ entry_seen(const struct claim *c)
 		   : NULL;
 }
 
-/* What a kind does.  Static.  A function that a kind does not need is NULL. */
+/* The functions of a kind.  Static.  A function that a kind does not need is
+ * NULL. */
 struct sync_class {
 	size_t size; /* of the kind's struct, which begins with struct sync */
 	void (*init)(struct core *core, struct sync *y);
@@ -129,7 +130,7 @@ struct sync_class {
 	void (*outcome)(struct core *core, struct sync *y, enum op_kind op,
 	    int64_t sent_ms, const struct outcome *o);
 	void (*timer)(struct core *core, struct sync *y);
-	/* STATUS: the fields for the numbers that the store tells; FIELD_MAX:
+	/* STATUS: the fields for the numbers that the store reports; FIELD_MAX:
 	 * there is no second one. */
 	enum field_id told[2];
 	bool tells_waiters; /* and whether it says how many wait here */
@@ -249,19 +250,19 @@ void entry_hasten(struct core *core, struct entry *e);
 /*
  * Calls `settle` for the first entries on that list; it returns whether it has
  * answered the entry.  If it answers any, the object is touched, so that the
- * rest of the list has its turn.
+ * rest of the list gets its turn.
  */
 void sync_settle_impatient(struct core *core, struct sync *y,
     bool (*settle)(struct core *core, struct entry *e));
 
 /*
  * Answers an entry whose time is up, or that does not wait for Redis.  If the
- * guard or Redis stands in the way, the answer is an error that says why; else
- * it is `status` (ERR: Redis did not answer).
+ * guard or Redis stands in the way, the answer is an error that says why;
+ * otherwise it is `status` (ERR: Redis did not answer).
  */
 void entry_give_up(struct core *core, struct entry *e, enum status status);
 
-/* Answers the entry if the broker can't ask Redis within the entry's time.
+/* Answers the entry if the broker cannot ask Redis within the entry's time.
  * Returns whether it has. */
 bool entry_settle_unasked(struct core *core, struct entry *e);
 
@@ -275,14 +276,14 @@ struct op *sync_submit(struct core *core, struct sync *y, enum op_kind kind);
 /* Does the outcome say nothing about the object? */
 bool sync_says_nothing(const struct outcome *o);
 
-/* It does not: the object may ask again after a pause. */
+/* For an outcome that says nothing: the object may ask again after a pause. */
 void sync_retry(struct core *core, struct sync *y, const struct outcome *o);
 
 /* Redis has answered: forgets the pause and the last refusal. */
 void sync_answered(struct sync *y);
 
-/* Takes a message of a kind that makes no difference between its words: the
- * object looks at the store now (word NULL: soon). */
+/* Takes a message of a kind that does not distinguish its words: the object
+ * looks at the store now (word NULL: soon). */
 void sync_hint(struct core *core, struct sync *y, const char *word);
 
 /* The object wants attention at that time, or before.  For next(). */
@@ -301,7 +302,7 @@ extern const struct sync_class latch_class, barrier_class;
 void latch_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
-/* A latch that was made here counts no more; none does. */
+/* A latch that was made here no longer counts; none does. */
 void latch_count_timer(struct core *core, struct timer *t);
 void latch_count_fini(struct core *core);
 

@@ -1,12 +1,12 @@
 /*
- * Takes up the holds of brokers that have gone: a pass over all keys of a guard.
+ * Adopts the holds of brokers that have gone: a pass over all keys of a guard.
  *
  * A pass takes its time, so that the server has four fifths of its own for
- * others: behind each step comes a pause of four times as long as it took.  A
- * pass during which the server's history changes begins anew.
+ * others: after each step comes a pause of four times its length.  A pass
+ * during which the server's history changes begins anew.
  *
- * Nobody relies on a pass.  A hold that it misses, because a server failed over
- * in the middle, ends with its key, as one that is not yet taken up.
+ * Nothing relies on a pass.  A hold that it misses, because a server failed
+ * over in the middle, ends with its key, like a hold that is not adopted yet.
  */
 #include "config.h"
 
@@ -22,10 +22,10 @@
 #include "core/parts/token/adopt.h"
 #include "core/parts/token/notify.h"
 
-#define NOBODY "%|%"	 /* the client of a name that is kept for nobody */
+#define NOBODY "%|%"	 /* the client of a reserved name */
 #define CURSOR_BYTES 24	 /* 20 digits */
-#define REST 4		 /* a step is followed by so many pauses of its time */
-#define PAUSE_MAX_MS 200 /* but an answer may have been late */
+#define REST 4		 /* the pause after a step is this many times as long */
+#define PAUSE_MAX_MS 200 /* but the answer may just have been late */
 #define RETRY_MS 200	 /* after a step that was not carried out */
 
 struct adoption {
@@ -34,7 +34,7 @@ struct adoption {
 	uint32_t epoch;		   /* of the guard, since the pass began */
 	bool asked;		   /* a step is in flight */
 	uint64_t seq;		   /* its first */
-	uint64_t n;		   /* so many were taken up */
+	uint64_t n;		   /* number of adopted holds */
 	char cursor[CURSOR_BYTES]; /* "": no pass is under way */
 };
 
@@ -149,10 +149,9 @@ cut(const char **p, const char *end, struct core_name *words, unsigned n)
  * FENCE MS CLIENT NAME; 0 ms: the hold has no bound.
  *
  * The clock of the server may have been put forward since the broker that has
- * gone looked last, by up to a pad without anybody noticing, and then the key
- * says so much less than the client counts on.  So the hold is not ended before
- * its key would end by itself; and that end stays, however often it is taken
- * up.
+ * gone looked last, by up to a pad without being noticed, and then the key says
+ * that much less than the client counts on.  So the hold is not ended before
+ * its key would end by itself; and that end stays, however often it is adopted.
  */
 static bool
 take_one(struct core *core, uint32_t shard, const char **p, const char *behind,
@@ -197,8 +196,8 @@ adopt_disowned(struct core *core, const char *name, size_t len, uint64_t seq,
 	guard_hand_over(core, guard_shard(core, name, len));
 }
 
-/* Returns false at the end of the pass, which text that does not fit is, too:
- * the next one goes over it again. */
+/* Returns false at the end of the pass.  A text that does not fit counts as
+ * that, too: the next one goes over it again. */
 static bool
 take_up(struct core *core, struct adoption *a, const struct outcome *o)
 {

@@ -1,8 +1,7 @@
 /*
- * Holds of brokers that have gone: token holds, and names that are kept for
- * nobody.  Their keys live on in Redis, but if Redis forgot one, nobody would
- * write it again.  So one of the brokers that run takes them up, with a record
- * of each.
+ * Holds of brokers that have gone: token holds, and reserved names.  Their keys
+ * live on in Redis, but if Redis forgot one, no broker would write it again.
+ * So one of the running brokers adopts them, with a record of each.
  *
  *	heartbeat says: a broker has gone --> ADOPT, step by step --> records
  *
@@ -21,7 +20,7 @@ void adopt_fini(struct core *core);
  * (guard_listener). */
 void adopt_begin(struct core *core, uint32_t shard);
 
-/* A name that this broker kept for nobody is such a hold now (lock_hooks). */
+/* A name that this broker kept reserved is such a hold now (lock_hooks). */
 void adopt_disowned(struct core *core, const char *name, size_t len,
     uint64_t seq, uint64_t fence, int64_t left_ms);
 
@@ -29,7 +28,7 @@ void adopt_timer(struct core *core, struct timer *t);
 void adopt_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 
-/* Is this broker not at it? */
+/* Is no pass of this broker under way? */
 bool adopt_idle(const struct core *core, uint32_t shard);
 
 void adopt_check(const struct core *core);

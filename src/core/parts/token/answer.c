@@ -1,6 +1,7 @@
 /*
- * The answers to calls: what Redis says of each name, what that means together,
- * what of it the client may see, and who looks after the hold from now on.
+ * The answers to calls: what Redis says of each name, what that means for the
+ * call, how much of it the client may see, and which broker looks after the
+ * hold from now on.
  *
  *	extended            this broker looks after it, even if the client is
  *	                    gone: it had the hold before
@@ -29,14 +30,14 @@
 
 #define LEASE_TEXT (BROKER_MAX_BYTES + 48)
 
-/* What a script calls a key is what a protocol is told. */
+/* A script's kinds of keys are the kinds that a protocol is told. */
 _Static_assert((int)TOKEN_FREE == (int)KEY_NONE &&
 		   (int)TOKEN_HELD == (int)KEY_TOKEN_HOLD &&
 		   (int)TOKEN_NATIVE == (int)KEY_LEASE &&
 		   (int)TOKEN_PLAIN == (int)KEY_PLAIN,
     "kinds of keys");
 
-/* Nobody had a name that was only kept for a moment. */
+/* A name that was only kept for a moment has no holder. */
 static bool
 ended(const struct token_name *n)
 {
@@ -45,7 +46,7 @@ ended(const struct token_name *n)
 
 /*
  * For an ACQUIRE, everything in the way is BUSY; for a request that means a
- * hold, it matters whether the name is free or somebody else's.  LATE is what
+ * hold, it matters whether the name is free or held by another.  LATE is what
  * the script answers if a bound is not to be moved this way.
  */
 enum token_answer
@@ -98,10 +99,11 @@ holds_now(const struct token_name *n)
 }
 
 /*
- * Returns the token if the client may see it, which is of the same user then;
- * else NULL.  The caller frees it.  `len` is its length, or that of what
- * n->text may show instead: the token of a lease, or the value of a plain
- * client.  `depth` is that of a hold that is counted, now or before it ended.
+ * Returns the token if the client may see it, because it is of the same user;
+ * otherwise NULL.  The caller frees it.  `len` is its length, or that of the
+ * text which n->text may show instead: the token of a lease, or the value of a
+ * plain client.  `depth` is that of a hold that is counted, now or before it
+ * ended.
  */
 static char *
 shown(const struct token_call *c, const struct token_name *n, size_t *len,
@@ -247,7 +249,7 @@ call_drop(struct core *core, struct token_call *c)
 	call_remove(core, c);
 }
 
-/* Gives back the names that the call was granted and nobody hears of. */
+/* Gives back the names that the call was granted without a client to tell. */
 static void
 give_back(struct core *core, struct token_call *c)
 {
@@ -258,8 +260,8 @@ give_back(struct core *core, struct token_call *c)
 			token_record_orphan(core, n);
 }
 
-/* `why` is copied.  The names that the call was granted go back: its client
- * would not know of them. */
+/* `why` is copied.  The names that the call was granted are released: its
+ * client would not know of them. */
 void
 call_refuse(struct core *core, struct token_call *c, enum err_code code,
     const char *why)
@@ -268,7 +270,7 @@ call_refuse(struct core *core, struct token_call *c, enum err_code code,
 	give_back(core, c);
 	if (c->session != 0)
 		emit_error(core, c->session, c->ref, code, "%s", why);
-	/* What was taken of several names is given back only now. */
+	/* Of several names, those taken are given back only now. */
 	if (c->session != 0 && !c->broken && c->n == 1)
 		emit_undone(core);
 	call_drop(core, c);
@@ -303,9 +305,9 @@ note_hold(struct core *core, const struct token_call *c,
 }
 
 /*
- * The hold is over, or not this broker's any more: drops the record, unless the
+ * The hold is over, or no longer this broker's: drops the record, unless the
  * record is of a later operation.  A poll queue asks under one number until it
- * is granted the name, so the fence tells, too: an answer about an older hold
+ * is granted the name, so the fence counts, too: an answer about an older hold
  * came before the record.
  */
 static void
@@ -327,10 +329,11 @@ note_gone(struct core *core, const struct token_call *c,
 		token_record_gone(core, r);
 }
 
-/* Short ones are constants, and no fault: many programs lock with one. */
+/* Short ones are constants, and no fault: many programs lock with such a
+ * token. */
 #define TOKEN_BYTES 12
 #define MOMENT_MS 100
-#define TWICE_MS 60000 /* at most so often */
+#define TWICE_MS 60000 /* at most one such line in this time */
 
 static bool
 is_constant(const char *holder)
@@ -341,7 +344,7 @@ is_constant(const char *holder)
 	return len < TOKEN_BYTES;
 }
 
-/* Has the token that is refused just got the name, over another connection? */
+/* Has the refused token just got the name, over another connection? */
 static void
 note_twice(
     struct core *core, const struct token_call *c, const struct owner *asker)
@@ -369,8 +372,8 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 	for (n = c->names; n < c->names + c->n; n++) {
 		if (!n->settled || n->status == OUTCOME_LATE)
 			continue;
-		/* A name that was awaited is its poll queue's, which keeps it
-		 * for the user. */
+		/* A name that was awaited belongs to its poll queue, which
+		 * keeps it for the user. */
 		if (n->status == OUTCOME_RENEWED ||
 		    (n->status == OUTCOME_GRANTED && keeps && !c->awaits))
 			note_hold(core, c, n, asker);
@@ -400,22 +403,22 @@ call_answer(struct core *core, struct token_call *c, enum token_answer how)
 }
 
 /*
- * Names are settled by what Redis answers to its operation, or
- * by the lack of an answer.
+ * Names are settled by what Redis answers to its operation, or by the lack of
+ * an answer.
  *
- * Nobody vouches for a token hold, so an answer counts only for what it says
- * about the moment at which the script ran.  A grant is none any more if its
- * time is over by now, if another broker has said meanwhile that it has ended
- * the hold, or if the server's history has changed since (call_doubts()).  And
- * if no answer comes, the broker ends by its own token whatever hold the
- * operation may have made.
+ * No broker vouches for a token hold, so an answer counts only for the moment
+ * at which the script ran.  A grant no longer counts if its time is over by
+ * now, if another broker has said meanwhile that it has ended the hold, or if
+ * the server's history has changed since (call_doubts()).  And if no answer
+ * comes, the broker ends by its own token whatever hold the operation may have
+ * made.
  */
 
 /*
- * Has the time of the hold that an answer tells of run out before the client is
+ * Has the time of the hold that an answer reports run out before the client is
  * told?  It ran from the moment at which the script ran, which was not before
- * the operation was sent.  Others may have been granted the name since, and been
- * told so.
+ * the operation was sent.  Others may have been granted the name since, and
+ * been told so.
  */
 static bool
 is_over(const struct core *core, const struct token_name *n, int64_t sent_ms)
@@ -423,7 +426,7 @@ is_over(const struct core *core, const struct token_name *n, int64_t sent_ms)
 	return n->left_ms > 0 && core->now_ms >= sent_ms + n->left_ms;
 }
 
-/* The hold that was there, and extended, has ended by itself meanwhile. */
+/* The hold that was there and was extended has ended by itself meanwhile. */
 static void
 drop_over(struct core *core, const struct token_name *n)
 {
@@ -461,7 +464,8 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 			? OUTCOME_GRANTED
 			: o->status;
 	n->fence = o->fence;
-	/* A lease is renewed, so the end of its key tells a client nothing. */
+	/* A lease is renewed, so the end of its key means nothing to a
+	 * client. */
 	n->left_ms = o->key_kind == KEY_LEASE ? -1 : o->ttl_ms;
 	if (n->status == OUTCOME_GRANTED)
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;
@@ -470,7 +474,7 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 	n->key_bits = (unsigned)o->key_bits;
 	free(n->text);
 	n->text = xstrndup(o->text, o->text_len);
-	/* Nobody has a name that is only kept for a moment. */
+	/* A name that is only kept for a moment has no holder. */
 	if (c->op == TOKEN_QUERY && n->kind == TOKEN_HELD &&
 	    holder_is_kept(n->text)) {
 		note_free(n);
@@ -495,7 +499,7 @@ call_keep(struct core *core, const struct token_call *c, struct token_name *n,
 	}
 }
 
-/* As the scripts compare them, as far as the broker can say. */
+/* Compares texts like the scripts, as far as the broker can. */
 static bool
 means(const struct token_call *c, const struct token_record *r)
 {
@@ -521,7 +525,7 @@ lasts_till_ms(const struct token_call *c, const struct token_name *n,
 		return n->asked_ms;
 	if (c->how.bound == HOW_IF_LONGER || c->ttl_ms == 0)
 		return INT64_MAX;
-	/* A locks.max_hold that is lower by now than when the hold was made cuts
+	/* A locks.max_hold that is lower now than when the hold was made cuts
 	 * that, too. */
 	if (c->how.bound == HOW_ADD && c->ttl_ms > 0)
 		return c->most_ms > 0 ? n->asked_ms + c->most_ms : INT64_MAX;
@@ -551,8 +555,8 @@ call_failed(struct core *core, struct token_call *c, struct token_name *n,
 	uint32_t shard = guard_shard(core, n->name, n->len);
 	char why[GUARD_WHY_SIZE];
 
-	/* Perhaps the name was taken for this call, and nobody knows.  If the
-	 * call is parked, its poll queue sees to that. */
+	/* Perhaps the name was taken for this call without anyone knowing.  If
+	 * the call is parked, its poll queue sees to that. */
 	if (o->status == OUTCOME_UNKNOWN && call_takes(c) && !c->looks &&
 	    (!n->extends || c->inherits) && !c->parked) {
 		n->left_ms = c->ttl_ms > 0 ? c->ttl_ms : -1;

@@ -5,10 +5,10 @@
  *	        --> to take several names: one after the other
  *	        --> if all of several must match: a look at each first
  *
- * answer.c takes what Redis says of each name, and answers the call.  Redis
- * decides, in one script a name: no answer is kept back for a FLUSH.  A call
- * takes several names in byte order, so that one of two such calls gets all of
- * them; it gives back what it has taken in vain.
+ * answer.c takes the answer of Redis for each name, and answers the call.
+ * Redis decides, in one script per name: no answer is kept back for a FLUSH.  A
+ * call takes several names in byte order, so that one of two such calls gets
+ * all of them; it gives back what it has taken in vain.
  */
 #include "config.h"
 
@@ -51,9 +51,9 @@ wait_for_guard(struct core *core, struct token_call *c)
 }
 
 /*
- * A CLAIM has first the hold to make, then those that the call means.  A TOKEN
- * has them the other way round, and no second one if the hold that is meant has
- * that token already.
+ * A CLAIM has first the hold to make, then the holds that the call means.  A
+ * TOKEN has them the other way round, and no second one if the hold that is
+ * meant has that token already.
  */
 static void
 emit_holders(struct core *core, struct op *op, const struct token_call *c)
@@ -129,8 +129,8 @@ hand_over(struct core *core, struct token_call *c, struct token_name *n)
 	return true;
 }
 
-/* Takes a free name by a CLAIM; all else is a TOKEN.  A call that looks first
- * only asks. */
+/* Takes a free name by a CLAIM; everything else is a TOKEN.  A call that looks
+ * first only asks. */
 static void
 send_one(struct core *core, struct token_call *c, struct token_name *n)
 {
@@ -175,7 +175,7 @@ call_send(struct core *core, struct token_call *c)
 	}
 }
 
-/* Who has come back meanwhile has its turn.  Who awaits has no place. */
+/* A token that has come back has its turn.  A call that awaits has no place. */
 static void
 yield_over(struct core *core, struct token_call *c)
 {
@@ -197,7 +197,7 @@ yield_over(struct core *core, struct token_call *c)
 }
 
 /* The time of the call is up.  A parked call has waited for others, and is BUSY
- * if anything can be granted; any other has waited for Redis. */
+ * if anything can be granted; any other call has waited for Redis. */
 void
 token_timer(struct core *core, struct timer *t)
 {
@@ -273,10 +273,10 @@ token_user_changes(struct core *core, const struct owner *asker)
  *	     if others come first:  TOKEN --not held--> the call is parked
  *	extend or take:  TOKEN --free--> CLAIM
  *
- * These are two operations, and never one: if nobody answers a CLAIM, the
- * broker ends what that may have made, and a hold that the client had before
- * must not end so.  Each is tried once.  A hold that was kept for the client's
- * user (poll.h) is none that it had before: to extend it is to be granted it.
+ * These are two operations, and never one: if a CLAIM is not answered, the
+ * broker ends the hold that it may have made, and a hold that the client had
+ * before must not end so.  Each is tried once.  A hold kept for the client's
+ * user (poll.h) is not one that it had before: extending it is a grant.
  */
 
 /* Does this broker look after the hold of a token that takes it once more? */
@@ -291,8 +291,8 @@ has_it(const struct core *core, const struct token_call *c,
 }
 
 /*
- * May a hold of the token be one that nobody was told of, and that is about to
- * end?  It must not be counted as the one that the client has.
+ * Can a hold of the token be one that no client was told of, and that is about
+ * to end?  It must not be counted as the client's hold.
  */
 static bool
 doubts(const struct core *core, const struct token_call *c,
@@ -338,9 +338,9 @@ turn(const struct core *core, const struct token_call *c, struct token_name *n)
 }
 
 /*
- * A call for several names takes all of them, or extends all of them, as a
- * MSETNX does that is followed by a look at all.  If it has the first one, it
- * looks whether it has the others; if it has a later one, that is in the way.
+ * A call for several names takes all of them, or extends all of them, like a
+ * MSETNX followed by a look at all.  If it has the first one, it looks whether
+ * it has the others; if it has a later one, that is in the way.
  */
 static void
 look_at_all(struct token_call *c)
@@ -358,8 +358,8 @@ look_at_all(struct token_call *c)
 	}
 }
 
-/* Another broker keeps the name for the program of the client: the turn is one
- * of its threads, whichever broker they ask. */
+/* Another broker keeps the name for the program of the client: it is the turn
+ * of one of its threads, whichever broker they ask. */
 static bool
 takes_turn(const struct core *core, struct token_call *c, struct token_name *n)
 {
@@ -396,8 +396,8 @@ gives_way(struct core *core, struct token_call *c)
 
 /*
  * A call that would wait has asked for its hold first.  If its token does not
- * have the name, it waits; or it is BUSY, if others come first; or else it goes
- * on and takes the name.
+ * have the name, it waits; or it is BUSY, if others come first; otherwise it
+ * goes on and takes the name.
  */
 static bool
 either_goes_on(struct core *core, struct token_call *c)
@@ -422,7 +422,7 @@ either_goes_on(struct core *core, struct token_call *c)
 /*
  * Sends what comes next.  If Redis has answered so late that the time of the
  * call was up before, the call does not wait for its guard as well: nothing
- * would end that.  Then it is over, and the result is false.
+ * would end that wait.  Then it is over, and the result is false.
  */
 static bool
 send_next(struct core *core, struct token_call *c)
@@ -475,7 +475,7 @@ second_round(struct core *core, struct token_call *c)
 	(void)send_next(core, c);
 }
 
-/* Returns what the first name in the way says; DONE if none is. */
+/* Returns the answer for the first name in the way; DONE if none is. */
 static enum token_answer
 verdict(const struct token_call *c)
 {
@@ -499,7 +499,7 @@ go_on_call(struct core *core, struct token_call *c)
 	if ((c->either && either_goes_on(core, c)) ||
 	    (c->op == TOKEN_ACQUIRE && c->n == 1 && newcomer_waits(core, c)))
 		return;
-	/* One name in the way is the end; what was taken before it is given
+	/* One name in the way is the end; the names taken before it are given
 	 * back. */
 	how = verdict(c);
 	if (how != TOKEN_DONE) {
@@ -518,9 +518,9 @@ go_on_call(struct core *core, struct token_call *c)
 
 /*
  * An outcome in doubt counts as unknown.  After UNSENT and PENDING nothing was
- * done: the name is asked for again when its guard lets it, while the call has
- * time.  The call goes on once all its operations are answered; if one of them
- * was not, its own answer is `unavailable`.
+ * done: the name is asked for again when its guard allows it, while the call
+ * has time.  The call goes on once all its operations are answered; if one of
+ * them was not, its own answer is `unavailable`.
  */
 static void
 take_outcome(
@@ -567,7 +567,7 @@ release_again(struct core *core, struct token_call *c, struct token_name *n)
 }
 
 /* For the call that releases, a PASS that has made the next hold is a release
- * like any other.  Only then the heir hears of its grant. */
+ * like any other.  Only after that is the heir told of its grant. */
 void
 token_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
@@ -640,10 +640,10 @@ is_taken(const struct core *core, const struct token_request *rq)
  *	has a place, or awaits --> parked
  *	known to be taken, or others wait --> BUSY, without Redis
  *	others come first, and are away --> a look, and call_send() after them
- *	else --> call_send()
+ *	otherwise --> call_send()
  *
  * Redis decides whether a name is free.  The broker says BUSY by itself only if
- * Redis could not say anything else, or would let a token pass those that came
+ * Redis could not say anything else, or would let a token pass tokens that came
  * first.
  */
 void

@@ -30,7 +30,8 @@ void token_drain(struct core *core, const struct owner *asker);
 /* The client of the asker has gone: what it awaited is dropped. */
 void token_gone(struct core *core, const struct owner *asker);
 
-/* The session gets another user: it awaits no name for the one it had. */
+/* The session gets another user: it no longer awaits a name for the previous
+ * one. */
 void token_user_changes(struct core *core, const struct owner *asker);
 
 /* The broker stops, and leaves the holds to Redis.  Is that done? */
@@ -40,8 +41,8 @@ bool token_all_over(const struct core *core);
 /* Are there no records, orphans and calls, of any guard? */
 bool token_has_nothing(const struct core *core, uint32_t shard);
 
-/* It leaves and has a successor: that may have its holds up to this number; 0:
- * it has none to hand over. */
+/* The process leaves and has a successor: that may have its holds up to this
+ * number; 0: there are none to hand over. */
 uint64_t token_hands_over(const struct core *core);
 
 size_t token_check(const struct core *core);

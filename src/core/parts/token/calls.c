@@ -1,6 +1,6 @@
 /*
- * The calls that have not been answered: how they are made, found and freed, and
- * what others ask of them.
+ * The calls that have not been answered: how they are made, found and freed,
+ * and questions about them.
  *
  * Operations carry the id of their call, and never a pointer: a parked call may
  * be over by the time that the poll queue's operation is answered.
@@ -32,7 +32,7 @@ by_bytes(const void *a, const void *b)
 	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* A plain ACQUIRE means no hold, not even one of its own token: a token is
+/* A plain ACQUIRE means no hold, not even that of its own token: a token is
  * never granted the same name twice. */
 static void
 set_how(struct token_call *c, const struct token_request *rq)
@@ -68,7 +68,7 @@ set_how(struct token_call *c, const struct token_request *rq)
 		c->how.match = HOW_NO_HOLD;
 }
 
-/* Returns the text of the token of a request, or of so much of it. */
+/* Returns the text of the token of a request, or of that much of it. */
 static char *
 text_of(const struct token_request *rq, size_t len, const char *user)
 {
@@ -77,8 +77,8 @@ text_of(const struct token_request *rq, size_t len, const char *user)
 		   : holder_text(rq->token, len, user);
 }
 
-/* Sets which holds the call means, and what they become.  The texts have the
- * user in them, so that a call never means the hold of another user. */
+/* Sets which holds the call means, and what they become.  The texts include the
+ * user, so that a call never means the hold of another user. */
 static void
 set_holders(struct token_call *c, const struct token_request *rq,
     const struct owner *asker)
@@ -107,8 +107,8 @@ set_holders(struct token_call *c, const struct token_request *rq,
 					 : xstrdup("");
 }
 
-/* The broker can't cut what is to be added to a bound that it does not know;
- * the script does that (most_ms). */
+/* The broker cannot cut an addition to a bound that it does not know; the
+ * script does that (most_ms). */
 static int64_t
 bound_ms(const struct core *core, const struct token_request *rq)
 {
@@ -125,8 +125,8 @@ bound_ms(const struct core *core, const struct token_request *rq)
 
 /*
  * All names or none: a call that takes names does so in order, and gives back;
- * one that extends or ends holds looks at all of them first, since what it has
- * changed could not be undone.
+ * a call that extends or ends holds looks at all of them first, since its
+ * changes could not be undone.
  */
 struct token_call *
 call_begin(struct core *core, const struct owner *asker,
@@ -230,8 +230,8 @@ call_inherits(struct token_call *c, const char *kept)
 	c->how.match = HOW_EXACT;
 }
 
-/* A session without a connection counts as nobody: it would not hear of a
- * grant, and the hold would stay for its whole time. */
+/* A session without a connection counts as gone: it would not hear of a grant,
+ * and the hold would stay for its whole time. */
 struct owner *
 call_asker(const struct core *core, const struct token_call *c)
 {

@@ -5,9 +5,9 @@
  * (blanks, control characters, beyond ASCII, `|`, `%`) are written as %XX.  So
  * two tokens never have one text, and the scripts compare texts.
  *
- * The depth of a hold that is counted stands behind its token, as %xDEPTH: no
- * byte of a token is written so.  Behind that may stand %yLATCH, of the request
- * that has given back a level last: if it comes again, the scripts know it.
+ * The depth of a hold that is counted follows its token, as %xDEPTH: no byte of
+ * a token is written so.  After that may come %yLATCH, of the last request that
+ * has given back a level: if it comes again, the scripts recognize it.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@ is_plain(unsigned char c)
 	return c > ' ' && c < 0x7f && c != '%' && c != '|';
 }
 
-/* Returns the end of what it has written, without a NUL. */
+/* Returns the end of the text that it has written, without a NUL. */
 static char *
 escape(char *to, const char *p, size_t n)
 {
@@ -83,7 +83,7 @@ holder_counted(
 	return text_of(token, token_len, depth, user);
 }
 
-/* Behind the % of a token stand two digits, and behind that of a depth an x. */
+/* The % of a token is followed by two digits, the % of a depth by an x. */
 char *
 holder_kept(const char *program, size_t program_len, const char *user)
 {
@@ -109,7 +109,7 @@ digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : tolower(c) - 'a' + 10;
 }
 
-/* Returns where the depth stands behind the token; NULL: it has none. */
+/* Returns where the depth begins after the token; NULL: it has none. */
 static const char *
 find_depth(const char *text)
 {
@@ -128,7 +128,7 @@ holder_depth(const char *text)
 	return p == NULL ? 0 : strtoull(p + strlen(DEPTH), NULL, 10);
 }
 
-/* Compares what stands before the depths, and then the users. */
+/* Compares the parts before the depths, and then the users. */
 bool
 holder_same_counted(const char *a, const char *b)
 {
@@ -140,7 +140,7 @@ holder_same_counted(const char *a, const char *b)
 	return strcmp(strchrnul(x, '|'), strchrnul(y, '|')) == 0;
 }
 
-/* Also reads texts that no broker has written so, since keys may hold
+/* Also reads texts in a form that no broker writes, since keys may hold
  * anything. */
 char *
 holder_token(const char *text, size_t *len)

@@ -104,7 +104,7 @@ token_ended(
     struct core *core, struct token_record *r, const char *end, const char *by)
 {
 	struct measure_hold hold = token_record_hold(r, core->now_ms);
-	/* Nobody could extend it, or give it back. */
+	/* No client could extend it, or give it back. */
 	bool unreachable = strcmp(end, "unreachable") == 0;
 	bool lost = by != NULL || unreachable;
 

@@ -1,5 +1,5 @@
 /*
- * What happens to token holds, for the classes, the history and log.audit
+ * Events of token holds, for the classes, the history and log.audit
  * (observe/count.h).
  */
 #ifndef LOCKBROKER_CORE_PARTS_TOKEN_MEASURED_H
@@ -10,8 +10,8 @@
 struct poller;
 struct pollers;
 
-/* The token of a place waits for the name, since it first came; waits no more,
- * with the result that its place has by now. */
+/* The token of a place waits for the name, since it first came; it no longer
+ * waits, with the result that its place has by now. */
 void token_waits(struct core *core, const struct pollers *ps, struct poller *p);
 void token_waited(struct core *core, struct poller *p);
 
@@ -21,11 +21,11 @@ void token_granted(struct core *core, const struct token_name *n);
 /* A request that did not wait is answered BUSY. */
 void token_busy(struct core *core, const struct token_call *c);
 
-/* A hold is looked after here; is so no more, whatever has become of it. */
+/* A hold is looked after here; it no longer is, whatever has become of it. */
 void token_holds(struct core *core, struct token_record *r);
 void token_holds_not(struct core *core, struct token_record *r);
 
-/* A hold has ended: `by` somebody, if it was forced; else NULL. */
+/* A hold has ended: `by`: who forced it, or NULL. */
 void token_ended(
     struct core *core, struct token_record *r, const char *end, const char *by);
 

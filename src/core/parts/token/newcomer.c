@@ -16,8 +16,8 @@
 
 #define BACK_MS 20 /* an answer and a message later */
 
-/* A client that tries with a new token each time does not stand in its own
- * way.  What is behind a pressed call may be the try that it would wait for. */
+/* A client that tries with a new token each time does not stand in its own way.
+ * The input after a pressed call may be the try that it would wait for. */
 static int64_t
 turn_of(
     const struct core *core, const struct poller *p, const struct token_call *c)
@@ -64,8 +64,8 @@ newcomer_yields(struct core *core, struct token_call *c, int64_t until_ms)
 	return true;
 }
 
-/* Redis has given the name to the poll queue, which gives it back: nobody here
- * has it. */
+/* Redis has given the name to the poll queue, which gives it back: it has no
+ * holder here. */
 static bool
 is_coming_back(const struct core *core, const struct token_name *n)
 {

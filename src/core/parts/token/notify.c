@@ -1,6 +1,6 @@
 /*
- * Log lines: who took which name by a token, and who deleted it, all of them for
- * debugging; and what becomes of the holds of a broker that stops or has gone.
+ * Log lines: who took which name by a token, and who deleted it, all of them
+ * for debugging; and the fate of the holds of a broker that stops or has gone.
  */
 #include "config.h"
 

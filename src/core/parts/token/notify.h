@@ -6,19 +6,22 @@
 
 #include "core/parts/token/state.h"
 
-/* The session s (NULL: it is gone) has taken, extended or given back a name. */
+/* The session s (NULL: it is gone) has taken, extended or released a name. */
 void notify_token(struct core *core, const struct token_call *c,
     const struct token_name *n, const struct owner *asker);
 
-/* A token that has the name came for it once more a moment later, over another
- * connection, as of a program that takes one broker for several servers. */
+/*
+ * A token that has the name came for it once more a moment later, over another
+ * connection, for example from a program that takes one broker for several
+ * servers.
+ */
 void notify_token_twice(
     struct core *core, const struct token_name *n, const struct owner *asker);
 
 /* The broker stops, and leaves holds to Redis. */
 void notify_tokens_left(struct core *core);
 
-/* The broker has taken up holds of brokers that have gone; Redis refused to let
+/* The broker has adopted holds of brokers that have gone; Redis refused to let
  * it look for them. */
 void notify_tokens_adopted(struct core *core, uint32_t shard, uint64_t n);
 void notify_not_adopted(

@@ -1,6 +1,6 @@
 /*
- * What the files of the module share: calls.c has the calls, call.c carries
- * them out, poll.c keeps those that wait, and answer.c answers them.
+ * Definitions shared by the files of the module: calls.c has the calls, call.c
+ * carries them out, poll.c keeps those that wait, and answer.c answers them.
  */
 #ifndef LOCKBROKER_CORE_PARTS_TOKEN_PARTS_H
 #define LOCKBROKER_CORE_PARTS_TOKEN_PARTS_H
@@ -13,7 +13,7 @@
 struct token_call *call_begin(struct core *core, const struct owner *asker,
     const struct token_request *rq);
 
-/* Returns one by which the audience of `c` awaits its name for it. */
+/* Returns a call by which the audience of `c` awaits its name for it. */
 struct token_call *call_listens(struct core *core, const struct token_call *c);
 
 /* Returns NULL if the call is over. */
@@ -29,10 +29,10 @@ void call_remove(struct core *core, struct token_call *c);
  * for its client. */
 void call_inherits(struct token_call *c, const char *kept);
 
-/* Returns the session that asked; NULL if nobody is there to be answered. */
+/* Returns the session that asked; NULL if no client is there to be answered. */
 struct owner *call_asker(const struct core *core, const struct token_call *c);
 
-/* Is somebody there to be answered? */
+/* Is a client there to be answered? */
 bool call_is_heard(const struct core *core, const struct token_call *c);
 
 /* Has it an operation in flight? */
@@ -44,15 +44,15 @@ bool call_takes(const struct token_call *c);
 /*
  * Is the outcome a grant or an extension from before the guard's epoch changed,
  * or one that took as long as a grace period?  Then the server may have
- * forgotten the hold since.  No broker vouches for it, so the name may be
- * somebody else's by now.
+ * forgotten the hold since.  No broker vouches for it, so another client may
+ * have the name by now.
  */
 bool call_doubts(const struct core *core, uint32_t shard, uint32_t epoch,
     int64_t sent_ms, const struct outcome *o);
 
 /*
- * Does a server say that the hold is not there, which too few replicas confirm?
- * It may have been replaced, and its successor may have the hold.
+ * Does a server say that the hold is not there, without enough replicas to
+ * confirm it?  It may have been replaced, and its successor may have the hold.
  */
 bool call_outdated(const struct outcome *o);
 
@@ -63,7 +63,7 @@ void call_send(struct core *core, struct token_call *c);
 
 /* answer.c */
 
-/* Returns what the outcome for one name means for the call. */
+/* Returns the meaning of the outcome for one name, for the call. */
 enum token_answer result_of(
     const struct token_call *c, const struct token_name *n);
 
@@ -72,7 +72,7 @@ enum token_answer result_of(
 void result_emit_busy(struct core *core, const struct owner *asker,
     const struct token_request *rq);
 
-/* Keeps what Redis has said of a name of the call. */
+/* Keeps the answer of Redis for a name of the call. */
 void call_keep(struct core *core, const struct token_call *c,
     struct token_name *n, int64_t sent_ms, const struct outcome *o);
 
@@ -89,7 +89,7 @@ void call_note(
 void call_settle(struct core *core, struct token_call *c, int64_t sent_ms,
     const struct outcome *o);
 
-/* Frees a call that nobody waits for any more; if it is parked, it leaves its
+/* Frees a call that no one waits for any longer; if it is parked, it leaves its
  * place first. */
 void call_drop(struct core *core, struct token_call *c);
 

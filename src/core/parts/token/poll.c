@@ -6,15 +6,15 @@
  *
  * When Redis grants a poll queue the name, the first token that is here gets
  * it.  If none is here, the poll queue passes the name on: a token that is away
- * keeps nobody waiting.  But the first of those had its turn: when it comes
- * back, the poll queue is first in the queue in Redis, once for each turn that
- * another one had in its place.
+ * makes no one wait.  But the first token that was away has missed its turn:
+ * when it comes back, the poll queue is first in the queue in Redis, once for
+ * each turn that another one had in its place.
  *
- * A call that awaits the name gets it as a token does, but for a moment and
- * under a text that is no token's (holder_kept()).  The next call of its user, or
- * program, extends that hold as if it were its own, and gives it its token.  All
- * others are refused meanwhile, without asking Redis.  If none comes, the poll
- * queue gives the name back.
+ * A call that awaits the name gets it like a token, but for a moment and under
+ * a text that is no token's (holder_kept()).  The next call of its user, or
+ * program, extends that hold as if it were its own, and gives it its token.
+ * All others are refused meanwhile, without asking Redis.  If none comes, the
+ * poll queue gives the name back.
  *
  * Like everything about token holds, a poll queue believes nothing but the
  * answers of Redis: a message only makes it ask, or give up.  It asks with a
@@ -38,9 +38,9 @@
 #include "core/parts/token/pollers.h"
 
 #define LOOK_MS 20	  /* after the end of the key in the way */
-#define SURE_MS 1000	  /* for so long an answer about the queue counts */
-#define UNPLACED_MS 1000  /* who awaits a name without a place looks then */
-#define WAITS_TRIES 2	  /* who was refused so often waits */
+#define SURE_MS 1000	  /* how long an answer about the queue counts */
+#define UNPLACED_MS 1000  /* when a call that awaits without a place looks */
+#define WAITS_TRIES 2	  /* a token that was refused this often waits */
 #define TELLS_AGAIN_MAX 4 /* in a turn */
 
 /* Whether the token is in the queue, has the name or was never heard of: one
@@ -110,9 +110,9 @@ tell_again(struct core *core, const struct pollers *ps)
 }
 
 /*
- * Nobody of the program has come.  So perhaps none of its threads waits any
- * more: their places are empty, until they come.  Or one has heard the message
- * that had given up: all are told once more.
+ * No thread of the program has come.  So perhaps none of them waits any longer:
+ * their places are empty, until they come.  Or one that had given up has
+ * received the message: all are told once more.
  */
 static void
 nobody_comes(struct core *core, struct pollers *ps)
@@ -157,7 +157,7 @@ pollers_next(struct core *core, struct pollers *ps)
 		core_arm(core, &ps->timer, ps->kept_ms);
 		return;
 	}
-	/* Nobody has taken what was kept, or nobody is here. */
+	/* No one has taken the kept name, or no one is here. */
 	if (ps->kept_ms > 0 ||
 	    (first == NULL && pollers_lately_ms(ps) <= core->now_ms))
 		pollers_give_back(core, ps);
@@ -173,8 +173,8 @@ pollers_next(struct core *core, struct pollers *ps)
 		pollers_free(core, ps);
 		return;
 	}
-	/* Nobody is here: a later look gives up the place in the queue, those
-	 * of the tokens that stay away, and then the poll queue. */
+	/* No token is here: a later look gives up the place in the queue, the
+	 * places of the tokens that stay away, and then the poll queue. */
 	if (first == NULL) {
 		at_ms = core->now_ms + LATELY_MS;
 	} else if (ps->look || ps->wake_ms <= core->now_ms) {
@@ -201,8 +201,8 @@ poll_timer(struct core *core, struct timer *t)
 
 /* Requests. */
 
-/* A parked call waits for others no longer: Redis is asked, if it is its turn;
- * else it is BUSY. */
+/* A parked call no longer waits for others: Redis is asked, if it is the call's
+ * turn; otherwise it is BUSY. */
 static void
 press(struct core *core, struct pollers *ps, struct token_call *c)
 {
@@ -217,9 +217,9 @@ press(struct core *core, struct pollers *ps, struct token_call *c)
 	pollers_next(core, ps);
 }
 
-/* Parks the call in the place; asker: NULL, if it is of no session.  If Redis has said lately that the poll queue is
- * in the queue, and behind what, it need not be asked for each call that comes.
- */
+/* Parks the call in the place; asker: NULL, if the call is of no session.  If
+ * Redis has said recently that the poll queue is in the queue, and behind what,
+ * it need not be asked for each call that comes. */
 static void
 wait_here(struct core *core, struct pollers *ps, struct poller *p,
     struct token_call *c, struct owner *asker)
@@ -261,9 +261,9 @@ poll_press(struct core *core, const struct owner *asker)
 }
 
 /*
- * Each such call has a place of its own, as it has no token by which it could
- * be known again.  If there is no place left, it is as if it were woken after a
- * while: its client looks then.
+ * Each such call has a place of its own, because it has no token by which it
+ * could be recognized.  If there is no place left, it behaves as if it were
+ * woken after a while: its client looks then.
  */
 static bool
 await(struct core *core, struct token_call *c, struct owner *asker)
@@ -351,7 +351,7 @@ listen_as(struct core *core, struct pollers *ps, const char *holder,
 	return true;
 }
 
-/* Two threads of a program change places: the one in `other` is passed. */
+/* Two threads of a program exchange places: the one in `other` is passed. */
 static void
 change_places(struct pollers *ps, struct poller *p, struct poller *other)
 {
@@ -365,7 +365,7 @@ change_places(struct pollers *ps, struct poller *p, struct poller *other)
 	other->tries = was.tries;
 }
 
-/* Whoever waits in the place is told for as long as it sleeps. */
+/* The audience of the place is told for as long as it sleeps. */
 static void
 tell_until(struct core *core, struct poller *p, int64_t until_ms)
 {
@@ -377,8 +377,8 @@ tell_until(struct core *core, struct poller *p, int64_t until_ms)
 	core_arm(core, &a->deadline, until_ms);
 }
 
-/* Nobody can choose which thread of a program wakes.  But none is passed twice by
- * those that were not: some more are woken. */
+/* No broker can choose which thread of a program wakes.  But none is passed
+ * twice by threads that were not: some more are woken. */
 static bool
 passes_again(struct core *core, struct pollers *ps, const struct poller *mine,
     const struct poller *kept)
@@ -392,10 +392,11 @@ passes_again(struct core *core, struct pollers *ps, const struct poller *mine,
 }
 
 /*
- * The name was kept for one thread of a program.  If another one comes, they
- * change places: the one goes on waiting in that of the other.  A thread that
- * has come since, and does not wait yet, does not pass those that do; or else
- * there are no more places.  Returns false if the call may not have the turn.
+ * The name was kept for one thread of a program.  If another thread comes, they
+ * exchange places: the first goes on waiting in the place of the other.  A
+ * thread that has come since, and does not wait yet, does not pass threads that
+ * do, unless there are no more places.  Returns false if the call may not have
+ * the turn.
  */
 static bool
 use_turn(struct core *core, struct pollers *ps, const struct token_call *c)
@@ -449,7 +450,7 @@ poll_take_kept(struct core *core, struct token_call *c)
 	ps->seq = 0;
 	ps->kept_ms = 0;
 	ps->look = true;
-	/* Soon, behind the operation of the call. */
+	/* Soon, after the operation of the call. */
 	core_arm(core, &ps->timer, core->now_ms);
 	return true;
 }
@@ -564,7 +565,7 @@ poll_listens(struct core *core, const struct token_call *c)
 	return listed;
 }
 
-/* Nothing is told about the place any more. */
+/* The place's audience is no longer told anything. */
 static void
 poller_leaves(struct core *core, struct pollers *ps, struct poller *p)
 {
@@ -597,7 +598,7 @@ poll_granted(struct core *core, const struct token_call *c)
 		pollers_next(core, ps);
 }
 
-/* Nobody need be told that it was kept in vain. */
+/* No one need be told that it was kept in vain. */
 static void
 keep_no_more(const struct core *core, struct pollers *ps)
 {
@@ -654,7 +655,7 @@ poll_leave(struct core *core, struct token_call *c)
 	p->call = 0;
 	p->heard_ms = core->now_ms;
 	p->result = c->result;
-	/* It will not come back: nothing would know it again. */
+	/* It will not come back: nothing would recognize it. */
 	if (p->holder[0] == '\0')
 		poller_free(core, ps, p);
 	else if (c->awaits && c->result == RESULT_GRANTED)

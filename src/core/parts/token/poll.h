@@ -7,24 +7,24 @@
  * When it comes again it waits there; while it is away it keeps its place for a
  * while.
  *
- * Some libraries wait otherwise: they are told when the name is free, and try
- * again then.  Such a request awaits the name in a place of its own.  When it
- * has its turn, the broker takes the name for a moment, and keeps it for the
+ * Some libraries wait in another way: they are told when the name is free, and
+ * try again then.  Such a request awaits the name in a place of its own.  When
+ * it has its turn, the broker takes the name for a moment, and keeps it for the
  * user whose next try comes here, whatever its token.
  *
  * Others are programs of many threads, which listen over connections of which
- * the broker knows the user, and not the program.  There each token that was
- * refused keeps its own place, in which the name is awaited for it.  When it has
- * its turn, all who listen are told, and the name is kept for tokens of the same
- * program, for as long as it seems to take to come.  Which of its threads comes
- * then is the program's affair: they may use each other's places.
+ * the broker knows the user, but not the program.  There each token that was
+ * refused keeps its own place, in which the name is awaited for it.  When it
+ * has its turn, all listeners are told, and the name is kept for tokens of the
+ * same program, for as long as the program seems to need.  Which of its threads
+ * comes then is the program's affair: they may use each other's places.
  *
  * A poll queue (struct pollers) is all such places of a name.  It has one place
  * in the queue in Redis, as if it were a broker of its own; so clients that
- * wait with LOCK, here or elsewhere, have their turn as ever.  If nobody waits
- * there but the poll queue, the operation that releases the name (PASS) gives
- * it to the first token that is here, and the poll queue keeps its place for
- * the others.
+ * wait with LOCK, here or elsewhere, have their turn as before.  If only the
+ * poll queue waits there, the operation that releases the name (PASS) gives it
+ * to the first token that is here, and the poll queue keeps its place for the
+ * others.
  */
 #ifndef LOCKBROKER_CORE_PARTS_TOKEN_POLL_H
 #define LOCKBROKER_CORE_PARTS_TOKEN_POLL_H
@@ -38,11 +38,11 @@ void poll_fini(struct core *core);
  * Returns false if it did not; a call that finds no place is answered. */
 bool poll_join(struct core *core, struct token_call *c);
 
-/* Does the poll queue keep the name, for whomever? */
+/* Does the poll queue keep the name, for any client? */
 bool poll_keeps(const struct core *core, const struct token_call *c);
 
 /* Is the name kept for others, and does the call take it?  Then it waits in its
- * place (parked), or is to be refused for what is left of that. */
+ * place (parked), or is to be refused for the rest of that time. */
 bool poll_refuse_kept(struct core *core, struct token_call *c);
 
 /* Has any token a place for its name? */
@@ -66,7 +66,7 @@ void poll_heard(struct core *core, const struct token_call *c);
 bool poll_matters(const struct core *core, const struct token_call *c);
 
 /* Is a token here that first came before that (core.last_come)?  A poll queue
- * without a place in the queue counts for nothing: nobody would hand it the
+ * without a place in the queue counts for nothing: no broker would hand it the
  * name. */
 bool poll_comes_before(
     const struct core *core, const char *name, size_t len, uint64_t came);
@@ -74,9 +74,8 @@ bool poll_comes_before(
 /* Has an operation been sent that may grant its name to a token here? */
 bool poll_asks(const struct core *core, const struct token_call *c);
 
-/* More has come behind the latest call of the asker, over the same connection:
- * perhaps what the call waits for.  It waits for nobody but Redis from now on.
- */
+/* More input follows the latest call of the asker, over the same connection:
+ * perhaps what the call waits for.  It waits only for Redis from now on. */
 void poll_press(struct core *core, const struct owner *asker);
 
 /* The call was refused: its token gets a place, if there is one left. */
@@ -92,17 +91,17 @@ void poll_granted(struct core *core, const struct token_call *c);
  */
 bool poll_listens(struct core *core, const struct token_call *c);
 
-/* The token of the call wants its name no more. */
+/* The token of the call no longer wants its name. */
 void poll_forget(struct core *core, const struct token_call *c);
 
-/* Nobody of that audience listens for the name any more. */
+/* No client of that audience listens for the name any longer. */
 void poll_unheard(
     struct core *core, const char *name, size_t len, uint64_t audience);
 
 /* A parked call ends: its token is away from now on. */
 void poll_leave(struct core *core, struct token_call *c);
 
-/* What became of the CLAIM of a poll queue. */
+/* The outcome of the CLAIM of a poll queue. */
 void poll_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 
@@ -117,7 +116,7 @@ struct token_call *poll_heir(struct core *core, const struct token_name *n);
 void poll_pass(struct core *core, struct op *op, const struct token_call *from,
     struct token_call *heir);
 
-/* What became of that. */
+/* The outcome of that PASS. */
 void poll_passed(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void poll_timer(struct core *core, struct timer *t);

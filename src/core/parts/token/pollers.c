@@ -1,12 +1,12 @@
 /*
- * The memory of poll queues and pollers, and what may be asked of them.
+ * The memory of poll queues and pollers, and questions about them.
  *
  * A poll queue has a place for each token that wants the name, in the order in
  * which the tokens first came, whether they are here or away.  Places are
  * bounded, since tokens cost their clients nothing.
  *
  * Code that makes a poll queue, or frees a place of one, calls pollers_next()
- * in the end: that frees a poll queue which nobody needs.
+ * in the end: that frees a poll queue which is no longer needed.
  */
 #include "config.h"
 
@@ -22,10 +22,10 @@
 #include "core/parts/token/parts.h"
 #include "core/parts/token/pollers.h"
 
-#define SWEEP_MS 250 /* a whole poll queue is looked through so often */
+#define SWEEP_MS 250 /* interval of looking through a whole poll queue */
 
-/* For how long a name is kept for a program: four times what it took to come
- * the last time, within these. */
+/* How long a name is kept for a program: four times what it took to come the
+ * last time, within these limits. */
 #define KEPT_LEAST_MS 20
 #define KEPT_MOST_MS 250
 
@@ -237,8 +237,8 @@ poll_fini(struct core *core)
 }
 
 /* Places are in the order of the first coming, so the first token that is here
- * has waited for longest, however often it was away.  Those behind it are looked
- * at now and then. */
+ * has waited longest, however often it was away.  Places after it are looked at
+ * now and then. */
 struct poller *
 pollers_first_here(struct core *core, struct pollers *ps)
 {
@@ -286,7 +286,7 @@ poller_listening(const struct core *core, const struct poller *p)
 }
 
 /* Of two programs with one place here, the broker forgets the one that it has
- * not heard of last. */
+ * not heard of for longest. */
 static struct answered *
 answered_of(const struct core *core, uint32_t hash)
 {
@@ -315,7 +315,7 @@ pollers_set_kept(const struct core *core, struct token_call *c)
 	c->ttl_ms = ms + KEPT_MORE_MS;
 }
 
-/* A token that has come once may never come back: nobody waits for it. */
+/* A token that has come once may never come back: it is not waited for. */
 int64_t
 pollers_lately_ms(const struct pollers *ps)
 {
@@ -362,7 +362,7 @@ poll_each(const struct core *core, const char *name, size_t len, parked_fn *fn,
 	return n;
 }
 
-/* Of those that are here, the first one came first. */
+/* Of the tokens that are here, the first one came first. */
 bool
 poll_comes_before(
     const struct core *core, const char *name, size_t len, uint64_t came)

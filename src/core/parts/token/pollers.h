@@ -1,5 +1,5 @@
 /*
- * Poll queues: who wants a name through this broker (poll.h).
+ * Poll queues: the tokens that want a name through this broker (poll.h).
  */
 #ifndef LOCKBROKER_CORE_PARTS_TOKEN_POLLERS_H
 #define LOCKBROKER_CORE_PARTS_TOKEN_POLLERS_H
@@ -7,11 +7,11 @@
 #include "core/parts/token/poll.h"
 
 #define COMES_BACK_MS 2000 /* a token that is away longer loses its place */
-#define LATELY_MS 250 /* one that polls as often has its place in the queue */
-#define TURN_MS 250   /* newcomers wait so long at most */
+#define LATELY_MS 250 /* one that polls this often has its place in the queue */
+#define TURN_MS 250   /* how long newcomers wait, at most */
 #define AGAIN_MS 50   /* after an answer that says nothing */
 
-/* The key of a name that is kept for a program lives for so long more, so that
+/* The key of a name that is kept for a program lives longer by this, so that
  * there is time to take it in. */
 #define KEPT_MORE_MS 250
 
@@ -26,7 +26,7 @@ struct poller {
 	int64_t told_ms;  /* until then its audience is to be told; 0: none */
 	unsigned tries;	  /* of a token with an audience that were refused */
 	bool passed;	  /* another thread has had its turn */
-	uint64_t call;	  /* id; 0: the token is away */
+	uint64_t call;	  /* a call's id; 0: the token is away */
 	uint64_t session; /* on which it was refused last */
 	bool polls;	  /* it has come back once */
 	bool missed;	  /* it had its turn, and was away */
@@ -56,9 +56,9 @@ struct pollers {
 	char *kept_for;	       /* ... for this text; owned; NULL: never yet */
 	char *kept_of; /* ... by the place of this client; owned; or NULL */
 	int64_t kept_told_ms;	/* when they were told */
-	uint64_t kept_came;	/* who came then (core.last_come) */
-	unsigned kept_again;	/* so often they were told once more */
-	uint64_t kept_audience; /* who were told; 0: one session was */
+	uint64_t kept_came;	/* the token that came then (core.last_come) */
+	unsigned kept_again;	/* how often they were told once more */
+	uint64_t kept_audience; /* the audience told; 0: one session was */
 	uint32_t shard;
 	size_t name_len;
 	char name[];
@@ -93,7 +93,7 @@ bool pollers_is_full(
 /* The place counts for this session from now on. */
 void poller_move(struct core *core, struct poller *p, uint64_t session);
 
-/* The two change their tokens. */
+/* The two exchange their tokens. */
 void pollers_swap(struct pollers *ps, struct poller *a, struct poller *b);
 void poller_free(struct core *core, struct pollers *ps, struct poller *p);
 
@@ -101,16 +101,16 @@ void poller_free(struct core *core, struct pollers *ps, struct poller *p);
  * that have been away for too long. */
 struct poller *pollers_first_here(struct core *core, struct pollers *ps);
 
-/* The name goes to the token in that place (NULL: to none here).  The first one
- * before it that polls, and is away, has missed its turn. */
+/* The name goes to the token in that place (NULL: to none here).  The first
+ * token before it that polls, and is away, has missed its turn. */
 void pollers_pass_over(
     struct core *core, struct pollers *ps, const struct poller *heir);
 
-/* The program of this text has come, so long after its audience was told; 0: it
- * has not come. */
+/* The program of this text has come, that long after its audience was told; 0:
+ * it has not come. */
 void pollers_answered(struct core *core, const char *program, int64_t ms);
 
-/* What is about to be taken for the call is kept for so long. */
+/* The name that is about to be taken for the call is kept for that long. */
 void pollers_set_kept(const struct core *core, struct token_call *c);
 
 /* Returns the call by which an audience awaits the name in the place, or NULL.
@@ -134,13 +134,13 @@ void pollers_give_back(struct core *core, struct pollers *ps);
 
 /*
  * Redis has said that the poll queue is in the queue, behind a key that ends in
- * left_ms (-1: it has no end).  Once a lease the poll queue looks all the same:
+ * left_ms (-1: it has no end).  Once a lease the poll queue looks in any case:
  * that also keeps the queue.
  */
 void pollers_in_queue(struct core *core, struct pollers *ps, int64_t left_ms);
 
 /* Something has happened: asks for the name, gives it back, or waits.  May free
- * the poll queue: nobody may want the name any more. */
+ * the poll queue, if the name is no longer wanted. */
 void pollers_next(struct core *core, struct pollers *ps);
 
 #endif

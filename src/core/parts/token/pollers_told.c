@@ -1,6 +1,6 @@
 /*
- * What Redis and other brokers tell a poll queue, and how it is handed the
- * name.
+ * Answers of Redis and messages of other brokers to a poll queue, and how it is
+ * handed the name.
  *
  * An answer comes for the poll queue, and only then for a call: the call that
  * the operation was for may be over by now, or its client gone.  Then the hold
@@ -33,7 +33,7 @@ keep(struct core *core, struct pollers *ps, uint64_t seq,
 	const struct poller *p = poller_of(core, ps, c);
 
 	ps->seq = seq;
-	/* Not for all of its time: some is there to extend it in. */
+	/* Not for all of its time: some is kept for extending it. */
 	if (c->session == 0)
 		ps->kept_ms = min_ms(core->now_ms + c->ttl_ms - KEPT_MORE_MS,
 		    sent_ms + c->ttl_ms - KEPT_MORE_MS / 2);
@@ -59,7 +59,7 @@ granted(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 	struct token_call *c = call_find(core, call);
 	uint64_t seq = ps->seq;
 
-	/* Nobody is there to be granted it. */
+	/* No client is there to be granted it. */
 	if (c == NULL || !c->parked || !call_is_heard(core, c)) {
 		pollers_give_back(core, ps);
 		pollers_pass_over(core, ps, NULL);
@@ -69,7 +69,7 @@ granted(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 		return;
 	}
 	/* The token is that of a hold now.  The poll queue gets in line again
-	 * under a new one if others are here. */
+	 * under a new token if others are here. */
 	ps->seq = 0;
 	ps->sure_ms = 0;
 	ps->look = true;
@@ -80,9 +80,10 @@ granted(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 	call_settle(core, c, sent_ms, o);
 }
 
-/* After UNSENT and PENDING nothing was done, and the call stays parked.  So does
- * one by which somebody listens: its client asks nobody meanwhile, and what may
- * have been taken for it is ended.  Anything else is told to the client. */
+/* After UNSENT and PENDING nothing was done, and the call stays parked.  So
+ * does a call by which an audience listens: its client asks no one meanwhile,
+ * and a hold that may have been made for it is ended.  Any other outcome is
+ * told to the client. */
 static void
 failed(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
     const struct outcome *o)
@@ -101,8 +102,8 @@ failed(struct core *core, struct pollers *ps, uint64_t call, int64_t sent_ms,
 		call_settle(core, c, sent_ms, o);
 }
 
-/* Returns for how long the key that is in the way lives: that of a token hold
- * by a pad longer than the hold, if nobody ends it. */
+/* Returns for how long the key that is in the way lives: the key of a token
+ * hold by a pad longer than the hold, if no one ends it. */
 static int64_t
 key_left_ms(const struct core *core, const struct outcome *o)
 {
@@ -130,7 +131,7 @@ poll_outcome(
 	} else if (o->status == OUTCOME_BUSY) {
 		/* The call may learn what is in its way, or that this is its
 		 * answer; the sessions that have the name here learn that
-		 * somebody waits. */
+		 * another client waits. */
 		c = call_find(core, call);
 		if (c != NULL && c->parked)
 			call_note(core, c, o);
@@ -149,7 +150,7 @@ poll_outcome(
 /* Handing over. */
 
 /*
- * Nobody, while an operation of the poll queue is in flight, since Redis may be
+ * No one, while an operation of the poll queue is in flight, since Redis may be
  * granting it the name; or while the name is kept for a user.
  */
 struct token_call *
@@ -231,7 +232,7 @@ inherit(struct core *core, struct pollers *ps, int64_t sent_ms,
 }
 
 /* ENDED: the name was released, and is with the first in the queue.  If the
- * poll queue is in it, a message will tell it. */
+ * poll queue is in it, a message will say so. */
 void
 poll_passed(struct core *core, const struct slot *slot, const struct outcome *o)
 {
@@ -249,7 +250,7 @@ poll_passed(struct core *core, const struct slot *slot, const struct outcome *o)
 	pollers_next(core, ps);
 }
 
-/* The name is passed on at once; to look, somebody is soon back. */
+/* The name is passed on at once; to look, a token is soon back. */
 static void
 told_in_vain(struct core *core, struct pollers *ps, bool given)
 {
@@ -284,7 +285,7 @@ poll_message(struct core *core, const char *text, size_t len)
 	ps = pollers_find(core, name + 1, len - (size_t)(name + 1 - text));
 	taken = seq - text == 5 && memcmp(text, "took ", 5) == 0;
 	given = seq - text == 6 && memcmp(text, "given ", 6) == 0;
-	/* The answer to a CLAIM may come behind this: that is for
+	/* The answer to a CLAIM may come after this: that is for
 	 * token_record.c. */
 	if (ps == NULL || ps->seq != n || n == 0 || (taken && ps->kept_ms == 0))
 		return false;

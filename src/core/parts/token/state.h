@@ -7,7 +7,7 @@
  *
  *	call	a request that has not been answered
  *	record	a hold that this broker has granted or extended last.  The
- *		broker tells people of it, and writes it again if Redis forgets
+ *		broker reports it, and writes it again if Redis forgets
  *
  * A lease never becomes such a key, nor the other way round: the broker grants
  * no session a name because of a token hold.  A token hold that ends may become
@@ -36,7 +36,7 @@ struct token_name {
 	bool extends;	  /* the next operation extends a hold; see call.c */
 	bool extended, claimed; /* an operation has tried that */
 	bool passed;		/* a PASS was in vain */
-	bool settled;		/* Redis has answered it, and how: */
+	bool settled;		/* Redis has answered it; and how: */
 	enum outcome_status status;
 	uint64_t fence;
 	int64_t left_ms;
@@ -59,13 +59,13 @@ struct token_call {
 	struct op_how how; /* of its operations */
 	bool either, all;
 	bool looks;	 /* first only asks how all its names are */
-	bool broken;	 /* nobody has answered one of its operations */
+	bool broken;	 /* one of its operations was never answered */
 	char *holder;	 /* owned; which holds it means, ... */
 	char *other;	 /* owned; ... and what they become; "": the same */
 	char *latched;	 /* owned; holder with its latch; or NULL */
 	int64_t ttl_ms;	 /* 0: no bound */
 	int64_t most_ms; /* locks.max_hold when it came; 0: none */
-	int64_t park_ms; /* it may wait so long (poll.h); 0: not at all */
+	int64_t park_ms; /* how long it may wait (poll.h); 0: not at all */
 	bool parked;	 /* it waits */
 	bool pressed;	 /* ... for the answer of Redis, and no longer */
 	bool yields;	 /* it lets another token go first, till its deadline */
@@ -97,11 +97,11 @@ struct token_record {
 	uint32_t asked_epoch; /* ... and when the broker asked last */
 	bool asked;	      /* an operation is in flight */
 	bool blocked;	      /* counted in guard.nblocked */
-	bool orphan; /* perhaps nobody was told of it: the broker ends it */
-	/* Operations of which nobody has heard may end it: it lasts till then
+	bool orphan; /* perhaps no client was told of it: the broker ends it */
+	/* Operations without a known outcome may end it: it lasts till then
 	 * whatever became of them; INT64_MAX: till its bound. */
 	int64_t sure_ms;
-	unsigned returned; /* so often it was given back so */
+	unsigned returned; /* how often it was given back so */
 	char *holder;	   /* owned; token and user, as in the key */
 	/* Owned; of the last session, or NULL. */
 	char *peer, *label, *user;
@@ -136,12 +136,12 @@ struct tokens {
 	size_t nleft;	      /* stopping: records that were left to Redis */
 	struct table pollers; /* poll.c: by name */
 	unsigned npollers;
-	/* How long programs took to answer when they had their turn last. */
+	/* How long programs took to answer when they last had their turn. */
 	struct answered {
 		uint32_t hash; /* of the program */
 		uint32_t ms;   /* 0: it is not known */
 	} answered[ANSWERED_MAX];
-	int64_t twice_ms; /* when the log was told of a token twice; 0: never */
+	int64_t twice_ms; /* when the log reported a token twice; 0: never */
 };
 
 static inline struct tokens *
@@ -175,23 +175,22 @@ struct parked poll_count(const struct core *core, const char *name, size_t len);
 /* holder_text.c */
 
 /*
- * Returns token and user as they stand in a key, with %XX for bytes that could
- * be mistaken there.  The caller frees it.
+ * Returns token and user in the form of a key, with %XX for bytes that could be
+ * mistaken there.  The caller frees it.
  */
 char *holder_text(const char *token, size_t token_len, const char *user);
 
-/* Returns what stands there while the name is kept for a user (poll.h), or
- * for a program of the user, if its text is not empty: no token is written so.
- * The caller frees it. */
+/* Returns the text of a key while the name is kept for a user (poll.h), or for
+ * a program of the user, if its text is not empty: no token is written so.  The
+ * caller frees it. */
 char *holder_kept(const char *program, size_t program_len, const char *user);
 
-/* Does that stand there?  A name that is kept for nobody (adopt.c) has
- * another text. */
+/* Is it such a text?  A reserved name (adopt.c) has another one. */
 bool holder_is_kept(const char *text);
 
 /* Returns the same of a hold that is counted, with a depth of 1, and with the
- * latch of who gave back a level last, if that is not empty.  The caller frees
- * it. */
+ * latch of the last request that gave back a level, if that is not empty.  The
+ * caller frees it. */
 char *holder_counted(
     const char *token, size_t token_len, const char *user, const char *latch);
 
@@ -215,24 +214,24 @@ struct token_record *token_record_find(
  * asker has gone meanwhile). */
 void token_record_take(struct core *core, const struct token_name *n,
     const char *holder, const struct owner *asker);
-/* It is over, and that is told: `end` as in struct measure_hold. */
+/* It is over, and that is reported: `end` as in struct measure_hold. */
 void token_record_drop(
     struct core *core, struct token_record *r, const char *end);
 
-/* Redis says that it is this broker's no more, and not why. */
+/* Redis says that it is no longer this broker's, and not why. */
 void token_record_gone(struct core *core, struct token_record *r);
 
-/* Nobody knows whether it was extended or ended by an operation; if so, it lasts
- * till then: the broker asks now. */
+/* It is unknown whether an operation extended or ended it; if so, it lasts till
+ * then: the broker asks now. */
 void token_record_doubt(
     struct core *core, struct token_record *r, int64_t sure_ms);
 
-/* It, as it is now: with the end "held". */
+/* The hold as it is now: with the end "held". */
 struct measure_hold token_record_hold(
     const struct token_record *r, int64_t now_ms);
 
 /* Ends the hold that an operation may have made, because no answer came, or one
- * that can't be told any more. */
+ * that can no longer be told. */
 void token_record_orphan(struct core *core, const struct token_name *n);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The module as a whole: its life, and what is done in parts.
+ * The module as a whole: its life, and its work in parts.
  */
 #include "config.h"
 
@@ -44,7 +44,7 @@ token_fini(struct core *core)
 	struct token_call *c;
 
 	while ((c = TAILQ_FIRST(&tokens_of(core)->calls)) != NULL) {
-		c->parked = false; /* nobody else shall come in its place */
+		c->parked = false; /* no other call shall take its place */
 		call_drop(core, c);
 	}
 	poll_fini(core);
@@ -56,8 +56,8 @@ token_fini(struct core *core)
 
 /*
  * Calls in flight are not refused: Redis may have granted them, and their
- * answers are due in a moment.  Stands go last, when no call is parked in them
- * any more.
+ * answers are due in a moment.  Poll queues go last, when no call is parked in
+ * them any longer.
  */
 void
 token_stop(struct core *core)
@@ -99,7 +99,8 @@ token_check(const struct core *core)
 	return token_records_check(core);
 }
 
-/* Lowers `*upto` to what comes before an operation in doubt; 0: there is none. */
+/* Lowers `*upto` to the number before an operation in doubt; 0: there is
+ * none. */
 static void
 first_doubt(uint64_t seq, uint64_t *upto)
 {
@@ -108,9 +109,9 @@ first_doubt(uint64_t seq, uint64_t *upto)
 }
 
 /*
- * A broker that is drained has no successor.  What this one may yet end by the
- * number of an operation stays here, with all that came later: under the token
- * of another broker it would not find it.
+ * A broker that is drained has no successor.  A hold that this one may yet end
+ * by the number of an operation stays here, with all that came later: under the
+ * token of another broker it would not find it.
  */
 uint64_t
 token_hands_over(const struct core *core)

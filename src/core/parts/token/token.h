@@ -1,16 +1,16 @@
 /*
  * Token holds: locks as lock libraries take them from Redis ("Lock libraries"
  * in lockbroker-resp(7)).  This header has the requests of a protocol and the
- * answers of the core; token/state.h has what the core makes of them.
+ * answers of the core; token/state.h has their records in the core.
  *
  * A token hold belongs to the pair of a user and a token, not to a connection.
  * It lasts until its bound, whatever becomes of the broker that granted it, and
  * a client may ask any broker about it.
  *
  * A request is the event CORE_TOKEN.  The core answers it once: by an
- * EFFECT_TOKEN with a struct token_result; or, if the core can't carry it out,
+ * EFFECT_TOKEN with a struct token_result; or, if the core cannot carry it out,
  * by an EFFECT_REPLY with STATUS_ERR: limit, unsupported (a quorum),
- * unavailable (Redis), shutdown.  If the client goes away, nobody is answered,
+ * unavailable (Redis), shutdown.  If the client goes away, there is no answer,
  * and the core gives back what Redis grants.
  */
 #ifndef LOCKBROKER_CORE_PARTS_TOKEN_TOKEN_H
@@ -23,7 +23,7 @@
 #define TOKEN_MAX_BYTES 512
 #define TOKEN_LATCH_BYTES 16
 
-/* No bound is later than that: what a number of the scripts holds. */
+/* No bound is later than that: the range of a number in the scripts. */
 #define TOKEN_MS_MAX ((INT64_C(1) << 53) - 1)
 
 struct core_name;
@@ -71,60 +71,60 @@ enum token_bound {
 /* The protocol has checked it.  The core copies what it needs. */
 struct token_request {
 	enum token_op op;
-	uint64_t ref; /* the driver's; the answer has it, too */
+	uint64_t ref; /* set by the driver; the answer repeats it */
 	const struct core_name *names;
 	unsigned nnames; /* 1 to CORE_NAMES_MAX; no name twice */
 	enum token_match match;
 	enum token_bound bound;
-	/* 1 to 512 bytes of any kind.  QUERY has none, what awaits seldom, and
-	 * TOKEN_ANY only if it is also the new token. */
+	/* 1 to 512 bytes of any kind.  QUERY has none, a request that awaits
+	 * seldom has one, and TOKEN_ANY only if it is also the new token. */
 	const char *token;
 	size_t token_len;
 	size_t prefix; /* TOKEN_PREFIX; not more than token_len */
-	/* ACQUIRE of one name: so much of the token says of which program it
-	 * is; 0: nothing does. */
+	/* ACQUIRE of one name: this much of the token identifies its program;
+	 * 0: none. */
 	size_t program;
 	const char *new_token; /* EXTEND: from now on; NULL: as it was */
 	size_t new_token_len;
-	/* ACQUIRE, EXTEND, RELEASE of COUNTED; 0: no bound, and below 0: over,
-	 * so that an EXTEND ends the hold (DONE).  TOKEN_ADD: of any sign.  At most TOKEN_MS_MAX,
-	 * either way.  The core cuts it to locks.max_hold; an ACQUIRE without a
-	 * bound gets locks.default_hold. */
+	/* ACQUIRE, EXTEND, RELEASE of COUNTED; 0: no bound; below 0: over, so
+	 * that an EXTEND ends the hold (DONE).  TOKEN_ADD: of any sign.  At
+	 * most TOKEN_MS_MAX, either way.  The core cuts it to locks.max_hold;
+	 * an ACQUIRE without a bound gets locks.default_hold. */
 	int64_t ttl_ms;
 	/* ACQUIRE: extends a hold that matches instead (ACQ-OR-EXT), and gives
 	 * it the token of the request.  EXTEND: acquires a free name instead
 	 * (EXT-OR-ACQ). */
 	bool either;
 	bool all; /* RELEASE: all names or none */
-	/* RELEASE of COUNTED: which request it is, in hexadecimal digits.  One
-	 * that is sent twice, also to two brokers, gives back one level, unless
-	 * that was the last; empty: each does. */
+	/* RELEASE of COUNTED: which request it is, in hexadecimal digits.  A
+	 * request that is sent twice, also to two brokers, gives back one
+	 * level, unless that was the last; empty: each one does. */
 	char latch[TOKEN_LATCH_BYTES + 1];
 	/* ACQUIRE of one name: how long a token that comes back may wait; 0:
-	 * not at all.  A token that comes for the first time has its answer at
-	 * once, and so has one that extends its hold. */
+	 * not at all.  A token that comes for the first time is answered at
+	 * once, and so is one that extends its hold. */
 	int64_t park_ms;
 	/* ACQUIRE of one name by a token of a program: the driver's number of
-	 * those who listen for the name, for that user; 0: nobody does.  Then
-	 * the request is answered at once.  If that is BUSY and `listed`, its
-	 * token has a place in the queue until its client comes back: after
-	 * park_ms, or when what is in the way is over.  When the token has its
-	 * turn before that, the name is kept for a moment for the program, and
-	 * all who listen are to be told: an EFFECT_TOKEN of no session, with
-	 * this number as its reference.  They are to be told once more if nobody
+	 * the clients that listen for the name, for that user; 0: none does.
+	 * Then the request is answered at once.  If that is BUSY and `listed`,
+	 * its token has a place in the queue until its client comes back: after
+	 * park_ms, or when the obstacle is gone.  When the token has its turn
+	 * before that, the name is kept for a moment for the program, and all
+	 * listeners are to be told: an EFFECT_TOKEN of no session, with this
+	 * number as its reference.  They are to be told once more if no client
 	 * of the program has come. */
 	uint64_t audience;
 	/* ACQUIRE of one name by no token: waits for park_ms at most until the
 	 * name is free (DONE).  Then the name is kept for a moment for the
-	 * user, whose next ACQUIRE of it here gets it.  A park_ms of 0: BUSY
-	 * at once, and the token, which is COUNTED, wants the name no more. */
+	 * user, whose next ACQUIRE of it here gets it.  A park_ms of 0: BUSY at
+	 * once, and the token, which is COUNTED, no longer wants the name. */
 	bool awaits;
 };
 
 enum token_answer {
 	TOKEN_DONE,    /* RELEASE, QUERY: of `done` names */
-	TOKEN_BUSY,    /* ACQUIRE: somebody has the name, or comes first */
-	TOKEN_ABSENT,  /* nobody has a name that the request needs held */
+	TOKEN_BUSY,    /* ACQUIRE: another has the name, or comes first */
+	TOKEN_ABSENT,  /* no one has a name that the request needs held */
 	TOKEN_OTHERS,  /* a name has a hold that does not match */
 	TOKEN_UNBOUND, /* EXTEND: the bound does not allow it (token_bound) */
 	TOKEN_ANSWER_MAX
@@ -140,30 +140,30 @@ enum token_kind {
 };
 
 /*
- * kind, token and left_ms are of the first name.  With DONE they say how it is
- * now, or, for RELEASE, what was ended; with BUSY and OTHERS, what was in the
- * way.
+ * kind, token and left_ms are of the first name.  With DONE they describe it as
+ * it is now, or, for RELEASE, the hold that was ended; with BUSY and OTHERS,
+ * the obstacle.
  */
 struct token_result {
 	enum token_answer answer;
-	unsigned done; /* names acquired, extended, released, or (QUERY) held by
-			  anybody */
+	unsigned done; /* names acquired, extended, released, or (QUERY) held
+			  by anyone */
 	enum token_kind kind;
 	bool own;	 /* HELD: by the same user */
 	bool matches;	 /* HELD: the hold matches the request */
 	unsigned meant;	 /* QUERY: of how many names it does */
 	bool all_free;	 /* ABSENT: so are all names of the request */
 	bool extended;	 /* DONE: the token had the name before */
-	bool listed;	 /* BUSY: those who listen will be told; RELEASE: the
-			   same of others who want the name */
+	bool listed;	 /* BUSY: the listeners will be told; RELEASE: the
+			    same of others that want the name */
 	uint64_t depth;	 /* HELD: of a hold that is counted; RELEASE: what is
 			    left of it; else 0 */
 	uint64_t fence;	 /* HELD, and NATIVE if it is known; else 0 */
 	int64_t left_ms; /* what is left of the bound; -1: it has none; of
 			    several names the least */
-	/* HELD: the token, if it is the same user's; NATIVE: a text that stands
-	 * for the lease; PLAIN: the value, if it is known.  Offset and length
-	 * in effects.text; 0: none. */
+	/* HELD: the token, if it belongs to the same user; NATIVE: a text that
+	 * stands for the lease; PLAIN: the value, if it is known.  Offset and
+	 * length in effects.text; 0: none. */
 	uint32_t token, token_len;
 };
 

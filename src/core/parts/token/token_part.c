@@ -27,8 +27,7 @@ event(struct core *core, struct owner *owner, const struct core_event *ev)
 }
 
 /* `given`, `look` and `took` may be for a poll queue: the number in the message
- * tells that.  So poll queues come before token records, and both before
- * locks. */
+ * decides.  So poll queues come before token records, and both before locks. */
 static bool
 message(struct core *core, const char *text, size_t len)
 {

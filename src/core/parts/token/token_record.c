@@ -1,5 +1,5 @@
 /*
- * Token records: what the broker does about the holds that it looks after.
+ * Token records: how the broker looks after holds.
  *
  *	granted, extended --> record ---- once a lease, new history --> RETAIN
  *	                      |  | ^------------- renewed ---------------+ |
@@ -8,20 +8,22 @@
  *
  * The key in Redis is the hold; a record is what this broker knows of it.  A
  * record that is wrong does no harm.  RETAIN writes a hold only on a server
- * that may not grant yet, over nothing, over what is older, as is an older state
- * of the hold, or over what another broker wrote of it if that ends sooner.  If
- * it finds anything else, the hold is not this broker's any more.  If its client
- * has given it back, or moved its bound, and Redis has not answered that, others
- * may have had the name since.  So from the moment on at which it may have ended,
- * the hold is not written again; the broker asks whether it is still there.
+ * that may not grant yet: where the key is missing, over an older value, such
+ * as an older state of the hold, or over another broker's value for it if that
+ * ends sooner.  If it finds anything else, the hold is no longer this broker's.
+ * If its client has given it back, or moved its bound, and Redis has not
+ * answered that, others may have had the name since.  So from the moment on at
+ * which it may have ended, the hold is not written again; the broker asks
+ * whether it is still there.
  *
  * The broker ends a hold at its bound, by its own clock: the key lives for a
  * pad longer, so no step of the server's clock that the guard does not notice
- * ends it before.  RETAIN gives the key back what such a step has taken.
+ * ends it before.  RETAIN gives the key back the time that such a step has
+ * taken.
  *
  * An orphan is a hold whose bound is over, or one that may have been made and
  * of which no client was told.  It is ended by the token of this broker, which
- * no other hold has, and never by that of the client, which may have been
+ * no other hold has, and never by the client's token, which may have been
  * granted the name again since.
  */
 #include "config.h"
@@ -133,8 +135,8 @@ token_records_fini(struct core *core)
 }
 
 /*
- * What Redis has let go at its bound is over here a round trip later.  What
- * ended before was ended, or extended, by another broker.
+ * A hold that Redis ended at its bound is over here a round trip later.  A hold
+ * that ended before was ended, or extended, by another broker.
  */
 static const char *
 why_gone(const struct core *core, const struct token_record *r)
@@ -146,7 +148,7 @@ why_gone(const struct core *core, const struct token_record *r)
 		   : "taken";
 }
 
-/* A WATCH of the name looks again; the history is told of the end. */
+/* A WATCH of the name looks again; the end goes into the history. */
 void
 token_record_drop(struct core *core, struct token_record *r, const char *end)
 {
@@ -242,7 +244,7 @@ set_text(char **to, const char *text)
 	*to = text != NULL ? xstrdup(text) : NULL;
 }
 
-/* The answer tells what was left when the script ran, which was before now: a
+/* The answer says what was left when the script ran, which was before now: a
  * record does not end before its hold. */
 static void
 set_until(struct core *core, struct token_record *r, int64_t left_ms)
@@ -250,7 +252,7 @@ set_until(struct core *core, struct token_record *r, int64_t left_ms)
 	r->until_ms = left_ms < 0 ? TOKEN_HOLD_ALWAYS : core->now_ms + left_ms;
 }
 
-/* What became of its operations is known. */
+/* The outcome of its operations is known. */
 static void
 be_sure(struct token_record *r)
 {
@@ -350,9 +352,9 @@ end_at_bound(struct core *core, struct token_record *r)
 	    core, r, guard_up(core, r->shard) ? "hold" : "unreachable");
 }
 
-/* Sends the record's next operation, if the server can be reached.  If it
- * can't, the record is blocked: a walk comes by when it can, and the timer all
- * the same. */
+/* Sends the record's next operation, if the server can be reached.  If not, the
+ * record is blocked: a walk visits it when the server can be reached, and the
+ * timer runs all the same. */
 static void
 go_on_record(struct core *core, struct token_record *r)
 {
@@ -396,8 +398,8 @@ token_record_timer(struct core *core, struct timer *t)
 	go_on_record(core, container_of(t, struct token_record, timer));
 }
 
-/* An answer about an earlier hold of the name is of no use any more: the number
- * tells.  Orphans are few, so they are looked through. */
+/* An answer about an earlier hold of the name is no longer of use: the number
+ * decides.  Orphans are few, so they are looked through. */
 static struct token_record *
 find_asked(struct core *core, const struct slot *slot)
 {
@@ -441,7 +443,7 @@ token_record_first_orphan(const struct core *core)
 	return first;
 }
 
-/* Does the answer tell of this hold?  Any client can write a key. */
+/* Is the answer about this hold?  Any client can write a key. */
 static bool
 is_of(const struct core *core, const struct token_record *r,
     const struct outcome *o)
@@ -450,8 +452,11 @@ is_of(const struct core *core, const struct token_record *r,
 	       o->seq <= core->last_seq;
 }
 
-/* The key is later than the record if nobody heard of an extension.  Otherwise
- * the record knows its bound best: the key's is that of the server's clock. */
+/*
+ * The key is later than the record if the answer to an extension was lost.
+ * Otherwise the record knows its bound best: the key's bound is that of the
+ * server's clock.
+ */
 static void
 follow(struct core *core, struct token_record *r, const struct outcome *o)
 {
@@ -476,8 +481,8 @@ ask_again(struct core *core, struct token_record *r)
 	arm(core, r, RETRY_MS + core_jitter(core, RETRY_MS));
 }
 
-/* In doubt it may be there on the server that has taken over; asked again, that
- * one says. */
+/* If in doubt, it may be on the server that has taken over; asked again, that
+ * one says so. */
 static void
 not_there(struct core *core, struct token_record *r, bool doubt)
 {
@@ -561,7 +566,8 @@ const struct swept token_records_swept = {
 	.one = sweep_record,
 };
 
-/* As long as the key of an orphan is there, nobody else is granted the name. */
+/* As long as the key of an orphan is there, no other client is granted the
+ * name. */
 void
 token_records_guard_changed(struct core *core, uint32_t shard)
 {
@@ -578,7 +584,7 @@ token_records_guard_changed(struct core *core, uint32_t shard)
 
 /*
  * Their keys stay in Redis until their bounds, as the clients were told, and
- * another broker takes them up (adopt.h).
+ * another broker adopts them (adopt.h).
  */
 static void
 leave_all(struct core *core)
@@ -597,7 +603,7 @@ leave_all(struct core *core)
 	}
 }
 
-/* A broker that stops looks after no hold any more. */
+/* A broker that stops no longer looks after any hold. */
 bool
 token_records_run(struct core *core)
 {
@@ -616,8 +622,8 @@ token_records_stop(struct core *core)
 
 /*
  * Another broker has ended the hold, or looks after it from now on.  If the
- * hold is not known, the answer that makes it may be under way: its number is
- * remembered.
+ * hold is not known, the answer that makes it may be under way: the number of
+ * the hold is remembered.
  */
 bool
 token_record_message(struct core *core, const char *text, size_t len)

@@ -1,9 +1,9 @@
 /*
  * Token records: token holds that this broker has granted or extended last.
  *
- * The broker writes them again if Redis has forgotten them, tells people of
- * them, and asks once a lease whether they are still its own: another broker
- * that ends one or takes it over says so in a message, which may be lost.
+ * The broker writes them again if Redis has forgotten them, reports them, and
+ * asks once a lease whether they are still its own: another broker that ends
+ * one or takes it over says so in a message, which may be lost.
  */
 #ifndef LOCKBROKER_CORE_PARTS_TOKEN_TOKEN_RECORD_H
 #define LOCKBROKER_CORE_PARTS_TOKEN_TOKEN_RECORD_H
@@ -11,15 +11,15 @@
 #include "core/kernel/guard/sweep.h"
 #include "core/parts/token/state.h"
 
-/* May the name have a hold that this broker is about to end, since nobody was
- * told of it? */
+/* Can the name have a hold that this broker is about to end, since no client
+ * was told of it? */
 bool token_record_orphaned(
     const struct core *core, const char *name, size_t len);
 
 /* The first number of such holds; 0: there are none. */
 uint64_t token_record_first_orphan(const struct core *core);
 
-/* What walks over all that is on a guard do for records. */
+/* The functions of walks over everything on a guard, for records. */
 extern const struct swept token_records_swept;
 
 /* A guard can be reached, or not. */
