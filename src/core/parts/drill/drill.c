@@ -1,6 +1,6 @@
 /*
- * See DESIGN.  The holder's broker has a struct drill of the name, the broker that
- * was asked a struct asker; they may be one and the same.
+ * See DESIGN.  The holder's broker has a struct drill of the name, the broker
+ * that was asked has a struct asker; they may be the same broker.
  */
 #include "config.h"
 
@@ -29,11 +29,11 @@
 
 #define REASON "drill"
 
-/* What the part has of a name; without a hold it is nothing. */
+/* What the part keeps of a name; meaningless without a hold. */
 struct drill {
 	struct hold *hold;
 	int64_t since_ms;
-	struct timer let_go; /* the session has let go: the hold ends */
+	struct timer let_go; /* the session has released: the hold ends */
 	uint64_t asker;	     /* here, or ... */
 	char token[ABOUT_TOKEN_BYTES]; /* ... at another broker; "" */
 };
@@ -54,7 +54,7 @@ struct drills {
 	struct table by_id; /* askers */
 };
 
-/* Why there is no drill; what is told between brokers as a code. */
+/* Why there is no drill; brokers send each other the code. */
 static const struct refusal {
 	const char *code;
 	enum err_code err;
@@ -209,7 +209,7 @@ tell(struct core *core, const char *name, size_t len, const char *token,
 	about_send(core, SLOT_STRAY, name, len, span_of(token), text);
 }
 
-/* Returns why the name can't be drilled; NULL: it can. */
+/* Returns why the name cannot be drilled; NULL: it can. */
 static const struct refusal *
 obstacle(struct core *core, const struct lock *l)
 {
@@ -227,7 +227,7 @@ obstacle(struct core *core, const struct lock *l)
 	return s->deaf ? &refusals[DEAF] : NULL;
 }
 
-/* Requires that nothing is in the way.  The drill is known from the moment on at
+/* Requires that nothing is in the way.  The drill is known from the moment at
  * which the loss is told. */
 static struct drill *
 begin(struct core *core, struct lock *l, const char *by)
@@ -302,7 +302,7 @@ on_timer(struct core *core, struct timer *t)
 	lock_next(core, l);
 }
 
-/* One that asks again before it has let go would wait for itself. */
+/* A session that asks again before its release would wait for itself. */
 static bool
 admits(struct core *core, struct owner *owner, const struct core_request *rq)
 {
@@ -423,7 +423,7 @@ on_again(struct core *core, const struct slot *slot, int64_t left_ms)
 		look(core, a);
 }
 
-/* Its broker has told who has the name, and is asked now; or has not. */
+/* Its broker has said who holds the name, and is asked now; or it has not. */
 static void
 on_told(struct core *core, const struct slot *slot, const struct outcome *o,
     const struct about *has)

@@ -4,15 +4,16 @@
  * missed a broker that reaches the others.
  *
  *	request --> a server can be reached --> asks --> all have answered,
- *	            or have not --> tells all who have asked meanwhile
+ *	            or have not --> answers all requests so far
  *	        --> none can --> unavailable
  *
- * A fleet has some brokers, at most a thousand or so, and people ask for it
- * seldom.  So the answer is taken apart in one step.
+ * A fleet has some brokers, at most a thousand or so, and is rarely asked for.
+ * So the answer is taken apart in one step.
  *
  * Two brokers have one name at once if each was seen long after the other was
- * known.  One that has died may count as present for a while (it stays away, or
- * is not missing yet), and one that was replaced until it says that it leaves.
+ * known.  A broker that has died may count as present for a while (it stays
+ * away, or is not missing yet), and a replaced broker until it says that it
+ * leaves.
  */
 #include "config.h"
 
@@ -31,14 +32,14 @@
 
 #define INSTANCE_BYTES 16
 
-/* So many leases without a call, and a broker counts as missing. */
+/* After this many leases without a call, a broker counts as missing. */
 #define MISSING_LEASES 2
 
-/* So long after it has died a broker may seem to be there, at most: longer than
- * it stays away (guard_heartbeat.c). */
+/* How long a dead broker may seem to be there, at most: longer than it stays
+ * away (guard_heartbeat.c). */
 #define TWICE_LEASES 8
 
-#define FEW 60 /* brokers: fewer ask no more often */
+#define FEW 60 /* brokers: with fewer, no more frequent requests */
 
 /* A growing list of members; owns them. */
 struct members {
@@ -46,20 +47,20 @@ struct members {
 	size_t n, size;
 };
 
-/* Who has asked. */
+/* A request for the list. */
 struct asker {
 	uint64_t session, ref;
 };
 
 struct fleet {
 	struct members known; /* in the order of their names, each once */
-	int64_t told_ms;      /* when that was told; 0: never */
-	bool stale;	      /* and when it was asked for last, it was not */
+	int64_t told_ms;      /* when the list came; 0: never */
+	bool stale;	      /* and when it was last wanted, it did not come */
 	struct members fresh; /* of the answers so far, in no order */
 	unsigned under_way;   /* servers that have not answered yet */
 	bool told;	      /* some have */
-	struct timer due;     /* when to ask again, though nobody does */
-	bool twice;	      /* it was told that another one has our name */
+	struct timer due;     /* when to ask again without a request */
+	bool twice;	      /* logged that another broker has our name */
 	struct asker *askers; /* owned */
 	size_t naskers, askers_size;
 };
@@ -188,7 +189,7 @@ order_names(const char *x, size_t x_len, const char *y, size_t y_len)
 	return order != 0 ? order : (x_len > y_len) - (x_len < y_len);
 }
 
-/* By name; of one name that comes first which was seen last. */
+/* By name; of one name, the one seen last comes first. */
 static int
 compare(const void *a, const void *b)
 {
@@ -215,9 +216,9 @@ same_id(const struct member *x, const struct member *y)
 }
 
 /*
- * Each broker comes once, as it was seen last.  Of those of one name the last
- * one stays and all that are not missing: the others died, and the name was
- * started again since.
+ * Each broker comes once, as it was seen last.  Of the brokers with one name,
+ * the latest stays and all that are not missing: the others have died, and that
+ * name was started again since.
  */
 static void
 members_merge(struct members *m)
@@ -276,7 +277,7 @@ outlasts(
 	       TWICE_LEASES * core->config.lease_ms;
 }
 
-/* Marks those of one name, of which the list has only those that are there. */
+/* Marks brokers that share a name; the list has only those that are there. */
 static void
 members_pair(const struct core *core, struct members *m)
 {
@@ -315,8 +316,8 @@ fleet_ask(struct core *core, uint32_t shard)
 	return true;
 }
 
-/* Asks the servers that have to be, unless they are being asked; returns
- * whether they are. */
+/* Asks the servers that must be asked, unless they are being asked already;
+ * returns whether they are. */
 static bool
 fleet_look(struct core *core)
 {
@@ -358,7 +359,7 @@ fleet_guard_changed(struct core *core)
 		(void)fleet_look(core);
 }
 
-/* What was told last is better than nothing, when Redis is away. */
+/* The last list is better than nothing while Redis is away. */
 static void
 tell_one(struct core *core, struct asker asker, const char *why)
 {
@@ -390,7 +391,7 @@ fleet_request(
 	f->askers[f->naskers++] = (struct asker){ owner->id, rq->ref };
 }
 
-/* Only those that have the name say so in their logs. */
+/* Only brokers that have the name say so in their logs. */
 static void
 note_twice(struct core *core)
 {

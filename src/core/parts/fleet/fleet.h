@@ -1,9 +1,9 @@
 /*
  * BROKERS: which brokers use the same Redis, according to its guard.
  *
- * The broker asks when somebody wants to know, and by itself now and then
- * (core_config.fleet_ms); it remembers the answer: it is what it can tell people
- * while Redis is away.  So it finds another one that has its name, too.
+ * The broker asks on request, and by itself now and then
+ * (core_config.fleet_ms).  It remembers the answer, to give it again while
+ * Redis is away.  In this way it also finds another broker with its own name.
  */
 #ifndef LOCKBROKER_CORE_PARTS_FLEET_FLEET_H
 #define LOCKBROKER_CORE_PARTS_FLEET_FLEET_H
@@ -14,7 +14,7 @@
 /* What a server says about a broker; - in place of what it does not know. */
 enum member_word {
 	MEMBER_ID,   /* NAME.INSTANCE, as in tokens */
-	MEMBER_SEEN, /* so many ms ago */
+	MEMBER_SEEN, /* that many ms ago */
 	MEMBER_ADDRESS,
 	MEMBER_VERSION,
 	MEMBER_LEASE, /* ms */
@@ -25,7 +25,7 @@ enum member_word {
 
 struct member {
 	size_t name_len; /* of its name, which begins its id */
-	int64_t seen_ms; /* before it was told */
+	int64_t seen_ms; /* before the server said so */
 	int64_t lease_ms;
 	int64_t since_ms;		 /* this broker knows of it */
 	bool missing;			 /* not seen for long */
@@ -41,7 +41,7 @@ void fleet_fini(struct core *core);
 void fleet_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
 
-/* A server may grant, or not any more. */
+/* A server may grant, or may no longer. */
 void fleet_guard_changed(struct core *core);
 void fleet_timer(struct core *core, struct timer *t);
 
@@ -49,12 +49,11 @@ void fleet_timer(struct core *core, struct timer *t);
 void fleet_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 
-/* Returns one of the brokers, in the order of their names; NULL behind the last.
+/* Returns one of the brokers, in the order of their names; NULL after the last.
  * It lives until the next step. */
 const struct member *fleet_member(const struct core *core, size_t i);
 
-/* Where people reach the broker of that name, as it was told last; NULL: not
- * known. */
+/* The last known address of the broker of that name; NULL: not known. */
 const char *fleet_address(
     const struct core *core, const char *name, size_t len);
 

@@ -9,7 +9,7 @@
  * A shared name may be in both brackets; so may one that only lingers here, if
  * its tombstone is over by the clock of Redis.  This broker asks the others
  * before it ends its own lease, in the same call: once the lease has ended, the
- * name may be granted to somebody who is not meant.
+ * name may be granted to a client that is not meant.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@
 #include "core/parts/observe/notify.h"
 #include "core/parts/views/about.h"
 
-#define PAUSE_MS 10	 /* before the first look whether others have ended */
+#define PAUSE_MS 10	 /* before the first check whether others have ended */
 #define PAUSE_MS_MAX 200 /* it doubles up to this */
 
 static void
@@ -47,7 +47,7 @@ refuse(struct core *core, struct force *f, enum err_code code, const char *why)
 	force_end(core, f);
 }
 
-/* If all of it is done, answers it and frees it. */
+/* If all of it is done, answers the request and frees it. */
 static void
 finish_if_done(struct core *core, struct force *f)
 {
@@ -72,7 +72,7 @@ submit_force(struct core *core, struct force *f, enum op_kind kind)
 	slot->again = slot->again || kind != OP_FORCE;
 	if (kind != OP_FORCE)
 		return;
-	/* The answer may come when nobody waits for it any more. */
+	/* The answer may come when it is no longer waited for. */
 	slot->name = xstrndup(f->name, f->name_len);
 	slot->name_len = f->name_len;
 	/* The call may sit in a socket until others have the name. */
@@ -93,7 +93,7 @@ arm(struct core *core, struct force *f)
 	core_arm(core, &f->timer, at_ms);
 }
 
-/* Does a session here hold the name, or does it linger for the last one? */
+/* Does a session here hold the name, or does it linger for its last holder? */
 static bool
 is_here(const struct core *core, const struct lock *l)
 {
@@ -110,7 +110,7 @@ force_is_of(const struct lock *l, uint64_t fence)
 	return !TAILQ_EMPTY(&l->holders) && hold_first(l)->fence == fence;
 }
 
-/* a: NULL: who has it is not known. */
+/* a: NULL: the holder is not known. */
 static void
 emit_mismatch(struct core *core, uint64_t session, uint64_t ref, uint64_t fence,
     const struct about *a)
@@ -134,7 +134,7 @@ emit_mismatch(struct core *core, uint64_t session, uint64_t ref, uint64_t fence,
 }
 
 /* Runs when all that are meant have lost the name.  A linger from before the
- * demand ends, too; and the lease, if that leaves nobody. */
+ * demand ends, too; and so does the lease, if no one has the name then. */
 static void
 then_forced(struct core *core, struct term *t, int64_t since_ms)
 {
@@ -202,7 +202,7 @@ end_here(struct core *core, struct force *f, struct lock *l)
 	end_lease(core, l, core->now_ms, f->by, false);
 }
 
-/* Writes who asks, as one word, because it goes into a message. */
+/* Writes the name of the asker as one word, because it goes into a message. */
 static void
 describe_asker(
     const struct core *core, const struct owner *owner, char by[PEND_MAX_BYTES])
@@ -216,8 +216,8 @@ describe_asker(
 }
 
 /*
- * The name may be here, elsewhere, or both, if it is shared.  Without a link
- * only what is here can be ended: that is lost at once, and the answer waits
+ * The name may be here, elsewhere, or both, if it is shared.  Without a link,
+ * only holds here can be ended: they are lost at once, and the answer waits
  * until Redis has heard of it, or the time is up.
  */
 void
@@ -317,8 +317,8 @@ force_run(struct core *core)
 	return !TAILQ_EMPTY(&forces_of(core)->touched);
 }
 
-/* Looks at the key until others have ended, or the time is up.  Nothing is
- * undone then: what was ended here stays so. */
+/* Looks at the key until the others have ended, or the time is up.  Nothing is
+ * undone then: what was ended here stays ended. */
 void
 force_timer(struct core *core, struct timer *t)
 {
@@ -353,8 +353,8 @@ term_len(const char *value, size_t n)
 	return end != NULL ? (size_t)(end - value) : n;
 }
 
-/* Does the key still show one of those who had the name when they were asked?
- * One that was the last to share it may have it alone now. */
+/* Does the key still show one of the brokers that had the name when they were
+ * asked?  One that was the last to share it may have it alone now. */
 static bool
 still_there(const struct force *f, const struct outcome *o)
 {
@@ -376,8 +376,8 @@ still_there(const struct force *f, const struct outcome *o)
 	return false;
 }
 
-/* While the store may have forgotten something, somebody may hold the name whom
- * it does not show, and whose broker will write that again. */
+/* While the store may have forgotten something, a client may hold the name
+ * without the store showing it, and its broker will write that again. */
 static bool
 is_told_all(struct core *core, struct force *f)
 {
@@ -392,8 +392,8 @@ is_told_all(struct core *core, struct force *f)
 
 /*
  * The key is ours, but when the forced release was asked for, no session here
- * had the name, or sessions shared it.  A session that has it now was granted
- * it since, and is not meant.
+ * had the name, or sessions shared it.  A session that has it now got it later,
+ * and is not meant.
  */
 static void
 found_ours(struct core *core, struct force *f)
@@ -419,7 +419,8 @@ not_there(struct core *core, struct force *f)
 		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
 }
 
-/* A broker has the name: this one, or another, which was told if it listens. */
+/* A broker has the name: this one, or another, which got the message if it
+ * listens. */
 static void
 asked(struct core *core, struct force *f, const struct slot *slot,
     const struct outcome *o)
@@ -445,7 +446,8 @@ asked(struct core *core, struct force *f, const struct slot *slot,
 	memcpy(
 	    f->history, guard_history(core, slot->shard), sizeof(f->history));
 	arm(core, f);
-	/* It says whether it has another hold than the one that is meant. */
+	/* That broker says whether its hold is another than the one that is
+	 * meant. */
 	if (f->fence != 0)
 		(void)about_ask(core, slot, o, ABOUT_EACH_SECOND);
 }
@@ -459,8 +461,8 @@ mismatch(
 	force_end(core, f);
 }
 
-/* Without an answer the key tells what becomes of it, or nothing does.  A name
- * that nobody has there is on its way back, or kept. */
+/* Without an answer the key shows what becomes of it, or nothing does.  A name
+ * without a holder there is on its way back, or reserved. */
 void
 force_told(struct core *core, const struct slot *slot, const struct outcome *o,
     const struct about *a)
@@ -477,8 +479,8 @@ force_told(struct core *core, const struct slot *slot, const struct outcome *o,
 		mismatch(core, f, a->fence, a);
 }
 
-/* ENDED: it was a plain client's key, or a token hold, which need no broker to
- * be told. */
+/* ENDED: it was a plain client's key, or a token hold; no broker must be
+ * told. */
 static void
 on_force(struct core *core, struct force *f, const struct slot *slot,
     const struct outcome *o)
@@ -510,9 +512,9 @@ on_force(struct core *core, struct force *f, const struct slot *slot,
 }
 
 /*
- * The value was told in another history, as by a former master: then whoever
- * has the name now may have had it before, and was not asked.  Or it was
- * granted to him since, so he is not asked now.
+ * The value comes from another history, such as that of a former master: then
+ * the present holder of the name may have had it before, and was not asked.  Or
+ * it got the name later, so it is not asked now.
  */
 static bool
 is_unclear(const struct core *core, const struct force *f, uint32_t shard,
@@ -544,7 +546,7 @@ on_look(
 	arm(core, f);
 }
 
-/* The broker that has the name was asked whether it keeps it for nobody. */
+/* The broker that has the name was asked whether it only keeps it reserved. */
 void
 force_again(struct core *core, const struct slot *slot, int64_t left_ms)
 {

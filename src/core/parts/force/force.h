@@ -1,6 +1,6 @@
 /*
- * UNLOCK-FORCE: an administrator ends whoever holds a name (protocol,
- * section 5).
+ * UNLOCK-FORCE: an administrator ends the hold of a name, whoever holds it
+ * (protocol, section 5).
  *
  * This broker ends its own holds.  It sends a message to the other brokers that
  * have the name, and sees in the key that they have ended theirs.  It deletes a
@@ -22,7 +22,7 @@ void force_timer(struct core *core, struct timer *t);
 /*
  * Another broker wants us to end what we had of a name at `asked_ms`.  Messages
  * may be late, so a session that got the name later keeps it.  `by`: who asked;
- * empty if that is not known.
+ * empty if unknown.
  */
 void force_message(
     struct core *core, struct lock *l, int64_t asked_ms, const char *by);
@@ -30,11 +30,11 @@ void force_message(
 /* Has a session here the name, by a hold with this fence? */
 bool force_is_of(const struct lock *l, uint64_t fence);
 
-/* The broker that has the name says by which fence (views/about.h). */
+/* The broker that has the name reports its fence (views/about.h). */
 void force_told(struct core *core, const struct slot *slot,
     const struct outcome *o, const struct about *a);
 
-/* The name has changed; the lock is about to be freed.  Both have force_run()
+/* The name has changed; the lock is about to be freed.  Both make force_run()
  * look at the forced releases that wait for the end of its lease here. */
 void force_changed(struct core *core, struct lock *l);
 void force_leave(struct core *core, struct lock *l);

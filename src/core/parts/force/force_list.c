@@ -100,8 +100,8 @@ force_await(struct lock *l, struct force *f)
 	force_list(list, f);
 }
 
-/* Not while force_run() looks at one of them: what it ends changes the name,
- * and would bring up the others of that name over and over. */
+/* Not while force_run() looks at one of them: its changes to the name would
+ * bring up the others of that name over and over. */
 void
 force_changed(struct core *core, struct lock *l)
 {

@@ -1,7 +1,8 @@
 /*
- * UNLOCK-FORCE as a part of the core; and that of another broker, by message:
+ * UNLOCK-FORCE as a part of the core; and UNLOCK-FORCE of another broker, by
+ * message:
  *
- *	force-by SEQ WHO NAME, and behind it
+ *	force-by SEQ WHO NAME, and after it
  *	force SEQ SECONDS MICROSECONDS HISTORY NAME, or
  *	force-if SEQ FENCE SECONDS MICROSECONDS HISTORY NAME
  */
@@ -15,7 +16,7 @@
 #include "core/parts/force/force_state.h"
 #include "core/parts/ids.h"
 
-/* Tells who asks for a forced release, for the log; a "force" follows.  The two
+/* Says who asks for a forced release, for the log; a "force" follows.  The two
  * are compared by their number, in case one of them was lost. */
 static void
 on_force_by_message(struct core *core, struct lock *l, const struct message *m)
@@ -26,8 +27,8 @@ on_force_by_message(struct core *core, struct lock *l, const struct message *m)
 	core->leases->asker_seq = m->seq;
 }
 
-/* A message that can't be dated ends nobody: it may be meant for a holder who
- * is gone, and would hit the next one. */
+/* A message that cannot be dated ends no hold: it may be meant for a holder
+ * that is gone, and would hit the next one. */
 static void
 end_dated(
     struct core *core, struct lock *l, const struct message *m, unsigned i)

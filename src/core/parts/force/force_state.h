@@ -1,5 +1,5 @@
 /*
- * What the two files of UNLOCK-FORCE share.
+ * Definitions shared by the two files of UNLOCK-FORCE.
  */
 #ifndef LOCKBROKER_CORE_PARTS_FORCE_FORCE_STATE_H
 #define LOCKBROKER_CORE_PARTS_FORCE_FORCE_STATE_H
@@ -19,7 +19,7 @@ struct force {
 	uint64_t ref;
 	char by[PEND_MAX_BYTES]; /* who asked, for the log of another broker */
 	struct timer timer;	 /* the next look, or the end of patience */
-	int64_t until_ms;	 /* the end of patience */
+	int64_t until_ms;	 /* when patience ends */
 	int64_t pause_ms;
 	uint64_t seq;	/* here: of the lease that ends */
 	uint64_t fence; /* of the hold that is meant; 0: any */
@@ -29,7 +29,7 @@ struct force {
 	bool over;	/* answered; freed when its turn comes */
 	bool there;	/* others were asked, or are about to be */
 	bool looking;	/* an operation is in flight */
-	bool sure;	/* a broker that has the name has it for somebody */
+	bool sure;	/* a broker that has the name has it for a session */
 	char *value;	/* owned; of the key when others were asked; or NULL */
 	size_t value_len;
 	char history[HISTORY_BYTES]; /* of the server that told the value */

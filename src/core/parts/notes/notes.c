@@ -1,6 +1,6 @@
 /*
  * See notes.h.  Most requests have no note, so waiters and holds have no field
- * for them: who has one is found in a table, by its address.
+ * for them: the note of one is found in a table, by its address.
  *
  *	LOCK value=V --waits--> note of the waiter --begins--> note of the hold
  *	                                      \-----told----> (a re-entry)
@@ -19,7 +19,7 @@
 #include "core/parts/ids.h"
 #include "core/parts/notes/notes.h"
 
-/* What one of them has.  Freed with it. */
+/* The notes of one of them.  Freed with it. */
 struct noted {
 	struct table_link by_owner;
 	const void *of;	   /* a struct waiter or struct hold */
@@ -49,7 +49,7 @@ notes_of(const struct core *core, const void *of, enum note note)
 	return span_of(n->text[note]);
 }
 
-/* An empty text leaves what there is. */
+/* An empty text leaves the present one. */
 static void
 set(struct core *core, const void *of, enum note note, struct span text)
 {
@@ -91,7 +91,7 @@ pass(struct core *core, const struct hold *h, const struct waiter *w)
 
 /* Hooks. */
 
-/* A value tells of one holder, so that it needs one. */
+/* A value describes one holder, so it needs one. */
 static bool
 admits(struct core *core, struct owner *owner, const struct core_request *rq)
 {
@@ -124,8 +124,8 @@ begins(struct core *core, struct hold *h, const struct waiter *w)
 	pass(core, h, w);
 }
 
-/* What a re-entry says counts once its client is told: until then it may be
- * taken back.  Others who watch the name are told then, too. */
+/* The note of a re-entry counts once its client is told: until then it may be
+ * taken back.  Clients that watch the name are told then, too. */
 static void
 told(struct core *core, const struct waiter *w)
 {
@@ -175,7 +175,7 @@ init(struct core *core)
 	core->part[PART_NOTES] = t;
 }
 
-/* The core may be freed with holds and waiters, which are told nothing. */
+/* The core may be freed with holds and waiters, without notice to this part. */
 static void
 fini(struct core *core)
 {
@@ -189,7 +189,7 @@ fini(struct core *core)
 	free(table_of(core));
 }
 
-/* Has each note somebody who has it? */
+/* Does each note belong to a hold or waiter? */
 static size_t
 check(const struct core *core)
 {

@@ -5,8 +5,8 @@
  *	                                ^-------- waits and holds under way
  *
  * Waits and holds have the number of a slot, so a class stays in its slot as
- * long as there are any.  If it is gone from the configuration, it is not shown
- * any more, and what is left in it counts as `other`.
+ * long as it has any.  If it is gone from the configuration, it is no longer
+ * shown, and its remaining waits and holds count as `other`.
  *
  * Each configuration has an epoch.  A mark of another epoch is looked up again
  * when its name is next used, so a reload looks at no name.
@@ -23,7 +23,7 @@
 
 #define OTHER_NAME "other"
 
-/* A minute of -1 is that of no record: nothing has happened yet. */
+/* Minute -1 is that of no record: nothing has happened yet. */
 static struct class *
 class_new(const char *name)
 {

@@ -4,7 +4,7 @@
  * Most events of a name count twice in its class: in the totals and histograms,
  * which only rise, and in the record of the present minute.  A wait or a hold
  * that is under way is also in the class at this moment: the list of waits has
- * the oldest first, so that nobody need look for it.
+ * the oldest first, so that no search is needed.
  *
  * A class may be gone from the configuration while waits and holds of its names
  * are under way.  Their end counts for measure_class_at(), which is `other`
@@ -90,8 +90,8 @@ measure_percentile_ms(
 const char *const measure_reasons[REASONS] = { "hold", "unreachable", "taken",
 	"failover", "forced", "drill", "given-up", "other" };
 
-/* The records are a ring of an hour: this one may still be that of the same
- * minute an hour ago.  As many wait at its beginning as waited before. */
+/* The records are a ring of an hour: this one may still be the record of the
+ * same minute an hour ago.  As many wait at its beginning as waited before. */
 static struct measure_minute *
 measure_this_minute(struct class *c, int64_t now_ms)
 {
@@ -108,8 +108,8 @@ measure_this_minute(struct class *c, int64_t now_ms)
 
 /* Waits. */
 
-/* The time does not go back, so the end of the list is the place of the latest;
- * and near it that of one which began a moment ago. */
+/* The time does not go back, so the latest belongs at the end of the list; and
+ * a wait that began a moment ago, near it. */
 static void
 line_up(struct class *c, struct measure_wait *w)
 {
@@ -178,8 +178,7 @@ measure_waited(struct measure *m, struct measure_wait *w,
 	assert(was != NULL && was->nwaits > 0);
 	TAILQ_REMOVE(&was->waits, w, in_class);
 	was->nwaits--;
-	/* A request that was put into the queue and is refused all the same did
-	 * not wait. */
+	/* A request that was put into the queue but is refused did not wait. */
 	if (result == RESULT_BUSY) {
 		c->busy++;
 		measure_this_minute(c, now_ms)->busy++;

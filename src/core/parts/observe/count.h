@@ -45,7 +45,7 @@ void measure_holds_not(struct measure *m, struct measure_mark mark);
 void measure_held(struct measure *m, struct measure_mark mark,
     const struct measure_hold *hold, bool lost);
 
-/* The same of what is only counted if it is lost: permits. */
+/* The same for holdings that count only if they are lost: permits. */
 void measure_lost(struct measure *m, struct measure_mark mark,
     const struct measure_hold *hold);
 
@@ -55,7 +55,7 @@ void measure_handover(struct measure *m, struct measure_mark mark,
 void measure_renewed(
     struct measure *m, struct measure_mark mark, int64_t left_ms);
 
-/* Checks that all classes together have so many waits and holds.  Aborts if
+/* Checks that all classes together have this many waits and holds.  Aborts if
  * not. */
 void measure_check(const struct measure *m, uint64_t waits, uint64_t holds);
 

@@ -1,12 +1,12 @@
 /*
  * Measurements: how long requests wait for locks, how long sessions hold them,
- * and how that ends.  They are by class of names (metrics.classes), so that
- * there are few numbers to read, however many names there are.
+ * and how that ends.  They are kept by class of names (metrics.classes), so
+ * that the numbers are few, however many names there are.
  *
  *	lock --(count.h)---> classes: totals, histograms, the last hour
  *	                 \-> past: the latest holds of each name; what was lost
  *
- * This header is for those who read measurements.  The module knows neither
+ * This header is for modules that read measurements.  The module knows neither
  * clients nor the core: callers pass the core's time in milliseconds
  * (base/now.h).  All of it is bounded, whatever names clients invent, and the
  * cost of recording does not depend on how many there are.  A pointer that it
@@ -118,7 +118,7 @@ typedef void measure_row_fn(void *arg, const struct measure_row *row);
 void measure_each(const struct measure *m, int64_t now_ms, measure_row_fn *row,
     void *arg);
 
-/* Classes, for people. */
+/* Classes, as operators read them. */
 
 struct measure_class {
 	const char *name;
@@ -146,7 +146,7 @@ struct measure_minute {
 	uint32_t waits[MEASURE_BUCKETS]; /* by measure_wait_scale */
 };
 
-/* Returns the minute so long ago, 0 being the present one; NULL if nothing
+/* Returns the minute that long ago, 0 being the present one; NULL if nothing
  * happened in it.  Requires that `ago` is less than MEASURE_MINUTES. */
 const struct measure_minute *measure_minute(
     const struct measure *m, size_t class, unsigned ago, int64_t now_ms);
@@ -167,24 +167,25 @@ struct measure_hold {
 	int64_t granted_ms, ended_ms; /* times of the core */
 	int64_t waited_ms;	      /* before it was granted */
 	/* "released", "dropped" (its session ended), "given-up" (either, while
-	 * it was at risk), or why it was lost, as !LOST tells it. */
+	 * it was at risk), or why it was lost, in the words of !LOST. */
 	const char *end;
-	const char *by; /* who forced its end; NULL: nobody did */
+	const char *by; /* who forced its end; NULL: it was not forced */
 	const char *trace; /* of the request; NULL: none */
 };
 
 /*
  * Return, one a call, the latest holds of a name, and the latest losses of all
  * names, with forced releases.  The latest comes first.  `place` is NULL at
- * first; then the caller leaves it alone.  Return false if there are no more.
+ * first; after that, the caller leaves it alone.  Return false if there are no
+ * more.
  */
 bool measure_past_of(const struct measure *m, const char *name, size_t name_len,
     const void **place, struct measure_hold *out);
 bool measure_losses(
     const struct measure *m, const void **place, struct measure_hold *out);
 
-/* Returns the label, or else the peer, of who had the name last as a lock; NULL:
- * not known. */
+/* Returns the label, or else the peer, of the last holder of the name as a
+ * lock; NULL: not known. */
 const char *measure_last_holder(
     const struct measure *m, const char *name, size_t name_len);
 

@@ -125,14 +125,14 @@ measured_lost(
 	hold_over(core, h, reason, true, by);
 }
 
-/* What the part has of a name that changes hands; freed with it. */
+/* The part's data on a name that changes hands; freed with it. */
 struct passing {
 	int64_t since_ms;
-	bool on; /* nobody was granted it since */
+	bool on; /* it was not granted since */
 };
 
-/* A handover lasts from the moment at which the last holder lets go, if
- * somebody waits then, to the next grant. */
+/* A handover lasts from the moment at which the last holder releases the name,
+ * if a request waits then, to the next grant. */
 static void
 measured_freed(struct core *core, const struct hold *h)
 {
@@ -163,7 +163,7 @@ measured_handed(struct core *core, struct lock *l)
 	passing->on = false;
 }
 
-/* The message of another broker tells when it has given the name up. */
+/* The message of another broker says when it released the name. */
 static void
 measured_arrived(struct core *core, struct lock *l)
 {

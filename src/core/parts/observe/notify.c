@@ -1,5 +1,5 @@
 /*
- * Who lost what, when and why: answers for later readers of the log.
+ * Lines that say who lost what, when and why, for later readers of the log.
  *
  * Each line names the fence, by which it can be compared with what the resource
  * behind the lock has seen, and the session.  Of many losses or risks at once,
@@ -20,7 +20,7 @@ emit_lock(struct core *core, enum notice_id id, const struct lock *l)
 	emit_str(core, FIELD_NAME, l->name, l->name_len);
 }
 
-/* Who has it, or waits for it (`of`), and its trace. */
+/* Who holds it, or waits for it (`of`), and its trace. */
 static void
 emit_who(struct core *core, const struct owner *owner, const void *of)
 {
@@ -31,7 +31,7 @@ emit_who(struct core *core, const struct owner *owner, const void *of)
 		emit_str(core, FIELD_TRACE, trace.p, trace.n);
 }
 
-/* A re-entry changes nothing of who holds the name. */
+/* A re-entry does not change who holds the name. */
 void
 notify_granted(struct core *core, const struct waiter *w)
 {

@@ -6,10 +6,9 @@
  *	       latest of another name in the same chain
  *	all:   the latest of all ... the oldest of all
  *
- * Each UNLOCK adds a hold, so this has to cost little: a name is hashed once,
- * and has no object of its own.  The next hold reuses the record of the oldest
- * one, with the room for its texts, so that in the long run nothing is
- * allocated.
+ * Each UNLOCK adds a hold, so this must cost little: a name is hashed once, and
+ * has no object of its own.  The next hold reuses the record of the oldest one,
+ * with the room for its texts, so that in the long run nothing is allocated.
  */
 #include "config.h"
 
@@ -102,7 +101,7 @@ take_oldest(struct past *p, struct past_hold *latest)
 	return h;
 }
 
-/* Takes out the hold that has to go for another one; NULL if there is room. */
+/* Takes out the hold that must go for another one; NULL if there is room. */
 static struct past_hold *
 take(struct past *p, struct past_hold *latest)
 {

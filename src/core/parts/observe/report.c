@@ -1,10 +1,10 @@
 /*
  * The reading side of measurements.
  *
- * measure_each() tells rows, for programs.  measure_class() and
- * measure_minute() tell the same of one class, for people.  Both go by the
- * classes that are shown, in their order; what a class that is gone has left
- * counts as `other`.
+ * measure_each() returns rows, for programs.  measure_class() and
+ * measure_minute() return the same for one class, for display.  Both go through
+ * the classes that are shown, in their order; the remains of a class that is
+ * gone count as `other`.
  */
 #include "config.h"
 
@@ -59,7 +59,7 @@ pending_of(const struct measure *m, uint8_t slot)
 	return p;
 }
 
-/* A class as a reader sees it, and who reads. */
+/* A class as a reader sees it, and the reader. */
 struct view {
 	const struct class *class;
 	struct pending pending;
@@ -177,8 +177,8 @@ view_of(const struct measure *m, size_t i, int64_t now_ms)
 		.now_ms = now_ms };
 }
 
-/* The views come first: what is under way is added up once for each class, and
- * not again for each family. */
+/* The views come first: waits and holds under way are added up once for each
+ * class, and not again for each family. */
 void
 measure_each(
     const struct measure *m, int64_t now_ms, measure_row_fn *row, void *arg)
@@ -228,8 +228,8 @@ measure_class(const struct measure *m, size_t i, int64_t now_ms)
 	return c;
 }
 
-/* A record of the ring that is not of that very minute is of an earlier one,
- * and nothing has happened since. */
+/* A record of the ring for another minute is older, and nothing has happened
+ * since. */
 const struct measure_minute *
 measure_minute(
     const struct measure *m, size_t class, unsigned ago, int64_t now_ms)

@@ -1,6 +1,7 @@
 /*
  * Kept events.  News of a state replaces older news of the same state, so that
- * a session keeps no more of them than it may hold and watch things.
+ * a session keeps no more of them than the number of things that it may hold
+ * and watch.
  *
  *	!ATRISK, !SAFE   of a hold, or of permits: only the latest
  *	!HELD, !FREE     of a watched name: only the latest
@@ -165,8 +166,8 @@ kept_collect(struct core *core, size_t first)
 		drop_older(s, k);
 		/*
 		 * Losses are not replaced, so there may be more of them than of
-		 * things that are held.  The oldest go: what was lost is also
-		 * told by UNLOCK.
+		 * things that are held.  The oldest go: UNLOCK also reports a
+		 * loss.
 		 */
 		if (s->nkept >= 2 * core->config.limits.holds)
 			drop(s, TAILQ_FIRST(&s->kept));
@@ -177,7 +178,7 @@ kept_collect(struct core *core, size_t first)
 
 /*
  * Has the session lost the name, and shares it again in the same phase?  Then
- * the LOST would seem to be about what it has now.
+ * the LOST would seem to be about its present hold.
  */
 static bool
 has_again(struct core *core, const struct session *s, const struct kept *k)
@@ -197,7 +198,7 @@ has_again(struct core *core, const struct session *s, const struct kept *k)
 	return false;
 }
 
-/* Events that a session is told again.  Nothing happens to it meanwhile. */
+/* Events that are repeated to a session.  Nothing happens to it meanwhile. */
 struct retold {
 	TAILQ_ENTRY(retold) link; /* in sessions.retelling */
 	struct session *session;
@@ -205,8 +206,9 @@ struct retold {
 };
 
 /*
- * Need the session not hear of it any more?  A loss is written before the next
- * line of its client is read, so that line shows that it has arrived.
+ * Is there no need for the session to hear of it any longer?  A loss is written
+ * before the next line of its client is read, so that line shows that it has
+ * arrived.
  */
 static bool
 is_over(struct core *core, struct session *s, const struct kept *k)
@@ -246,8 +248,8 @@ retold_free(struct core *core, struct retold *r)
 	free(r);
 }
 
-/* They are kept no longer from here on, but each is kept once more as it is
- * told again: kept_collect() does not know it from other events. */
+/* They are no longer kept from here on, but each is kept once more as it is
+ * sent again: kept_collect() cannot distinguish it from other events. */
 void
 kept_tell(struct core *core, struct session *s)
 {

@@ -3,8 +3,8 @@
  * lockbroker-protocol(7), RESUME).
  *
  * A session with grace keeps the events since its client last said anything: as
- * long as the client is silent, the broker can't know whether they arrived.  It
- * tells them again when the session is resumed.
+ * long as the client is silent, the broker cannot know whether they arrived.
+ * It sends them again when the session is resumed.
  */
 #ifndef LOCKBROKER_CORE_PARTS_REPLAY_REPLAY_H
 #define LOCKBROKER_CORE_PARTS_REPLAY_REPLAY_H
@@ -16,9 +16,9 @@
 void kept_collect(struct core *core, size_t first);
 
 /*
- * Tells the kept events again, in order; they stay kept until the client says
- * something.  If there are many, each step tells some of them, and nothing else
- * happens before all are told (core_has_losses()): later news comes after them.
+ * Sends the kept events again, in order; they stay kept until the client says
+ * something.  If there are many, each step sends some of them, and nothing else
+ * happens before all are sent (core_has_losses()): later news comes after them.
  */
 void kept_tell(struct core *core, struct session *s);
 bool kept_tell_on(struct core *core); /* a job */

@@ -1,10 +1,11 @@
 /*
- * Tenants: what all sessions of one user have together, and how much that may
- * be (auth.users[].limits), so that none of them leaves the others nothing.
+ * Tenants: the totals of all sessions of one user, and their limits
+ * (auth.users[].limits), so that no user leaves the others nothing.
  *
- * The kernel counts, where an owner has a struct tenant; this part finds the one
- * of a user, by name, and refuses what would be too much.  A request that waits
- * counts as what it may come to hold; token holds have their shares.
+ * The kernel counts, where an owner has a struct tenant; this part finds the
+ * tenant of a user, by name, and refuses requests beyond the limits.  A request
+ * that waits counts like the hold that it may become; token holds have their
+ * shares.
  */
 #include "config.h"
 
@@ -133,7 +134,7 @@ tenant_admits(struct core *core, const struct owner *owner, uint64_t ref,
 
 	if (r == NULL)
 		return true;
-	/* A place that polls is the request that asks for it. */
+	/* A polling token's place is the request that asks for it. */
 	n = (uint64_t)t->holdings + (uint64_t)t->waiting +
 	    share_used(&core->owners->token_shares, owner->user);
 	if (r->holds > 0 && n + more > r->holds)
@@ -144,7 +145,7 @@ tenant_admits(struct core *core, const struct owner *owner, uint64_t ref,
 	    "wait for", "waiters");
 }
 
-/* No user has limits any more; the records of those without sessions go. */
+/* No user has limits any longer; the records of users without sessions go. */
 static void
 clear_limits(struct core *core)
 {

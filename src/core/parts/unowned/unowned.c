@@ -1,13 +1,13 @@
 /*
- * Names that keep others away though nobody has them: those under a keep= or a
- * delay=, and those whose client is gone and may still count on a valid=.
+ * Reserved names: they keep others away without a holder: those under a keep=
+ * or a delay=, and those whose client is gone and may still count on a valid=.
  * Only time ends them, so one client could leave any number of them behind:
  * hence a bound.
  *
- * The bound is applied to requests, because nobody can keep a client from going
+ * The bound is applied to requests, because no one can keep a client from going
  * away: a name with a keep= or delay= counts from the request on.  A name that
- * is kept for a valid= counts, too, but is refused to nobody; it is over within
- * a lease.
+ * is kept for a valid= counts, too, but is never refused; it is over within a
+ * lease.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 #include "core/parts/ids.h"
 #include "core/parts/unowned/unowned.h"
 
-/* The share of the user who pays for the name; NULL: nobody does. */
+/* The share of the user who pays for the name; NULL: no user does. */
 static struct share **
 payer(struct lock *l)
 {
@@ -38,8 +38,8 @@ pay_back(struct core *core, struct lock *l)
 
 /*
  * Changes the counters by the difference to what the name was counted as
- * before.  `unowned` are those that nobody has; `counts` are also those that
- * may come to that.
+ * before.  `unowned` are reserved names; `counts` also includes names that may
+ * become so.
  */
 static void
 count_unowned(struct core *core, struct lock *l)
@@ -118,8 +118,8 @@ unowned_gone(struct core *core, struct owner *owner, bool gone)
 	job_run(core, JOB_GONE);
 }
 
-/* A name that counts already costs no more, whoever asks for it.  A request for
- * several names is refused as a whole. */
+/* A name that counts already costs no more, whichever client asks for it.  A
+ * request for several names is refused as a whole. */
 static bool
 allows(struct core *core, struct owner *owner, const struct core_request *rq)
 {

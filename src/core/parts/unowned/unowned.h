@@ -1,5 +1,5 @@
 /*
- * Counts the names that are kept for nobody, and bounds them (limits.unowned).
+ * Counts reserved names, and bounds them (limits.unowned).
  */
 #ifndef LOCKBROKER_CORE_PARTS_UNOWNED_UNOWNED_H
 #define LOCKBROKER_CORE_PARTS_UNOWNED_UNOWNED_H
@@ -9,7 +9,7 @@
 /*
  * The client of a session is gone, and has no grace; or it is back after all.
  * Its names are counted anew in parts, and until then as they were.  That does
- * no harm: a name that is kept for a valid= is refused to nobody.
+ * no harm: a name that is kept for a valid= is never refused.
  */
 void unowned_gone(struct core *core, struct owner *owner, bool gone);
 bool unowned_go_on(struct core *core); /* a job */

@@ -1,6 +1,6 @@
 /*
- * See about.h.  Whoever asks has its operation put aside here, by the number of
- * the question.
+ * See about.h.  The operation that asks is put aside here, by the number of the
+ * question.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@
 
 #define PLACES 256 /* of brokers that were asked */
 
-/* Who asks, and after what.  Freed with the answer. */
+/* An operation that asks, and its question.  Freed with the answer. */
 struct inquiry {
 	LIST_ENTRY(inquiry) link;
 	struct table_link by_seq;
@@ -39,7 +39,8 @@ struct inquiry {
 	struct put_off off; /* the operation */
 };
 
-/* So many questions since then.  Brokers that share a place share the bound. */
+/* That many questions since then.  Brokers that share a place share the
+ * bound. */
 struct asked {
 	int64_t since_ms;
 	unsigned n;
@@ -318,8 +319,8 @@ about_told(struct core *core, uint64_t seq, struct span fields,
 
 /* At the broker that is asked. */
 
-/* The names of one request stand next to each other: the one that somebody has
- * here is told, if there is one.  Untagged requests come first. */
+/* The names of one request are next to each other: the one that has a holder
+ * here is reported, if there is one.  Untagged requests come first. */
 static void
 tell_wait(const struct owner *owner, struct about *out)
 {

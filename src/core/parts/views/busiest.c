@@ -68,7 +68,7 @@ busiest_init(struct busiest *b, size_t most)
 	b->most = most;
 }
 
-/* Those that were taken are freed already, but for the last one, which the
+/* Entries that were taken are freed already, except the last one, which the
  * caller may still look at. */
 void
 busiest_fini(struct busiest *b)
@@ -95,7 +95,7 @@ comes_first(const struct busy *x, const struct busy *y)
 	return order < 0 || (order == 0 && x->name_len < y->name_len);
 }
 
-/* A name that nobody has, or nobody knows since when, comes last. */
+/* A name without a holder, or held for an unknown time, comes last. */
 static bool
 is_busier(const struct busiest *b, const struct busy *x, const struct busy *y)
 {

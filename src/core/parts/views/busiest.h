@@ -1,8 +1,8 @@
 /*
  * The busiest of many names: in the order of how many wait, then of how often
  * the name changed hands, then of the names.  A heap has as many as are wanted,
- * with the least busy on top: it is the one that a busier name replaces.
- * Or the names that have been held longest, which come in the order of that.
+ * with the least busy on top: a busier name replaces that one.  Or the names
+ * that have been held longest, in the order of that time.
  */
 #ifndef LOCKBROKER_CORE_PARTS_VIEWS_BUSIEST_H
 #define LOCKBROKER_CORE_PARTS_VIEWS_BUSIEST_H
@@ -21,16 +21,16 @@ struct busy {
 	size_t name_len;
 	uint64_t handovers;
 	uint64_t nwaiting;
-	int64_t since_ms;   /* when the oldest waiter came; 0: nobody waits */
+	int64_t since_ms;   /* when the oldest waiter came; 0: no one waits */
 	const char *state;  /* a word */
-	const char *holder; /* who has it, one of several; NULL: unknown */
+	const char *holder; /* its holder, or one of several; NULL: unknown */
 	const char *broker; /* through which it is held elsewhere; NULL */
 	size_t broker_len;
 	int64_t held_ms;  /* since when; 0: unknown */
 	int64_t lost_ms;  /* it is at risk, until then; 0: it is not */
-	int64_t kept_ms;  /* kept for nobody, until then; 0: it is not */
+	int64_t kept_ms;  /* reserved until then; 0: it is not */
 	uint64_t permits; /* of a semaphore: out, through this broker ... */
-	uint64_t limit;	  /* ... of so many; 0: it is none */
+	uint64_t limit;	  /* ... of this many; 0: it is none */
 };
 
 /* A name as it was when it was offered; it may be gone by now. */
@@ -40,10 +40,10 @@ struct busiest {
 	struct busy_entry **v; /* owned, with what it points to */
 	struct table by_name;
 	size_t n, size;
-	bool by_age;   /* those that have been held longest are wanted */
-	size_t most;   /* so many are wanted */
-	size_t nheap;  /* so many are not in order yet */
-	size_t ntaken; /* so many were taken */
+	bool by_age;   /* the names held longest are wanted */
+	size_t most;   /* how many are wanted */
+	size_t nheap;  /* how many are not in order yet */
+	size_t ntaken; /* how many were taken */
 };
 
 void busiest_init(struct busiest *b, size_t most);

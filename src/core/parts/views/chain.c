@@ -1,14 +1,14 @@
 /*
- * WHY: a chain of names, each with who has it.
+ * WHY: a chain of names, each with its holder.
  *
  *	name --> held here ----------------------> a link --> what its holder
  *	     --> LOOK --> another broker has it              waits for: the next
  *	                  --> `about` there -----> a link    name, or the end
- *	              --> nobody, or a plain client's key: the end
+ *	              --> no one, or a plain client's key: the end
  *
- * The brokers that are asked tell a link each, and no more; so this one can
- * count them, see a circle, and answer with what it has when the time is up.
- * The driver shows no link whose name the asker may not watch.
+ * Each broker that is asked reports one link, and no more; so this one can
+ * count the links, see a circle, and answer with those that it has when the
+ * time is up.  The driver shows no link whose name the asker may not watch.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@
 #define WHY_MS 2000
 #define LINKS_MAX 16
 
-/* A name, and who has it; texts are owned, NULL: not known. */
+/* A name and its holder; texts are owned, NULL: not known. */
 struct chain_link {
 	char *name;
 	size_t name_len;
@@ -44,8 +44,8 @@ struct chain_link {
 	bool tagged;			  /* its waiter may go on without it */
 };
 
-/* One request.  Freed when it is answered; the last link may have nothing but
- * its name until then. */
+/* One request.  Freed when it is answered; until then the last link may have
+ * only its name. */
 struct why {
 	struct table_link by_id;
 	struct timer deadline;
@@ -123,7 +123,7 @@ emit_chain_link(struct core *core, const struct chain_link *k, const char *end)
 	emit_text(core, FIELD_END, end);
 }
 
-/* The driver needs an end of each link: it may be the last that is shown. */
+/* The driver needs an end for each link: it may be the last that is shown. */
 static void
 answer(struct core *core, struct why *y, const char *end)
 {
@@ -162,7 +162,7 @@ copy_text(struct span text)
 	return text.n > 0 ? xstrndup(text.p, text.n) : NULL;
 }
 
-/* Takes what a broker tells of the last name. */
+/* Takes a broker's report on the last name. */
 static void
 fill(struct chain_link *k, const struct about *a)
 {
@@ -187,8 +187,8 @@ is_in(const struct why *y, struct span name)
 	return i < y->n;
 }
 
-/* What the holder of the last name waits for is the next one.  False: there is
- * none, and that was answered. */
+/* The name that the holder of the last one waits for is the next.  False: there
+ * is none, and that was answered. */
 static bool
 add_next(struct core *core, struct why *y, const struct about *a)
 {
@@ -268,7 +268,7 @@ why_request(
 
 	if (!quota_open(core, owner, rq->ref))
 		return;
-	/* The owner hears of a loss before the answer. */
+	/* The owner is told of a loss before the answer. */
 	if (l != NULL)
 		lock_look(core, l, owner);
 	y = xcalloc(1, sizeof(*y));

@@ -1,5 +1,6 @@
 /*
- * WHY: who has a name, what that one waits for in turn, and so on, over brokers.
+ * WHY: who holds a name, what that holder waits for in turn, and so on, over
+ * brokers.
  */
 #ifndef LOCKBROKER_CORE_PARTS_VIEWS_CHAIN_H
 #define LOCKBROKER_CORE_PARTS_VIEWS_CHAIN_H

@@ -61,7 +61,7 @@ core_gave_token(const struct core *core, uint64_t session, const char *name,
 	       strcmp(r->user, s->owner.user) == 0;
 }
 
-/* Watches do not count: they keep nothing from anybody. */
+/* Watches do not count: they keep nothing from other clients. */
 bool
 core_resumable(struct core *core, int64_t now_ms, const char *key,
     size_t key_len, const char *user)
@@ -101,7 +101,7 @@ core_measure(const struct core *core)
 	return measure_of(core);
 }
 
-/* Tells the reason of the first guard that is not ready, which is mostly that
+/* Reports the reason of the first guard that is not ready, which is mostly that
  * of all. */
 static void
 gauge_guards(
@@ -134,7 +134,8 @@ gauge_guards(
 		snprintf(gauges->why, sizeof(gauges->why), "%s", why);
 }
 
-/* May new locks be granted, to whom has none yet; why not, and since when? */
+/* May new locks be granted to clients that have none yet; why not, and since
+ * when? */
 static void
 gauge_ready(const struct core *core, int64_t now_ms, struct core_gauges *gauges)
 {
@@ -151,7 +152,7 @@ gauge_ready(const struct core *core, int64_t now_ms, struct core_gauges *gauges)
 		since_ms = min_ms(since_ms, core->drain_ms);
 		snprintf(gauges->why, sizeof(gauges->why), QUOTA_DRAINED);
 	}
-	/* Nothing has been told of the first server yet. */
+	/* The first server has reported nothing yet. */
 	if (!gauges->ready && since_ms > 0)
 		gauges->paused_ms = now_ms - since_ms;
 }

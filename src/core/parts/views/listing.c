@@ -3,9 +3,9 @@
  * (listing_queue.c), HISTORY (listing_history.c), NAMES (listing_names.c) and
  * BROKERS (listing_brokers.c).
  *
- * They are made in parts, between which the core goes on.  A row is as the
- * thing was when the list came by.  A list knows what comes next by a cursor
- * (base/cursor.h), which goes on when that goes away.
+ * They are made in parts, between which the core goes on.  A row shows the
+ * thing as it was when the list visited it.  A list knows the next thing by a
+ * cursor (base/cursor.h), which moves on when that goes away.
  */
 #include "config.h"
 
@@ -24,11 +24,14 @@
 /* Rows, names or comparisons of a part: some tenths of a millisecond. */
 #define PART 256
 
-/* A list that began again so often makes the rest in one part. */
+/* A list that began again this often makes the rest in one part. */
 #define ANEW_MAX 3
 
-/* Rows.  A row lives until row_finish() has told it; strings go to the row's own
- * memory, which is used again for the next one, and freed with the list. */
+/*
+ * Rows.  A row lives until row_finish() has passed it on; strings go to the
+ * row's own memory, which is used again for the next one, and freed with the
+ * list.
+ */
 
 static void
 row_init(struct row *r)

@@ -1,5 +1,5 @@
 /*
- * BROKERS: the fleet as Redis told of it last (fleet.h), in one part.
+ * BROKERS: the fleet as Redis reported it last (fleet.h), in one part.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /*
- * LIST: what a session has.
+ * LIST: the holds of a session.
  *
  *	holds -> permits -> places at barriers
  */
@@ -70,7 +70,7 @@ list_hold(struct core *core, struct listing *g)
 			    offsetof(struct holding, in_owner));
 		return;
 	}
-	/* Its session was told that it has lost it. */
+	/* Its session was told of the loss. */
 	if (hold_rare(h)->forfeited)
 		return;
 	row_str(&g->row, FIELD_MODE, listing_mode(h->lock->shared_hold));
@@ -96,8 +96,8 @@ begin_part(struct core *core, struct listing *g)
 	    offsetof(struct holding, in_owner));
 }
 
-/* The client hears of a loss before it has the list, so the list must not have
- * the hold. */
+/* The client is told of a loss before it has the list, so the list must not
+ * have the hold. */
 static bool
 begin_again(struct core *core, struct listing *g)
 {

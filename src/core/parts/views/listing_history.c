@@ -1,7 +1,7 @@
 /*
- * HISTORY: who has a name, and who had it.
+ * HISTORY: the holders of a name, and the former ones.
  *
- *	token hold -> holders -> what has been
+ *	token hold -> holders -> past holds
  *
  * The latest comes first.
  */

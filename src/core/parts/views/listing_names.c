@@ -1,10 +1,10 @@
 /*
  * NAMES: the busiest names.
  *
- *	visit all -> order them -> tell the busiest
+ *	visit all -> order them -> list the busiest
  *
- * The names of locks come first, then those that only token holds are about, and
- * then semaphores, latches and barriers.  The list knows only a chain of a table.
+ * The names of locks come first, then names with token holds only, and then
+ * semaphores, latches and barriers.  The list knows only a chain of a table.
  * When a table grows, the list visits some names again; they are listed once
  * (busiest.h).
  */
@@ -23,7 +23,7 @@
 #include "core/parts/token/state.h"
 #include "core/parts/views/listing_state.h"
 
-/* As the key said when this broker asked for the name last. */
+/* As the key said when this broker last asked for the name. */
 static void
 tell_broker(const struct core *core, struct row *r, const struct busy *one)
 {
@@ -104,7 +104,7 @@ names_anew(struct listing *g)
 	names_from(g, 0);
 }
 
-/* If its lease is QUEUED, somebody elsewhere has the name. */
+/* If its lease is QUEUED, another broker or client has the name. */
 static const char *
 state_of(const struct core *core, const struct lock *l)
 {
@@ -134,7 +134,7 @@ add_holder(
 	one->held_ms = since_ms;
 }
 
-/* The broker whose token the key has; a plain client's tells nothing. */
+/* The broker whose token is in the key; a plain client's value says nothing. */
 static void
 add_broker(struct busy *one, const char *token)
 {
@@ -195,8 +195,8 @@ offer_lock(struct core *core, struct listing *g, const struct lock *l)
 	offer_with_tokens(core, g, one);
 }
 
-/* A name that only token holds are about.  The tokens that wait for it, if
- * there are any, wait because somebody has it. */
+/* A name with token holds only.  Tokens that wait for it, if there are any,
+ * wait because it is held. */
 static void
 offer_token(struct core *core, struct listing *g, const char *name, size_t len)
 {
@@ -212,7 +212,8 @@ offer_token(struct core *core, struct listing *g, const char *name, size_t len)
 		offer_with_tokens(core, g, one);
 }
 
-/* Nobody owns a latch or a barrier; who waits there waits for others. */
+/* A latch or a barrier has no owner; clients that wait there wait for
+ * others. */
 static void
 offer_sync(struct core *core, struct listing *g, const struct sync *y)
 {
@@ -236,8 +237,8 @@ offer_sync(struct core *core, struct listing *g, const struct sync *y)
 	offer(g, &one);
 }
 
-/* The tables of names, one after the other: those of locks, that of token
- * holds, that of tokens that come back, and those of the other kinds. */
+/* The tables of names, one after the other: locks, token holds, tokens that
+ * come back, and the other kinds. */
 static const struct table *
 table_of(const struct core *core, uint32_t which)
 {
@@ -264,7 +265,7 @@ is_like(const struct listing *g, const char *name, size_t len)
 		   memcmp(name, g->pattern, g->pattern_len) == 0);
 }
 
-/* The user of a client that asks may not see all names. */
+/* The user of the client that asks may not see all names. */
 static void
 names_offer(struct core *core, struct listing *g, struct table_link *link)
 {

@@ -1,11 +1,11 @@
 /*
- * QUEUE: who has a name, and who waits for it.
+ * QUEUE: the holders of a name, and its waiters.
  *
  *	holders -> waiters -> tokens that wait
  *
- * A token that came before a waiter is told before it.  Waiters and tokens are
- * numbered as they come (core.last_come), so the list remembers the number up
- * to which it has told tokens.
+ * A token that came before a waiter is listed before it.  Waiters and tokens
+ * are numbered as they come (core.last_come), so the list remembers the number
+ * up to which it has listed tokens.
  */
 #include "config.h"
 
@@ -19,8 +19,8 @@
 #include "core/parts/token/state.h"
 #include "core/parts/views/listing_state.h"
 
-/* A session that waits to be resumed has no peer: how long it waits yet is told
- * instead. */
+/* A session that waits to be resumed has no peer: the row shows how long it
+ * will still wait instead. */
 static void
 list_owner(
     const struct core *core, struct listing *g, const struct owner *owner)
@@ -69,7 +69,7 @@ queue_token(void *arg, uint64_t session, struct arrival came)
 	row_finish(&p->g->row, "waiter", NULL, 0);
 }
 
-/* They are few, and told in one part. */
+/* They are few, and listed in one part. */
 static void
 queue_tokens_before(struct core *core, struct listing *g, uint64_t before)
 {
@@ -138,7 +138,7 @@ queue_holder(struct core *core, struct listing *g)
 	row_finish(&g->row, "holder", NULL, 0);
 }
 
-/* Nobody holds the name, but it lingers. */
+/* The name has no holder, but it lingers. */
 static void
 queue_lingering(struct core *core, struct listing *g)
 {
@@ -160,7 +160,7 @@ queue_lingering(struct core *core, struct listing *g)
 	row_finish(r, "holder", NULL, 0);
 }
 
-/* The list of holders has the latest first; the oldest is told first. */
+/* The list of holders has the latest first; the oldest is listed first. */
 struct listing *
 core_queue_begin(
     struct core *core, const char *name, size_t name_len, size_t limit)
@@ -193,13 +193,13 @@ core_listing_waiters(const struct core *core, const struct listing *g)
 }
 
 /*
- * QUEUE kind=: who has permits of a semaphore, and who waits there, or at a
- * latch or a barrier.
+ * QUEUE kind=: the holders of permits of a semaphore, and the waiters there, or
+ * at a latch or a barrier.
  *
- *	holders of permits, the first one first -> those who wait
+ *	holders of permits, the first one first -> waiters
  */
 
-/* Only permits are counted: who waits at a latch or a barrier is one. */
+/* Only permits are counted: each waiter at a latch or a barrier is one. */
 static void
 tell_line(
     struct listing *g, const char *role, uint64_t permits, int64_t since_ms)

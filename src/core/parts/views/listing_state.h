@@ -1,5 +1,5 @@
 /*
- * What a list that is being made knows.  Only the files listing*.c include
+ * The state of a list that is being made.  Only the files listing*.c include
  * this.
  */
 #ifndef LOCKBROKER_CORE_PARTS_VIEWS_LISTING_STATE_H
@@ -33,7 +33,7 @@ void row_str(struct row *r, enum field_id id, const char *str);
 void row_note(const struct core *core, struct row *r, enum field_id id,
     const void *of, enum note note);
 
-/* Tells it; word and name may be NULL.  The next one begins empty. */
+/* Passes the row on; word and name may be NULL.  The next one begins empty. */
 void row_finish(struct row *r, const char *word, const char *name, size_t len);
 
 /* A stage does a bit of the work, and sets the next stage when it is done. */
@@ -41,7 +41,7 @@ typedef void (*stage_fn)(struct core *core, struct listing *g);
 
 /*
  * core_..._begin() makes it, core_listing_end() frees it.  Between two parts,
- * anything may go away: it keeps no pointers but what its cursor stands at.
+ * anything may go away: the list keeps no pointers but the one in its cursor.
  */
 struct listing {
 	struct row row;
@@ -52,12 +52,12 @@ struct listing {
 	size_t left; /* rows that are wanted */
 	/* LIST: of which session, ... */
 	uint64_t session;
-	uint32_t nended; /* ... of which so many things were over before */
-	/* Begins again if it has perhaps listed what is over since; returns
-	 * whether it has. */
+	uint32_t nended; /* ... of which this many things were over before */
+	/* Begins again if it may have listed things that are over since;
+	 * returns whether it has. */
 	bool (*spoilt)(struct core *core, struct listing *g);
 	uint64_t nparked; /* QUEUE: tokens that wait (kind=: all), ... */
-	uint64_t came;	  /* ... and which was told last */
+	uint64_t came;	  /* ... and which was listed last */
 	enum kind kind;	  /* QUEUE kind= */
 	char *name;	  /* QUEUE, HISTORY; owned */
 	size_t name_len;
@@ -78,11 +78,11 @@ struct listing {
 /* Returns a list that begins with that stage. */
 struct listing *listing_new(stage_fn stage);
 
-/* QUEUE and HISTORY: who the row is about, and the mode. */
+/* QUEUE and HISTORY: the session of the row, and the mode. */
 void listing_session(const struct core *core, struct listing *g,
     const struct owner *owner, bool shared);
 
-/* NAMES and QUEUE: a name is kept for nobody until then, and who had it. */
+/* NAMES and QUEUE: a name is reserved until then, and who had it. */
 void listing_kept(const struct core *core, struct listing *g, const char *name,
     size_t name_len, int64_t until_ms);
 

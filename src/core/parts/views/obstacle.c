@@ -1,9 +1,10 @@
 /*
  * What is known of a name that is in the way: its holder here, be it a session
- * or a token; or that it is kept for nobody; or, of a name that was asked for
- * and is not here, the broker that has it.  A plain client's key tells nothing.
+ * or a token; or that it is reserved; or, of a name that was asked for and is
+ * not here, the broker that has it.  A plain client's key says nothing.
  *
- * Nothing here needs another right: who may lock a name may see who has it.
+ * Nothing here needs another right: a client that may lock a name may see its
+ * holder.
  */
 #include "config.h"
 
@@ -70,7 +71,7 @@ tell_record(struct core *core, const struct token_record *r)
 	emit_since(core, FIELD_AGE, r->since_ms);
 }
 
-/* The key said whose it is when the broker asked for the name last. */
+/* The key showed its owner when the broker last asked for the name. */
 static void
 tell_elsewhere(struct core *core, const struct lease *l)
 {
@@ -102,7 +103,7 @@ tell_lock(struct core *core, const char *name, size_t len)
 	}
 }
 
-/* One that has permits; others may have more of them. */
+/* One holder of permits; others may have more of them. */
 static void
 tell_semaphore(struct core *core, const char *name, size_t len)
 {

@@ -1,6 +1,6 @@
 /*
- * Why a request was refused (`SESSION why=yes`): who has the name that is in the
- * way, as far as this broker knows without asking anybody.
+ * Why a request was refused (`SESSION why=yes`): who has the name that is in
+ * the way, as far as this broker knows without asking another one.
  */
 #ifndef LOCKBROKER_CORE_PARTS_VIEWS_OBSTACLE_H
 #define LOCKBROKER_CORE_PARTS_VIEWS_OBSTACLE_H

@@ -1,12 +1,12 @@
 /*
- * STATUS and QUEUE.  The broker tells from memory what it holds itself; for all
- * else, and for other kinds of the same name, it asks the store.
+ * STATUS and QUEUE.  The broker reports from memory what it holds itself; for
+ * everything else, and for other kinds of the same name, it asks the store.
  *
  *	request --> held here, and nothing else asked --> from memory
  *	        --> this broker stops --> refused: a call would sign it on anew
  *	        --> server can be reached --> LOOK --> from the key, and memory
- *	        --> it can't --> waits for it, a reply timeout at most
- *	                         (QUEUE does not: it tells what is known here)
+ *	        --> it cannot --> waits for it, a reply timeout at most
+ *	                         (QUEUE does not: it shows what is known here)
  *
  * The answer to a LOOK is put together with what this broker knows by then,
  * which may be more than when it asked.  If another broker has the name, that
@@ -63,7 +63,7 @@ emit_other(struct core *core, unsigned others)
 		emit_text(core, FIELD_OTHER, text);
 }
 
-/* Tells who has the name, and until when; below 0: not known. */
+/* Reports who has the name, and until when; below 0: not known. */
 static void
 emit_about(
     struct core *core, const struct about *a, int64_t ttl_ms, bool at_risk)
@@ -137,7 +137,7 @@ told_here(const struct lock *l)
 	       (!TAILQ_EMPTY(&l->holders) || l->lease.state == LEASE_LINGERING);
 }
 
-/* What the client asks. */
+/* The client's question. */
 struct question {
 	enum verb_id verb;
 	enum kind kind;
@@ -145,8 +145,8 @@ struct question {
 	int64_t waited_ms; /* for Redis, before it is asked */
 };
 
-/* The answer finds nobody if the client is gone by then: replies to a session
- * without a connection go nowhere. */
+/* The answer reaches no client if the session has no connection by then:
+ * replies to it go nowhere. */
 static void
 look(struct core *core, uint64_t session, uint64_t ref, struct question q,
     const char *name, size_t len)
@@ -184,7 +184,7 @@ ask_of(struct claim *c)
 	return container_of(c, struct ask, claim);
 }
 
-/* It counts for nothing in limits.holds. */
+/* It does not count in limits.holds. */
 static void
 ask_free(struct core *core, struct ask *ask)
 {
@@ -201,7 +201,7 @@ withdraw(struct core *core, struct claim *c)
 	ask_free(core, ask_of(c));
 }
 
-/* The guard says why, since it is the guard of a server that can't be
+/* The guard says why, since it is the guard of a server that cannot be
  * reached. */
 static void
 time_up(struct core *core, struct claim *c)
@@ -247,7 +247,7 @@ retry(struct core *core, struct guard_wait *w)
 		guard_wait_begin(core, w);
 }
 
-/* Redis can't be reached: the request waits as long as an answer may take. */
+/* Redis cannot be reached: the request waits as long as an answer may take. */
 static void
 ask_later(struct core *core, struct owner *owner, const struct core_request *rq)
 {
@@ -281,8 +281,8 @@ status_again(struct core *core, const struct slot *slot, int64_t left_ms)
 /*
  * Can the broker answer from memory?  It can if it knows who has the lock and
  * the client asks for nothing else, as over a quorum there is nothing else; or
- * if Redis does not answer or must not be asked any more, since then its memory
- * has to do.
+ * if Redis does not answer or must no longer be asked, since then its memory
+ * must do.
  */
 static bool
 known_here(const struct core *core, const struct lock *l,
@@ -309,7 +309,7 @@ elsewhere(
 	return stored_parse(o->text, ours ? 0 : o->text_len);
 }
 
-/* Tells which broker has the name, and its address. */
+/* Reports which broker has the name, and its address. */
 static void
 emit_broker(struct core *core, const struct stored *v, const struct outcome *o)
 {
@@ -331,7 +331,7 @@ record_of(
 	return r != NULL && r->fence == v->fence ? r : NULL;
 }
 
-/* A hold that was taken up from another broker has no session. */
+/* A hold that was adopted from another broker has no session. */
 bool
 status_of_token(
     const struct core *core, const char *name, size_t len, struct about *out)
@@ -355,7 +355,7 @@ status_of_token(
 	return true;
 }
 
-/* Redis can't say who has the name.  The broker tells of the token hold that it
+/* Redis cannot say who has the name.  The broker reports the token hold that it
  * looks after; returns false if there is none. */
 static bool
 from_record(struct core *core, uint64_t session, uint64_t ref, enum kind kind,
@@ -377,8 +377,8 @@ from_record(struct core *core, uint64_t session, uint64_t ref, enum kind kind,
 }
 
 /* The key says who has the name.  If it is a token hold that this broker looks
- * after, the record adds which session has taken it, and when; else its broker
- * may have told.  Of a lease the key says where its fences begin. */
+ * after, the record adds which session has taken it, and when; otherwise its
+ * broker may have said so.  Of a lease, the key says where its fences begin. */
 static void
 from_key(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o, const struct about *told)
@@ -404,7 +404,7 @@ from_key(struct core *core, const struct slot *slot, const struct lock *l,
 		emit_other(core, (unsigned)o->also_bits);
 }
 
-/* Adds a holder at another broker, or a plain client; core_queue_begin() tells
+/* Adds a holder at another broker, or a plain client; core_queue_begin() lists
  * those of this broker. */
 static void
 queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
@@ -439,13 +439,13 @@ status_request(
 	struct lock *l = lock_find(core, name->p, name->n);
 	struct question q = { rq->verb, rq->kind, rq->limit, 0 };
 
-	/* Who has permits and who waits here is known here. */
+	/* The holders of permits and the waiters here are known here. */
 	if (rq->verb == VERB_QUEUE && rq->kind > KIND_LOCK) {
 		emit_queue(core, owner->id, rq->ref, rq->kind, q.limit, name->p,
 		    name->n);
 		return;
 	}
-	/* The owner hears of a loss of the name before the answer
+	/* The owner is told of a loss of the name before the answer
 	 * (lock_look()). */
 	if (l != NULL)
 		lock_look(core, l, owner);
@@ -518,8 +518,7 @@ is_of_this_run(const struct core *core, const struct outcome *o)
 	return o->text_len >= (size_t)n && memcmp(o->text, id, (size_t)n) == 0;
 }
 
-/* Does another broker, or a process that leaves, know more of what the key tells?
- */
+/* Does another broker, or an old process, know more than the key says? */
 static bool
 ask_broker(struct core *core, const struct slot *slot, const struct lock *l,
     const struct outcome *o)

@@ -1,9 +1,9 @@
 /*
- * See plain.h.  Whichever broker is in the way of such a program's key, the
- * script that tells it so marks the guard (met_plain() in lua/define.lua).  The
- * server's time of that mark is in the report of every call, so it counts before
- * any grant that rests on such a call is told; the name comes with the next
- * heartbeat, which follows at once.
+ * See plain.h.  Whichever broker finds the key of such a program in its way,
+ * the script that says so marks the guard (met_plain() in lua/define.lua).  The
+ * server's time of that mark is in the report of every call, so it counts
+ * before the client is told of any grant that rests on such a call; the name
+ * comes with the next heartbeat, which follows at once.
  */
 #include "config.h"
 
@@ -20,10 +20,10 @@
 #include "core/parts/warm/plain.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)
-#define UNMARKED_MS (INT64_C(60) * 1000) /* met again so long after a mark */
+#define UNMARKED_MS (INT64_C(60) * 1000) /* met again this long after a mark */
 
 struct plains {
-	int64_t told_ms; /* the log has told of a time that ends then */
+	int64_t told_ms; /* the log has reported a time that ends then */
 	struct plain of[];
 };
 
@@ -52,7 +52,8 @@ plain_fini(struct core *core)
 	free(plains_of(core));
 }
 
-/* A number of locks.warm means what it says, whoever else is there. */
+/* A number of locks.warm means what it says, whatever other programs there
+ * are. */
 static bool
 matters(const struct core *core)
 {

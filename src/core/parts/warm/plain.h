@@ -10,8 +10,10 @@
 /* One server, or bucket of a cluster. */
 struct plain {
 	int64_t until_ms; /* one counts until then; 0: none was met */
-	/* As that server's clock shows it, in milliseconds since 1970: when the
-	 * first was met of a time without an hour's pause, and the latest. */
+	/*
+	 * As that server's clock shows it, in milliseconds since 1970: when the
+	 * first of a time without an hour's pause was met, and when the latest.
+	 */
 	int64_t since, last;
 	char *name; /* owned; that the latest had; NULL: not known yet */
 	size_t len;

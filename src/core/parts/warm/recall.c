@@ -1,7 +1,7 @@
 /*
- * See recall.h.  What is remembered of owners that were asked has no proof of
- * its own: 64 bits of hash stand for name and owner, and what shares a place
- * with another pair is asked for once more.
+ * See recall.h.  The memory of owners that were asked is no proof: 64 bits of
+ * hash stand for name and owner, and a pair that shares a place with another
+ * one is asked for once more.
  */
 #include "config.h"
 
@@ -40,7 +40,8 @@ struct known {
 	int64_t until_ms; /* 0: none */
 };
 
-/* What an owner is asked about a name.  Freed with the last that waits. */
+/* A question to an owner about a name.  Freed with the last operation that
+ * waits. */
 struct question {
 	LIST_ENTRY(question) link;
 	struct table_link by_seq, by_pair;
@@ -65,7 +66,7 @@ struct asker {
 	char token[]; /* that it has asked under; no NUL */
 };
 
-/* Who recalls a name: what the part has of it. */
+/* Brokers that recall a name: the part's data on it. */
 struct askers {
 	SLIST_HEAD(, asker) list; /* owned */
 	unsigned n;
@@ -163,7 +164,7 @@ recall_fini(struct core *core)
 	free(recalls_of(core));
 }
 
-/* Has nobody the name, of which this broker still has the lease? */
+/* Is the name without a holder, while this broker still has the lease? */
 static bool
 is_parting(const struct lock *l)
 {
@@ -213,7 +214,7 @@ note_known(struct core *core, uint64_t pair, int64_t until_ms)
 
 /* Asking. */
 
-/* Does the owner that the outcome tells of keep names warm? */
+/* Does the owner that the outcome names keep names warm? */
 static bool
 is_doubtful(const struct slot *slot, const struct outcome *o)
 {
@@ -229,7 +230,7 @@ is_doubtful(const struct slot *slot, const struct outcome *o)
 				 slot->op == OP_TOKEN || slot->op == OP_STATUS);
 }
 
-/* What is left of the reply timeout of its operation. */
+/* The rest of the reply timeout of its operation. */
 static int64_t
 left_of(const struct core *core, const struct recall *r)
 {
@@ -323,9 +324,9 @@ recall_first(
 	return true;
 }
 
-/* The operation is sent again; or if there is too little time for that, what it
- * has found is its answer.  until_ms: that long the owner counts as one that was
- * asked; 0: it was not. */
+/* The operation is sent again; or if there is too little time for that, its
+ * outcome is the answer.  until_ms: until then, the owner counts as one that
+ * was asked; 0: it was not. */
 static void
 over(struct core *core, struct recall *r, int64_t until_ms)
 {
@@ -365,7 +366,7 @@ all_over(struct core *core, uint64_t seq, enum outcome_status status)
 	}
 }
 
-/* Whoever waits for the question waits no longer than that. */
+/* Operations that wait for the question wait no longer than that. */
 static void
 end_by(struct core *core, uint64_t seq, int64_t at_ms)
 {
@@ -415,8 +416,8 @@ recall_stop(struct core *core)
 
 /* At the owner. */
 
-/* Is it this broker that asks?  Then what waits goes on in the next step: the
- * name is in the middle of this one. */
+/* Is it this broker that asks?  Then the waiting operations go on in the next
+ * step: the name is in the middle of this one. */
 static bool
 tell_self(struct core *core, const char *asker, size_t len)
 {
@@ -440,7 +441,7 @@ tell_asker(struct core *core, const char *name, size_t name_len,
 		    (struct span){ asker, asker_len }, "recalled");
 }
 
-/* Those beyond the most are told nothing: their time runs out. */
+/* Brokers beyond the maximum are told nothing: their time runs out. */
 void
 recall_note(struct core *core, struct lock *l, const char *name,
     size_t name_len, const char *asker, size_t asker_len)
@@ -493,8 +494,8 @@ recall_tell(struct core *core, struct lock *l)
 
 /* Messages. */
 
-/* A name that is warm is given back before the other broker is told; any other
- * is somebody's, and stays so. */
+/* A warm name is given back before the other broker is told; any other name is
+ * held, and stays so. */
 static void
 on_recall_message(struct core *core, struct lock *l, const struct message *m)
 {

@@ -6,18 +6,18 @@
  *	                   +--time is up, another broker ...--> ending
  *
  * A warm name is a lease without a holder, and nothing else: the broker vouches
- * for it as for any lease, and nobody has it.  It is not renewed while it is
+ * for it as for any lease, and it has no holder.  It is not renewed while it is
  * warm, and stays for a tenth of a lease at most, so a broker that dies with it
  * keeps others away no longer than with a hold.
  *
  * It must be worth it.  A name becomes warm only if it was taken twice here
- * within a second, and nobody else is known to want it.  If somebody asks for
- * it while it is warm, it is given back at once, and stays *cold* for half a
- * minute or more: brokers that take turns would only pay for warmth.
+ * within a second, and no other broker is known to want it.  If another broker
+ * asks for it while it is warm, it is given back at once, and stays *cold* for
+ * half a minute or more: brokers that take turns would only pay for warmth.
  *
- * Both are remembered by hash, as most names are forgotten when they are let
- * go.  Two names in one place make one of them warm later, or cold for longer;
- * no promise rests on either.
+ * Both are remembered by hash, as most names are forgotten when they are
+ * released.  Two names in one place make one of them warm later, or cold for
+ * longer; no promise rests on either.
  */
 #include "config.h"
 
@@ -44,7 +44,7 @@
 #define WAYS 4		 /* places in each */
 #define COLD_BITS 65536	 /* a power of two */
 #define LEASE_PART 10	 /* at most lease/10 */
-#define AUTO_ROW_MS 5000 /* `auto`: in a row for so long, then once not */
+#define AUTO_ROW_MS 5000 /* `auto`: in a row for this long, then once not */
 #define RESERVE_FIRST 64
 #define RESERVE_GROWS 16 /* times the one before */
 #define RESERVE_MAX LEASE_FENCES_MAX
@@ -62,7 +62,7 @@ struct warm {
 	TAILQ_HEAD(, warm_name) names; /* the oldest first */
 	size_t n;
 	int64_t most_ms; /* locks.warm; 0: off */
-	bool is_auto;	 /* beside plain clients, which must be let in */
+	bool is_auto;	 /* with plain clients around, which must be let in */
 	char **patterns; /* owned, as its texts */
 	size_t npatterns;
 	struct taken *taken;	/* owned; SETS of WAYS */
@@ -118,7 +118,8 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	warm->most_ms = warm->is_auto ? core->config.lease_ms / WARM_AUTO_PART
 				      : min_ms(limits->warm_ms,
 					    core->config.lease_ms / LEASE_PART);
-	/* Over a quorum a lease costs more than a trip, and nobody recalls. */
+	/* Over a quorum a lease costs more than a trip, and no broker
+	 * recalls. */
 	if (core->config.quorum)
 		warm->most_ms = 0;
 	core->warm_ms = warm->most_ms;
@@ -129,7 +130,7 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 	for (i = 0; i < warm->npatterns; i++)
 		warm->patterns[i] = xstrdup(limits->warm_names.v[i]);
 	warm->taken = xcalloc(SETS * WAYS, sizeof(*warm->taken));
-	/* What another broker was told of a name outlives other settings. */
+	/* A promise to another broker about a name outlives other settings. */
 	if (warm->cold[0] != NULL)
 		return;
 	warm->cold[0] = xcalloc(COLD_BITS / 8, 1);
@@ -139,7 +140,7 @@ warm_configure(struct core *core, const struct lock_limits *limits)
 
 /* What is remembered. */
 
-/* Literal, or the beginning of the name with '*' behind it. */
+/* Literal, or the beginning of the name followed by '*'. */
 static bool
 fits(const char *pattern, const struct lock *l)
 {
@@ -168,8 +169,8 @@ bit_of(const unsigned char *bits, uint32_t hash)
 	return (bits[hash % COLD_BITS / 8] >> hash % 8 & 1) != 0;
 }
 
-/* Begins a new generation when it is time; both, if nothing was asked for so
- * long that even the present one is old. */
+/* Begins a new generation when it is time; both, if nothing was asked for such
+ * a long time that even the present one is old. */
 static void
 turn_cold(const struct core *core, struct warm *warm)
 {
@@ -323,8 +324,8 @@ is_calm(const struct core *core, const struct lock *l)
 	       guard_knows_warm(core, t->shard);
 }
 
-/* Else half of the renewals of names that change hands all the time would be
- * due just then, and each go out alone. */
+/* Otherwise half of the renewals of names that change hands all the time would
+ * be due just then, and each go out alone. */
 static void
 put_off_renewal(struct core *core, struct lock *l)
 {
@@ -476,8 +477,8 @@ static const struct lock_hooks hooks = {
 	.released = warm_released,
 };
 
-/* Settings have changed, or the broker leaves: gives back, in later steps, what
- * is warm and may not stay so. */
+/* Settings have changed, or the broker leaves: gives back, in later steps,
+ * names that are warm and may not stay so. */
 static void
 cool_down(struct core *core)
 {

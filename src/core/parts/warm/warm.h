@@ -12,13 +12,13 @@
 
 #define WARM_MAX 10000 /* names at once; the oldest go first */
 
-/* What the part has of a name; freed with it. */
+/* The part's data on a name; freed with it. */
 struct warm_name {
 	struct lock *lock;
 	TAILQ_ENTRY(warm_name) link; /* if it is warm */
 	uint32_t reserve;	     /* of fences, at its last draw */
 	bool regranted;		     /* while it was warm, since that draw */
-	bool warm;		     /* kept here for nobody */
+	bool warm;		     /* it is kept here without a holder */
 };
 
 void warm_init(struct core *core);
@@ -28,11 +28,11 @@ void warm_fini(struct core *core);
  * warm by former settings are swept (SWEEP_WARM). */
 void warm_configure(struct core *core, const struct lock_limits *limits);
 
-/* It is not warm any more, if it was. */
+/* It is no longer warm, if it was. */
 void warm_over(struct core *core, struct lock *l);
 
-/* Somebody else wants the name: it is not warm any more, and does not become so
- * for a while. */
+/* Another broker or client wants the name: it is no longer warm, and does not
+ * become so for a while. */
 void warm_recall(struct core *core, struct lock *l);
 
 /* The name does not become warm for half a minute or more. */

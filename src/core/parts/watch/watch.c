@@ -1,12 +1,13 @@
 /*
- * Watched names, and who watches them.
+ * Watched names, and their watchers.
  *
  *	session --watches--> watch <--watches-- watched
  *
  * A watched name exists apart from the lock of that name, which comes and goes.
- * Its `now` is what its watchers are told (watchers.h).  A change of the lock
- * touches the watched name; at the end of the step watch_run() compares `now`
- * with what the lock says then, so that quick changes are told as one.
+ * Its `now` is the state that its watchers are told (watchers.h).  A change of
+ * the lock touches the watched name; at the end of the step watch_run()
+ * compares `now` with the state of the lock then, so that quick changes are
+ * told as one.
  */
 #include "config.h"
 
@@ -29,7 +30,7 @@
 
 #define REACH_MS 50 /* between looks whether Redis can be reached */
 #define NO_VALUE ((struct span){ NULL, 0 })
-#define PASSED_MS 20 /* until another broker has taken up what it was given */
+#define PASSED_MS 20 /* until another broker has adopted what it was given */
 
 static struct watched *
 find_watched(const struct core *core, const char *name, size_t len)
@@ -114,8 +115,8 @@ is_kept_back(const struct core *core, const struct lock *l)
 }
 
 /*
- * Tells what this broker itself has of the name.  False: nothing.  A name that
- * lingers counts as held.  Its hold is gone, so the fence is the one that
+ * Reports what this broker itself knows of the name.  False: nothing.  A name
+ * that lingers counts as held.  Its hold is gone, so the fence is the one that
  * watchers were told last, if the name was here then.
  */
 static bool
@@ -138,8 +139,8 @@ look_here(struct core *core, struct watched *w)
 	return true;
 }
 
-/* Is the lease here?  If nobody holds it, it is granted again, or ends; or it is
- * warm, which counts as free. */
+/* Is the lease here?  If the name has no holder, it is granted again, or the
+ * lease ends; or it is warm, which counts as free. */
 static bool
 between(const struct lock *l)
 {
@@ -156,9 +157,9 @@ goes_on(const struct lock *l)
 }
 
 /*
- * The name is not here any more: it is free, or a look tells where it is.  If
+ * The name is no longer here: it is free, or a look shows where it is.  If
  * another broker may have it already, watchers are not told that it is free:
- * the look comes a moment later, and they hear who has it.
+ * the look comes a moment later, and they are told who has it.
  */
 static void
 gone_from_here(struct core *core, struct watched *w)
@@ -201,7 +202,7 @@ settle(struct core *core, struct watched *w)
 	}
 }
 
-/* Called for each change of each name: if nobody watches any, that must cost
+/* Called for each change of each name: if none is watched, that must cost
  * nothing. */
 static void
 note_change(struct core *core, const struct lock *l, bool taken)
@@ -274,9 +275,9 @@ refuse_all(struct core *core, struct watched *w, const struct outcome *o)
 }
 
 /*
- * Redis can't be reached: watchers that asked wait for it, but not for ever.
- * All wait equally long, so the time of those that asked first is up first.  At
- * least one is looked at, even if the step has no work left.
+ * Redis cannot be reached: watchers that asked wait for it, but only for a
+ * time.  All wait equally long, so the time of those that asked first is up
+ * first.  At least one is looked at, even if the step has no work left.
  */
 static void
 wait_for_redis(struct core *core, struct watched *w)
@@ -331,7 +332,7 @@ watch_timer(struct core *core, struct timer *t)
 	look_if_up(core, container_of(t, struct watched, timer));
 }
 
-/* What watchers were told of the value holds on, as far as the key says: the
+/* The value that watchers were told still holds, as far as the key says: the
  * same broker has the name on the same lease. */
 static struct span
 value_until_told(const struct watched *w, const struct snapshot *now)
@@ -344,10 +345,10 @@ value_until_told(const struct watched *w, const struct snapshot *now)
 }
 
 /*
- * Tells what the key says, unless the key is a lease of this broker, which is
- * just coming or going, and will touch the name when that is over; the first
- * look is told in any case, because a WATCH waits for it.  One that is only warm
- * counts as free.
+ * Reports the state in the key, unless the key is a lease of this broker, which
+ * is just coming or going, and will touch the name when that is over; the first
+ * look is told in any case, because a WATCH waits for it.  A name that is only
+ * warm counts as free.
  */
 static void
 look_there(struct core *core, struct watched *w, const struct outcome *o)
@@ -367,7 +368,7 @@ look_there(struct core *core, struct watched *w, const struct outcome *o)
 }
 
 /* If this broker has got the name while the answer was on its way, it knows
- * better.  The broker that has it tells what the key does not. */
+ * better.  The broker that has the name reports what the key does not show. */
 void
 watch_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o)
@@ -391,8 +392,8 @@ watch_outcome(
 	watchers_answer(core, w, NULL);
 }
 
-/* That broker has answered, or has not (told: NULL).  The name may have gone on
- * meanwhile. */
+/* That broker has answered, or has not (told: NULL).  The name may have passed
+ * on meanwhile. */
 static void
 watch_told(struct core *core, const struct slot *slot, const struct outcome *o,
     const struct about *told)
@@ -409,7 +410,7 @@ watch_told(struct core *core, const struct slot *slot, const struct outcome *o,
 
 /* Requests. */
 
-/* The present state follows right behind the OK, so a look comes first. */
+/* The present state follows right after the OK, so a look comes first. */
 static void
 begin_watch(struct core *core, struct watch *one, uint64_t ref)
 {
@@ -424,7 +425,7 @@ begin_watch(struct core *core, struct watch *one, uint64_t ref)
 	look_if_up(core, w);
 }
 
-/* A session that watches the name already is told once more how it is. */
+/* A session that watches the name already is told its state once more. */
 void
 watch_request(
     struct core *core, struct owner *owner, const struct core_request *rq)

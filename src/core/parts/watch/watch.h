@@ -2,8 +2,8 @@
  * WATCH: sessions that are told when a name is taken and when it is free
  * ("Other synchronizers" and "Events" in lockbroker-protocol(7)).
  *
- * If this broker has the name itself, it tells from memory.  Otherwise it reads
- * the key, once in the time of a lease, however many sessions watch it; and at
+ * If this broker has the name itself, it reports from memory.  Otherwise it
+ * reads the key, once per lease time, however many sessions watch it; and at
  * once if it happens to learn of a change.
  */
 #ifndef LOCKBROKER_CORE_PARTS_WATCH_WATCH_H
@@ -25,8 +25,8 @@ bool watch_has(
 
 /*
  * A name may have changed: its watchers are told at the end of the step, or, if
- * they are many, of one of the next.  `watch_taken`: another has been seen to
- * have it.
+ * they are many, of one of the next.  `watch_taken`: another broker has been
+ * seen to have it.
  */
 void watch_touch(struct core *core, struct lock *l);
 void watch_taken(struct core *core, struct lock *l);

@@ -1,9 +1,9 @@
 /*
- * Who watches a name: the lists, and what is said.
+ * The watchers of a name: their lists, and their events.
  *
- * A watcher counts the changes of `now` that it has seen, so nobody has to note
- * for each change who has heard of it: the watchers behind the first that has
- * seen the last one have all seen it.
+ * A watcher counts the changes of `now` that it has seen, so no code must note
+ * for each change who has heard of it: all watchers after the first that has
+ * seen the last change have seen it, too.
  */
 #include "config.h"
 
@@ -110,7 +110,7 @@ watchers_leave(struct core *core, struct watch *one)
 	return true;
 }
 
-/* It is told nothing while it waits for its OK: the state follows behind that,
+/* It is told nothing while it waits for its OK: the state follows after that,
  * and must not come before. */
 void
 watchers_ask(struct watch *one, uint64_t ref)
@@ -158,9 +158,10 @@ same(const struct snapshot *a, const struct snapshot *b)
 }
 
 /*
- * Was it told the same before, and has missed what was otherwise meanwhile?  A
- * name that is shared may have no broker any more.  But in a quorum a server
- * may have shown its vote for another broker, which tried with the same fence.
+ * Was it told the same before, and has it missed a different state in between?
+ * A name that is shared may have no broker any longer.  But in a quorum a
+ * server may have shown its vote for another broker, which tried with the same
+ * fence.
  */
 static bool
 knows(const struct watch *one)
@@ -175,7 +176,7 @@ knows(const struct watch *one)
 		   same_broker(told, now));
 }
 
-/* Somebody must be told something: watch_run() will come by. */
+/* A watcher must be told something: watch_run() will visit the name. */
 static void
 need_telling(struct core *core, struct watched *w)
 {
@@ -186,8 +187,8 @@ need_telling(struct core *core, struct watched *w)
 	job_set(core, JOB_WATCHERS, true);
 }
 
-/* Values are numbered as they come, so that nobody has to keep the text of the
- * one that it was told. */
+/* Values are numbered as they come, so that a watcher need not keep the text of
+ * the value that it was told. */
 static uint64_t
 number_value(struct watched *w, struct span value)
 {
@@ -203,8 +204,8 @@ number_value(struct watched *w, struct span value)
 	return ++w->values;
 }
 
-/* Each change makes the ones before it old: they are not told any more to those
- * that have not heard of them. */
+/* Each change makes the earlier ones old: watchers that have not heard of those
+ * are no longer told of them. */
 void
 watchers_change(struct core *core, struct watched *w, struct snapshot fresh,
     struct span value)
@@ -273,9 +274,9 @@ done(struct core *core, struct watched *w)
 
 /*
  * Answers one watcher, or tells one of the last change.  False: that was all,
- * or the last watcher is gone, and w is freed.  Those that asked come first:
- * they wait for an answer.  Whoever has been told goes to the end, behind those
- * that know.
+ * or the last watcher is gone, and w is freed.  Watchers that asked come first:
+ * they wait for an answer.  A watcher that has been told goes to the end, after
+ * those that know.
  */
 static bool
 tell_one(struct core *core, struct watched *w)
@@ -301,7 +302,7 @@ tell_one(struct core *core, struct watched *w)
 	return true;
 }
 
-/* The names take turns, and each has a part of the step. */
+/* The names take turns, and each gets a part of the step. */
 bool
 watchers_tell_on(struct core *core)
 {

@@ -4,9 +4,9 @@
  *
  *	WATCH --> asking --answer--> watches: those not told yet come first
  *
- * A watcher is told how the name is when its turn comes, and may miss how it
- * was in between.  What watch.c finds out about a name answers all watchers
- * that asked before.
+ * A watcher is told the state of the name when its turn comes, and may miss
+ * states in between.  A state that watch.c finds out answers all watchers that
+ * asked before.
  */
 #ifndef LOCKBROKER_CORE_PARTS_WATCH_WATCHERS_H
 #define LOCKBROKER_CORE_PARTS_WATCH_WATCHERS_H
@@ -15,13 +15,13 @@
 #include "core/kernel/lock/state.h"
 #include "core/parts/ids.h"
 
-/* Who watches what: the key by which a watch is found. */
+/* A watcher and a name: the key by which a watch is found. */
 struct watch_key {
 	struct owner *owner;
 	struct watched *watched;
 };
 
-/* What a name looks like from outside. */
+/* The state of a name, as seen from outside. */
 struct snapshot {
 	bool held;
 	uint64_t fence;	   /* 0: unknown */
@@ -41,7 +41,7 @@ struct watch {
 	bool asking;	      /* its OK waits for a look at the key */
 	uint64_t number;      /* asking: its number in watched.asked */
 	uint64_t ref;	      /* asking: of the request */
-	int64_t until_ms; /* asking: if Redis can't be reached before, refuse */
+	int64_t until_ms; /* asking: refuse then if Redis cannot be reached */
 };
 
 /* A name with watchers.  Freed with the last of them. */
@@ -96,8 +96,11 @@ bool watchers_leave(struct core *core, struct watch *one);
 /* The request `ref` of this watcher waits for an answer. */
 void watchers_ask(struct watch *one, uint64_t ref);
 
-/* Answers a watcher that asked: how the name is now, or why that is not known.
- * watchers_refuse() is true if it was the last, and the name is freed. */
+/*
+ * Answers a watcher that asked: with the state of the name now, or why that is
+ * not known.  watchers_refuse() is true if it was the last, and the name is
+ * freed.
+ */
 void watchers_welcome(struct core *core, struct watch *one);
 bool watchers_refuse(struct core *core, struct watch *one, const char *why);
 
@@ -105,8 +108,8 @@ bool watchers_refuse(struct core *core, struct watch *one, const char *why);
  * over; NULL: with OK. */
 void watchers_answer(struct core *core, struct watched *w, char *refusal);
 
-/* The name is like this now, with the value of its hold (empty: none): if that
- * is new, its watchers will be told. */
+/* This is the state of the name now, with the value of its hold (empty: none):
+ * if that is new, its watchers will be told. */
 void watchers_change(struct core *core, struct watched *w,
     struct snapshot fresh, struct span value);
 
