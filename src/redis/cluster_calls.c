@@ -2,7 +2,7 @@
  * Calls that a node refused: another node has the bucket (MOVED), or already
  * has those keys (ASK), or they are on their way between two nodes (TRYAGAIN),
  * or no node has them (CLUSTERDOWN).  The node carried out nothing of such a
- * call, so it may be sent again until its timeout is over.
+ * call, so it may be sent again until it times out.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #define PARK_MS 30 /* until a parked call is sent again */
 #define REDIRECTS_MAX 16
 
-/* Tells how a call ended; without a reply, that it was never carried out. */
+/* Reports how a call ended: without a reply, as never carried out. */
 static void
 finish(struct topology *t, struct call *call, const redisReply *reply)
 {
@@ -120,8 +120,8 @@ static void (*const redirects[REDIRECT_MAX])(
 };
 
 /*
- * Has the call been redirected for as long as it may be?  If not, the next node
- * gets only the time that is left.
+ * Has the call used up its time for redirections?  If not, the next node gets
+ * only the rest of that time.
  */
 static bool
 is_spent(const struct topology *t, struct call *call)

@@ -1,9 +1,9 @@
 /*
  * The nodes of a cluster, and which buckets are on them.
  *
- * A node with buckets has a pool; so has one that an ASK named, or that may be
- * asked for the map when no other can.  Only the tick frees pools, never their
- * own callbacks.
+ * A node with buckets has a pool; so has a node that an ASK named, or that may
+ * be asked for the map when no other node can be asked.  Only the tick frees
+ * pools, never their own callbacks.
  */
 #include "config.h"
 
@@ -16,10 +16,10 @@
 #include "redis/cluster_state.h"
 
 #define RETRY_MS_MAX 1000
-#define OPEN_MS 2000	/* an unneeded node may take so long to come up */
-#define LINGER_MS 10000 /* a node is left when unneeded for so long */
+#define OPEN_MS 2000	/* an unneeded node may take this long to come up */
+#define LINGER_MS 10000 /* a node is left when unneeded for this long */
 
-/* Telling the owner. */
+/* Reports to the owner. */
 
 void
 cluster_tell(struct topology *t, uint32_t shard, bool up, const char *why)

@@ -39,7 +39,7 @@ struct bucket {
 	struct node *node; /* NULL: no node has its slot */
 	int64_t hint_ms;   /* when a redirection named the node; 0: a map did */
 	int64_t down_ms;   /* when the node refused it as down; 0: it didn't */
-	bool up;	   /* as the owner was told */
+	bool up;	   /* as last reported to the owner */
 };
 
 struct topology {
@@ -63,21 +63,22 @@ struct topology {
 
 /* topo_cluster.c */
 
-/* Asks for the map soon, and again and again until one is taken over. */
+/* Asks for the map soon, and repeats that until a map is taken over. */
 void cluster_doubt_map(struct topology *t);
 
-/* Asks a node for the map; returns false if it can't be asked now. */
+/* Asks a node for the map; returns false if it cannot be asked now. */
 bool cluster_ask(struct topology *t, struct node *n);
 
 /* cluster_nodes.c */
 
-/* Tells the owner that a bucket can or can't be reached, if that is news. */
+/* Reports to the owner whether a bucket can be reached, if that has changed. */
 void cluster_tell(struct topology *t, uint32_t shard, bool up, const char *why);
 
-/* Tells why, of all buckets that are down. */
+/* Reports the reason for all buckets that are down. */
 void cluster_tell_why(struct topology *t, const char *why);
 
-/* Tells that a bucket is up, if its node is and did not refuse it as down. */
+/* Reports a bucket as up if its node is up and did not refuse the bucket as
+ * down. */
 void cluster_settle(struct topology *t, uint32_t shard);
 
 /* Places a bucket on a node; NULL: on none. */
@@ -102,13 +103,14 @@ bool cluster_any_up(const struct topology *t);
 
 /*
  * Leaves nodes that have been unneeded for a while, and forgets those that no
- * map names any more.  Returns false if it has to be called again soon.
+ * map names any more.  Returns false if it must be called again soon.
  */
 bool cluster_prune(struct topology *t);
 
 /* cluster_calls.c */
 
-/* The node `arg` refused a call: returns true if the topology took it over. */
+/* The node `arg` refused a call: returns true if the topology took the call
+ * over. */
 bool cluster_redirected(void *arg, struct call *call, const redisReply *reply);
 
 /* The timer of parked calls. */

@@ -2,23 +2,23 @@
  * What the mark `boot` says, and what follows when the broker starts:
  *
  *	the directory is new	whole: nothing was ever written
- *	closed			whole: a broker has stopped, and the disk has all
+ *	closed			whole: a broker stopped, and the disk has all
  *	the id of this boot	whole: the broker crashed, but not the machine
- *	that of another boot	the machine was off: the file is set aside
- *	there is none		not whole: an earlier fault is not over yet
+ *	the id of another boot	the machine was off: the file is set aside
+ *	no mark			not whole: an earlier fault is not over yet
  *
- * A server that can't read its file is started again with less each time:
+ * A server that cannot read its file is started again with less each time:
  *
  *	all of it  -->  without a broken end  -->  without the file, set aside
  *	                                           fails, too: it is put back
  *
- * Only the end of the file can be broken off by a crash of the server, and
- * nobody was told of what that would have said.  But an end may also have gone
- * in other ways, so the server is not whole then.
+ * A crash of the server can break off only the end of the file, and nobody was
+ * told of the writes that are missing there.  But an end may also have been
+ * lost in other ways, so the server is not whole then.
  *
- * The mark is removed before the file may miss anything, and synchronized when
- * it takes the place of `closed`: a disk that goes back in time must not say so
- * of a file that was written since.
+ * The mark is removed before the file may miss a write, and synchronized when
+ * it replaces `closed`: a disk that goes back in time must not say `closed` of
+ * a file that was written to since.
  */
 #include "config.h"
 
@@ -44,9 +44,9 @@
 #define CLOSED "closed"
 #define DESCRIPTORS 8 /* for walks over the directory */
 
-/* Redis tells once in 30 s that it can't write, and tries again each second. */
+/* Redis reports once in 30 s that it cannot write, and retries each second. */
 #define UNTOLD_MS 35000
-#define LITTLE_BYTES 65536 /* so much room may be none */
+#define LITTLE_BYTES 65536 /* with less room the disk may be full */
 
 /* Which byte of the lock file says that ... */
 enum lock_byte {
@@ -59,7 +59,7 @@ enum stage { STAGE_ALL, STAGE_CUT, STAGE_NOTHING };
 
 struct data_dir {
 	char *path; /* all paths are owned */
-	char *file; /* the one whose bytes are locked */
+	char *file; /* the file whose bytes are locked */
 	char *data;
 	char *aside;
 	char *mark;
@@ -71,8 +71,8 @@ struct data_dir {
 	bool stays;
 	bool new; /* nothing was written yet */
 	bool whole;
-	bool stuck;	  /* the server can't write, and that was logged */
-	int64_t stuck_ms; /* when it could not last; 0: never */
+	bool stuck;	  /* the server cannot write, and that was logged */
+	int64_t stuck_ms; /* when it last could not; 0: never */
 };
 
 static char *
@@ -158,7 +158,7 @@ unmark(const struct data_dir *d)
 	(void)unlink(d->mark);
 }
 
-/* Without a mark the next broker has to wait, which is all that is lost. */
+/* Without a mark the next broker must wait; nothing else is lost. */
 static void
 mark(const struct data_dir *d, const char *text)
 {
@@ -232,7 +232,8 @@ data_dir_may_cut(const struct data_dir *d)
 	return d->stage != STAGE_ALL;
 }
 
-/* If it says nothing of that, because it is not Redis, this is what tells. */
+/* Shows that the disk is full if the server, because it is not Redis, does not
+ * report that. */
 static bool
 is_full(const struct data_dir *d)
 {
@@ -303,7 +304,7 @@ lock_of(enum lock_byte byte)
 
 /*
  * The lock of the server belongs to its process, and outlives its exec(); but
- * not the end of any other descriptor of the file.
+ * it ends when any other descriptor of the file is closed.
  */
 int
 data_dir_take(const struct data_dir *d)
@@ -412,7 +413,8 @@ find_boot(char out[BOOT_BYTES])
 		read_line(BOOT_ID, out);
 }
 
-/* The lock of the broker belongs to who has this descriptor, or inherits it. */
+/* The lock of the broker belongs to whichever process has or inherits this
+ * descriptor. */
 static bool
 take_for_broker(struct data_dir *d, char *why, size_t why_size)
 {

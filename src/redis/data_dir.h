@@ -15,9 +15,10 @@
  * the broker loses nothing.  A crash of the machine may, because nothing is
  * synchronized to the disk before the broker stops.
  *
- * If it can't write, it says so in its output, and answers all the same what it
- * has carried out in that turn; from then on it refuses.  So the broker reads
- * the output before it takes an answer, and removes the mark (data_dir_stuck()).
+ * If it cannot write, it says so in its output, and still answers the commands
+ * that it has carried out in that turn; from then on it refuses.  So the broker
+ * reads the output before it takes an answer, and removes the mark
+ * (data_dir_stuck()).
  */
 #ifndef LOCKBROKER_REDIS_DATA_DIR_H
 #define LOCKBROKER_REDIS_DATA_DIR_H
@@ -39,62 +40,66 @@ struct data_dir *data_dir_open(
     const char *broker, const char *temporary, char *why, size_t why_size);
 
 /*
- * The same for one that another process of this broker has open, which has
- * handed its lock to this one: it is only looked at until data_dir_own().  Owns
- * the lock from now on.
+ * The same for a directory that another process of this broker has open, and
+ * whose lock it has handed to this process: the directory is only looked at
+ * until data_dir_own().  Owns the lock from now on.
  */
 struct data_dir *data_dir_inherit(const char *broker, const char *temporary,
     int lock, char *why, size_t why_size);
 
-/* That process has left it to this one; or this one leaves it to another. */
+/* The other process has left the directory to this one; or this process leaves
+ * it to another. */
 void data_dir_own(struct data_dir *d);
 void data_dir_leave(struct data_dir *d);
 
 /* Returns the lock, to be handed to another process. */
 int data_dir_lock(const struct data_dir *d);
 
-/* The server has ended: has the disk take what it wrote.  d may be NULL. */
+/* The server has ended: synchronizes what it wrote to the disk.  d may be
+ * NULL. */
 void data_dir_close(struct data_dir *d);
 
 /* Returns the directory for the server, which lives as long as d. */
 const char *data_dir_path(const struct data_dir *d);
 
-/* May the server leave out the end of its file, if that is broken off? */
+/* May the server leave out the end of its file, if the end is broken off? */
 bool data_dir_may_cut(const struct data_dir *d);
 
 /* In the child that becomes the server: locks the directory for it.  Returns
  * an errno; EAGAIN: another server has it. */
 int data_dir_take(const struct data_dir *d);
 
-/* Does it stay where the next broker of that name finds it? */
+/* Does the directory stay where the next broker of that name finds it? */
 bool data_dir_stays(const struct data_dir *d);
 
-/* Notes where the socket is; finds what was noted, "" if nothing was. */
+/* Notes where the socket is; finds the noted path, "" if there is none. */
 void data_dir_note(const struct data_dir *d, const char *server_dir);
 void data_dir_noted(const struct data_dir *d, char *out, size_t size);
 
 /* Returns the process that is the server; 0: there is none. */
 pid_t data_dir_server(const struct data_dir *d);
 
-/* Ends a server that a broker before this one has left there. */
+/* Ends a server that an earlier broker has left there. */
 void data_dir_evict(const struct data_dir *d);
 
 /* A server is about to start.  Returns what it begins with. */
 enum store_data data_dir_begin(struct data_dir *d);
 
 /*
- * The server ended before it could be used.  Returns true if it is to be
- * started again, with less: the log says what is left out.  If the file is not
- * to blame, all is as it was before, and the answer is false.
+ * The server ended before it could be used.  Returns true if the server is to
+ * be started again, with less of its file: the log says what is left out.  If
+ * the file is not to blame, all is as it was before, and the result is false.
  */
 bool data_dir_failed(struct data_dir *d);
 
-/* The server has read its file: that was not to blame for anything. */
+/* The server has read its file: so the file was not to blame for anything. */
 void data_dir_ready(struct data_dir *d);
 
-/* The server can't write to its file; it can again; it has answered, and grants.
- * The file is whole again only after a while, since the server does not tell of
- * each failure. */
+/*
+ * The server cannot write to its file; it can again; it has answered, and
+ * grants.  The file is whole again only after a while, since the server does
+ * not report each failure.
+ */
 void data_dir_stuck(struct data_dir *d);
 void data_dir_writes(struct data_dir *d);
 void data_dir_written(struct data_dir *d, bool grants);

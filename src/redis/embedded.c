@@ -7,16 +7,17 @@
  *	F_SETSIG          have the kernel kill it when nobody uses it any more
  *
  * Its users are the processes that have the FIFO `life` open for writing: the
- * owner, which inherits that from the owner before, and those that leave.  The
- * server has it open for reading, and asks for SIGKILL (O_ASYNC) when something
- * happens there: nobody writes, so that is the end of the last writer.  Until
- * exec() the child has its parent's descriptor, too, so that it can't miss that
- * end.  PR_SET_PDEATHSIG would end it with the process that has started it.
+ * owner, which inherits it from the previous owner, and the processes that
+ * leave.  The server has it open for reading, and asks for SIGKILL (O_ASYNC)
+ * when something happens there: no process writes to it, so that is the end of
+ * the last writer.  Until exec() the child has its parent's descriptor, too, so
+ * that it cannot miss that end.  PR_SET_PDEATHSIG would end it with the process
+ * that has started it.
  *
- * What the server has answered is in its file, or else it has said before that
- * it can't write (data_dir.h); so it may always be ended with SIGKILL.  It writes
- * before it answers with appendfsync no; with everysec it may answer while a
- * write waits for the disk.
+ * What the server has answered is in its file, or the server has reported first
+ * that it cannot write (data_dir.h); so it may always be ended with SIGKILL.
+ * The server writes before it answers with appendfsync no; with everysec it may
+ * answer while a write waits for the disk.
  */
 #include "config.h"
 
@@ -50,7 +51,7 @@
 
 #define RESTART_MS_MIN 20
 #define RESTART_MS_MAX 5000
-#define STEADY_MS 10000 /* after running so long the next pause is short */
+#define STEADY_MS 10000 /* after running this long the next pause is short */
 #define LINE_BYTES_MAX 1024
 
 struct embedded {
@@ -62,10 +63,10 @@ struct embedded {
 	struct server_dir dir;
 	struct data_dir *data;
 	bool owner;  /* we start and stop it; else another process does */
-	bool joined; /* others used it before */
+	bool joined; /* other processes used it before */
 
 	pid_t pid;	    /* 0: it does not run, or we do not look after it */
-	bool child;	    /* and not that of a process before this one */
+	bool child;	    /* and not the child of an earlier process */
 	int pidfd;	    /* -1: it is a child */
 	struct event *died; /* while pid is not 0 */
 	struct event *restart;
@@ -79,7 +80,7 @@ struct embedded {
 	char last[160]; /* the last line it wrote */
 };
 
-/* Can we look after a process that we have not started? */
+/* Can we watch and end a process that we have not started? */
 static bool
 has_pidfds(void)
 {
@@ -92,7 +93,8 @@ has_pidfds(void)
 
 /* Its output. */
 
-/* Words by which it tells that it can't write to its file, and can again. */
+/* Words by which it reports that it cannot write to its file, and that it can
+ * again. */
 static const char cannot_write[] = "writing to the AOF file";
 static const char writes_again[] = "AOF write error looks solved";
 
@@ -178,7 +180,7 @@ output_end(struct embedded *e)
 
 /* Its life. */
 
-/* Has the kernel kill this process when nobody uses the server any more. */
+/* Has the kernel kill this process when no process uses the server any more. */
 static bool
 live_with_users(const struct embedded *e)
 {
@@ -204,9 +206,9 @@ child_streams(const struct embedded *e)
 }
 
 /*
- * The limit would be for files of users, and this one has all locks.  Where we
- * may not lift it, SIGXFSZ is still ignored, so that the server goes on and says
- * that it can't write.
+ * The limit is meant for files of users, and this file has all locks.  Where we
+ * may not lift the limit, SIGXFSZ is still ignored, so that the server goes on
+ * and reports that it cannot write.
  */
 static void
 lift_file_limit(void)
@@ -308,7 +310,7 @@ adopt(struct embedded *e)
 
 	if (pidfd < 0)
 		return false;
-	/* Another process might have had its number by then. */
+	/* Another process might have got its pid by then. */
 	if (data_dir_server(e->data) != pid) {
 		close(pidfd);
 		return false;
@@ -372,10 +374,10 @@ on_restart(evutil_socket_t fd, short what, void *arg)
 	restart_later(e);
 }
 
-/* How the server ended; only its parent is told. */
+/* How the server ended; only its parent can know. */
 struct end {
 	char text[40];
-	/* By somebody, or because there was no memory: its file is not to
+	/* By a signal from outside, or for want of memory: its file is not to
 	 * blame. */
 	bool killed;
 };
@@ -453,7 +455,7 @@ end_server(struct embedded *e)
 }
 
 /*
- * The owner before may have been killed while processes that it had replaced
+ * The previous owner may have been killed while processes that it had replaced
  * still use the server.
  */
 static void
@@ -594,7 +596,7 @@ embedded_wrote(struct embedded *e, bool grants)
 {
 	if (!e->owner)
 		return;
-	/* It says that it can't write before it answers. */
+	/* The server reports that it cannot write before it answers. */
 	output_read_all(e);
 	data_dir_written(e->data, grants);
 }

@@ -17,7 +17,7 @@ struct info {
 	char run_id[RUN_ID_MAX];
 	bool sentinel;	  /* it is one ... */
 	bool cluster;	  /* ... or a node of a cluster */
-	bool no_password; /* it has none; a greeting tells */
+	bool no_password; /* it has none; a greeting shows that */
 	bool loading;
 	bool replica;
 	unsigned replicas;  /* connected to it */
@@ -28,7 +28,7 @@ struct info {
 /* Reads the text of one or more sections; other fields stay as they are. */
 void info_read(struct info *info, const char *text, size_t len);
 
-/* Writes the server's version as people know it; returns text. */
+/* Writes the server's version as users know it; returns text. */
 #define INFO_VERSION_SIZE 48
 const char *info_version(const struct info *info, char text[INFO_VERSION_SIZE]);
 

@@ -25,7 +25,7 @@
 
 #define RETRY_MS_MIN 50
 /*
- * After a link was up for so long, the next pause is a short one.  A server
+ * After a link was up for this long, the next pause is a short one.  A server
  * that lets us in and then refuses every call must not be asked without one.
  */
 #define STEADY_MS 1000

@@ -14,7 +14,7 @@
  * only says who we are.
  *
  * A command is answered exactly once.  NULL is an answer: the connection was
- * lost or the reply took too long, so nobody knows what became of it.
+ * lost or the reply took too long, so it is unknown what became of the command.
  */
 #ifndef LOCKBROKER_REDIS_LINK_H
 #define LOCKBROKER_REDIS_LINK_H
@@ -47,7 +47,7 @@ enum link_state {
 };
 
 /* What it needs; everything pointed to must outlive the link. */
-/* Why a link is down whose server is there, and silent. */
+/* Why a link is down if its server is there, but silent. */
 #define LINK_SILENT \
 	"it accepts the connection but does not answer (frozen, or overloaded)"
 
@@ -63,7 +63,7 @@ struct link_config {
 	const char *channel;	    /* to subscribe to; NULL: for commands */
 	bool plain;		    /* to a server that keeps no locks */
 	int64_t connect_timeout_ms; /* of connecting and of greeting */
-	int64_t reply_timeout_ms;   /* bound on every command's own */
+	int64_t reply_timeout_ms;   /* limit for each command's own */
 	int64_t retry_ms_max;
 };
 
@@ -73,9 +73,10 @@ struct link;
 struct link_handler {
 	void (*up)(void *arg, struct link *l);
 	/*
-	 * The link was up and no longer is (told before its commands are), or
-	 * an attempt failed: with all addresses of the name, or with one whose
-	 * server refused us.  The advice, if not NULL, says what to do.
+	 * The link was up and no longer is (reported before its commands are
+	 * answered), or an attempt failed: with all addresses of the name, or
+	 * with one address whose server refused us.  The advice, if not NULL,
+	 * says what to do.
 	 */
 	void (*down)(void *arg, struct link *l, bool was_up, const char *why,
 	    const char *advice);
@@ -94,8 +95,8 @@ void link_free(struct link *l);
 
 /*
  * Queues a command, which leaves with link_flush(), or if a callback of the
- * link queued it, when that returns.  Returns false, and never answers, if the
- * link is not up.
+ * link queued it, when that callback returns.  Returns false, and never
+ * answers, if the link is not up.
  */
 bool link_send(struct link *l, int argc, const char **argv,
     const size_t *argvlen, int64_t timeout_ms, link_reply *done, void *arg);
@@ -122,7 +123,8 @@ void link_move(struct link *l, const char *why);
 
 bool link_is_up(const struct link *l);
 
-/* Has the server said anything on the present connection, or on the last one? */
+/* Has the server said anything on the present connection, or on the last
+ * one? */
 bool link_is_heard(const struct link *l);
 
 /* These are of the present connection, or of the last one. */

@@ -8,10 +8,10 @@
  * plain link sends AUTH and CLIENT SETNAME, and has no second round.
  *
  * The link sends the first round before it knows that the connection is there.
- * A server that refuses only to name the connection will do.  One that refuses
- * CLIENT ID or CLIENT KILL will not: we could not kill a lost connection then,
- * and the commands left on it could run when nobody expects them any more.  So
- * the greeting tries to kill an id that no client has.
+ * A server that refuses only to name the connection will do.  A server that
+ * refuses CLIENT ID or CLIENT KILL will not: we could not kill a lost
+ * connection then, and the commands left on it could run when they are no
+ * longer expected.  So the greeting tries to kill an id that no client has.
  */
 #include "config.h"
 
@@ -32,7 +32,7 @@ static void on_id(void *arg, const redisReply *reply);
 static void on_kill(void *arg, const redisReply *reply);
 static void on_info(void *arg, const redisReply *reply);
 
-/* Only links to Sentinels are plain, or to what should be one. */
+/* Only links to Sentinels, or to what should be a Sentinel, are plain. */
 #define SENTINEL_PASSWORD                                              \
 	"for a Sentinel set redis.sentinel_password_file; check that " \
 	"this is one (their port is 26379)"
@@ -74,8 +74,8 @@ greet_send(struct link *l, link_reply *done, const char *const *words)
 		link_cut(l, "the connection accepts no commands", NULL);
 }
 
-/* A password may be changed while brokers run.  One that can't be read may be
- * being written at this moment, so the former one counts. */
+/* A password may be changed while brokers run.  A file that cannot be read may
+ * just be being written, so the former password counts. */
 static void
 read_password(struct link *l)
 {

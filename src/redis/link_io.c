@@ -6,14 +6,14 @@
  *
  * hiredis makes the connection, formats commands, moves bytes and makes replies
  * of them.  This file, and not the asynchronous layer of hiredis, decides which
- * request a reply belongs to: that layer ends the process if a reply comes that
- * nobody asked for, or a malformed message, and no server or proxy may be able
- * to do so.  Here such a reply only cuts the link.
+ * request a reply belongs to: that layer ends the process at a reply without a
+ * request, or at a malformed message, and no server or proxy may be able to do
+ * that.  Here such a reply only cuts the link.
  *
  * All commands of a turn leave with one write(2); only bytes that the socket
  * did not take need an event.
  *
- * While a callback is told a reply (depth > 0), the connection stays:
+ * While a callback handles a reply (depth > 0), the connection stays:
  * link_cut() only marks it, and after_work() cuts it.
  */
 #include "config.h"
@@ -48,8 +48,9 @@
 #define REPLY_BYTES_MAX ((size_t)4 << 20)
 
 /*
- * Replies of a bounded size: hiredis allocates an array as soon as it is announced.  2147483647 elements
- * would take 16 GB, and seconds to walk, even if none of them ever comes.
+ * Limits the size of replies: hiredis allocates an array as soon as it is
+ * announced.  2147483647 elements would take 16 GB, and seconds to walk, even
+ * if none of them ever comes.
  */
 
 #define READER_ELEMENTS_MAX 65536 /* in one array */
@@ -92,7 +93,7 @@ static const char is_it_redis[] = "check that this address is a Redis server";
 static const char is_it_trusted[] =
     "see redis.tls in lockbrokerd.yaml(5); lockbrokerd --probe asks every server";
 
-/* Does what had to wait until no callback is told a reply. */
+/* Does the work that had to wait until no callback handles a reply. */
 static void
 after_work(struct link *l)
 {
@@ -109,8 +110,8 @@ after_work(struct link *l)
 
 static void tell_replies(struct link *l);
 
-/* A server that does not let us in says so and closes, perhaps before it has read
- * what we sent: then writing fails first. */
+/* A server that does not let us in says so and closes, perhaps before it has
+ * read what we sent: then writing fails first. */
 static void
 hear_last(struct link *l)
 {

@@ -31,7 +31,7 @@ TAILQ_HEAD(request_list, request);
 struct link {
 	struct link_config config;
 	char *password; /* owned; as read last */
-	bool unread;	/* its file can't be read, and that was logged */
+	bool unread;	/* its file cannot be read, and that was logged */
 	const struct link_handler *handler;
 	void *arg;
 	enum link_state state;
@@ -40,7 +40,7 @@ struct link {
 	struct event *readable;
 	struct event *writable;
 	bool dirty;		 /* something waits for link_flush() */
-	struct buf command;	 /* the one being formatted */
+	struct buf command;	 /* the command being formatted */
 	bool heard;		 /* a reply has come */
 	size_t unfinished;	 /* bytes of the reply that is not whole yet */
 	unsigned depth;		 /* of work that needs the connection to stay */
@@ -73,7 +73,7 @@ struct link {
 /* link.c */
 void link_set_state(struct link *l, enum link_state state);
 
-/* Tells that the connection is gone or useless, and tries again later. */
+/* Reports that the connection is gone or useless, and tries again later. */
 void link_lost(struct link *l, const char *why, const char *advice);
 void link_greeted(struct link *l);
 

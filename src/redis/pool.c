@@ -15,10 +15,10 @@
 
 #define PROBE_MS 2000
 #define POLICY_EVERY 3	 /* probes: once a minute, if it has nothing */
-#define QUIET_TIMES 10	 /* one in so many, if the broker has nothing */
+#define QUIET_TIMES 10	 /* one in this many, if the broker has nothing */
 #define DOWN_LINES_MAX 4 /* lines in the log until it is up again */
-#define STEADY_MS 10000	 /* sooner down again: the same trouble goes on */
-#define FLAPS_MAX 3	 /* and then it is told now and then only */
+#define STEADY_MS 10000	 /* sooner down again: the same problem continues */
+#define FLAPS_MAX 3	 /* and is then logged now and then only */
 
 void
 pool_ignore(void *arg, const redisReply *reply)
@@ -108,7 +108,7 @@ log_up(struct pool *p, const struct info *info)
 	p->down_why[0] = '\0';
 }
 
-/* Do two links lead to different servers?  No, if one tells no run_id. */
+/* Do two links lead to different servers?  No, if one reports no run_id. */
 static bool
 is_elsewhere(const struct link *l, const struct link *other)
 {
@@ -122,9 +122,9 @@ is_elsewhere(const struct link *l, const struct link *other)
 /*
  * Cuts the links that lead to another server than `l`, which has just come up.
  * A load balancer or a name may have led it elsewhere, and a broker that used
- * both would hold some of its names on a server that nobody else looks at.  The
- * newest link counts, because the old ones may be left over from a server that
- * was restarted.
+ * both servers would hold some of its names on a server that no other broker
+ * looks at.  The newest link counts, because the old ones may be left over from
+ * a server that was restarted.
  *
  * Nobody waits for commands still in sockets to the old server:
  * pool_kill_stale() finds another run_id and lets go.  The guard of the new
@@ -232,8 +232,8 @@ on_published(void *arg, const redisReply *reply)
 
 /*
  * Probes find a dead connection before a lock needs it.  A broker that has
- * nothing needs that less, and TCP looks after its connections, too; so it
- * probes seldom, and a thousand such brokers are no load.
+ * nothing needs probes less, and TCP checks its connections, too; so it probes
+ * seldom, and a thousand such brokers are no load.
  */
 static void
 on_probe(void *arg)
@@ -287,9 +287,9 @@ link_config_init(const struct pool *p, struct link_config *c)
 }
 
 /*
- * The history of the server on which we listen, if that is the one that ran our
- * last call: so it was a master then, and what is published under this history
- * is published there.
+ * The history of the server on which we listen, if that server ran our last
+ * call: so it was a master then, and messages under this history are published
+ * there.
  */
 static const char *
 history_heard(const struct pool *p)

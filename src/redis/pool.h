@@ -41,21 +41,22 @@ struct pool_config {
 	int64_t remind_ms;	   /* until the log says so again */
 	bool own;		   /* embedded: no password */
 	struct redis_stats *stats; /* counted into */
-	const struct redis_handler *owner; /* is told of calls, messages ... */
+	const struct redis_handler *owner; /* receives calls, messages ... */
 	void *owner_arg;		   /* ... and new subscriptions */
 };
 
-/* What its topology is told.  All but up and down may be NULL. */
+/* Reports to its topology.  All but up and down may be NULL. */
 struct pool_handler {
 	void (*up)(void *arg);
 	void (*down)(void *arg, const char *why);
 	/* The pool is still down, now for another reason. */
 	void (*failed)(void *arg, const char *why);
-	/* A call reported on a guard; called before the owner is told. */
+	/* A call reported on a guard; called before the owner's handler. */
 	void (*guard)(void *arg, const struct guard_report *report);
-	/* Shall the owner be told of a message? */
+	/* Shall the owner receive a message? */
 	bool (*message)(void *arg, const char *text, size_t len);
-	/* Redis refused a whole call; called before its outcomes are told. */
+	/* Redis refused a whole call; called before its outcomes are
+	 * reported. */
 	void (*refused)(void *arg, const struct refusal *refusal);
 	/*
 	 * Redis refused a call, not yet decoded.  Returns true if the topology
@@ -78,7 +79,7 @@ void pool_free(struct pool *p); /* not from its callbacks */
 
 /*
  * Leaves the server and connects anew: the address in its config has changed,
- * or may lead elsewhere.  First the pool tells that it is down, if it was up,
+ * or may lead elsewhere.  First the pool reports that it is down, if it was up,
  * and all calls under way become unknown.  Not from its callbacks.
  */
 void pool_move(struct pool *p, const char *why);
@@ -89,7 +90,7 @@ bool pool_is_up(const struct pool *p);
 bool pool_is_idle(const struct pool *p);
 
 /*
- * Takes a call over, and finishes it in time.  Returns false if it can't be
+ * Takes a call over, and finishes it in time.  Returns false if it cannot be
  * sent; the caller keeps it then.  Calls leave with pool_flush().
  */
 bool pool_send(struct pool *p, struct call *call);
@@ -105,7 +106,7 @@ bool pool_ask(
 /* Returns a link that is up; NULL: none is. */
 struct link *pool_link(struct pool *p);
 
-/* Returns the address of its server, for people. */
+/* Returns the address of its server, for display. */
 const char *pool_node(const struct pool *p);
 
 #endif

@@ -5,14 +5,14 @@
  * answers of the calls are held back until the WAIT is answered: if too few
  * replicas confirm, the grants and renewals among them do not count.
  *
- * A WAIT blocks its connection, and if it fails, for all of its time.  So only
- * one is under way on a connection: the next one follows its answer, after all
- * that was sent meanwhile.  If the last one failed, calls that can wait are not
- * sent before that answer either.
+ * A WAIT blocks its connection, and if it fails, until its timeout.  So only
+ * one WAIT is under way on a connection: the next one follows its answer, after
+ * all calls that were sent meanwhile.  If the last WAIT failed, calls that can
+ * wait are not sent before that answer either.
  *
  * Redis answers in order, so a flood of requests would make every renewal wait
- * for all of it.  So only so many operations that can wait are under way on a
- * connection; the others wait in line here.
+ * for all of it.  So only a limited number of operations that can wait are
+ * under way on a connection; the others wait in line here.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@
 #define PATIENT_MAX 1024
 
 /*
- * Refusals: which of them, and which failures, the log has been told of.
+ * Refusals: which of them, and which failures, have been logged.
  */
 
 static bool
@@ -97,10 +97,10 @@ refusal_log_note(
 	}
 }
 
-#define LACKS_MS (INT64_C(5) * 60 * 1000) /* that is told again */
+#define LACKS_MS (INT64_C(5) * 60 * 1000) /* until that is logged again */
 
 /* Notes operations of an answered call that lack a right: others of their kind
- * may do without, so only time says that it is over. */
+ * may not need it, so only time shows that it is no longer missing. */
 static void
 note_lacks(struct pool *p, const struct call *call)
 {
@@ -143,7 +143,8 @@ send_wait(struct lane *lane)
 	unsigned replicas = redis->replicas;
 	int64_t wait_ms = lane->pool->config.lease_ms / 10;
 
-	/* A failed WAIT is answered, too: that must come before the timeout. */
+	/* A failed WAIT is answered, too: the answer must come before the
+	 * timeout. */
 	if (wait_ms > redis->reply_timeout_ms / 2)
 		wait_ms = redis->reply_timeout_ms / 2;
 	if (!lane->unconfirmed || lane->waiting || replicas == 0)
@@ -185,7 +186,7 @@ send_on(struct lane *lane, struct call *call)
 }
 
 /* Loads the script, which may be gone (SCRIPT FLUSH), and tries once more, with
- * what is left of the time. */
+ * the remaining time. */
 static bool
 resend(struct lane *lane, struct call *call)
 {
@@ -284,7 +285,7 @@ note_trip(struct pool *p, struct call *call)
 	stats->trips_us += (uint64_t)call->trip_us;
 }
 
-/* A server that tells no run_id can't be told from another. */
+/* A server that reports no run_id cannot be told from another. */
 static void
 note_history(struct lane *lane, const struct call *call)
 {
@@ -384,7 +385,7 @@ on_wait(void *arg, const redisReply *reply)
 	send_wait(lane);
 }
 
-/* Sending: calls that can wait do, so that the others need not. */
+/* Sending: calls that can wait do wait, so that the others need not. */
 
 static bool
 start(struct lane *lane, struct call *call)
@@ -404,7 +405,7 @@ start(struct lane *lane, struct call *call)
 	return true;
 }
 
-/* Answers a call as unsent that waited in line in vain. */
+/* Answers a call that waited in line in vain, as unsent. */
 static void
 give_back(struct pool *p, struct call *call)
 {

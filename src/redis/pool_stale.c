@@ -5,7 +5,7 @@
  * It sends all CLIENT KILLs of a lane on one connection, and calls may follow
  * them there at once.  If the lane is lost again meanwhile, the pool waits for
  * the answers and then sends all of them anew: it could not tell the answers of
- * two rounds apart, and those of one may never come.
+ * two rounds apart, and the answers of one round may never come.
  */
 #include "config.h"
 
@@ -111,7 +111,7 @@ on_killed(void *arg, const redisReply *reply)
 	if (reply != NULL && !lane->more_stale)
 		lane->nstale = 0;
 	else if (!lane->pool->closing)
-		pool_kill_stale(lane->pool); /* somebody else must do it */
+		pool_kill_stale(lane->pool); /* another lane must do it */
 }
 
 struct lane *

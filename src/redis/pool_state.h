@@ -73,21 +73,21 @@ struct pool {
 	bool
 	    quiet; /* the broker has nothing there (core/kernel/guard/guard_heartbeat.c) */
 	unsigned under_way; /* calls */
-	bool closing;	    /* nobody is told any more */
+	bool closing;	    /* no handler is called any more */
 
-	/* As the last call that was answered told it: the history of the
-	 * server, and which server that was; "": not known. */
+	/* As the last answered call reported them: the history of the server,
+	 * and which server that was; "": not known. */
 	char history[HISTORY_BYTES + 1];
 	char history_run_id[RUN_ID_MAX];
 
-	/* What the log was told, so that nothing is logged twice. */
+	/* What was logged, so that nothing is logged twice. */
 	int64_t down_ms;      /* since when; 0: it is not */
 	int64_t up_ms;	      /* when it was up again; 0: never */
 	unsigned flaps;	      /* how often it was soon down again, in a row */
 	unsigned down_lines;  /* logged since then */
 	int64_t down_told_ms; /* when it was logged last; 0: it was not */
 	char down_why[160];   /* as logged last */
-	char told_why[160];   /* as the topology was told since then */
+	char told_why[160];   /* as reported to the topology since then */
 	struct refusal_log refusals;
 	bool short_told; /* too few replicas confirm, and that was logged */
 	bool policy_told;

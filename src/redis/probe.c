@@ -1,7 +1,8 @@
 /*
- * A broker without clients: starts its topology, waits until all servers can be
- * used or will not do, or five seconds are over; has each asked what a broker
- * would find out only later; and reports that, and what the broker would log.
+ * A broker without clients: starts its topology; waits until all servers can be
+ * used or will not do, but five seconds at most; asks each of them what a
+ * broker would find out only later; and reports the answers, and what the
+ * broker would log.
  */
 #include "config.h"
 
@@ -66,7 +67,7 @@ report(struct probe *probe, FILE *out)
 
 /* What the broker logs. */
 
-/* With those events a server can't be used.  Other warnings are no more. */
+/* With those events a server cannot be used.  Other warnings stay warnings. */
 static bool
 is_failure(const char *event)
 {
@@ -98,7 +99,7 @@ add_value(struct buf *out, const struct log_value *v)
 		buf_add(out, v->str, v->len);
 }
 
-/* A line as `redis-down node=N why=W` is that of `redis N`: `down: W`. */
+/* A line such as `redis-down node=N why=W` becomes `down: W` of `redis N`. */
 static void
 on_log(void *arg, enum log_level level, const char *event,
     const struct log_value *values, size_t n)
@@ -122,7 +123,7 @@ on_log(void *arg, enum log_level level, const char *event,
 	buf_addc(&text, '\0');
 	snprintf(kind, sizeof(kind), "%.*s", (int)kind_len, event);
 	s = probed_of(probe, kind, node);
-	/* A node that is up knows which of them has what. */
+	/* A node that is up knows which node has which slots. */
 	if (up && probe->config->redis.mode == CONFIG_MODE_CLUSTER)
 		memset(probe->refused, 0,
 		    redis_shards(probe->config) * sizeof(*probe->refused));
@@ -164,7 +165,7 @@ on_resubscribed(void *arg)
 	(void)arg;
 }
 
-/* It sends no operation, so it is told of none. */
+/* The probe sends no operation, so it receives no outcome. */
 static const struct redis_handler handler = {
 	.link = on_link,
 	.message = on_message,
@@ -197,7 +198,7 @@ run_loop(struct event_base *base)
 		abort();
 }
 
-/* Is everything known that waiting may tell? */
+/* Is everything known that waiting can show? */
 static bool
 is_settled(const struct probe *probe, const struct redis *redis)
 {
@@ -290,7 +291,7 @@ check_clocks(struct probe *probe)
 	    apart_us / 1000);
 }
 
-/* What a user of the broker needs, as lockbroker-admin(7) has it. */
+/* What the broker's user in Redis needs, as in lockbroker-admin(7). */
 #define ACL_REDIS                                                     \
 	"+ping +info +select +client|setname +client|id +client|kill" \
 	" +script|load +evalsha +publish +subscribe +wait +time"      \
@@ -305,7 +306,8 @@ check_clocks(struct probe *probe)
 	"&+switch-master -@all +ping +info +client|setname +subscribe" \
 	" +sentinel|get-master-addr-by-name +sentinel|master"
 
-/* Rights are missed one at a time: says at once which are wanted. */
+/* Redis reports missing rights one at a time: lists at once all that are
+ * needed. */
 static void
 tell_rights(struct probe *probe)
 {

@@ -1,12 +1,12 @@
 /*
- * Connects to the servers as a broker does, and checks that they are fit to keep
- * locks: lockbrokerd -t --probe.
+ * Connects to the servers as a broker does, and checks that they are fit to
+ * keep locks: lockbrokerd -t --probe.
  *
- * Topology and pools are those of a broker that has no clients, so they find the
- * servers that it would use, and are refused what it would be refused.  The
- * guard is read, and not joined: brokers would notice that, and settings that
- * are only tried would count.  All that the probe writes is one key of its own,
- * for a second.
+ * Topology and pools are those of a broker that has no clients, so they find
+ * the servers that a broker would use, and meet the same refusals.  The probe
+ * reads the guard and does not join it: brokers would notice that, and settings
+ * that are only tried would count.  All that the probe writes is one key of its
+ * own, for a second.
  *
  *	probe.c         the broker without clients, and the report
  *	probe_server.c  what is asked of a server, or of a Sentinel

@@ -1,12 +1,12 @@
 /*
- * What a server that keeps locks is asked.  The greeting of its link refuses one
- * that is too old, loads its data, may evict locks, or lacks what the greeting
- * needs; here are its role, its settings, and what it permits besides.  A
- * Sentinel: will it act as the broker assumes?
+ * What the probe asks a server that keeps locks.  The greeting of its link
+ * refuses a server that is too old, loads its data, may evict locks, or lacks
+ * what the greeting needs; here are its role, its settings, and what else it
+ * permits.  A Sentinel: will it act as the broker assumes?
  *
  * A finding is a failure if the broker could not work, or if the promises of
  * lockbroker-guarantees(7) would not hold; a warning if they would, but at a
- * price, or if the probe can't see.
+ * price, or if the probe cannot see.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@
 #define FENCE_US_MAX INT64_C(9007199254740992) /* 2^53 */
 #define CLOCK_US_MAX 1000000
 
-/* What the scripts call: on a key of nobody else, the guard, and a channel. */
+/* What the scripts call: on a key of their own, the guard, and a channel. */
 static const char script_commands[] =
     "SET k x PX 1000,GET k,MGET k,EXISTS k,PEXPIRE k 1000,PTTL k,DEL k,"
     "HSET k f 1,HGET k f,HMGET g cfg at idle,HGETALL k,HINCRBY k n 1,HLEN k,"
@@ -221,7 +221,7 @@ check_guard(struct probed *s, const char *theirs, bool used)
 
 /*
  * Sends a question, with what its command needs, and has the answer read.  If
- * the connection breaks nothing is read, which is told once.
+ * the connection breaks, nothing is read, which is reported once.
  */
 #define ask_server(s, ask, ...)         \
 	((s)->asks[(s)->asked] = (ask), \
@@ -326,8 +326,8 @@ is_list(const redisReply *reply)
 	return reply->elements >= REFUSED;
 }
 
-/* Replicas that were attached just now are refused by each command that writes,
- * and are no lack of rights. */
+/* A server whose replicas were attached just now refuses each command that
+ * writes; that is no lack of rights. */
 static void
 tell_refused(struct probed *s, const char *why)
 {

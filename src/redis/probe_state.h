@@ -20,7 +20,7 @@ enum finding { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 struct ask;
 struct probe;
 
-/* A server, a Sentinel, or something else that there is something to say of. */
+/* A server, a Sentinel, or something else that has findings. */
 struct probed {
 	TAILQ_ENTRY(probed) entry;
 	struct probe *probe;
@@ -36,7 +36,7 @@ struct probed {
 	unsigned asked, answered;
 	int64_t asked_ms;
 	bool permits; /* all that was asked so far */
-	bool broken;  /* the connection, which was told */
+	bool broken;  /* the connection, which was reported */
 };
 
 /* One run. */
@@ -44,7 +44,7 @@ struct probe {
 	const struct config *config;
 	struct io *io;
 	TAILQ_HEAD(, probed) all; /* owned */
-	bool *refused; /* of shards: why it is down was told; owned */
+	bool *refused; /* of shards: why it is down was reported; owned */
 	char why[256]; /* the last of those */
 	bool over;     /* the time is */
 	bool failed;

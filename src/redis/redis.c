@@ -1,8 +1,8 @@
 /*
  * The facade: gathers operations, sends calls where the topology says, and
- * makes sure that nobody is called back from redis_submit().
+ * makes sure that redis_submit() calls no handler.
  *
- * redis_flush() answers calls that can't be sent at its end, when all others
+ * redis_flush() answers calls that cannot be sent at its end, when all others
  * have been written.  Operations submitted from a handler leave with the next
  * flush, for which the loop turns at once.  This file does not flush by itself:
  * the owner may have something to tell its clients before.

@@ -30,33 +30,34 @@ struct link;
 struct redis;
 
 /*
- * What the owner is told.  Strings live until the callback returns.  A handler
+ * Reports to the owner.  Strings live until the callback returns.  A handler
  * may submit operations, which leave with the owner's next flush; it must not
  * free the redis.
  */
 struct redis_handler {
-	/* A call reported on a guard; called before its outcomes are told. */
+	/* A call reported on a guard; called before its outcomes are
+	 * reported. */
 	void (*guard)(void *arg, uint32_t shard, int64_t sent_ms,
 	    const struct guard_report *report);
 	/* sent_ms: CLOCK_BOOTTIME before the call was handed to the socket; 0
 	 * if it was never sent. */
 	void (*outcome)(void *arg, uint64_t op, int64_t sent_ms,
 	    const struct outcome *outcome);
-	/* A shard can be reached, or no longer (told before the operations
+	/* A shard can be reached, or no longer (reported before the operations
 	 * under way become unknown).  All begin as down. */
 	void (*link)(void *arg, uint32_t shard, bool up, const char *why);
 	/*
 	 * A message on our channel, from a script or another broker.  `history`
-	 * is that of the server on which we heard it, which was a master when
-	 * it ran our last call; "" if we don't know it.  What was published on
-	 * another server of a cluster, or on the master of a replica, is of
-	 * another history.
+	 * is the history of the server on which we heard the message, and which
+	 * was a master when it ran our last call; "" if we do not know the
+	 * history.  A message that was published on another server of a
+	 * cluster, or on the master of a replica, is of another history.
 	 */
 	void (*message)(
 	    void *arg, const char *text, size_t len, const char *history);
 	/* We listen again, and may have missed messages. */
 	void (*resubscribed)(void *arg);
-	/* The store can't work at all (say so and exit 1). */
+	/* The store cannot work at all (say so and exit 1). */
 	void (*fatal)(void *arg, const char *why);
 };
 
@@ -71,8 +72,8 @@ struct redis_handler {
 /* For STATS; counters since the start. */
 struct redis_stats {
 	unsigned nodes;	     /* servers we know */
-	unsigned up;	     /* those of them that we can use */
-	unsigned listening;  /* those of them whose messages we hear */
+	unsigned up;	     /* servers that we can use */
+	unsigned listening;  /* servers whose messages we hear */
 	uint64_t reconnects; /* connections that were lost */
 	uint64_t failovers;  /* how often another server became the master */
 	uint64_t calls;	     /* script calls sent */
@@ -91,7 +92,7 @@ unsigned redis_shards(const struct config *config);
 
 /*
  * The config must outlive the redis, and so must the relay, which speaks TLS
- * (NULL: plain text).  Returns NULL, with a line in why, if it can't work with
+ * (NULL: plain text).  Returns NULL, with a line in why, if it cannot work with
  * that configuration.
  */
 struct redis *redis_new(struct event_base *base, const struct config *config,
@@ -99,7 +100,7 @@ struct redis *redis_new(struct event_base *base, const struct config *config,
     const struct redis_handler *handler, void *arg, char *why, size_t why_size);
 
 /* Gives the TLS process the settings for its connections to servers.  Returns
- * false, with a line in why, if it can't use them. */
+ * false, with a line in why, if it cannot use them. */
 bool redis_tls(struct relay *relay, const struct config *config,
     char why[RELAY_WHY_SIZE]) __attribute__((warn_unused_result));
 
@@ -109,18 +110,20 @@ void redis_start(struct redis *redis);
 void redis_submit(struct redis *redis, const struct op *op); /* copies */
 void redis_flush(struct redis *redis);
 
-/* Returns the server that a shard is on now, for people; "" if none. */
+/* Returns the server that a shard is on now, for display; "" if none. */
 const char *redis_node(const struct redis *redis, uint32_t shard);
 
-/* For lockbrokerd --probe: a link to the server that a shard is on, to a Sentinel;
- * NULL if there is none that is up.  They are good until the loop runs again. */
+/*
+ * For lockbrokerd --probe: a link to the server that a shard is on, to a
+ * Sentinel; NULL if no link is up.  Links are valid until the loop runs again.
+ */
 struct link *redis_link(const struct redis *redis, uint32_t shard);
 struct link *redis_sentinel(const struct redis *redis, size_t i);
 
 /*
  * Embedded: which process of the broker looks after its server (embedded.h).
- * Returns false if the server ends with another process, whose it is now.  Does
- * nothing in other modes.
+ * Returns false if the server ends with another process, which owns it now.
+ * Does nothing in other modes.
  */
 void redis_hand_over(const struct redis *redis, struct handed_list *out);
 bool redis_own(struct redis *redis, bool own);

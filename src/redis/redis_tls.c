@@ -1,5 +1,5 @@
 /*
- * What the TLS process is told of servers.
+ * What the TLS process gets to know of servers.
  */
 #include "config.h"
 

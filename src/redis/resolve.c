@@ -138,7 +138,8 @@ resolver_new(struct event_base *base)
 	return r;
 }
 
-/* Drops all lookups without telling; the threads still have their queries. */
+/* Drops all lookups without calling back; the threads still have their
+ * queries. */
 static void
 forget_queries(struct resolver *r)
 {

@@ -5,7 +5,7 @@
  *	           +-- listening  +switch-master: only "ask again now"
  *
  * An answer counts until the next one, or until the connection is lost.  Each
- * kind of trouble is logged once, until it is over.
+ * kind of problem is logged once, until it is solved.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ struct sentinel {
 
 	struct sentinel_answer said; /* host "": nothing */
 
-	/* What the log was told. */
+	/* What was logged. */
 	bool down_told;
 	bool stranger_told; /* it does not know the master's name */
 	bool tilt_told;
@@ -146,7 +146,7 @@ note_why(struct sentinel *one, const char *why, const char *advice)
 	    advice != NULL ? "; " : "", advice != NULL ? advice : "");
 }
 
-/* A Sentinel can't be reached, or its answer is of no use. */
+/* A Sentinel cannot be reached, or its answer is of no use. */
 static void
 log_down(struct sentinel *one, const char *why, const char *advice)
 {
@@ -194,7 +194,7 @@ on_master(void *arg, const redisReply *reply)
 
 	one->asked = false;
 	if (reply == NULL)
-		return; /* on_down() tells */
+		return; /* on_down() reports it */
 	one->said.host[0] = '\0';
 	if (reply->type == REDIS_REPLY_ERROR) {
 		refusal_read(&refused, reply->str, (size_t)reply->len);
@@ -295,7 +295,7 @@ on_listening_up(void *arg, struct link *l)
 	ask(one);
 }
 
-/* The asking link tells it. */
+/* The asking link reports that. */
 static void
 on_listening_down(
     void *arg, struct link *l, bool was_up, const char *why, const char *advice)

@@ -46,14 +46,15 @@ void sentinels_free(struct sentinels *s); /* not from its callback */
 /* Returns what they say at present. */
 struct sentinels_answer sentinels_answer(const struct sentinels *s);
 
-/* Returns what is wrong with the one that failed last, for people; "" if nothing
- * was. */
+/* Returns what is wrong with the Sentinel that failed last, for display; "" if
+ * none did. */
 const char *sentinels_why(const struct sentinels *s);
 
 /* Returns the link that asks one of them; NULL if it is down. */
 struct link *sentinels_link(const struct sentinels *s, size_t i);
 
-/* Asks soon, and often until told false, because the master does not serve. */
+/* Asks soon, and often until called with false, because the master does not
+ * serve. */
 void sentinels_hurry(struct sentinels *s, bool hurry);
 
 #endif

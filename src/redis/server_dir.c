@@ -24,8 +24,8 @@
 #define OUTPUT_NAME "output"
 
 /*
- * Was this FIFO left by a broker that was killed?  Nobody has it open then, not
- * even its server.  A young one is left alone: it is about to be opened.
+ * Was this FIFO left by a broker that was killed?  No process has it open then,
+ * not even its server.  A young one is left alone: it is about to be opened.
  */
 static bool
 is_left(const char *life)
@@ -89,8 +89,8 @@ open_fifo(const char *path)
 
 /*
  * systemd-tmpfiles(8) removes what is old from /tmp, and the FIFOs and parts of
- * the data never change; but it leaves a directory alone that somebody has
- * locked, with all that is in it.
+ * the data never change; but it leaves a locked directory alone, with all that
+ * is in it.
  */
 static void
 protect(struct server_dir *d)

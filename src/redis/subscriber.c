@@ -24,10 +24,10 @@ struct subscriber {
 	struct io *io;
 	int64_t reply_timeout_ms;
 	uint64_t next;	   /* number of the last probe sent */
-	uint64_t awaited;  /* the one that must come back; 0: none */
+	uint64_t awaited;  /* the probe that must come back; 0: none */
 	int64_t probed_ms; /* when it was sent */
 	bool listening;
-	bool told; /* the log was told that it is down */
+	bool told; /* it was logged that it is down */
 	char why[160];
 	const char *advice;
 };

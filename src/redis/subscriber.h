@@ -43,7 +43,7 @@ void subscriber_free(struct subscriber *s);
  */
 bool subscriber_probe(struct subscriber *s, char *text, size_t size);
 
-/* Takes the answer to the PUBLISH: did anybody listen? */
+/* Takes the answer to the PUBLISH: did any client listen? */
 void subscriber_published(struct subscriber *s, bool heard);
 
 #endif

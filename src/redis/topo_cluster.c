@@ -31,8 +31,8 @@
 #define TICK_MS 250	/* while something is wrong */
 #define CALM_MS 2000	/* while a node may be left */
 #define STEADY_MS 30000 /* while all is well */
-#define HINT_MS 1000	/* a redirection overrides maps for so long */
-#define STALE_MS 10000	/* an older view counts if no newer came for so long */
+#define HINT_MS 1000	/* a redirection overrides maps for this long */
+#define STALE_MS 10000	/* until an older view counts, if no newer came */
 #define DOWN_MS 500	/* until a bucket that is down is tried again */
 
 /* The map. */

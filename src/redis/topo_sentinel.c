@@ -5,9 +5,9 @@
  *
  * The pool follows the Sentinels: at once if more than half of those configured
  * name another address; if fewer do, only when the present master does not
- * serve (it can't be reached, or says that it is no master).  So a few
- * Sentinels that were cut off can't move a broker away from a master that
- * works, and a broker is never stuck with one that does not.
+ * serve (it cannot be reached, or says that it is no master).  So a few
+ * Sentinels that were cut off cannot move a broker away from a master that
+ * works, and a broker is never stuck with a master that does not.
  *
  * An answer only says where to connect.  A wrong one leads to a server whose
  * guard refuses; the outcomes of calls under way on the old server are unknown.

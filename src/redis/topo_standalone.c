@@ -22,7 +22,7 @@
 
 #define RETRY_MS_MAX 2000
 #define OWN_RETRY_MS_MAX 100 /* to our own server */
-#define OWN_QUIET_MS 3000    /* it may take so long to start */
+#define OWN_QUIET_MS 3000    /* it may take this long to start */
 
 /* How long we put up with a replica, at first and at last. */
 #define REPLICA_MS_MIN 5000

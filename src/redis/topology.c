@@ -7,7 +7,7 @@
 #include "redis/pool.h"
 #include "redis/topology.h"
 
-/* The log tells again what stays down, for readers who came later. */
+/* The log repeats what stays down, for readers who came later. */
 #define REMIND_MS (INT64_C(5) * 60 * 1000)
 
 struct pool_config

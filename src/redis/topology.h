@@ -38,7 +38,7 @@ struct topology_env {
 };
 
 struct topology_ops {
-	/* Returns NULL, with a line in why, if it can't work at all. */
+	/* Returns NULL, with a line in why, if it cannot work at all. */
 	struct topology *(*new)(
 	    const struct topology_env *env, char *why, size_t why_size);
 	void (*start)(struct topology *t);
@@ -47,7 +47,7 @@ struct topology_ops {
 	struct pool *(*route)(struct topology *t, uint32_t shard);
 	/* Flushes every pool, at the end of a turn. */
 	void (*flush)(struct topology *t);
-	/* As redis_sentinel(); NULL in modes that have none. */
+	/* Like redis_sentinel(); NULL in modes that have none. */
 	struct link *(*sentinel)(const struct topology *t, size_t i);
 	/* For a server of our own; NULL in modes that have none. */
 	void (*hand_over)(const struct topology *t, struct handed_list *out);

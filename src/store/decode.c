@@ -103,8 +103,8 @@ get_fence(
 	       (*out == 0 || fence_believed((uint64_t)*out, call->seen));
 }
 
-/* The time that is left of a key, which may be a plain client's: as long as it
- * likes. */
+/* The remaining time of a key: any time, because the key may be a plain
+ * client's. */
 static bool
 get_left(const redisReply *array, size_t i, int64_t *out)
 {
@@ -208,7 +208,7 @@ is_complete(enum op_kind kind, const struct outcome *o)
 	return !key || o->status == OUTCOME_GRANTED || o->key_kind <= KEY_PLAIN;
 }
 
-/* Returns what the refusal says, for people. */
+/* Returns what the refusal says, for display. */
 static const char *
 refused_text(struct call *call, const struct refused *r)
 {
@@ -218,7 +218,8 @@ refused_text(struct call *call, const struct refused *r)
 	return text;
 }
 
-/* Nothing can be taken, or kept, for a reason that is no name's alone. */
+/* Nothing can be taken, or kept, for a reason that concerns more than one
+ * name. */
 static void
 report_refused(struct call *call, enum guard_state state, const char *text)
 {
@@ -359,7 +360,7 @@ decode_error(struct call *call, const redisReply *r)
 
 /*
  * From i on, n operations of one kind went as nearly all do.  Returns n, or 0
- * if that can't be.
+ * if that cannot be.
  */
 static unsigned
 decode_row(struct call *call, unsigned i, int64_t n)
@@ -453,7 +454,7 @@ decode_array(struct call *call, const redisReply *r)
 	ran = call->guard.state == GUARD_BLESSED ||
 	      call->guard.state == GUARD_PENDING;
 	if (!ran && r->elements == 1) {
-		/* The brokers mostly agree soon on who votes. */
+		/* In most cases the brokers soon agree on who votes. */
 		if (call->guard.state == GUARD_NODES)
 			set_all(call, OUTCOME_UNSENT, "");
 		else

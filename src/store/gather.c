@@ -1,7 +1,7 @@
 /*
  * The gather writes operations into the open call of their shard, lane and
- * script as they come.  When a call is full, it opens another behind it.  A
- * flush puts the common arguments into the calls and sends them in order.
+ * script as they come.  When a call is full, the gather opens another after it.
+ * A flush puts the common arguments into the calls and sends them in order.
  *
  *	slot (shard, lane) -+- keep:    call, call, [open call]
  *	                    +- acquire: [open call]
@@ -29,24 +29,25 @@
 
 /*
  * A call costs Redis as much as some ten operations, so under load the calls
- * should grow, and not their number: while some are under way, later operations
+ * should become larger, not more: while some are under way, later operations
  * wait for an answer and share a call (group commit: DeWitt et al., SIGMOD
- * 1984).  While the answers of a server near by are on their way it has nothing
- * to do, but not for long, so one call is enough; a server far away would idle
- * for most of a trip, so there one leaves for each CALL_US of it.
+ * 1984).  While the answers of a server near by are on their way, the server
+ * has nothing to do, but not for long, so one call is enough; a server far away
+ * would idle for most of a trip, so one call leaves for each CALL_US of the
+ * trip.
  */
 #define GROUP_MIN 8  /* operations; with fewer there is little to save */
 #define OP_US 3	     /* that Redis takes for an operation in a call */
 #define CALL_US 80   /* a trip to a server near by is not much longer */
 #define CALLS_MAX 16 /* however long the trips are */
-#define TRIPS_REMEMBERED 256 /* the shortest of about so many counts */
+#define TRIPS_REMEMBERED 256 /* the shortest of about this many counts */
 
 #define NONCE_MAX (16 + HISTORY_BYTES + 1)
 
 /* What was sent, could have waited, and was not answered yet. */
 struct traffic {
 	unsigned calls, ops;
-	int64_t trip_ns; /* the shortest of late, or CALL_US; 0: unknown */
+	int64_t trip_ns; /* the shortest recent trip, or CALL_US; 0: unknown */
 };
 
 /* The calls of one shard and lane in this turn.  Owned by the gather. */
@@ -121,8 +122,8 @@ shard_init(struct gather *g, const struct store_config *c, uint32_t i)
 /*
  * The lanes of a shard take turns: if each had a call of its own under way, the
  * calls would be half as large.  But half of many lanes have: one after another
- * they would wait too long for a server that hangs.  A WAIT for replicas keeps
- * its connection from all else, so there each lane is by itself.
+ * they would wait too long for a server that hangs.  A WAIT for replicas blocks
+ * its connection for all else, so with replicas each lane is by itself.
  */
 static void
 slots_init(struct gather *g, bool apart)
@@ -352,7 +353,7 @@ gather_add(struct gather *g, const struct op *op)
 	if (op->kind == OP_ENLIST)
 		voter_set(&g->shards[op->shard], op);
 	if (op->kind == OP_END)
-		gather_saw(g, op->shard, op->fence); /* a message told it */
+		gather_saw(g, op->shard, op->fence); /* known from a message */
 	call->ids[call->nops] = op->id;
 	call->kinds[call->nops++] = op->kind;
 	if (op->timeout_ms > 0 && op->timeout_ms < call->timeout_ms)
@@ -369,8 +370,8 @@ arg_set(struct call *call, unsigned i, const char *s, size_t n)
 
 /*
  * Returns the number that fences must rise above.  All servers of a quorum get
- * the same one, the highest that any of them told or the clock, so that they
- * agree on the next fence.
+ * the same one, the highest that any of them reported or the clock, so that
+ * they agree on the next fence.
  */
 static uint64_t
 hint(const struct gather *g, const struct shard_keys *s)
@@ -400,7 +401,7 @@ seal(struct gather *g, struct call *call)
 	len = snprintf(
 	    nonce, NONCE_MAX, "%016" PRIx64 "%s", rng_next(&g->rng), s->noted);
 	arg_set(call, 0, nonce, (size_t)len);
-	/* A question that is sent behind it finds no note any more. */
+	/* An operation that is sent after it no longer finds a note. */
 	if (call->kinds[call->nops - 1] == OP_IDLE)
 		s->noted[0] = '\0';
 	call->seen = hint(g, s);
@@ -437,7 +438,7 @@ seal(struct gather *g, struct call *call)
 	    call->nargs * sizeof(call->arglen[0]));
 }
 
-/* Are so many calls under way that others may wait for them? */
+/* Are enough calls under way that others may wait for them? */
 static bool
 is_busy(const struct gather *g, const struct traffic *t)
 {
@@ -451,8 +452,8 @@ is_busy(const struct gather *g, const struct traffic *t)
 }
 
 /*
- * The shortest of late counts, less what Redis had to do for us: a longer one
- * may be a queue there, and a pause is not a distance.
+ * The shortest recent trip counts, less the work of Redis for us: a longer trip
+ * may be due to a queue there, and a pause is not a distance.
  */
 static void
 note_trip(struct traffic *t, int64_t trip_us)
@@ -593,7 +594,8 @@ note_history(struct shard_keys *s, const struct call *call)
 	    '\0';
 }
 
-/* Notes every fence told, so that fences rise even if the server forgets. */
+/* Notes every fence reported, so that fences rise even if the server
+ * forgets. */
 static void
 learn(struct gather *g, const struct call *call)
 {

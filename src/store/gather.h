@@ -5,10 +5,11 @@
  *
  *	gather_add() ...            operations are copied
  *	gather_flush(send)          each call goes to send()
- *	call_finish(call, reply)    tells guard and outcomes, keeps the call
+ *	call_finish(call, reply)    reports guard and outcomes, keeps the call
  *
- * It also remembers the highest fence that it was ever told for each shard, and
- * passes it with every call (fences must rise even if a server forgot them).
+ * It also remembers the highest fence that was ever reported for each shard,
+ * and passes that fence with every call (fences must rise even if a server
+ * forgot them).
  *
  * Pure: no I/O, no clock.  Both the daemon and the simulator use it.  Every
  * function may be called from send() and from a store_handler.
@@ -27,8 +28,8 @@ struct store_config {
 	const char *prefix;  /* redis.prefix */
 	const char *broker;  /* its name */
 	uint64_t instance;   /* random, drawn at start */
-	const char *address; /* where people reach it; NULL or "": not told */
-	const char *version; /* of the broker; NULL: none is told */
+	const char *address; /* where users reach it; NULL or "": not told */
+	const char *version; /* of the broker; NULL: not told */
 	const char *http;    /* URL of its page; NULL or "": not told */
 	int64_t lease_ms;
 	unsigned replicas; /* that must confirm; part of the guard's cfg */
@@ -48,7 +49,8 @@ void store_cfg(char out[STORE_CFG_SIZE], const struct store_config *config);
 struct gather *gather_new(const struct store_config *config);
 void gather_free(struct gather *g);
 
-/* The broker tells others from now on that it leaves, or that it does not. */
+/* From now on the broker tells other brokers that it leaves, or that it does
+ * not. */
 void gather_leave(struct gather *g, bool leave);
 
 void gather_add(struct gather *g, const struct op *op);
@@ -57,8 +59,9 @@ bool gather_empty(const struct gather *g);
 /*
  * Builds the calls of all operations added and hands each to send(), which owns
  * it from then on.  Operations added meanwhile wait for the next flush.  While
- * enough are under way, those that can wait stay here and share a call with
- * later ones, which leaves with a flush after the answer of those under way.
+ * enough calls are under way, operations that can wait stay here and share a
+ * call with later operations; that call leaves with a flush after the answer to
+ * those under way.
  */
 typedef void gather_send(void *arg, struct call *call);
 void gather_flush(struct gather *g, gather_send *send, void *arg);
@@ -74,16 +77,16 @@ enum call_verdict call_finish(struct gather *g, struct call *call,
     void *arg);
 
 /*
- * Tells the handler what a decoded call said: the guard once, if a script
+ * Reports to the handler what a decoded call said: the guard once, if a script
  * answered, then one outcome for each operation.  Takes the call back.
  */
 void call_deliver(struct gather *g, struct call *call,
     const struct store_handler *handler, void *arg);
 
-/* Takes a call back without telling anybody. */
+/* Takes a call back without calling a handler. */
 void gather_drop(struct gather *g, struct call *call);
 
-/* Returns the highest fence known of a shard; gather_saw() tells it one. */
+/* Returns the highest fence known of a shard; gather_saw() adds a fence. */
 uint64_t gather_seen(const struct gather *g, uint32_t shard);
 void gather_saw(struct gather *g, uint32_t shard, uint64_t fence);
 

@@ -46,8 +46,8 @@ enum op_flags {
 
 /*
  * What a CLAIM or a TOKEN does, which holds of the same user it means, and how
- * the bound of one that it extends changes.  put.c writes them as the letters
- * of lua/token.lua; NONE: it does not matter.
+ * the bound of a hold that it extends changes.  put.c writes them as the
+ * letters of lua/token.lua; NONE: it does not matter.
  */
 enum how_act {
 	HOW_NO_ACT,
@@ -87,8 +87,8 @@ struct op_how {
 };
 
 /*
- * One operation.  The gather copies it; `name` points into the effects that it
- * came with.  It is answered exactly once, with `id`.
+ * One operation.  The gather copies the operation; `name` points into the
+ * effects that it came with.  It is answered exactly once, with `id`.
  */
 struct op {
 	uint64_t id;
@@ -108,7 +108,7 @@ struct op {
 			       DISOWN: of the window;
 			       TOKEN: below 0: it is over; or what is added to
 			       its bound, of any sign */
-	int64_t linger_ms; /* END: leave a tombstone for so long; 0: none */
+	int64_t linger_ms; /* END: leave a tombstone for this long; 0: none */
 	/* In each union: one argument of the scripts, which has another meaning
 	 * for each operation. */
 	union {
@@ -128,7 +128,7 @@ struct op {
 	uint64_t have;	  /* TAKE, HOLD: permits in use; FORCE: 1 if it is known
 			     that somebody has what a broker has */
 	union {
-		uint64_t need;	      /* TAKE: at least so many more */
+		uint64_t need;	      /* TAKE: at least this many more */
 		uint64_t count;	      /* LATCH; COUNTDOWN: by how much */
 		uint64_t arriving;    /* ARRIVE: parties */
 		uint64_t away_ms;     /* HEARTBEAT: for how long we would not
@@ -136,7 +136,7 @@ struct op {
 		uint64_t left_behind; /* IDLE: holds */
 		uint64_t behind;      /* PASS: tokens behind the next one */
 	};
-	uint64_t want; /* TAKE: at most so many more */
+	uint64_t want; /* TAKE: at most this many more */
 	union {
 		uint64_t limit;	   /* TAKE, HOLD: of permits */
 		uint64_t parties;  /* ARRIVE, PARTY, LEAVE */
@@ -144,8 +144,8 @@ struct op {
 				      after this server time; 0: no end */
 	};
 	int64_t by_ms;	    /* HOLD: not after this server time; 0: no end */
-	int64_t timeout_ms; /* after so long the outcome is unknown */
-	/* TELL: the token whose broker is told.
+	int64_t timeout_ms; /* after this time the outcome is unknown */
+	/* TELL: the broker of this token is told.
 	 * CLAIM, TOKEN, PASS, RETAIN: token and user as they stand in the key.
 	 * CLAIM: of the hold that it makes; TOKEN: of those that it means;
 	 * PASS: of the hold that ends. */
@@ -171,10 +171,10 @@ struct op {
 /*
  * OUTCOME(identifier, "word of the script", LASTING or PASSING)
  *
- * LASTING: something rests on it, so the store must not forget it once it was
- * told; if too few replicas have it, it is UNKNOWN.  Of a PASSING one `alone`
- * says so: its operation may have renewed something all the same, as TAKE does
- * whatever the answer is.
+ * LASTING: something rests on the outcome, so the store must not forget it once
+ * it was reported; if too few replicas have it, the outcome is UNKNOWN.  In a
+ * PASSING outcome `alone` says so: its operation may still have renewed
+ * something, as TAKE does whatever the answer is.
  *
  * UNKNOWN is an answer: the operation may or may not have been carried out.
  * UNSENT was certainly not carried out.
@@ -390,7 +390,7 @@ struct guard_report {
 	const char *text;
 	size_t text_len;
 	uint64_t fence;	     /* the highest fence of the shard */
-	int64_t server_ms;   /* the server's clock in that call; 0: not told */
+	int64_t server_ms;   /* the server's clock in that call; 0: unknown */
 	const char *history; /* the start of its master_replid */
 	size_t history_len;
 	const char *node; /* quorum: its id, ... */
@@ -407,10 +407,11 @@ struct guard_report {
 };
 
 /*
- * May a number that a server or a message tells be a fence?  `seen`: the highest
- * that this broker was told before.  Most fences are near the microseconds since
- * 1970.  One below FENCE_SURE is believed in any case, because to forget it
- * would let fences fall; one from there on might leave no room for others.
+ * May a number from a server or a message be a fence?  `seen`: the highest
+ * fence that this broker has seen before.  Most fences are near the
+ * microseconds since 1970.  A number below FENCE_SURE is believed in any case,
+ * because to forget it would let fences fall; a number from FENCE_SURE on might
+ * leave no room for others.
  */
 static inline bool
 fence_believed(uint64_t fence, uint64_t seen)

@@ -46,7 +46,7 @@ enum op_arg {
 			TAKE, HOLD: slots (lua/semaphore.lua) */
 	ARG_HOW,     /* what TOKEN does; which hold it means; its bound */
 	ARG_NAME,    /* `ID SET FROM HOW` of ENLIST (lua/guard.lua) */
-	ARG_ADDRESS, /* where people reach the broker, or nothing */
+	ARG_ADDRESS, /* where users reach the broker, or nothing */
 	ARG_ABOUT,   /* what else it says about itself */
 	ARG_MAX
 };

@@ -28,7 +28,7 @@ struct shard_keys {
 
 /*
  * Adds the keys and arguments of an operation.  `rows`: acquires and ends go in
- * rows, too; not for servers that vote, which answer each of them by itself.
+ * rows, too; not for servers that vote, which answer each operation by itself.
  */
 void call_put(struct call *call, const struct shard_keys *s,
     const struct op *op, bool rows);

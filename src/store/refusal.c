@@ -2,7 +2,7 @@
  * Reads errors of Redis.
  *
  * A script may have carried something out before it raises an error.  Versions
- * tell such errors in their own ways:
+ * report such errors in different ways:
  *
  *	6	ERR Error running script (call to f_SHA): @user_script:12:
  *		@user_script: 12: TEXT

@@ -11,8 +11,8 @@
  * kept, because that may happen at any time.  LACKS: the same, of a right or a
  * command that only a script finds missing.
  *
- * What an error says is told without what was sent: arguments, which may be
- * passwords, texts of scripts and their digests.
+ * The text of an error is reported without what was sent: without arguments,
+ * which may be passwords, and without texts of scripts and their digests.
  */
 #ifndef LOCKBROKER_STORE_REFUSAL_H
 #define LOCKBROKER_STORE_REFUSAL_H

@@ -106,8 +106,8 @@ call_room(struct call *call, size_t n)
 	return b->mem + b->used - n;
 }
 
-/* Puts n words of argv before the `had` ones that are at `to`.  Their bytes stay
- * where they are. */
+/* Puts n words of argv before the `had` ones that are at `to`.  Their bytes
+ * stay where they are. */
 static void
 words_before(const char **to, size_t *to_len, unsigned had,
     const char *const *from, const size_t *from_len, unsigned n)

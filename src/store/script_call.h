@@ -3,7 +3,7 @@
  * what became of them.
  *
  * The gather (gather.h) builds calls, and keeps finished ones for another use,
- * so that an operation costs no allocation.  Whoever sends a call owns it until
+ * so that an operation costs no allocation.  The sender of a call owns it until
  * call_finish() or call_deliver().
  *
  *	argv:  EVALSHA  sha  numkeys  KEYS ...  ARGV ...
@@ -86,7 +86,7 @@ struct call {
 	uint64_t ids[CALL_RENEWALS_MAX];
 	enum op_kind kinds[CALL_RENEWALS_MAX];
 	int64_t timeout_ms; /* the smallest of the operations */
-	bool can_wait;	    /* keeps nothing that somebody relies on */
+	bool can_wait;	    /* keeps nothing that a client relies on */
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
 	int64_t sent_us;    /* now_awake_us() then; the sender's */
 	int64_t trip_us;    /* until it was answered; 0: it was not; the same */
@@ -94,7 +94,7 @@ struct call {
 	unsigned redirects; /* how often, in a cluster; the topology's */
 	int64_t until_ms;   /* once redirected: its deadline; the same */
 	bool asking;	    /* to be sent after an ASKING; the same */
-	uint64_t seen;	    /* the fence that it tells (gather_seen()) */
+	uint64_t seen;	    /* the fence that it passes (gather_seen()) */
 	void *sender;	    /* the sender's own */
 
 	/* Set by call_decode(). */
@@ -115,19 +115,20 @@ struct call {
 	unsigned ahead;	    /* operations under way when it left, its own too */
 	bool only_ends;	    /* of leases: both scripts can carry them out */
 	struct call *guest; /* whose ends travel with this call; or NULL */
-	enum call_row row;  /* the one of the latest operation ... */
+	enum call_row row;  /* the row of the latest operation ... */
 	int64_t row_ttl_ms; /* ... and what all operations of it share */
 	uint32_t row_reserve;
 	uint32_t row_flags;
 	const char *args[CALL_ARGS_MAX];
 	size_t arglen[CALL_ARGS_MAX];
 	const char *cfg;     /* settings that the guard may disagree with */
-	const char *address; /* where people reach this broker; or "" */
+	const char *address; /* where users reach this broker; or "" */
 	const char *about;   /* VERSION LEASE_MS URL [leaving]; -: no URL */
 	struct call_block *blocks, *block; /* first, current; bytes of argv */
 };
 
-/* Is told what an answer said.  The strings live until the callback returns. */
+/* Receives what an answer said.  The strings live until the callback
+ * returns. */
 struct store_handler {
 	/* Called before the outcomes, if a script answered. */
 	void (*guard)(void *arg, uint32_t shard, int64_t sent_ms,
@@ -149,10 +150,9 @@ void call_reset(struct call *call);
 char *call_room(struct call *call, size_t n);
 
 /*
- * Puts the operations of `guest` before those of `call`: what it ends may be
- * what these take.  `call` owns the guest
- * from then on, because it uses the guest's bytes.  Requires room for all of
- * them.
+ * Puts the operations of `guest` before those of `call`: a lease that the guest
+ * ends may be one that the call takes.  `call` owns the guest from then on,
+ * because it uses the guest's bytes.  Requires room for all of them.
  */
 void call_take_along(struct call *call, struct call *guest);
 
