@@ -1,7 +1,7 @@
 #!lua
--- Takes names that are free, and queues up for names that are not.  Leases that
--- are given back meanwhile may be ended by the same call.
--- It creates keys, so it does not run when memory is full.
+-- Takes names that are free, and queues up for names that are not.  The same
+-- call may also end leases that were released meanwhile.  The script creates
+-- keys, so it does not run when memory is full.
 
 -- include guard.lua
 
@@ -28,8 +28,8 @@ function define_leases()
 
 -- include end.lua
 
--- Gets into the queue, once, behind others or before them.  If nobody waited
--- before, tells the brokers that have the name.
+-- Puts a token into the queue, once, behind others or before them.  If the
+-- queue was empty, tells the brokers that have the name.
 local function queue_up(key, queue, text, holders, first)
 	if first then
 		redis.call("LREM", queue, 0, text)
@@ -44,8 +44,8 @@ local function queue_up(key, queue, text, holders, first)
 	redis.call("PEXPIRE", queue, 2 * (lease_ms + pad_ms))
 end
 
--- Lets a token share a phase that goes on, if nobody waits or if it shares it
--- already.  Returns the fence of the phase, or nil.
+-- Lets a token share a phase that goes on, if nobody waits or if the token
+-- shares it already.  Returns the fence of the phase, or nil.
 local function join(key, queue, shared, token, ttl)
 	admit(key, queue, shared)
 	if redis.call("EXISTS", queue) == 1
@@ -59,8 +59,8 @@ end
 
 -- Takes a name.  Idempotent for one token: if the key holds it already, the
 -- earlier reply was lost or another broker has handed the name over.  Even then
--- it writes, so that a WAIT after it means something.  A free name goes to the
--- head of the queue, whoever calls.
+-- the operation writes, so that a WAIT after it means something.  A free name
+-- goes to the head of the queue, whichever token calls.
 op.acquire = { keys = 3, args = 5,
 run = function(key, queue, shared, seq, ttl, n, how, mode)
 	if not blessed then
@@ -130,9 +130,10 @@ function define_holds()
 
 -- include token.lua
 
--- Takes a free name for a token hold.  Those in the queue before it come first;
--- with a q it gets in line itself.  If the name is not free, the answer says
--- whether it has the hold asked for.  Idempotent for one token and one client.
+-- Takes a free name for a token hold.  Tokens before it in the queue come
+-- first; with a q it gets in line itself.  If the name is not free, the answer
+-- says whether it has the hold asked for.  Idempotent for one token and one
+-- client.
 op.claim = { keys = 3, args = 5,
 run = function(key, queue, shared, seq, ttl, client, how, asked)
 	if not blessed then
@@ -158,7 +159,7 @@ run = function(key, queue, shared, seq, ttl, client, how, asked)
 				phase(value) and sharers(shared) or { owner },
 				what == "f")
 		end
-		-- Who waits looks when the key ends, whosever it is.
+		-- Waiters look when the key ends, whichever broker has it.
 		local answer = described("busy", key, value, asked, how)
 		if answer[3] < 0 then
 			answer[3] = redis.call("PTTL", key)

@@ -1,19 +1,20 @@
 -- Holds of brokers that have gone: token holds, and names that are kept for
 -- nobody (keep=, delay=).  Their keys live on, but if Redis forgot one, nobody
--- would write it again.  So when a broker has gone, one of the others goes
--- through all keys, in steps, and puts its own token into such holds.  The
--- successor of a process does so with the token holds that this hands over:
--- those up to a number.  What has a later one, the process may still doubt; it
--- would end it by its own token.
+-- would write it again.  So when a broker has gone, one of the other brokers
+-- goes through all keys, in steps, and puts its own token into such holds.  The
+-- successor of a process does so with the token holds that the process hands
+-- over: those with numbers up to a limit.  The process may still doubt a hold
+-- with a later number; it would end that hold by its own token.
 --
 -- Keys that end within a lease and a pad are left alone: a server that has
--- forgotten them grants nothing for longer than that (the grace period).  So is
--- what brokers share, and every lease that is only held: its key lives no longer
--- than that, unless the clock was put back, which the mark of its broker shows.
+-- forgotten them grants nothing for longer than that (the grace period).
+-- Shared names are left alone, too, and so is every lease that is only held:
+-- its key lives no longer than that, unless the clock was put back, which the
+-- mark of its broker shows.
 
 local adopt_keys = 500 -- in a step, about
 
--- Returns the next keys of this guard, and the cursor behind them: "0" at the
+-- Returns the next keys of this guard, and the cursor after them: "0" at the
 -- end.  The keys of a bucket of a cluster are all of one slot, and are few.
 local function scan(cursor)
 	local head = string.sub(guard, 1, cut)
@@ -27,7 +28,7 @@ local function scan(cursor)
 	return found[1], found[2]
 end
 
--- Returns the values of any number of keys; what is no string has none.
+-- Returns the values of any number of keys; a key that is no string has none.
 local function values_of(keys)
 	local values = {}
 	for i = 1, #keys, adopt_keys do
@@ -46,8 +47,8 @@ end
 local nobody = "%|%"
 
 -- Puts a hold under a token of this broker.  Returns what the broker must know
--- of it, in a line: fence, for how long it lasts (ms; 0: for ever), client,
--- name.
+-- of the hold, in a line: fence, for how long it lasts (ms; 0: without end),
+-- client, name.
 local function adopt(key, seq, n, client)
 	local rest = redis.call("PTTL", key)
 	if rest >= 0 and rest <= lease_ms + pad_ms or rest < 0 and not client then
@@ -61,8 +62,8 @@ local function adopt(key, seq, n, client)
 		.. string.sub(key, cut + 1) .. "\n"
 end
 
--- Makes a hold of nobody of a tombstone of ours, so that it can be handed over.
--- Idempotent: the window lasts for ttl ms from now on in any case.
+-- Turns a tombstone of ours into a hold of nobody, so that it can be handed
+-- over.  Idempotent: the window lasts for ttl ms from now on in any case.
 op.disown = { keys = 3, args = 2, run = function(key, _, _, seq, ttl)
 	if not blessed then
 		return { "pending" }
@@ -76,7 +77,8 @@ op.disown = { keys = 3, args = 2, run = function(key, _, _, seq, ttl)
 	return { "renewed", n }
 end }
 
--- Who hands token holds over to this broker: broker, number, time; or nil.
+-- Returns which broker hands token holds over to this one: broker, number,
+-- time; or nil.
 local function handed()
 	local from, upto, at = string.match(redis.call("HGET", guard,
 		"h:" .. string.match(me, "^(.*)%.")) or "", "^(%S+) (%d+) (%d+)$")
@@ -85,9 +87,9 @@ local function handed()
 	end
 end
 
--- Goes on with a pass from the cursor.  The holds that it takes up get the
--- tokens from seq on.  The answer has the next cursor ("0": the pass is over)
--- in its first line.  It is `gone` if another broker makes the pass.
+-- Goes on with a pass from the cursor.  The holds that it adopts get the tokens
+-- from seq on.  The answer has the next cursor ("0": the pass is over) in its
+-- first line.  It is `gone` if another broker makes the pass.
 op.adopt = { args = 2, run = function(seq, cursor)
 	if not blessed then
 		return { "pending" }
@@ -127,7 +129,7 @@ op.adopt = { args = 2, run = function(seq, cursor)
 	if next == "0" then
 		redis.call("HDEL", guard, "pass")
 		redis.call("HSET", guard, "passed", start)
-		-- What was said while the pass went on takes another one.
+		-- What was reported during the pass needs another pass.
 		if from and at <= tonumber(start) then
 			redis.call("HDEL", guard,
 				"h:" .. string.match(me, "^(.*)%."))

@@ -16,7 +16,7 @@
 -- A broker's entry keeps the end of a generation until that broker has noted
 -- it.  No generation number is ever used twice, whatever Redis forgets.
 
--- How long that is kept for a broker that was cut off, and may come back.
+-- How long the entry is kept for a broker that was cut off, and may come back.
 local bar_note_ms = 10 * (lease_ms + pad_ms)
 
 local bar_words = { w = "waiting", t = "tripped", x = "broken" }
@@ -30,9 +30,9 @@ end
 
 -- Ends the generation in `state`, tells the other brokers, and begins the next.
 local function bar_next(b, state)
-	-- If the guard was blessed since the generation began, the data may have
-	-- gone back, and brokers may have been told that it tripped.  So it
-	-- trips under another number now.
+	-- If the guard was blessed since the generation began, the data may
+	-- have gone back, and brokers may have been told that the generation
+	-- tripped.  So it trips under another number now.
 	local other = state == "t" and b.times ~= b.now and draw(1)
 	for who, e in pairs(b.at) do
 		if e.state == "w" then
@@ -47,7 +47,7 @@ local function bar_next(b, state)
 			end
 		end
 	end
-	-- In the same history no number can have been told that is higher.
+	-- In the same history no higher number can have been told.
 	b.gen = b.gen and b.id == replid and b.times == b.now and b.gen + 1
 		or draw(1)
 	raise(b.gen)
@@ -81,7 +81,8 @@ local function bar_load(key)
 			end
 		end
 	end
-	-- Another history may lack arrivals of this one, or have them twice.
+	-- Another history may lack arrivals of this history, or have them
+	-- twice.
 	if b.gen and (over or b.id ~= replid) then
 		bar_next(b, "x")
 	elseif b.gen and b.n == 0 and b.times ~= b.now then
@@ -90,8 +91,9 @@ local function bar_load(key)
 	return b
 end
 
--- Sets how long the key lives, and returns the answer.  A later generation of the
--- broker has a higher number than one that tripped under another number.
+-- Sets how long the key lives, and returns the answer.  A later generation of
+-- the broker has a higher number than a generation that tripped under another
+-- number.
 local function bar_answer(b, e)
 	local soon, last = math.huge, now_ms + 2 * (lease_ms + pad_ms)
 	for who, other in pairs(b.at) do
@@ -128,8 +130,8 @@ op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties
 		return bar_answer(b, e)
 	end
 	-- A party joins the generation in which the broker has places, if that
-	-- goes on.  Places that the broker does not know of are those of parties
-	-- that it has given up: they break their generation.
+	-- goes on.  Places that the broker does not know of are those of
+	-- parties that it has given up: they break their generation.
 	if gen > 0 and not (e and e.gen == gen) then
 		return bar_unknown(b, gen)
 	elseif gen > 0 and (e.state ~= "w" or k == 0) then
@@ -158,8 +160,9 @@ op.arrive = { keys = 1, args = 4, run = function(key, _, _, seq, gen, k, parties
 	return bar_answer(b, e)
 end }
 
--- Tells what became of the broker's places in a generation, and keeps them.  The
--- latest came with `seq`; data that went back may have earlier ones only.
+-- Reports what became of the broker's places in a generation, and keeps them.
+-- The latest places came with `seq`; data that went back may have only earlier
+-- ones.
 op.party = { keys = 1, args = 2, run = function(key, _, _, seq, gen)
 	gen = tonumber(gen)
 	local b = bar_load(key)
@@ -173,10 +176,10 @@ op.party = { keys = 1, args = 2, run = function(key, _, _, seq, gen)
 	return bar_answer(b, { state = e.state, gen = gen, base = 0, took = 0 })
 end }
 
--- Leaves the barrier, which breaks a generation that still waits.  If it has
--- tripped, tells so instead (how = l), or forgets it because it is noted (n).  The
--- latest places came with `seq`; data that went back may have earlier ones, which
--- tripped.
+-- Leaves the barrier, which breaks a generation that still waits.  If the
+-- generation has tripped, reports that instead (how = l), or forgets it because
+-- the broker has noted it (n).  The latest places came with `seq`; data that
+-- went back may have earlier ones, which tripped.
 op.leave = { keys = 1, args = 2, run = function(key, _, _, seq, how)
 	local b = bar_load(key)
 	local e = b.at[me]

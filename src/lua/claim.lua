@@ -1,5 +1,5 @@
-		-- A claim that finds its name free, as nearly all do, with nobody
-		-- in the queue.  The operation carries out any other.
+		-- A claim that finds its name free, as nearly all do, with
+		-- nobody in the queue.  The operation carries out any other.
 		local first = math.max(top + 1, lowest)
 		local ttl, done = ARGV[a + 2], false
 		if blessed and redis.pcall("EXISTS", KEYS[k + 1]) == 0 then

@@ -1,5 +1,5 @@
--- What operations have in common.  Both scripts include it where the first one
--- comes that is no row, or that a row could not do.
+-- What operations have in common.  Both scripts include it at the first
+-- operation that is no row, or that a row could not do.
 
 op = {}
 
@@ -11,10 +11,10 @@ local function raise(n)
 	end
 end
 
--- Draws fences that nobody else gets, and returns the first, and how many: n, or
--- as many as microseconds have passed since the last one.  So however many are
--- drawn and thrown away, the counter does not run away from the clock, from
--- which fences begin again after Redis has lost everything.
+-- Draws fences that no other broker gets, and returns the first, and how many:
+-- n, or as many as microseconds have passed since the last fence.  So however
+-- many are drawn and thrown away, the counter does not run away from the clock,
+-- from which fences begin again after Redis has lost everything.
 local function draw(n)
 	local first = math.max(top + 1, lowest)
 	n = math.max(1, math.min(n, now_us - top))
@@ -23,9 +23,9 @@ local function draw(n)
 end
 
 -- Returns the number of a text if it may be a fence; else nil, and notes it.  A
--- number below 2^52 may always be one, and the counter goes on from it.  One
--- from there on would soon leave no room for others: it must be less than 2^32
--- above the highest that the broker was told.
+-- number below 2^52 may always be a fence, and the counter goes on from it.  A
+-- number from 2^52 on would soon leave no room for others: it must be less than
+-- 2^32 above the highest fence that the broker was told.
 local odd_fence
 local function checked(text)
 	local n = tonumber(text)
@@ -35,7 +35,7 @@ local function checked(text)
 	odd_fence = text
 end
 
--- Tells the broker of the first number that was no fence, and its key.
+-- Reports to the broker the first number that was no fence, and its key.
 local function tell_odd(key)
 	if odd_fence and not spoilt then
 		spoilt = key .. " " .. string.sub(odd_fence, 1, 32)
@@ -44,9 +44,9 @@ local function tell_odd(key)
 end
 
 -- A plain client has the name, and would find others warm: marks the guard, at
--- most once a minute.  Each call of any broker tells when that was, for as long
--- as it matters to somebody (`sweep()` in keep.lua).  In a quorum nothing is
--- warm, and nobody else uses a server that its broker has started.
+-- most once a minute.  Each call of any broker reports when that was, for as
+-- long as it matters to any broker (`sweep()` in keep.lua).  In a quorum
+-- nothing is warm, and nobody else uses a server that its broker has started.
 local function met_plain(key)
 	local age_ms = math.abs(now_ms - tonumber(notes or "0"))
 	if ARGV[11] ~= "" or age_ms < 60000 then

@@ -1,7 +1,8 @@
-		-- Ends leases in a row: exclusive ones, without a tombstone, for
-		-- which the broker does not get in line again.  A number in the
-		-- answer stands for that many whose key held their token and for
-		-- which nobody waits.  `end` carries out any other by itself.
+		-- Ends leases in a row: exclusive ones, without a tombstone,
+		-- for which the broker does not get in line again.  A number in
+		-- the answer stands for that many whose key held their token
+		-- and for which nobody waits.  `end` carries out any other by
+		-- itself.
 		local find, pcall = string.find, redis.pcall
 		local keys, queues, count, arg = {}, {}, 0, ARGV[a + 1]
 		while arg and string.byte(arg) <= 57 do -- a digit

@@ -1,9 +1,9 @@
--- The end of a lease or of a place in the queue.  Both scripts have it, behind
+-- The end of a lease or of a place in the queue.  Both scripts include it after
 -- lease.lua.
 
 -- Ends a share of a name.  The last sharer passes the name on, even if its
--- share has just run out: nobody else would, as the share of one that left with
--- a tombstone may outlast those of all others.
+-- share has just run out: no other would, because the share of a sharer that
+-- left with a tombstone may outlast all others.
 local function end_share(key, queue, shared, token, linger)
 	local n = #sharers(shared) -- without those that have run out
 	local had = redis.call("ZSCORE", shared, token)
@@ -25,8 +25,8 @@ local function end_share(key, queue, shared, token, linger)
 	return { had and "ended" or "gone" }
 end
 
--- In a quorum the queue lists the brokers to tell that the name is free, and
--- who had it.  They are told even if its key has just run out.
+-- In a quorum the queue lists the brokers that must be told that the name is
+-- free, and who had it.  They are told even if its key has just run out.
 local function end_in_quorum(key, queue, claim, token, value, linger)
 	if redis.call("GET", claim) == token then
 		redis.call("DEL", claim)
@@ -59,8 +59,8 @@ run = function(key, queue, shared, seq, linger, again)
 	end
 	-- Does the work of parse(), which takes longer.  A token hold does not
 	-- count: it may have the token of a place in the queue, and a message
-	-- about that place may be old.  One of nobody was a tombstone of ours, if
-	-- the reply to `disown` was lost.
+	-- about that place may be old.  A hold of nobody was a tombstone of
+	-- ours, if the reply to `disown` was lost.
 	if value and string.sub(value, 1, #token + 1) == token .. "|"
 		and (not string.find(value, "|", #token + 2, true)
 			or string.sub(value, -4) == "|%|%") then

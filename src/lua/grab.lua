@@ -1,8 +1,8 @@
-		-- Acquires exclusive leases in a row: nearly all find their names
-		-- free.  Grants that follow each other have one answer: their
-		-- first fence, their number, and the fences of each: n, or as
-		-- many as the clock has room for (`draw()` in define.lua).
-		-- `acquire` carries out any other by itself.
+		-- Acquires exclusive leases in a row: nearly all find their
+		-- names free.  Grants that follow each other have one answer:
+		-- their first fence, their number, and the fences of each: n,
+		-- or as many as the clock has room for (`draw()` in
+		-- define.lua).  `acquire` carries out any other by itself.
 		local ttl, n, how = ARGV[a + 1], tonumber(ARGV[a + 2]), ARGV[a + 3]
 		local queues, count, arg = {}, 0, ARGV[a + 4]
 		while arg and string.byte(arg) <= 57 do -- a digit

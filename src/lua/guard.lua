@@ -5,7 +5,7 @@
 --   id    master_replid of the history that is blessed
 --   at    server time (ms) of the latest call of any broker
 --   pend  the present unblessed epoch: replid:nonce
---   epoch its nonce, also when it is blessed: what is shared has that, too
+--   epoch its nonce, also when it is blessed: phases of sharing have it, too
 --   cfg   settings that all brokers must share; grace: their G (ms)
 --   new   set until the first bless of a server never used before
 --   idle  replid under which the last broker left, holding nothing
@@ -22,7 +22,7 @@
 --   h:N   a process of broker N that was replaced and looks after token holds:
 --         `X SEQ MS`; those up to its number SEQ are for its successor, which
 --         goes through all keys for that, and MS is when it said so
---   a:X   where people reach broker X
+--   a:X   where users reach broker X
 --   i:X   what broker X says about itself, as `VERSION LEASE_MS URL`
 --   w:X   for how long broker X keeps a name warm at most (ms; 0: it does not)
 --   old   set while a broker without that is there: then no name is kept warm
@@ -36,16 +36,16 @@
 -- KEYS[2] is the highest fence given out or reserved.
 
 local guard, fence = KEYS[1], KEYS[2]
--- The nonce, followed by the history in which the guard is known to have noted
+-- The nonce, followed by the history in which the guard has certainly noted
 -- this broker.  ARGV[2] is the highest fence that the broker has seen; 6 and 8
 -- to 10 are read where they are needed: numbers take long to read.
 local nonce = string.sub(ARGV[1], 1, 16)
 local cfg, me = ARGV[3], ARGV[4]
 local lease_ms, stall_ms = tonumber(ARGV[5]), tonumber(ARGV[7])
 -- In a quorum of several independent servers: q, then the id that the broker
--- expects here and the set that it goes by, `ID SET`.  Of a server that its only
--- broker has just started: w if it has all that was ever written to it, n if
--- nothing ever was.
+-- expects here and the set that it goes by, `ID SET`.  Of a server that its
+-- only broker has just started: w if it has all that was ever written to it, n
+-- if nothing ever was.
 local quorum = string.byte(ARGV[11]) == 113
 
 local info = redis.call("INFO", "replication")
@@ -63,11 +63,12 @@ if now_us >= 9007199254740992 then
 end
 local now_ms = (now_us - now_us % 1000) / 1000
 
--- With one broker nearly all fences are the ones that it has seen.  What it has
--- not seen may be anything: any client can write the key.  A counter that no
--- broker can have written is overwritten by the greater of what the broker has
--- seen and the clock.  One that may be true is believed, however far ahead of
--- the clock it is, or fences would fall (`checked()` in define.lua).
+-- With one broker nearly all fences are fences that it has seen.  A fence that
+-- it has not seen may be anything: any client can write the key.  A counter
+-- that no broker can have written is overwritten by the greater of what the
+-- broker has seen and the clock.  A counter that may be true is believed,
+-- however far ahead of the clock it is, or fences would fall (`checked()` in
+-- define.lua).
 local stored = redis.call("GET", fence) or "0"
 local seen, top, stored_top, spoilt = tonumber(ARGV[2]), nil, nil, nil
 if ARGV[2] == stored then
@@ -130,8 +131,9 @@ if g[3] ~= cfg then
 end
 
 -- Who votes in a quorum.  A server does not vote for a broker that goes by
--- another set or expects another server here; if it has lost its data, it has
--- lost its id, too.  `enlist` moves it to another set (core/parts/quorum/voters.c).
+-- another set or expects another server here; a server that has lost its data
+-- has lost its id, too.  `enlist` moves it to another set
+-- (core/parts/quorum/voters.c).
 local node, set, open, quiet
 if quorum then
 	local v = redis.call("HMGET", guard, "node", "set", "open")
@@ -146,7 +148,7 @@ if quorum then
 	local free = set == "" or string.find(open, "^[kn]")
 	if id == node and from == set and to ~= set
 		and (how == "m" or how == "u" and free) then
-		-- Only a settled set has one that follows it.
+		-- Only a settled set has a set that follows it.
 		local was, is = tonumber(string.match(set, "^%d+") or "-1"),
 			tonumber(string.match(to, "^%d+"))
 		local _, commas = string.gsub(set, ",", "")
@@ -232,7 +234,7 @@ if not blessed
 	-- must not count as blessed then.
 	redis.call("HDEL", guard, "id")
 end
--- Not with every call, but often enough that no heartbeat is missed.
+-- Not in every call, but often enough that no heartbeat is missed.
 local quiet_ms = math.abs(now_ms - at)
 if quiet_ms >= 250 or quiet_ms >= stall_ms / 6 then
 	redis.call("HSET", guard, "at", now_ms)
@@ -260,14 +262,15 @@ local whole = string.format("%d", 4294967296) == "4294967296"
 local out = { false }
 
 -- Where keys and arguments of the next operation begin.  Nearly all calls
--- consist of rows of one operation that finds its names as usual.  What a script
--- does with them stands in its loop, since making functions takes longer than
--- running such a call.  A row has one word, the arguments that its names have in
--- common, and a number for each, its seq; a name has three keys: its own, its
--- queue's, and its sharers'.
+-- consist of rows of one operation that finds its names as usual.  What a
+-- script does with them stands in its loop, since making functions takes longer
+-- than running such a call.  A row has one word, the arguments that its names
+-- have in common, and a number for each, its seq; a name has three keys: its
+-- own, its queue's, and its sharers'.
 local k, a, words = 3, 12, #ARGV
 
--- Everything else is an operation of the table `op`.  The functions for it are
--- made when there is one.  A row leaves in `odd` what it could not do: the place
--- of the answer, the word of the operation that can, and its arguments.
+-- Everything else is an operation of the table `op`.  Its functions are made
+-- when there is such an operation.  A row leaves in `odd` the part that it
+-- could not do: the place of the answer, the word of the operation that can do
+-- it, and its arguments.
 local op, need, attempt

@@ -18,8 +18,8 @@ while a <= words do
 	if odd and not op then
 -- include define.lua
 
--- Was a broker last heard of so long ago that it has gone?  One that stays away
--- is marked ahead, by at most four times as long.
+-- Was a broker last heard of so long ago that it has gone?  A broker that stays
+-- away is marked ahead, by at most four times as long.
 local function is_silent(ms)
 	return now_ms - ms > lease_ms + pad_ms
 		or ms - now_ms > 5 * (lease_ms + pad_ms)
@@ -43,11 +43,10 @@ local function sentries(watch)
 end
 
 -- Of the brokers that have nothing, two are sentries: they call as often as
--- ever. The others stay away, for longer the more there are, so that about
--- eight call in each stall: if both sentries die, one of these still calls in
--- time.
--- Returns for how long this broker may stay away, at most `most` ms, and marks
--- it until then; 0 if it must call as ever.
+-- usual.  The others stay away, for longer the more there are, so that about
+-- eight call in each stall: if both sentries die, one of the others still calls
+-- in time.  Returns for how long this broker may stay away, at most `most` ms,
+-- and marks it until then; 0 if it must call as usual.
 local function stay_away(watch, reached, most)
 	-- The guard has about 10 fields, then three or four for each broker.
 	local brokers = (redis.call("HLEN", guard) - 10) / (reached and 4 or 3)
@@ -67,8 +66,8 @@ local function stay_away(watch, reached, most)
 end
 
 -- Forgets brokers that have died without signing off: after a day, so that
--- people can see which one is missing, but soon if they are many, or if another
--- of that name was started since.  What they had is looked for once more.
+-- users can see which one is missing, but soon if they are many, or if another
+-- broker of that name was started since.  Their holds are looked for once more.
 local function sweep()
 	local all, seen, gone = redis.call("HGETALL", guard), {}, {}
 	local soon_ms, latest = 10 * (lease_ms + pad_ms), {}
@@ -110,9 +109,9 @@ local function sweep()
 	end
 end
 
--- Has a broker gone since the last pass began?  One that signed off says so; one
--- that died is silent.  One that is marked far ahead, because the clock was put
--- back, may be either.
+-- Has a broker gone since the last pass began?  A broker that signed off says
+-- so; one that died is silent.  A broker that is marked far ahead, because the
+-- clock was put back, may be either.
 local function has_gone(passed, left)
 	if left then
 		return true
@@ -130,8 +129,8 @@ end
 
 -- Once a lease, one broker looks whether another one has gone.  Returns 1 if
 -- this broker is to go through all keys (adopt.lua): it is noted for that.  If
--- the one that was noted before is silent, another one begins anew.  An heir is
--- to do so at once.
+-- the broker that was noted before is silent, another one begins anew.  An heir
+-- is to do so at once.
 local function look_for_gone(heir)
 	local has = redis.call("HMGET", guard, "looked", "pass", "passed", "left")
 	local who, last = string.match(has[2] or "", "^(%S+) %d+ (%d+)$")
@@ -153,7 +152,7 @@ local function look_for_gone(heir)
 end
 
 -- Notes whether a broker is there that knows nothing of warm names: it has no
--- `w:`.  Such a one would tell its clients that they are taken.
+-- `w:`.  Such a broker would tell its clients that warm names are taken.
 local function note_old()
 	local all, of, old = redis.call("HGETALL", guard), {}, false
 	for i = 1, #all, 2 do
@@ -175,14 +174,14 @@ return sentries, stay_away, sweep, look_for_gone, note_old
 
 end
 
--- The call itself is the heartbeat; here a broker says where people reach it,
--- what else they see of it (`about`, an `i:` of the guard), for how long it keeps
--- names warm (ms; the answer says whether an old broker forbids that, and where a
--- plain client was met), and for how long it would stay away (ms; 0: it has
--- something).  A process that was
--- replaced says once up to which number its successor may have its token holds
--- (0: it says nothing).  Now and then a heartbeat sweeps.  Brokers with little
--- to do send nothing else, so this operation is defined at once, too.
+-- The call itself is the heartbeat; here a broker says where users reach it,
+-- what else they see of it (`about`, an `i:` of the guard), for how long it
+-- keeps names warm (ms; the answer says whether an old broker forbids that, and
+-- where a plain client was met), and for how long it would stay away (ms; 0: it
+-- has something).  A replaced process says once up to which number its
+-- successor may have its token holds (0: it says nothing).  Now and then a
+-- heartbeat sweeps.  Brokers with little to do send nothing else, so this
+-- operation is defined at once, too.
 op.heartbeat = { args = 5, run = function(address, most, about, warm, given)
 	local hands = "h:" .. string.match(me, "^(.*)%.")
 	local has = redis.call("HMGET", guard, "a:" .. me, "watch", "swept",
@@ -222,8 +221,8 @@ function define_leases()
 
 -- include lease.lua
 
--- Renews a share.  On a server that is not blessed the phase becomes one of this
--- epoch, unless the broker may no longer vouch for it.
+-- Renews a share.  On a server that is not blessed the phase becomes one of
+-- this epoch, unless the broker may no longer vouch for it.
 local function renew_share(key, shared, token, ttl, late)
 	if not blessed and not late then
 		write_phase(key, phase(redis.call("GET", key)),
@@ -241,13 +240,14 @@ local function renew_shared(key, queue, shared, token, ttl, held, by)
 	local owner, stored = parse(value)
 	local at, late = phase(value), by > 0 and now_ms > by
 	if owner == token and stored >= held then
-		-- A tombstone, or the reply to a convert was lost.
+		-- It is a tombstone, or the reply to a convert was lost.
 		redis.call("PEXPIRE", key, ttl)
 	elseif at == held and (not blessed
 			or goes_on(value) and redis.call("ZSCORE", shared, token)) then
 		renew_share(key, shared, token, ttl, late)
 	elseif not blessed and stored == held and not late then
-		-- The other saw nobody else share it, and left a tombstone.
+		-- The other sharer saw nobody else share it, and left a
+		-- tombstone.
 		local ms = redis.call("PTTL", key)
 		write_phase(key, held, math.max(ms, tonumber(ttl)))
 		redis.call("DEL", shared)
@@ -314,9 +314,9 @@ run = function(key, queue, shared, seq, ttl, held, n, mode)
 	return { "renewed", first, 0, redis.call("EXISTS", queue), "", count }
 end }
 
--- The heir of a handover takes up its lease, only if the key holds exactly its
--- token, or if it was let in to share, which the text `s` says.  It never
--- writes a lease again that is gone.
+-- The heir of a handover takes up its lease, but only if the key holds exactly
+-- its token, or if it was let in to share, as the text `s` says.  It never
+-- writes a lost lease again.
 op.confirm = { keys = 3, args = 3,
 run = function(key, queue, shared, seq, ttl, n)
 	if not blessed then
@@ -344,10 +344,10 @@ end }
 
 -- include end.lua
 
--- Returns a value as others may see it: a token hold's without the client's
--- token, a phase without its epoch, and the first 200 bytes of a plain client's,
--- which may be of any size.  The empty string means that there is no key, and `-`
--- that its value is empty, or might be taken for ours.
+-- Returns a value as others may see it: that of a token hold without the
+-- client's token, a phase without its epoch, and the first 200 bytes of a plain
+-- client's value, which may be of any size.  The empty string means that there
+-- is no key, and `-` that its value is empty, or might be taken for ours.
 local function shown(value)
 	local token, n, client = parse(value)
 	if client then
@@ -371,7 +371,7 @@ function define_holds()
 
 -- Asks about a token hold (q), ends it (r) or extends it (e), if it is the one
 -- meant: an extension to a time that is over ends it, as in Redis.  Or it ends
--- whatever the token of this broker has, the key or a place in the queue (u).
+-- whatever this broker's token has, the key or a place in the queue (u).
 op.token_odd = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	local what, match, bound = string.match(how, "^(.)(.)(.)$")
@@ -419,8 +419,9 @@ run = function(key, queue, shared, seq, ttl, asked, how, client, most)
 	return answer
 end }
 
--- Gives a key back what a step of the server's clock has taken from it: the
--- hold lasts for ttl ms yet by the clock of the broker that looks after it.
+-- Gives a key back the time that a step of the server's clock has taken from
+-- it: the hold still lasts for ttl ms by the clock of the broker that looks
+-- after it.
 local function prolong(key, ttl)
 	local rest = redis.call("PTTL", key)
 	if rest >= 0 and rest < ttl + pad_ms * 3 / 4 then
@@ -430,10 +431,10 @@ end
 
 -- Looks whether a token hold is still this broker's: it is known by its fence,
 -- since the token in the key is new after each extension, also after one whose
--- reply was lost.  Then the answer tells what the key says.  On a server that is
--- not blessed it writes the hold again over a key that is absent or older, as
--- is an older state of the hold itself.  If another broker has written the same
--- hold again, the one that lasts longer stays.
+-- reply was lost.  Then the answer reports what the key says.  On a server that
+-- is not blessed it writes the hold again over a key that is absent or older;
+-- an older state of the hold itself is such a key.  If another broker has
+-- written the same hold again, the hold that lasts longer stays.
 op.retain = { keys = 3, args = 4,
 run = function(key, _, shared, seq, ttl, held, client)
 	local value = redis.call("GET", key)
@@ -462,11 +463,12 @@ end }
 
 -- Asks the brokers that have a name to end their leases, and says when it did,
 -- because it does not mean later holders.  It ends a plain client's key and a
--- token hold itself.  It tells how many brokers listened.  After `by` (server
+-- token hold itself.  It reports how many brokers listened.  After `by` (server
 -- time, ms; 0: no end) it does nothing: nobody awaits the answer any more, and
--- it would hit somebody else.  Behind the value of a phase of sharing it tells
--- the tokens of those who share it.  It ends what has the fence `meant` alone
--- (0: whatever there is): that of a lease's hold only its broker can compare.
+-- it would hit another holder.  After the value of a phase of sharing it
+-- reports the tokens of the sharers.  It ends only a hold that has the fence
+-- `meant` (0: whatever there is): only its broker can compare the fence of a
+-- lease's hold.
 op.force = { keys = 3, args = 4,
 run = function(key, queue, shared, by, who, meant, sure)
 	if tonumber(by) > 0 and now_ms > tonumber(by) then
@@ -583,7 +585,7 @@ run = function(key, queue, shared, seq, ttl, n, mode)
 	return { "granted", first, 0, redis.call("EXISTS", queue), "", count }
 end }
 
--- Tells the value of a name, how long it lasts, and whether anybody waits.
+-- Reports the value of a name, how long it lasts, and whether anybody waits.
 op.status = { keys = 3, args = 0, run = function(key, queue, shared)
 	local value, left_ms = present(key, shared)
 	local owner, _, client = parse(value)
@@ -591,9 +593,9 @@ op.status = { keys = 3, args = 0, run = function(key, queue, shared)
 		not client and keeps_warm(owner) or 0 }
 end }
 
--- Asks the broker that has a name to give it back, if it keeps it for nobody,
--- and to say when it has (`recalled`).  Tells for how long that may take at most;
--- `done`: no such broker has it by now; `gone`: that broker can't be told.
+-- Asks the broker that has a name to release it, if it keeps it for nobody, and
+-- to say when it has (`recalled`).  Reports how long that may take at most;
+-- `done`: no such broker has it by now; `gone`: that broker cannot be told.
 op.recall = { keys = 3, args = 1, run = function(key, _, _, seq)
 	local owner, _, client = parse(redis.call("GET", key))
 	local ms = owner and not client and warm_of(owner) or 0
@@ -614,7 +616,7 @@ op.tell = { keys = 3, args = 2, run = function(key, _, _, token, text)
 		and "done" or "gone" }
 end }
 
--- Tells all brokers that the guard knows: a line for each, with its name, how
+-- Lists all brokers that the guard knows: a line for each, with its name, how
 -- many ms ago it called, its address or `-`, and what it says about itself.
 op.brokers = { args = 0, run = function()
 	local all, of, lines = redis.call("HGETALL", guard), {}, {}
@@ -624,7 +626,7 @@ op.brokers = { args = 0, run = function()
 	for i = 1, #all, 2 do
 		local broker = string.match(all[i], "^b:(.*)$")
 		if broker then
-			-- One that stays away is marked ahead.
+			-- A broker that stays away is marked ahead.
 			local ms = math.max(now_ms - (tonumber(all[i + 1]) or 0), 0)
 			lines[#lines + 1] = string.format("%s " .. whole .. " %s %s",
 				broker, ms, of["a:" .. broker] or "-",
@@ -639,7 +641,7 @@ op.enlist = { args = 1, run = function()
 	return { "done" }
 end }
 
--- Ends an unblessed epoch, if it is still the one that the broker has waited
+-- Ends an unblessed epoch, if it is still the epoch that the broker has waited
 -- through.
 op.bless = { args = 1, run = function(epoch)
 	if not blessed and epoch == pend then
@@ -652,11 +654,11 @@ op.bless = { args = 1, run = function(epoch)
 	return { "done" }
 end }
 
--- Signs a broker off, which leaves so many holds behind.  If no other broker
+-- Signs off a broker that leaves this many holds behind.  If no other broker
 -- can hold anything, it marks the guard idle, so that the next start need not
--- wait, and forgets the other brokers, which were silent too long.  One that was
--- only frozen is noted anew when it calls, and so would notice it if the idle
--- data came back later.
+-- wait, and forgets the other brokers, which were silent too long.  A broker
+-- that was only frozen is noted anew when it calls, and so would notice if the
+-- idle data came back later.
 op.idle = { args = 1, run = function(leaves)
 	redis.call("HDEL", guard, "b:" .. me, "a:" .. me, "i:" .. me, "w:" .. me)
 	if leaves ~= "0" then

@@ -6,7 +6,7 @@
 --   s:BROKER    "SEQ BEFORE AT": the latest count-down of a broker, the count
 --               before it, and when it came; so that a count-down whose reply
 --               was lost is not counted twice
---   a:BROKER    until when a broker wants to be told that the count is 0
+--   a:BROKER    until when to tell a broker that the count is 0
 
 local LATCH_MEMORY = 32 -- brokers whose latest count-down is remembered
 

@@ -1,19 +1,19 @@
--- Leases: the string key of a name holds TOKEN|FENCE of the broker that has
--- it, where TOKEN is BROKER.INSTANCE.SEQ, or @shared|FENCE|EPOCH while brokers
--- share it; TOKEN|FENCE|CLIENT is no lease but a token hold (token.lua).  Any
--- other value is a plain client's and is never overwritten.
+-- Leases: the string key of a name holds TOKEN|FENCE of the broker that has it,
+-- where TOKEN is BROKER.INSTANCE.SEQ, or @shared|FENCE|EPOCH while brokers
+-- share the name; TOKEN|FENCE|CLIENT is no lease but a token hold (token.lua).
+-- Any other value is a plain client's and is never overwritten.
 --
--- A sorted set beside it holds those who share it: tokens by the server time
--- (ms) at which each runs out.  The marker lives at least as long as the last.
+-- A sorted set beside it holds the sharers: tokens by the server time (ms) at
+-- which each runs out.  The marker lives at least as long as the last token.
 --
--- The queue is a list of tokens; "/s" follows one that wants to share.
+-- The queue is a list of tokens; "/s" follows a token that wants to share.
 
 local ours = "^([%w_.-]+%." .. string.rep("%x", 16)
 	.. "%.%d+)|(%d+)(|?)([^%c ]*)$"
 
 -- Returns token and fence (a number) of a value of our form, and of a token
--- hold its CLIENT or CLIENT|USER; nil for any other value, and for one with a
--- fence that can't be ours.
+-- hold its CLIENT or CLIENT|USER; nil for any other value, and for a value
+-- whose fence cannot be ours.
 local function parse(value)
 	if not value or #value > 2400 then
 		return nil -- megabytes would take long to look through
@@ -35,9 +35,9 @@ local function phase(value)
 	return n and checked(n)
 end
 
--- Is this phase known to go on?  Data that went back may have one that ended
--- since: then nobody of this epoch has begun it or written it again.  One without
--- an epoch was written before guards had any.
+-- Is this phase known to go on?  Data that went back may have a phase that
+-- ended since: then no broker of this epoch has begun it or written it again.
+-- A phase without an epoch was written before guards had epochs.
 local function goes_on(value)
 	local epoch = string.match(value, "^@shared|%d+|(%x+)$")
 	return not epoch or epoch == redis.call("HGET", guard, "epoch")
@@ -85,7 +85,7 @@ local function present(key, shared)
 	return value, left_ms
 end
 
--- Writes a phase as one of this epoch.
+-- Writes a phase as a phase of this epoch.
 local function write_phase(key, n, ttl_ms)
 	local epoch = redis.call("HGET", guard, "epoch")
 	redis.call("SET", key, "@shared|" .. string.format(whole, n)
@@ -93,8 +93,9 @@ local function write_phase(key, n, ttl_ms)
 end
 
 -- Returns the fence for whoever joins a phase.  It is new if the phase is not
--- known to go on, because the name may have had a higher one since; nobody counts
--- on the old one any more.  What still has the name there is a keep= or delay=.
+-- known to go on, because the name may have had a higher fence since; no broker
+-- relies on the old fence any more.  Only a keep= or delay= still has the name
+-- there.
 local function joined(key)
 	local value = redis.call("GET", key)
 	if goes_on(value) then
@@ -128,8 +129,8 @@ local function warm_of(token)
 	return tonumber(ms or "0") or 0
 end
 
--- Does it keep any?  Then a name that it has may be free (op.recall in keep.lua):
--- 1, else 0.
+-- Does the broker keep any?  Then a name that it has may be free (op.recall in
+-- keep.lua): returns 1, otherwise 0.
 local function keeps_warm(token)
 	return token and warm_of(token) > 0 and 1 or 0
 end
@@ -140,8 +141,8 @@ local function entry(text)
 	return token or text, token ~= nil
 end
 
--- Lets in together all at the head of the queue who want to share.  Each has a
--- pad to confirm.
+-- Lets in together all tokens at the head of the queue that want to share.
+-- Each has a pad to confirm.
 local function admit(key, queue, shared)
 	while true do
 		local token, shares = entry(redis.call("LINDEX", queue, 0) or nil)

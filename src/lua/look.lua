@@ -1,9 +1,9 @@
--- Tells people what exists under a name, and changes nothing.  Locks,
+-- Reports to users what exists under a name, and changes nothing.  Locks,
 -- semaphores, latches and barriers have separate names; a look at a lock also
--- tells in bits which others have the same name (2: semaphore, 4: latch, 8:
--- barrier), and the address of the broker that has the lock.
+-- shows in bits which other objects have the same name (2: semaphore, 4: latch,
+-- 8: barrier), and the address of the broker that has the lock.
 
--- Returns the limit and the free permits; nil if nobody has or awaits any.
+-- Returns the limit and the free permits; nil if no broker has or awaits any.
 local function look_semaphore(key)
 	if redis.call("EXISTS", key) == 0 then
 		return nil

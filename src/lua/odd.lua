@@ -1,4 +1,5 @@
-	-- Runs what is no row, or what a row has left.  It is the end of the loop.
+	-- Runs an operation that is no row, or that a row has left.  It is the
+	-- end of the loop.
 	if odd == true then
 		local o = op[word] or need(word)
 		if o.many then

@@ -1,10 +1,11 @@
--- Token holds (token.lua) as nearly always: a client ends or extends a hold that
--- this broker looks after, and no other waits for it in Redis.  That needs none
--- of the functions that any other operation on a token hold needs.
+-- Token holds (token.lua) in the usual case: a client ends or extends a hold
+-- that this broker looks after, and no other broker waits for it in Redis.
+-- That needs none of the functions that any other operation on a token hold
+-- needs.
 
 function define_usual()
 
--- Returns an operation that carries out whatever the usual one does not.
+-- Returns an operation for the cases that the usual operation does not cover.
 local function odd(word)
 	if not op[word] then
 		define_leases()
@@ -54,8 +55,8 @@ end }
 
 -- Ends a token hold and gives the name at once to the next token that waits at
 -- this broker, if nobody else waits for it: the queue is empty, or has only the
--- broker's own place (core/parts/token/poll.c), which leaves if no token is behind the
--- heir.  If others wait, the name is theirs.
+-- broker's own place (core/parts/token/poll.c), which leaves if no token is
+-- behind the heir.  If other brokers wait, the name is theirs.
 op.pass = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, place, heir, behind)
 	local fence = blessed and fence_of(key, asked)

@@ -1,10 +1,10 @@
-		-- Renews leases in a row: exclusive ones, with one ttl in common,
-		-- that draw no fences.  Each has only its seq, and two keys: its
-		-- name and its queue.  One command reads all values, and one
-		-- asks whether anybody waits for any of the names.  A number in
-		-- the answer stands for that many renewals that went as nearly
-		-- all do.  A renewal that needs more than this is answered
-		-- `again`, and the broker sends it by itself.
+		-- Renews leases in a row: exclusive ones, with one ttl in
+		-- common, that draw no fences.  Each has only its seq, and two
+		-- keys: its name and its queue.  One command reads all values,
+		-- and one asks whether anybody waits for any of the names.  A
+		-- number in the answer stands for that many renewals that went
+		-- as nearly all do.  A renewal that needs more than this is
+		-- answered `again`, and the broker sends it by itself.
 		local find, pcall = string.find, redis.pcall
 		local keys, queues, n, ttl = {}, {}, 0, ARGV[a + 1]
 		while tonumber(ARGV[a + n + 2]) do

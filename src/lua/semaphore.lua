@@ -1,7 +1,7 @@
 -- Semaphores: permits are leased by brokers on behalf of their sessions.
 --
 -- KEYS[k] is one hash:
---   limit     the one that those who have permits go by
+--   limit     the limit that brokers with permits go by
 --   turn      the last place given in the queue
 --   p:BROKER  "PERMITS TILL SEQ": what a broker has, till then (server ms)
 --   q:BROKER  "PLACE NEED CLAIM TILL": it waits for NEED more; CLAIM is 0, or
@@ -59,11 +59,11 @@ local function sem_set(s, n, seq)
 	end
 end
 
--- Sets which slots this broker has: those that it says its sessions have, and up
--- to `room` new ones, the lowest that nobody has.  Returns all of them as text.
--- `said` is "NEW:K,K", at most so many new ones; or nothing.  A slot that another
--- one has, too, is not ours; unless it said so before a failover, and since then
--- nothing, so that it may have given it back.
+-- Sets which slots this broker has: the slots that it says its sessions have,
+-- and up to `room` new ones, the lowest that no broker has.  Returns all of
+-- them as text.  `said` is "NEW:K,K", at most NEW new ones; or nothing.  A slot
+-- that another broker has, too, is not ours; unless that broker said so before
+-- a failover, and nothing since then, so that it may have given the slot back.
 local function sem_slots(s, said, room)
 	local new, list = string.match(said, "^(%d+):(.*)$")
 	local theirs, mine, k = {}, {}, 0
@@ -115,9 +115,9 @@ local function sem_leave(s, who)
 end
 
 -- If there is room for the head of the queue, tells it so, and tells the next
--- when to look in case the head does not come.  Drops a broker that does not
--- listen or come; if that still waits, it looks once a lease.  Stops at `stop`,
--- unless nil.
+-- broker when to look in case the head does not come.  Drops a broker that does
+-- not listen or come; if that broker still waits, it looks once a lease.  Stops
+-- at `stop`, unless nil.
 local function sem_wake(s, stop)
 	while s.queue[1] and s.queue[1].who ~= stop do
 		local q = s.queue[1]
@@ -139,8 +139,8 @@ local function sem_wake(s, stop)
 	end
 end
 
--- Sets how long the key lives, and returns the answer: the slots and permits that
--- this broker has, and the permits that nobody has.
+-- Sets how long the key lives, and returns the answer: the slots and permits
+-- that this broker has, and the permits that no broker has.
 local function sem_answer(s, word, limit)
 	if s.used == 0 and #s.queue == 0 then
 		redis.call("DEL", s.key)
@@ -156,7 +156,7 @@ local function sem_answer(s, word, limit)
 end
 
 -- This broker uses `have` permits and gives back whatever else it has; it takes
--- up to `want` more, or none if it can't have `need`.  Stating totals makes it
+-- up to `want` more, or none if it cannot have `need`.  Stating totals makes it
 -- idempotent.
 op.take = { keys = 1, args = 7, run = function(key, _, _, seq, have, need, want,
 	limit, how, slots)
@@ -167,8 +167,8 @@ op.take = { keys = 1, args = 7, run = function(key, _, _, seq, have, need, want,
 	limit = tonumber(limit)
 	local s = sem_load(key)
 	local mine = s.has[me]
-	-- Some were forgotten; or a later operation has run, and this one lay in a
-	-- socket for long.
+	-- Some permits were forgotten; or a later operation has run, and this
+	-- one lay in a socket for long.
 	if have > sem_mine(s) or mine and mine.seq > tonumber(seq) then
 		return { "lost" }
 	end

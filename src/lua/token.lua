@@ -1,14 +1,15 @@
--- Token holds ("Lock libraries" in lockbroker-resp(7)): keys that have a third
+-- Token holds ("Lock libraries" in lockbroker-resp(7)): keys with a third
 -- field, the client's token, and a fourth if the client has a user, both with
 -- %XX for bytes that could be mistaken.  No broker vouches for such a key, so
 -- any broker may end it or take it over; TOKEN says which broker looks after
--- it: ends it at its bound, and writes it again if Redis forgets it.
+-- it: that broker ends it at its bound, and writes it again if Redis forgets
+-- it.
 --
--- The key outlives the bound that the client has asked for by a pad, which pays
--- for steps of the server's clock, as that of a lease does.  So it ends by
--- itself only where no broker has ended it.
+-- The key outlives the bound that the client has asked for by a pad, which
+-- makes up for steps of the server's clock, as the pad of a lease does.  So the
+-- key ends by itself only where no broker has ended it.
 
--- What a Lua number holds: no bound is later than that.
+-- The largest integer of a Lua number: no bound is later than that.
 local most_ms = 2 ^ 53 - 1
 
 -- Writes a token hold; a ttl of 0 means that it never ends.
@@ -21,8 +22,8 @@ local function hold(key, token, n, ttl, client)
 	end
 end
 
--- Returns for how long (ms) a token hold lasts yet; -1: it has no bound.  0: it
--- is over, and its broker is about to end it, if there is that broker.
+-- Returns for how long (ms) a token hold still lasts; -1: it has no bound. 0:
+-- it is over, and its broker, if that is still there, is about to end it.
 local function lasts_yet(key)
 	local rest = redis.call("PTTL", key)
 	return rest < 0 and rest or math.max(0, rest - pad_ms)
@@ -39,14 +40,14 @@ local function depth_of(token)
 	return tonumber(depth), plain
 end
 
--- Returns the latch of the request that has given back a level last (%yLATCH
+-- Returns the latch of the latest request that has given back a level (%yLATCH
 -- behind the depth), or nil.
 local function latch_of(stored)
 	return string.match(stored, "^[^|]*%%x%d+%%y(%x+)")
 end
 
--- Returns a stored hold with that depth, and that latch; with the one that it has
--- if that is nil.
+-- Returns a stored hold with that depth, and that latch; if the latch is nil,
+-- with the latch that the hold has.
 local function with_depth(stored, depth, latch)
 	local plain, was, user =
 		string.match(stored, "^([^|]*)%%x%d+([^|]*)(.*)$")
@@ -54,9 +55,9 @@ local function with_depth(stored, depth, latch)
 		.. (latch and "%y" .. latch or was) .. user
 end
 
--- Does a stored hold match the one asked for?  Its user must be the same, and
--- its token equal (x), begin with the one asked for (p), differ (n), or be any
--- (a); or both are counted, and of one token (c).
+-- Does a stored hold match the requested hold?  Its user must be the same, and
+-- its token equal (x), begin with the requested token (p), differ (n), or be
+-- any (a); or both are counted, and of one token (c).
 local function means(stored, asked, how)
 	local token, user = client_of(stored)
 	local wanted, who = client_of(asked)
@@ -78,9 +79,9 @@ local function means(stored, asked, how)
 end
 
 -- Returns an answer that describes a name: free (0), a token hold (1), a
--- session's (2), or a plain client's (3); then whether it is the hold asked for
--- (1), and whether it is of the same user (2).  A session's may be kept for
--- nobody: its fourth number is 1 then.
+-- session's (2), or a plain client's (3); then whether it is the requested hold
+-- (1), and whether it is of the same user (2).  A session's name may be kept
+-- for nobody: its fourth number is 1 then.
 local function described(status, key, value, asked, how)
 	local owner, fence, client = parse(value)
 	local kind = client and 1 or (owner or phase(value)) and 2
@@ -105,8 +106,8 @@ local function took(token, key)
 	end
 end
 
--- Tells the first in the queue in how many ms the key of a token hold ends that
--- lasts for `ms`, which may be sooner than it was told before.
+-- Tells the first in the queue in how many ms the key of a token hold that
+-- lasts for `ms` ends: that may be sooner than it was told before.
 local function tell_end(key, queue, ms)
 	local first = entry(redis.call("LINDEX", queue, 0) or nil)
 	if first and ms > 0 then
@@ -114,12 +115,13 @@ local function tell_end(key, queue, ms)
 	end
 end
 
--- Returns for how many ms from now a hold is to last whose bound is changed: 0
--- for ever, -1 if it is over; nil if the hold stays as it is.  `bound` says on
--- which terms: the end is set to ttl ms from now (r), only if there is a bound
--- (b) or none (u), or if the end moves later (l) or earlier (s) by that; or it
--- is put off by ttl ms (a), but not beyond `most` ms from now (0: no limit).  A
--- ttl of 0 takes the bound away; one below 0 was over before.
+-- Returns how many ms from now a hold with a changed bound is to last: 0 if
+-- without end, -1 if it is over; nil if the hold stays as it is.  `bound` says
+-- on which terms: the end is set to ttl ms from now (r), only if there is a
+-- bound (b) or none (u), or if the end moves later (l) or earlier (s) by that;
+-- or it is put off by ttl ms (a), but not beyond `most` ms from now (0: no
+-- limit).  A ttl of 0 removes the bound; a bound with a ttl below 0 was over
+-- before.
 local function lasts_anew(rest, ttl, bound, most)
 	local ms = tonumber(ttl)
 	if bound == "a" then
