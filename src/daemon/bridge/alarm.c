@@ -1,7 +1,7 @@
 /*
  * The alarm is a timerfd, because libevent's timers run on CLOCK_BOOTTIME,
- * which stands still while the machine sleeps: an event that fell due meanwhile
- * would come late by the time that was left when the machine fell asleep.
+ * which stands still while the machine sleeps: an event that fell due during
+ * the sleep would come late by the remaining time when the machine fell asleep.
  *
  * Most deadlines are put off before they come, and an alarm that comes too
  * early does no harm.  So an alarm is only ever moved forward, and most turns

@@ -1,5 +1,5 @@
 /*
- * A moment at which the loop has to wake, on the clock of now_ms().
+ * A moment at which the loop must wake, on the clock of now_ms().
  */
 #ifndef LOCKBROKER_DAEMON_BRIDGE_ALARM_H
 #define LOCKBROKER_DAEMON_BRIDGE_ALARM_H

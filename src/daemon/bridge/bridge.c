@@ -23,8 +23,8 @@ step(struct broker *b, struct core_event *ev)
 	b->hooks->carry_out(b);
 }
 
-/* Has the core tell all losses before the event, however many there are.  None
- * is due at the time of the event, for which that was asked. */
+/* Has the core report all losses before the event, however many there are.  At
+ * the time of the event, for which the core was asked, none is due. */
 void
 bridge_step(struct broker *b, struct core_event *ev)
 {
@@ -81,7 +81,7 @@ bridge_answer(
 }
 
 /*
- * What a broker is doing, in a few words: for the log, and for people.
+ * What a broker is doing, in a few words: for the log, and for users.
  */
 
 struct upgrade *
@@ -129,7 +129,7 @@ broker_counts(struct broker *b)
 		gauges.locks_held - gauges.tokens + gauges.permits_held };
 }
 
-/* Told twice, it is the same second, unless the clock is set. */
+/* Two calls return the same second, unless the clock is set. */
 int64_t
 broker_paused_since_ms(const struct core_gauges *gauges)
 {

@@ -48,8 +48,8 @@ struct bridge_hooks {
 	/* Carries out the effects of a step; steps the core no further. */
 	void (*carry_out)(struct broker *b);
 
-	/* Takes the answer to a request that no client has made.  Returns false
-	 * if `ref` is a client's. */
+	/* Takes the answer to a request that no client made.  Returns false if
+	 * `ref` is a client's. */
 	bool (*takes)(struct broker *b, struct conn *c, uint64_t ref,
 	    const struct wire_reply *reply);
 
@@ -93,15 +93,15 @@ struct broker {
 	struct job_list jobs; /* lists that are being made */
 	bool failed;
 	bool stopping;
-	/* Leaving since then, and until then at the latest; 0: is not. */
+	/* Leaving since when, and until when at the latest; 0: is not. */
 	int64_t leaving_ms, leave_ms;
 	bool draining; /* leaves without a successor */
-	/* Draining: it has been replaced by none, and has its Unix sockets, where
-	 * an administrator may take that back. */
+	/* Draining: no process has replaced it, and it has its Unix sockets,
+	 * where an administrator may cancel the drain. */
 	bool keeps_local;
-	/* Leaving: its places are kept, for the case that the successor ends. */
+	/* Leaving: its places are kept, in case the successor ends. */
 	bool may_return;
-	bool keeps_http; /* leaving: who has replaced it has HTTP elsewhere */
+	bool keeps_http; /* leaving: its successor has HTTP elsewhere */
 	/* Leaving: our Redis stays even if the successor is killed. */
 	bool server_stays;
 };
@@ -115,7 +115,7 @@ void bridge_step(struct broker *b, struct core_event *ev);
  */
 int64_t bridge_valid_ms(struct broker *b, const struct conn *c);
 
-/* Has the core tell and give back what has run out by now. */
+/* Has the core report and release all that has run out by now. */
 void bridge_catch_up(struct broker *b);
 
 /* The session on whose behalf a connection makes requests. */

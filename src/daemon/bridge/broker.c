@@ -244,12 +244,12 @@ set_alarm(struct broker *b)
 	alarm_set(b->alarm, at_ms);
 }
 
-#define GRANTS_US 500 /* for telling grants in a turn */
+#define GRANTS_US 500 /* for sending grants in a turn */
 
 /*
  * Very many grants at once take some turns: meanwhile answers of Redis are
- * read, renewals leave, and losses are told.  What a client has asked behind the
- * request that is granted, as libraries ask for `valid=`, is answered along with
+ * read, renewals leave, and losses are told.  A request that a client sent
+ * after the granted one, as libraries ask for `valid=`, is answered along with
  * it.
  */
 static void
@@ -270,9 +270,10 @@ tell_grants(struct broker *b)
 }
 
 /*
- * Clients that have lost something hear of it before Redis does, from which
- * others would hear, and before any other client here.  front_hurry() tells
- * them; it comes before each redis_flush(), and first of all in front_flush().
+ * Clients that have lost something are told before Redis, from which other
+ * brokers would learn it, and before any other client here.  front_hurry()
+ * tells them; it comes before each redis_flush(), and first of all in
+ * front_flush().
  */
 bool
 broker_turn(struct broker *b)

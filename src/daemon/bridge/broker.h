@@ -56,40 +56,41 @@ bool broker_turn(struct broker *b);
 
 /*
  * Takes the settings that may change from the changed configuration.  Frees
- * `was`, its users of before, once no client points to them any more.  Returns
+ * `was`, its previous users, once no client points to them any more.  Returns
  * true if certificates are read again, too.
  */
 bool broker_reload(
     struct broker *b, const struct config *config, struct users *was);
 
-/* Who replaces it, and whom it has replaced; never NULL. */
+/* The process that replaces it, and those that it has replaced; never NULL. */
 struct upgrade *broker_succession(const struct broker *b);
 
-/* Has clients wait who come meanwhile. */
+/* Has new clients wait as long as this is on. */
 void broker_hold_back(struct broker *b, bool hold);
 
 /*
  * The sockets are this process' alone from now on: it accepts clients.  Until
- * then it only listens, if another one is to hand over to it.
+ * then it only listens, if another process is to hand over to it.
  */
 void broker_take_over(struct broker *b);
 
 /*
- * There is a successor: serves the clients that it has until they go.
- * may_return: it keeps its places, without accepting, until one of the two that
- * follow.
+ * There is a successor: serves the present clients until they go.  may_return:
+ * keeps its places, without accepting, until broker_return_no_more() or
+ * broker_return().
  */
 void broker_leave(struct broker *b, bool may_return);
 void broker_return_no_more(struct broker *b);
-/* The successor has ended: this one is the broker again. */
+/* The successor has ended: this process is the broker again. */
 void broker_return(struct broker *b);
-/* That has left a moment ago: takes over its token holds. */
+/* The old process has left a moment ago: takes over its token holds. */
 void broker_inherit(struct broker *b);
 
 /*
- * Of what was handed to the process that is to take over, it has taken those:
- * the others are kept, and accept also while this process leaves, which it does
- * not do as long as there are any.  Those of HTTP are kept together, to its end.
+ * The process that is to take over has taken some of the sockets that were
+ * handed to it: the others are kept, and also accept while this process leaves,
+ * which it does not do as long as there are any.  Those of HTTP are kept
+ * together, to the end of this process.
  *
  * broker_give_up_places(): closes all that are not kept.
  */
@@ -100,14 +101,14 @@ void broker_give_up_places(struct broker *b);
 bool broker_keeps_places(const struct broker *b);
 
 /* Closes all places; all but Unix sockets; and opens them again, or says in
- * `why` which one can't be opened, and leaves them closed. */
+ * `why` which one cannot be opened, and leaves them closed. */
 void broker_close_places(struct broker *b);
 void broker_local_only(struct broker *b);
 bool broker_listen_again(struct broker *b, struct buf *why)
     __attribute__((warn_unused_result));
 
 /*
- * Without a successor: takes no more clients, turns those away that hold
+ * Without a successor: takes no more clients, turns away clients that hold
  * nothing, and serves the others.  broker_left(): nothing is held any more (and
  * if there is a successor, nobody is connected), or broker.leave is over; then
  * stop.
@@ -119,8 +120,8 @@ void broker_drain(struct broker *b);
 bool broker_drain_no_more(struct broker *b, struct buf *why)
     __attribute__((warn_unused_result));
 bool broker_draining(const struct broker *b);
-/* How long it would serve those that hold something, or does so still; 0:
- * without end, or not any more. */
+/* How long it would serve clients that hold something, or still does; 0:
+ * without end, or no longer. */
 int64_t broker_leave_left_ms(const struct broker *b);
 /* Is there a successor? */
 bool broker_leaving(const struct broker *b);
@@ -128,20 +129,20 @@ bool broker_left(const struct broker *b);
 void broker_tell_left(struct broker *b); /* to the log */
 
 /*
- * Gives back all names and tells all clients; then wait for broker_stopped().
+ * Releases all names and tells all clients; then wait for broker_stopped().
  */
 void broker_stop(struct broker *b);
 bool broker_stopped(const struct broker *b);
 
 bool broker_stopping(const struct broker *b);
 
-/* The broker can't go on at all; the log says why. */
+/* The broker cannot go on at all; the log says why. */
 bool broker_failed(const struct broker *b);
 
-/* Adds one line for people: `Redis up, 17 locks held, 3 waiters`. */
+/* Adds one line for users: `Redis up, 17 locks held, 3 waiters`. */
 void broker_status(struct broker *b, struct buf *out);
 
-/* Counts for the log: what there is when the broker begins to stop. */
+/* Counts for the log when the broker begins to stop. */
 struct broker_counts {
 	uint64_t sessions, locks, waiters;
 	uint64_t holds; /* locks and permits that a drain waits for */
@@ -149,7 +150,7 @@ struct broker_counts {
 
 struct broker_counts broker_counts(struct broker *b);
 
-/* Writes why new locks can't be granted, and since when.  Requires that the
+/* Writes why new locks cannot be granted, and since when.  Requires that the
  * broker is not ready. */
 struct core_gauges;
 void broker_why(const struct core_gauges *gauges, struct buf *out);

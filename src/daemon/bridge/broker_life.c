@@ -29,9 +29,9 @@
 /* The start. */
 
 /*
- * How many fences come with a lease: so often a name passes on here while Redis
- * is away.  The scripts give fewer where fences would overtake the time in
- * microseconds, from which they begin again after Redis has lost everything.
+ * How many fences come with a lease: a name can pass on here that often while
+ * Redis is away.  The scripts give fewer where fences would overtake the time
+ * in microseconds, from which they begin again after Redis has lost everything.
  */
 #define FENCES 8
 
@@ -46,8 +46,8 @@ core_settings(struct core_config *out, const struct config *config, bool first)
 	out->address = config->broker.address;
 	out->shards = redis_shards(config);
 	out->lanes = config->redis.connections;
-	/* What is new to a process that takes over may have lost its data: the
-	 * one before it has holds there. */
+	/* A server that looks new to a process that takes over may have lost
+	 * its data: the process before it has holds there. */
 	out->trust_new = config->redis.trust_new && first;
 	out->failover = config->redis.mode == CONFIG_MODE_SENTINEL ||
 			config->redis.mode == CONFIG_MODE_CLUSTER;
@@ -60,7 +60,7 @@ core_settings(struct core_config *out, const struct config *config, bool first)
 	out->audit = config->log.audit;
 	out->debug = config->log.level == LOG_LEVEL_DEBUG;
 	out->locks = config->locks.limits;
-	/* Nobody else is there who would have to be let in. */
+	/* There is no other broker that would have to be let in. */
 	if (out->locks.warm_ms == WARM_AUTO &&
 	    config->redis.mode == CONFIG_MODE_EMBEDDED)
 		out->locks.warm_ms = config->locks.lease_ms / WARM_AUTO_PART;
@@ -101,7 +101,7 @@ init_resp(struct broker *b, const struct resp_scripts *more)
 	resp_audiences_init(b);
 }
 
-/* What is made before all else. */
+/* Parts that are made before all others. */
 static void
 free_first(struct broker *b)
 {
@@ -122,7 +122,7 @@ hand_over(struct broker *b, struct handed_list *out)
 	redis_hand_over(b->redis, out);
 }
 
-/* One that can't go on leaving is drained to its end. */
+/* A process that cannot go on leaving is drained to its end. */
 static void
 drain_no_more(struct broker *b)
 {
@@ -148,8 +148,8 @@ static const struct upgrade_hooks upgrade_hooks = {
 	.seek = seeker_begin,
 };
 
-/* An embedded server of the new process would be another Redis: it is not even
- * made. */
+/* An embedded server of the new process would be another Redis, so it is not
+ * even made. */
 static bool
 fits(const struct broker *b)
 {
@@ -240,7 +240,7 @@ broker_free(struct broker *b)
 {
 	if (b == NULL)
 		return;
-	/* Those that this one has replaced may come back to its paths. */
+	/* Processes that this one has replaced may come back to its paths. */
 	if (!b->stopping && !upgrade_stopped(b->upgrade))
 		front_share_paths(b->front, true);
 	lists_fini(b);

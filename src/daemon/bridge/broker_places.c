@@ -63,7 +63,7 @@ broker_accept_when_ready(struct broker *b)
 	if (b->accept_ms == 0)
 		return;
 	core_gauges(b->core, now_ms(), &gauges);
-	/* If the length of the wait is known, clients may as well hear it. */
+	/* If the length of the wait is known, clients may as well be told. */
 	if (!gauges.ready && gauges.grace_ms == 0 && now_ms() < b->accept_ms)
 		return;
 	b->accept_ms = 0;
@@ -105,7 +105,7 @@ broker_listen(struct broker *b, int first, size_t n)
 	if (b->config->redis.mode == CONFIG_MODE_EMBEDDED)
 		b->accept_ms = now_ms() + ACCEPT_MS;
 	held_back = !broker_accepts(b);
-	/* The process that speaks TLS is told when all is there. */
+	/* The TLS process is told when all is there. */
 	front_hold_back(b->front, held_back);
 	monitor_hold_back(b->monitor, held_back);
 	for (i = 0; ok && i < n; i++)

@@ -23,7 +23,7 @@ leave(struct broker *b)
 	struct core_event ev = { .kind = CORE_LEAVE };
 	int64_t most_ms = b->config->broker.leave_ms;
 
-	/* One that was replaced may be drained, too: its time runs on. */
+	/* A replaced process may be drained, too: its time continues. */
 	if (b->leaving_ms == 0) {
 		b->leaving_ms = now_ms();
 		b->leave_ms = most_ms > 0 ? b->leaving_ms + most_ms : INT64_MAX;
@@ -105,7 +105,7 @@ broker_drain(struct broker *b)
 	leave(b);
 }
 
-/* Returns false if it can't. */
+/* Returns false if it cannot. */
 static bool
 take_back(struct broker *b, struct buf *why)
 {
@@ -151,11 +151,11 @@ broker_leaving(const struct broker *b)
 	return b->leaving_ms != 0 && !b->draining;
 }
 
-/* Are all gone who came through the places of this process? */
+/* Have all clients gone that came through the places of this process? */
 static bool
 is_deserted(const struct broker *b)
 {
-	/* While the places are kept, nobody tells who shakes hands. */
+	/* While the places are kept, TLS handshakes are not reported. */
 	return front_count(b->front) == 0 && !tls_shakes(b) &&
 	       !broker_keeps_places(b) &&
 	       !(b->may_return && b->relay != NULL) &&

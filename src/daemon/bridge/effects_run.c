@@ -34,8 +34,8 @@ may_see_circle(const struct broker *b, const struct conn *c, struct span circle)
 	return true;
 }
 
-/* The text of an error, without the names of a circle of which the client may not
- * look at each. */
+/* The text of an error; without the names of a circle if the client may not
+ * look at each of them. */
 static struct span
 error_text(const struct broker *b, const struct conn *c, const struct effect *e,
     const char *text)
@@ -70,7 +70,8 @@ do_reply(struct broker *b, const struct effect *e, const char *text)
 		.arena = text });
 }
 
-/* A watch lives longer than the right to it may: a reload can take that. */
+/* A watch may live longer than the right to it: a reload can remove that
+ * right. */
 static bool
 may_hear(const struct broker *b, const struct conn *c, const struct effect *e,
     const char *text)
@@ -193,7 +194,7 @@ is_text(enum field_id id)
 #define LOG_VALUES_MAX 16
 
 /*
- * The core knows shards by number; people know servers by address.  LOCK_ENDED
+ * The core knows shards by number; users know servers by address.  LOCK_ENDED
  * has a switch of its own (log.audit), and is logged at any log.level.
  */
 static void

@@ -71,7 +71,7 @@ tls_check(const struct config *config, const char *file, FILE *out)
 	for (i = 0; i < config->listen.n; i++) {
 		if (config->listen.v[i].place != CONFIG_PLACE_TLS)
 			continue;
-		/* Any socket will do: nobody listens on it. */
+		/* Any socket will do: no process listens on it. */
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (fd < 0 || !add_place(relay, config, i, fd, why))
 			ok = say(file, "listen", why, out);
@@ -95,7 +95,8 @@ on_client(void *arg, const struct relay_client *client)
 		.nnames = client->nnames,
 	};
 
-	/* That process reads what strangers send, so we don't rely on it. */
+	/* That process reads input of unauthenticated clients, so we do not
+	 * rely on it. */
 	if (client->place >= listen->n ||
 	    listen->v[client->place].place != CONFIG_PLACE_TLS) {
 		(void)close(client->fd);

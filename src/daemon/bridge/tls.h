@@ -12,8 +12,8 @@ struct buf;
 struct config;
 
 /*
- * Can the files that the configuration names be used?  Writes what can't to
- * `out`, a line each. file: where the configuration came from, or NULL.
+ * Can the files that the configuration names be used?  Writes those that cannot
+ * to `out`, a line each. file: where the configuration came from, or NULL.
  */
 bool tls_check(const struct config *config, const char *file, FILE *out)
     __attribute__((warn_unused_result));
@@ -34,7 +34,7 @@ bool tls_listen(struct broker *b, struct buf *why)
 /* Should clients come in, or only wait?  At first they wait. */
 void tls_accept(struct broker *b, bool on);
 void tls_stop_listening(struct broker *b);
-/* Does somebody still shake hands who came before? */
+/* Is a handshake under way of a client that came before? */
 bool tls_shakes(const struct broker *b);
 
 /* To be called when limits have changed, and perhaps certificates.  Returns

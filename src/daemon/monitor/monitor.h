@@ -1,5 +1,5 @@
 /*
- * What people and their tools see of the broker over HTTP: metrics, health,
+ * What users and their tools see of the broker over HTTP: metrics, health,
  * state, who has a name, and a page.
  *
  *	src/http --request--> who may? --> a function of the route table
@@ -37,12 +37,12 @@ void monitor_take(struct monitor *m, const struct effect *e, const char *text);
 /* Goes on with unfinished answers.  To be called in each turn. */
 void monitor_run(struct monitor *m);
 
-/* Has clients wait who come meanwhile. */
+/* Has new clients wait as long as this is on. */
 void monitor_hold_back(struct monitor *m, bool hold);
 /* Adds the sockets to what is handed to another process. */
 void monitor_hand_over(const struct monitor *m, struct handed_list *out);
 void monitor_stop_listening(struct monitor *m);
-/* Is somebody to be answered who came before? */
+/* Is a request to be answered that came before? */
 bool monitor_is_visited(const struct monitor *m);
 
 void monitor_stats(

@@ -134,7 +134,7 @@ has_holder(const struct wire_reply *reply, const struct buf *wanted)
 	       memcmp(reply->arena + f->str, buf_data(wanted), f->len) == 0;
 }
 
-/* Is the hold the one that is meant?  503: its broker has not told. */
+/* Is this the hold that is meant?  503: its broker has not reported it. */
 static int
 fits(const struct question *q, const struct wire_reply *reply)
 {
@@ -160,7 +160,7 @@ status_of(const struct question *q, const struct wire_reply *reply)
 	return fits(q, reply);
 }
 
-/* Writes what STATUS says of the name, as an object. */
+/* Writes the reply of STATUS for the name, as an object. */
 static void
 add_lock(
     struct json *j, const struct question *q, const struct wire_reply *reply)

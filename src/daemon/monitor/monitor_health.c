@@ -24,7 +24,7 @@ monitor_livez(struct monitor *m, const struct http_request *r, struct span name)
 		monitor_say(m, r->id, 200, "ok");
 }
 
-/* So long a right counts as missing after it was missed. */
+/* For this long a right counts as missing after it was missed. */
 #define LACKS_MS (INT64_C(5) * 60 * 1000)
 
 static void

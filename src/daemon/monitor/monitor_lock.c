@@ -170,7 +170,7 @@ monitor_take(struct monitor *m, const struct effect *e, const char *text)
 		monitor_status_told(m, q, &reply);
 }
 
-/* A session can't end while the core is in a step. */
+/* A session cannot end while the core is in a step. */
 static void
 question_end(struct monitor *m, struct question *q)
 {

@@ -1,7 +1,7 @@
 /*
  * The names of /status.json.  To find them, the core looks at all names, in
- * parts; so one list is made at a time, and whoever asks the same within a
- * second gets it, too.
+ * parts; so one list is made at a time, and each client that asks the same
+ * within a second gets it, too.
  */
 #include "config.h"
 
@@ -133,7 +133,8 @@ begin(struct monitor *m, const struct question *q)
 		core_names_by_age(l->listing);
 }
 
-/* Whoever began a list goes on with it, though its client may be gone. */
+/* The request that began a list goes on with it, though its client may be
+ * gone. */
 bool
 monitor_names(struct monitor *m, const struct question *q)
 {

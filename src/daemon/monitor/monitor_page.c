@@ -10,8 +10,8 @@
 #include "http/page/sources.h"
 
 /*
- * No script but ours, and none that makes HTML of text: names and labels are
- * from strangers.
+ * No script but ours, and none that makes HTML of text: names and labels come
+ * from untrusted clients.
  */
 #define POLICY                                                      \
 	"default-src 'none'; style-src 'self'; script-src 'self'; " \

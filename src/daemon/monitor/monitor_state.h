@@ -32,14 +32,15 @@ struct question {
 	uint64_t request;
 	bool json;	  /* for /status.json */
 	bool asked;	  /* there is a session for it */
-	unsigned awaited; /* so many answers of the core */
+	unsigned awaited; /* this many answers of the core */
 	struct buf lock;  /* owned; its answer about the name, as JSON */
-	bool done;	  /* only its session has still to end */
+	bool done;	  /* only its session must still end */
 	/* /locks/NAME?holder=L&fence=N: the hold that is meant. */
 	bool of_holder, of_fence;
 	struct buf holder; /* owned; a label */
 	uint64_t fence;
-	/* Who asks, by name: a reload may come meanwhile.  "": nobody. */
+	/* The user who asks, by name: a reload may come meanwhile.  "":
+	 * none. */
 	char user[LABEL_MAX_BYTES + 1];
 	struct names_wanted wanted;
 	LIST_ENTRY(question) link;
@@ -61,7 +62,7 @@ struct names_list {
 struct monitor {
 	struct broker *broker;
 	/* Carries a request out.  user: who asks, if known by now; NULL: the
-	 * request says who. */
+	 * request says that. */
 	void (*dispatch)(struct monitor *m, const struct http_request *r,
 	    const struct user *user);
 	struct http_server *http;
@@ -110,22 +111,23 @@ void monitor_auth_fini(struct monitor *m);
 
 /* monitor_names.c: takes what a query wants; returns NULL, or what is wrong. */
 const char *monitor_names_wanted(struct names_wanted *w, const char *query);
-/* Goes on with the list.  Returns false until it is what the question wants. */
+/* Goes on with the list.  Returns false until it is the list that the question
+ * wants. */
 bool monitor_names(struct monitor *m, const struct question *q);
 void monitor_names_init(struct monitor *m);
 void monitor_names_fini(struct monitor *m);
 
 /* NULL: there is none. */
 struct question *monitor_question(const struct monitor *m, uint64_t request);
-/* Takes what STATUS says of the name: answers with it, or keeps it. */
+/* Takes the reply of STATUS for the name: answers with it, or keeps it. */
 void monitor_status_told(
     struct monitor *m, struct question *q, const struct wire_reply *reply);
 /* Writes a row of a list; word or name may be empty. */
 void monitor_add_row(struct json *j, struct span word, struct span name,
     const struct field *f, size_t n, const char *arena);
 
-/* monitor_status.c: answers with /status.json.  The core has asked which brokers
- * there are, or could not, and the names are listed. */
+/* monitor_status.c: answers with /status.json.  The core has asked which
+ * brokers there are, or could not, and the names are listed. */
 void monitor_status(struct monitor *m, const struct question *q);
 
 /* Handlers of routes. name: the name in the path, if the route has one. */

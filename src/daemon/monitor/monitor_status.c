@@ -197,7 +197,7 @@ add_broker(void *arg, const struct core_row *row)
 	    row->nfields, row->text);
 }
 
-/* While Redis does not answer, these are the brokers as it told of them last,
+/* While Redis does not answer, these are the brokers as it last reported them,
  * and the time since then says so. */
 static void
 add_brokers(struct json *j, struct core *core)
@@ -287,7 +287,7 @@ add_asked(struct json *j, struct monitor *m, const struct question *q)
 
 /* All. */
 
-/* What a drain waits for, and for how long at most. */
+/* The holds that a drain waits for, and for how long at most. */
 static void
 add_drain(struct json *j, struct broker *b)
 {

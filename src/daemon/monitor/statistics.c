@@ -1,6 +1,6 @@
 /*
  * Where the values of the statistics come from.  The core counts its own work;
- * the other values are asked for.
+ * other parts are asked for their values.
  */
 #include "config.h"
 

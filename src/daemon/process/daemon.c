@@ -189,7 +189,7 @@ run(struct broker *broker, struct event_base *base, struct lifecycle *life)
 	return status;
 }
 
-/* All names are given back: a signal now must not cut short the rest. */
+/* All names are released: a signal now must not cut short the rest. */
 static void
 block_signals(void)
 {
@@ -243,7 +243,8 @@ serve(struct config *config, const char *file, bool take_over)
 	log_setup(&config->log);
 	keep_secrets(config);
 	settings_fit_descriptors(config);
-	/* One that was handed over to was started as its forerunner was. */
+	/* A process with a channel was started by its predecessor, with its
+	 * options. */
 	if (take_over && !handed_has(HANDED_CHANNEL) && !takeover_ask(config))
 		return EXIT_FAILURE;
 	systemd_init(&notify);
@@ -265,7 +266,7 @@ serve(struct config *config, const char *file, bool take_over)
 	return status;
 }
 
-/* Tells what the check of a good configuration would leave unsaid. */
+/* Reports what the check of a good configuration would not mention. */
 static void
 tell_tested(const struct config *config, const char *file)
 {
@@ -280,7 +281,7 @@ tell_tested(const struct config *config, const char *file)
 		fprintf(stderr, "%s: no fault\n", read);
 }
 
-/* Says what is wrong to who started us, too. */
+/* Also reports what is wrong to the process that started us. */
 static bool
 check_tls(const struct config *config, const char *file)
 {

@@ -102,8 +102,8 @@ tell_stopping(const struct lifecycle *l, const char *signal)
 	    LOG_N("waiters", (long long)n.waiters));
 }
 
-/* The second signal ends the process at once.  The first may come while a broker
- * that was drained stops by itself. */
+/* The second signal ends the process at once.  The first may come while a
+ * broker that was drained stops by itself. */
 static void
 on_stop(evutil_socket_t number, short what, void *arg)
 {

@@ -1,5 +1,5 @@
 /*
- * The life of the process: signals, reloading, stopping, and what it tells the
+ * The life of the process: signals, reloading, stopping, and reports to the
  * service manager.
  *
  *	start -> running --HUP--> (reread) -> reload -> running

@@ -17,7 +17,7 @@
 #include "base/now.h"
 #include "daemon/process/loop.h"
 
-#define LOOK_US 200   /* so long Linux polls in a guest before it halts it */
+#define LOOK_US 200   /* Linux polls this long in a guest before it halts it */
 #define PAUSE_MAX 255 /* one less than a power of two */
 
 struct event_base *
@@ -61,8 +61,8 @@ look_once(struct event_base *base)
 /*
  * To wake a process that sleeps takes longer than to answer its request, on a
  * virtual machine several times as long.  So the loop looks for what comes next
- * before it sleeps, and lets whoever else wants its processor run meanwhile.
- * Each look in vain doubles the number of times without one: if Redis and the
+ * before it sleeps, and lets other processes use its processor meanwhile.  Each
+ * look in vain doubles the number of times without one: if Redis and the
  * clients need longer, looking costs next to nothing.  Linux does the same
  * before it halts the processor of a guest (its governor haltpoll).
  */
@@ -78,7 +78,7 @@ look_for(struct event_base *base, struct loop_look *look)
 		look->left--;
 		return 0;
 	}
-	(void)had_events(base); /* those that woke it last */
+	(void)had_events(base); /* the events that woke it last */
 	begun_us = now_awake_us();
 	do {
 		(void)sched_yield();

@@ -71,7 +71,7 @@ work(void *arg)
 	pthread_mutex_lock(&job->mutex);
 	job->over = true;
 	unheard = job->unheard;
-	/* The loop can't close it while the mutex is locked. */
+	/* The loop cannot close it while the mutex is locked. */
 	while (!unheard && write(job->wake, &one, sizeof(one)) < 0 &&
 	       errno == EINTR)
 		;

@@ -1,7 +1,7 @@
 /*
- * Reads the configuration again in a thread: a directory service may have to
- * tell names of users and groups, and files may lie on another host, so it can
- * take any time, and no lock may wait for that.
+ * Reads the configuration again in a thread: a directory service may be asked
+ * for names of users and groups, and files may lie on another host, so reading
+ * can take any time, and no lock may wait for that.
  *
  *	reread_start() --> thread: settings_load() --> loop: done()
  */
@@ -29,7 +29,7 @@ struct reread *reread_new(
 /* Does not wait for a thread that is reading: its result is dropped. */
 void reread_free(struct reread *r);
 
-/* Does it read once more, after what it has told last? */
+/* Does it read once more, after its latest result? */
 bool reread_again(const struct reread *r);
 
 /* If it is reading already, it reads once more afterwards.  shared: only the

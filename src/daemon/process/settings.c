@@ -41,7 +41,7 @@ settings_file(const char *file)
 {
 	const char *otherwise = settings_default_file();
 
-	/* A default file that exists but can't be read is a fault. */
+	/* A default file that exists but cannot be read is a fault. */
 	if (file == NULL && access(otherwise, F_OK) == 0)
 		return otherwise;
 	return file;

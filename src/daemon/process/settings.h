@@ -12,8 +12,8 @@ struct config;
 struct config_faults;
 
 /*
- * Notes the settings of the command line, before anything is loaded: they win
- * over the file at the start and with each reload.  Borrowed for ever.
+ * Notes the settings of the command line, before anything is loaded: they
+ * override the file at the start and at each reload.  Borrowed without end.
  */
 void settings_options(const char *const *v, size_t n);
 
@@ -34,7 +34,7 @@ const char *settings_file(const char *file);
 void settings_tell(const struct config *config, const char *file);
 
 /*
- * Raises the bound on open files to the maximum allowed.  If that is not enough
+ * Raises the limit on open files to the maximum allowed.  If that is not enough
  * for limits.clients, it lowers that limit and logs it: no connection to Redis
  * may be left without a descriptor.
  */

@@ -1,6 +1,6 @@
 /*
- * What systemd and the daemon tell each other: sd_notify(3), its watchdog,
- * and sockets passed at the start (sd_listen_fds(3)).
+ * Messages between systemd and the daemon: sd_notify(3), its watchdog, and
+ * sockets passed at the start (sd_listen_fds(3)).
  *
  * Both protocols are declared stable and are a few lines each; libsystemd
  * would bring half a dozen libraries with it.
@@ -15,7 +15,7 @@
 
 /* The way to the service manager; there may be none. */
 struct systemd {
-	int fd;		       /* -1: nobody listens */
+	int fd;		       /* -1: no service manager listens */
 	struct sockaddr_un to; /* named each time: may be bound anew */
 	socklen_t to_len;
 	int64_t watchdog_ms; /* how often it wants a sign of life; 0: never */
@@ -29,7 +29,7 @@ void systemd_init(struct systemd *n);
 void systemd_fini(struct systemd *n);
 
 /*
- * Send lines such as "READY=1".  A line is lost if nobody takes it within a
+ * Send lines such as "READY=1".  A line is lost if it is not taken within a
  * moment; systemd_try() loses it at once, which is better for a line that is
  * sent again and again.
  */

@@ -115,7 +115,7 @@ judge(struct envoy *e)
 	if (strncmp(line, "OK", 2) == 0 && e->channel >= 0)
 		return ENVOY_OK;
 	if (strncmp(line, "ERR ", 4) == 0)
-		line += 4; /* a code, and a text for people */
+		line += 4; /* a code, and a text for users */
 	memmove(e->text, line, strlen(line) + 1);
 	return ENVOY_REFUSED;
 }

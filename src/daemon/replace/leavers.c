@@ -62,7 +62,7 @@ on_heard(void *arg, struct packet *p)
 		snprintf(one->told.instance, sizeof(one->told.instance), "%s",
 		    packet_text(p, 6));
 		one->told.holds = (uint64_t)packet_num(p, 7);
-		/* Two come at once, when Redis does not know yet. */
+		/* Two reports come at once, when Redis does not know yet. */
 		if (++one->reports == 3)
 			one->of->inherit(one->of->broker);
 	}
@@ -84,7 +84,8 @@ on_gone(void *arg)
 	const struct channel *channel = one->channel;
 
 	assert(l->broker != NULL && channel != NULL);
-	/* One of which nothing was heard may have told the process before us. */
+	/* An old process of which nothing was heard may have reported to the
+	 * process before us. */
 	if (!one->left && one->pid != 0 && !l->broker->stopping)
 		LOG(WARNING, "leaving-died", LOG_N("pid", one->pid),
 		    LOG_N("clients", one->told.clients),
@@ -135,7 +136,7 @@ leavers_hush(struct leavers *l)
 
 	LIST_FOREACH (one, &l->list, link) {
 		channel_hush(one->channel);
-		one->pid = 0; /* it may tell the other that it ends */
+		one->pid = 0; /* it may tell the other process that it ends */
 	}
 }
 
@@ -162,7 +163,8 @@ leavers_tell(struct leavers *l, const struct packet *p, size_t most)
 	int n = 0;
 
 	LIST_FOREACH (one, &l->list, link) {
-		/* One that is gone is seen to be, and others are asked anew. */
+		/* The end of a process is noticed, and the others are asked
+		 * anew. */
 		if (channel_tell(one->channel, p, most) == PACKET_LATER)
 			all = false;
 		n++;

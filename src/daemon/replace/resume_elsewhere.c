@@ -1,6 +1,7 @@
 /*
- * See resume_elsewhere.h.  What was read of a connection and what it was not sent yet
- * go along as hexadecimal digits, because packets have texts.
+ * See resume_elsewhere.h.  The bytes that were read of a connection, and those
+ * that it was not sent yet, go along as hexadecimal digits, because packets
+ * have texts.
  */
 #include "config.h"
 
@@ -46,11 +47,11 @@ struct quest {
 	struct event *late;
 	char key[KEY_MAX]; /* or an instance, which is shorter than any */
 	struct table_link by_number;
-	TAILQ_ENTRY(quest) link; /* of those that ask, or have been told */
+	TAILQ_ENTRY(quest) link; /* of the lists `asking` or `told` */
 };
 
-/* What another process asks while users and rights are being read.  Owned by the
- * struct resume_elsewhere. */
+/* A question of another process while users and rights are being read.  Owned
+ * by the struct resume_elsewhere. */
 struct question {
 	struct channel *peer;
 	int64_t number;
@@ -134,7 +135,7 @@ user_of(const struct conn *c)
 	return client->user != NULL ? user_name(client->user) : "";
 }
 
-/* Asks all others, under a new number.  Returns what ask_all() does. */
+/* Asks all others, under a new number.  Returns like ask_all(). */
 static int
 ask(struct quest *q, const struct conn *c)
 {
@@ -155,7 +156,7 @@ ask(struct quest *q, const struct conn *c)
 	return n;
 }
 
-/* Nobody, or not all, could be asked. */
+/* No process, or not all, could be asked. */
 static void
 not_asked(struct quest *q, int n)
 {
@@ -411,7 +412,7 @@ resume_elsewhere_gone(struct resume_elsewhere *r, const struct channel *peer)
 
 /* In the process that may have the session, or the instance. */
 
-/* One that leaves asks the one that does not. */
+/* Old processes ask the process that does not leave. */
 static void
 answer_has(struct resume_elsewhere *r, struct channel *peer, int64_t number,
     const char *key, const char *user)
@@ -429,7 +430,7 @@ answer_has(struct resume_elsewhere *r, struct channel *peer, int64_t number,
 	}
 	packet_begin(&answer, yes ? "yes" : "no");
 	packet_add_num(&answer, number);
-	/* There are no more answers than questions, which are bounded. */
+	/* There are no more answers than questions, which are limited. */
 	(void)channel_tell(peer, &answer, SIZE_MAX);
 }
 

@@ -26,8 +26,8 @@
 #include "relay/packet.h"
 
 #define ANSWER_MS 30000	 /* of a broker that is busy, or frozen */
-#define SEEK_MS 1000	 /* how often one that leaves looks for another */
-#define NOBODY_UID 65534 /* whom a container does not know is shown as it */
+#define SEEK_MS 1000	 /* how often an old process looks for another */
+#define NOBODY_UID 65534 /* shown in place of users unknown to a container */
 #define WHY_SIZE 768
 
 /* The broker. */
@@ -51,7 +51,7 @@ denial(const struct broker *b, const struct conn *c)
 		   : "only a user with `unix` may use TAKEOVER";
 }
 
-/* Is it the broker that asks?  Else says why not. */
+/* Is it the broker that asks?  If not, says why. */
 static bool
 fits(const struct broker *b, const struct request *r, char why[WHY_SIZE])
 {
@@ -81,7 +81,7 @@ fits(const struct broker *b, const struct request *r, char why[WHY_SIZE])
 
 /*
  * The answer, and with it the descriptor, is the last that is written to the
- * connection.  If it can't be sent, the channel ends, too.
+ * connection.  If it cannot be sent, the channel ends, too.
  */
 static void
 answer(struct broker *b, struct conn *c, const struct request *r, int fd)
@@ -154,7 +154,7 @@ await(int fd, int64_t until_ms)
 	return rc > 0;
 }
 
-/* Returns NULL if all was handed over; else why not. */
+/* Returns NULL if all was handed over; otherwise why not. */
 static const char *
 receive_all(int channel, int64_t until_ms, char why[WHY_SIZE])
 {
@@ -236,12 +236,12 @@ takeover_ask(const struct config *config)
 	return true;
 }
 
-/* One that leaves. */
+/* The old process. */
 
 struct seeker {
 	struct broker *broker;
 	struct event *turn;
-	struct event *readable; /* NULL: nobody is asked */
+	struct event *readable; /* NULL: no process is asked */
 	struct envoy envoy;
 	unsigned turns; /* since then */
 	size_t place;	/* the next one */

@@ -32,11 +32,11 @@
 #include "relay/channel.h"
 #include "relay/packet.h"
 
-#define REPORT_MS 1000	/* how often one that leaves tells how it is */
-#define RETURN_MS 10000 /* for so long it may return */
-#define KEEP_MS 30000	/* for so long it accepts at places that are its own */
+#define REPORT_MS 1000	/* how often an old process reports its state */
+#define RETURN_MS 10000 /* it may return for this long */
+#define KEEP_MS 30000	/* it accepts at places of its own for this long */
 
-/* Asks all that leave, and the one that has replaced this one. */
+/* Asks all old processes, and the process that has replaced this one. */
 static int
 ask_others(struct broker *b, const struct packet *p)
 {
@@ -68,7 +68,7 @@ upgrade_total(const struct upgrade *s)
 	return s->replaced_total;
 }
 
-/* Tells the process that has replaced this one. */
+/* Reports to the process that has replaced this one. */
 static void
 on_report(evutil_socket_t fd, short what, void *arg)
 {
@@ -122,7 +122,7 @@ refuse(struct upgrade *s, const char *why)
 
 /* The process that has replaced this one. */
 
-/* Whoever says so may be a new one, which knows nothing of us. */
+/* The sender may be a new process, which knows nothing of us. */
 static void
 on_reload(struct upgrade *s)
 {
@@ -172,7 +172,7 @@ on_return_over(evutil_socket_t fd, short what, void *arg)
 	s->hooks->return_no_more(s->broker);
 }
 
-/* Who looks for the broker has found the successor by now. */
+/* Clients that look for the broker have found the successor by now. */
 static void
 on_keep_over(evutil_socket_t fd, short what, void *arg)
 {
@@ -212,7 +212,7 @@ after_gone(void *arg)
 	if (s->broker->may_return && !s->stop && !s->broker->stopping)
 		come_back(s);
 	resume_elsewhere_gone(s->elsewhere, NULL);
-	/* Else its server has gone with it, and never comes back. */
+	/* Otherwise its server has gone with it, and never comes back. */
 	if (s->broker->leaving_ms > 0 && !s->broker->server_stays)
 		s->hooks->drain(s->broker);
 	s->hooks->seek(s->broker);
@@ -224,8 +224,8 @@ static const struct channel_handler after_handler = { on_after, after_room,
 /* Handing over. */
 
 /*
- * Nobody is accepted between the two: clients that come meanwhile wait, for as
- * long as the packet takes.
+ * No client is accepted between the two: clients that come meanwhile wait, for
+ * as long as the packet takes.
  */
 static bool
 pass_on(struct upgrade *s)
@@ -276,9 +276,11 @@ hand_over(struct upgrade *s)
 		refuse(s, "the new process ended when it was ready");
 		return;
 	}
-	/* A service manager would end all when the new process ends, unless
-	 * that is no business of its; and an embedded server is not handed
-	 * back. */
+	/*
+	 * A service manager would end all when the new process ends, unless it
+	 * does not watch that process; and an embedded server is not handed
+	 * back.
+	 */
 	may_return = (!ours || s->notify->fd < 0) &&
 		     b->config->redis.mode != CONFIG_MODE_EMBEDDED;
 	s->hooks->leave(b, may_return);
@@ -303,7 +305,7 @@ hand_over(struct upgrade *s)
 	answer(s, NULL, pid);
 }
 
-/* Of a server that is not known to both, nothing can be told. */
+/* A server that is not known to both cannot be compared. */
 static bool
 same_servers(const struct upgrade *s, const char *theirs)
 {
@@ -341,7 +343,7 @@ unfit(void *arg, const struct upgrade_child_state *state, bool *for_good)
 	buf_fini(&mine);
 	if (*for_good)
 		return SUCCESSION_OTHER_REDIS;
-	/* One that this process has started is in the same network. */
+	/* A process that this process has started is in the same network. */
 	if (upgrade_child_is_adopted(s->child) &&
 	    !same_servers(s, state->histories))
 		return "it reaches another server at the address of ours";
@@ -454,7 +456,7 @@ upgrade_begin(struct upgrade *s, uint64_t conn, uint64_t ref)
 		    LOG_N("pid", upgrade_child_pid(s->child)));
 }
 
-/* The service manager of this process is not that of the other. */
+/* The other process does not have the service manager of this process. */
 static void
 tell_as_places(struct handed_list *list)
 {
@@ -643,7 +645,7 @@ upgrade_free(struct upgrade *s)
 		packet_begin(&p, "failed");
 		packet_add(&p, log_last_error());
 		(void)channel_tell(s->before, &p, SIZE_MAX);
-		/* Its end is to be that of the process. */
+		/* It must stay open until the process ends. */
 		(void)fcntl(channel_fd(s->before), F_DUPFD_CLOEXEC, 0);
 	}
 	packet_begin(&p, "left");

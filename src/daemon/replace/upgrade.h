@@ -1,5 +1,6 @@
 /*
- * Which process of a broker serves whom: SIGUSR2, REPLACE and TAKEOVER.
+ * Which process of a broker serves which clients: SIGUSR2, REPLACE and
+ * TAKEOVER.
  *
  *	old process                          new process
  *	starts it, hands it its sockets -->  reads the configuration, listens,
@@ -9,16 +10,16 @@
  *	"go" -->                             accepts: it is the broker now
  *	leaves                               has the channel to those that leave
  *
- * The channel's end means that the other is gone, and nothing else: the new
- * process goes on, and so does the old one.  If the new one ends within ten
- * seconds, and no service manager has been told of it, the old one accepts
- * again.  A process that is replaced hands on the channels to those that it has
- * replaced itself.
+ * The channel's end means that the other process is gone, and nothing else: the
+ * new process goes on, and so does the old one.  If the new process ends within
+ * ten seconds, and no service manager has been told of it, the old process
+ * accepts again.  A replaced process hands on the channels to the processes
+ * that it has replaced itself.
  *
- * A process that was started by somebody else may ask to be the new one
+ * A process that was not started by the old process may ask to be the new one
  * (takeover.h): then the two need have nothing in common but a Unix socket, and
- * no pid counts.  It takes of the sockets what it can't have otherwise; on the
- * others the old one accepts for 30 s more.
+ * no pid counts.  It takes those of the sockets that it cannot have otherwise;
+ * on the others the old process accepts for 30 s more.
  */
 #ifndef LOCKBROKER_DAEMON_REPLACE_UPGRADE_H
 #define LOCKBROKER_DAEMON_REPLACE_UPGRADE_H
@@ -38,12 +39,12 @@ struct resume_elsewhere;
 struct upgrade;
 
 /*
- * A process that was handed a channel and ends before it has a broker says why
- * to the one that has started it.
+ * A process that was handed a channel and ends before it has a broker reports
+ * the reason to the process that has started it.
  */
 void upgrade_failed(const char *why);
 
-/* What it has the broker do; see broker.h. */
+/* Calls of the broker; see broker.h. */
 struct upgrade_hooks {
 	void (*hold_back)(struct broker *b, bool hold);
 	void (*take_over)(struct broker *b);
@@ -52,13 +53,13 @@ struct upgrade_hooks {
 	void (*come_back)(struct broker *b);
 	void (*drain)(struct broker *b);
 	void (*drain_no_more)(struct broker *b);
-	/* One that leaves has done so for a moment. */
+	/* An old process has been leaving for a moment. */
 	void (*inherit)(struct broker *b);
-	/* Of those, some were not taken; see broker.h. */
+	/* Some of the sockets were not taken; see broker.h. */
 	void (*keep)(struct broker *b, const struct handed_list *list,
 	    const bool *taken);
 	void (*close_places)(struct broker *b);
-	/* It leaves, and its successor has ended for good. */
+	/* This process leaves, and its successor has ended for good. */
 	void (*seek)(struct broker *b);
 	/* Adds all sockets to what is handed to another process. */
 	void (*hand_over)(struct broker *b, struct handed_list *out);
@@ -67,10 +68,10 @@ struct upgrade_hooks {
 /* Takes the channels that were handed to this process. */
 struct upgrade *upgrade_new(struct broker *b, struct systemd *notify,
     const struct upgrade_hooks *hooks);
-/* Says why to the old process if this one has not taken over. */
+/* Reports the reason to the old process if this process has not taken over. */
 void upgrade_free(struct upgrade *s);
 
-/* Why a process with another Redis can't take over. */
+/* Why a process with another Redis cannot take over. */
 #define SUCCESSION_OTHER_REDIS                                             \
 	"the new configuration uses another Redis (redis.*), which lacks " \
 	"the current locks; stop and start the broker instead"
@@ -78,36 +79,37 @@ void upgrade_free(struct upgrade *s);
 /* Is this process to take over from another, and has not yet? */
 bool upgrade_pending(const struct upgrade *s);
 
-/* After each turn: tells the old process how this one is. */
+/* After each turn: reports the state of this process to the old one. */
 void upgrade_turn(struct upgrade *s);
 
 /*
  * Starts the process that is to replace this one.  The request `ref` of the
- * connection is answered when it has, or can't; 0: nobody waits for that.
+ * connection is answered when it has, or cannot; 0: no client waits for that.
  */
 void upgrade_begin(struct upgrade *s, uint64_t conn, uint64_t ref);
 
 /*
- * Hands over to a process that this one has not started, or takes in one that
- * leaves, and has lost the process that replaced it.  Returns its end of the
- * channel, which the caller gives to it and closes; -1: `why` says why not.
+ * Hands over to a process that this process has not started, or takes in an old
+ * process that has lost its successor.  Returns the other's end of the channel,
+ * which the caller gives to it and closes; -1: `why` says why not.
  */
 int upgrade_adopt(struct upgrade *s, char *why, size_t why_size);
 int upgrade_take_in(struct upgrade *s, char *why, size_t why_size);
 
-/* The same from the other side: this one leaves, and there is its channel. */
+/* The same from the other side: this process leaves, and gets a channel. */
 bool upgrade_seeks(const struct upgrade *s);
 void upgrade_taken_in(struct upgrade *s, int fd);
 
-/* Writes which Redis a configuration means: two of one broker must be alike. */
+/* Writes which Redis a configuration means: it must be the same in all
+ * processes of a broker. */
 void upgrade_add_redis(struct buf *out, const struct config *config);
 
 /* Has the process that replaced this one said that all is to stop? */
 bool upgrade_told_to_stop(const struct upgrade *s);
 
 /*
- * The configuration was read again: has those that leave read it, too, and a
- * process that may have read it before that.  latest: it is not being read once
+ * The configuration was read again: has old processes read it, too, and a new
+ * process that may have read it before.  latest: it is not being read once
  * more.
  */
 void upgrade_reload(struct upgrade *s, bool latest);
@@ -118,17 +120,17 @@ void upgrade_not_reloaded(struct upgrade *s);
 /* Is this process to read it again?  Says so once. */
 bool upgrade_told_to_reload(struct upgrade *s);
 
-/* Ends the process that is to replace this one, and stops those that leave. */
+/* Ends the process that is to replace this one, and stops the old processes. */
 void upgrade_stop(struct upgrade *s);
 
-/* Drains those that leave, too; or has them leave as before. */
+/* Drains the old processes, too; or has them leave as before. */
 void upgrade_drain(struct upgrade *s);
 void upgrade_drain_no_more(struct upgrade *s);
 
 /* Is there a process that has replaced this one? */
 bool upgrade_stays(const struct upgrade *s);
 
-/* Have all ended that leave? */
+/* Have all old processes ended? */
 bool upgrade_stopped(const struct upgrade *s);
 
 struct resume_elsewhere *upgrade_resume_elsewhere(const struct upgrade *s);

@@ -1,6 +1,6 @@
 /*
- * See upgrade_argv.h.  /proc/self/exe would be the file that runs, also after it was
- * replaced, and the version that a link led to at the start.
+ * See upgrade_argv.h.  /proc/self/exe would be the file that runs, also after
+ * it was replaced, and the version that a link led to at the start.
  */
 #include "config.h"
 

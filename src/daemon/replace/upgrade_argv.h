@@ -1,6 +1,6 @@
 /*
- * As what the process was started: its program, arguments and environment, for
- * the process that is to replace it.
+ * How the process was started: its program, arguments and environment, for the
+ * process that is to replace it.
  */
 #ifndef LOCKBROKER_DAEMON_REPLACE_UPGRADE_ARGV_H
 #define LOCKBROKER_DAEMON_REPLACE_UPGRADE_ARGV_H

@@ -1,6 +1,6 @@
 /*
- * See upgrade_child.h.  Two builds may talk over the channel: words that are not known
- * pass, and numbers that are missing are 0.
+ * See upgrade_child.h.  Two builds may talk over the channel: words that are
+ * not known pass, and numbers that are missing are 0.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #include "relay/packet.h"
 
 #define READY_MS 30000
-#define LOOK_MS 100 /* what it has said is judged anew: we change, too */
+#define LOOK_MS 100 /* its report is judged anew: we change, too */
 
 struct upgrade_child {
 	const struct upgrade_child_handler *handler;
@@ -39,7 +39,7 @@ struct upgrade_child {
 	char redis[HEIR_WHY_SIZE];
 	char histories[HEIR_WHY_SIZE];
 	char said[HEIR_WHY_SIZE]; /* why it fails, or why it waits */
-	/* Of one that was adopted. */
+	/* Of an adopted process. */
 	bool adopted;
 	struct handed_list handed;
 	size_t nhanded;		/* sent so far */
@@ -122,7 +122,7 @@ note(struct upgrade_child *h, const char *text)
 		h->said[n - 1] = '\0';
 }
 
-/* It asks again when it has this one, so there is always room. */
+/* It asks again when it has this descriptor, so there is always room. */
 static void
 hand_next(struct upgrade_child *h)
 {

@@ -15,17 +15,17 @@ struct event_base;
 struct handed_list;
 struct upgrade_child;
 
-/* What it says of itself. */
+/* Its report on itself. */
 struct upgrade_child_state {
 	bool ready;	       /* it can grant */
-	int64_t grace_ms;      /* it can in so long; 0: not known */
+	int64_t grace_ms;      /* until it can; 0: not known */
 	unsigned up;	       /* servers that it reaches */
 	const char *redis;     /* which ones it has; see upgrade_next.c */
 	const char *histories; /* of these; "": not told */
 };
 
 struct upgrade_child_handler {
-	/* Returns NULL if it is fit to take over; else what it lacks, and
+	/* Returns NULL if it is fit to take over; otherwise what it lacks, and
 	 * whether there is no use in waiting. */
 	const char *(*unfit)(
 	    void *arg, const struct upgrade_child_state *state, bool *for_good);
@@ -41,15 +41,16 @@ struct upgrade_child_handler {
 
 /*
  * Starts it with these descriptors, and its end of a channel before them.
- * Returns NULL, and says why, if that can't be done.
+ * Returns NULL, and says why, if that cannot be done.
  */
 struct upgrade_child *upgrade_child_start(struct event_base *base,
     struct handed_list *handed, const struct upgrade_child_handler *handler,
     void *arg, char why[HEIR_WHY_SIZE]);
 
 /*
- * The same for a process that was not started by this one, and asks to replace
- * it.  It asks for one descriptor after the other, and says which it has taken:
+ * The same for a process that this one has not started, and that asks to
+ * replace it.  It asks for one descriptor after the other, and says which it
+ * has taken:
  *
  *	"next" -->		<-- "handed" WORD with the descriptor, or "all"
  *	"took" NUMBER -->	of the list, from 0
@@ -62,12 +63,12 @@ struct upgrade_child *upgrade_child_adopt(struct event_base *base,
     const struct upgrade_child_handler *handler, void *arg, int *theirs,
     char why[HEIR_WHY_SIZE]);
 bool upgrade_child_is_adopted(const struct upgrade_child *child);
-/* What was handed to it, and which of that it has taken. */
+/* The descriptors that were handed to it, and which of them it has taken. */
 const struct handed_list *upgrade_child_handed(
     const struct upgrade_child *child, const bool **taken);
 
-/* Ends the process, unless it was let go or adopted: that one ends when it is
- * told why. */
+/* Ends the process, unless it was let go or adopted: an adopted process ends
+ * when it is told why. */
 void upgrade_child_refuse(const struct upgrade_child *child, const char *why);
 void upgrade_child_free(struct upgrade_child *child);
 

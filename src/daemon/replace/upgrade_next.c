@@ -28,7 +28,7 @@ upgrade_failed(const char *why)
 	packet_begin(&p, "failed");
 	packet_add(&p, why);
 	(void)!packet_send(fd, &p, -1);
-	/* It stays open: its end is to be that of the process. */
+	/* The channel stays open until the process ends. */
 }
 
 /*
@@ -125,7 +125,8 @@ take_over(struct upgrade *s)
 	leavers_listen(s->leavers);
 	handed_drop();
 	s->hooks->take_over(s->broker);
-	/* What this one has read anew goes for them, too. */
+	/* The configuration that this process has read anew applies to them,
+	 * too. */
 	leavers_say(s->leavers, "reload");
 }
 
@@ -164,7 +165,7 @@ before_gone(void *arg)
 	channel_free(before);
 }
 
-/* It is told how we are over and over. */
+/* The old process gets our state again and again. */
 static void
 no_room(void *arg)
 {

@@ -1,6 +1,6 @@
 /*
- * See upgrade_spawn.h.  Between fork and exec only functions are called that may be
- * called in the child of a process with threads.
+ * See upgrade_spawn.h.  Between fork and exec only functions are called that
+ * may be called in the child of a process with threads.
  */
 #include "config.h"
 
@@ -86,7 +86,7 @@ static void __attribute__((noreturn)) become(const struct order *o)
 	exec_give_up(o->status, errno);
 }
 
-/* Ends as the process has ended. */
+/* Ends in the way in which the process has ended. */
 static void __attribute__((noreturn)) end_as(int how)
 {
 	static const struct rlimit no_core;

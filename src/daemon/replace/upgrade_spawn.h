@@ -3,10 +3,10 @@
  *
  *	broker --fork--> guardian --fork, exec--> the new process
  *
- * Whoever adopts orphans (init, systemd) must become the parent of the new
- * process: only then does a service manager notice its end.  So the broker is
- * not its parent but the guardian is, which knows how it ends, and ends it if
- * it is not to be.  The guardian dies with the broker, or is let go.
+ * The process that adopts orphans (init, systemd) must become the parent of the
+ * new process: only then does a service manager notice its end.  So its parent
+ * is not the broker but the guardian, which knows how it ends, and ends it if
+ * it is not to live.  The guardian dies with the broker, or is let go.
  */
 #ifndef LOCKBROKER_DAEMON_REPLACE_UPGRADE_SPAWN_H
 #define LOCKBROKER_DAEMON_REPLACE_UPGRADE_SPAWN_H

@@ -18,9 +18,9 @@ struct resume_elsewhere;
 struct upgrade_hooks;
 struct systemd;
 
-/* Who has asked for a replacement. */
+/* The client that has asked for a replacement. */
 struct asker {
-	uint64_t conn, ref; /* ref 0: nobody */
+	uint64_t conn, ref; /* ref 0: none */
 };
 
 struct upgrade {
@@ -28,8 +28,8 @@ struct upgrade {
 	const struct upgrade_hooks *hooks;
 	struct systemd *notify;
 	struct channel *before;	 /* to the process that we are to replace */
-	struct channel *after;	 /* to the one that has replaced us */
-	struct leavers *leavers; /* we, or those before us, replaced them */
+	struct channel *after;	 /* to the process that has replaced us */
+	struct leavers *leavers; /* we, or our predecessors, replaced them */
 	struct leavers *kept;	 /* handed on, and ours again if we return */
 	struct event *return_over;
 	struct event *keep_over;
@@ -37,7 +37,7 @@ struct upgrade {
 	struct asker asker;
 	struct resume_elsewhere *elsewhere;
 	struct event *report;
-	struct buf told; /* what `before` was told last */
+	struct buf told; /* the latest report to `before` */
 	uint64_t replaced_total;
 	bool announced; /* `before` knows what we have taken */
 	bool refused;	/* by `before` */

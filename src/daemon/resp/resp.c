@@ -87,7 +87,7 @@ refuse(
 		.names = names };
 	unsigned first, i;
 
-	/* A latch is no lock; whoever knows its name has made it. */
+	/* A latch is no lock; a client that knows its name has made it. */
 	if (resp_is_latch(id, r))
 		need.right = RIGHT_USER;
 	else

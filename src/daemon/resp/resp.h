@@ -69,8 +69,8 @@ struct resp {
 	struct multi *multi; /* a MULTI whose EXEC has not come; NULL: none */
 	struct exec *exec;   /* an EXEC that is being carried out; NULL: none */
 
-	/* resp_audience.c: id of those who are told if the request in hand
-	 * releases a lock; 0: none */
+	/* resp_audience.c: id of the listeners that are told if the request in
+	 * hand releases a lock; 0: none */
 	uint64_t frees;
 
 	/* resp_spring.c */
@@ -99,10 +99,10 @@ void resp_fail_why(struct conn *c, const struct buf *why);
 void resp_fail(struct conn *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Asks the core about token holds, and writes its answer. */
+/* Asks the core about token holds, and writes the answer. */
 void resp_ask(
     struct broker *b, struct conn *c, const struct request *r, struct ask *a);
-/* May the answer that the connection waits for be one that is put off? */
+/* May the answer that the connection waits for be put off? */
 bool resp_is_parked(const struct conn *c);
 
 void resp_answer(struct broker *b, struct conn *c, uint64_t ref,
@@ -123,7 +123,8 @@ void resp_audiences_init(struct broker *b);
 void resp_audiences_fini(struct broker *b);
 void resp_audience_join(struct broker *b, struct conn *c, struct channel *ch);
 void resp_audience_leave(struct broker *b, struct channel *ch);
-/* It has been told so: those that waited before its connection broke look. */
+/* The client has been told so: threads that waited before its connection broke
+ * look again. */
 void resp_audience_joined(struct conn *c, const struct channel *ch);
 
 /* A request is about to be sent to the core, or has been answered. */
@@ -131,7 +132,7 @@ void resp_audience_ask(struct broker *b, struct conn *c, struct ask *a);
 void resp_audience_freed(
     struct broker *b, struct conn *c, const struct token_result *t);
 
-/* The core says that those who listen are to be told; some of them are. */
+/* The core says that listeners must be told; some of them are. */
 void resp_audience_told(struct broker *b, uint64_t id);
 void resp_audience_run(struct broker *b);
 
@@ -152,8 +153,8 @@ bool resp_spring_woken(struct broker *b, struct conn *c, uint64_t ref,
     const struct token_result *t);
 void resp_spring_gone(struct broker *b, struct resp *rs);
 
-/* resp_look.c: a request that looks first (`looks`); its answers; and those that
- * go on. */
+/* resp_look.c: a request that looks first (`looks`); its answers; and those
+ * that continue. */
 void resp_look(
     struct broker *b, struct conn *c, const struct request *r, struct ask *a);
 bool resp_look_told(struct broker *b, struct conn *c, uint64_t ref,
@@ -172,11 +173,11 @@ void resp_del_latch(struct broker *b, struct conn *c, const struct request *r);
 /* Was the request carried out before, or is it?  Then the answer is written. */
 bool resp_latched(struct broker *b, struct conn *c, struct ask *a);
 
-/* A request on the hold of a token is about to be sent to the core: what it is
- * told if the broker refuses it, and which unlock of Redisson it is. */
+/* A request on the hold of a token is about to be sent to the core: notes the
+ * answer if the broker refuses it, and which unlock of Redisson it is. */
 void resp_redisson_asks(struct broker *b, struct conn *c, const struct ask *a);
 
-/* What became of a request, though its client may be gone; NULL: an error. */
+/* Takes the result of a request, even if its client is gone; NULL: an error. */
 void resp_latch_told(struct broker *b, uint64_t session, uint64_t ref,
     const struct token_result *t);
 
@@ -190,8 +191,8 @@ bool resp_part_told(struct conn *c, uint64_t ref, const struct token_result *t,
     const struct wire_reply *reply);
 
 /*
- * resp_multi.c: takes a request that is queued, verb or command, and answers
- * that; returns false if it is none of these.
+ * resp_multi.c: takes a queued request, verb or command, and answers it;
+ * returns false if the request is not queued.
  */
 bool resp_multi_takes(struct conn *c, const struct request *r);
 /* A request that is queued was refused: so is the EXEC, for that reason. */

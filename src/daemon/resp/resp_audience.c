@@ -1,21 +1,22 @@
 /*
  * Who listens for locks of Redisson.  A JVM whose threads wait for a lock has
  * one subscription for all of them, and what comes there lets one of them try
- * again.  Connections do not say of which JVM they are; so an audience are all of
- * one user that have subscribed to the channel of a lock, and all of them are
- * told, as Redis tells them (audience in core/parts/token/token.h).
+ * again.  Connections do not say of which JVM they are; so an audience is all
+ * connections of one user that have subscribed to the channel of a lock, and
+ * all of them are told, as Redis tells them (audience in
+ * core/parts/token/token.h).
  *
  *	a take is refused  -->  its thread keeps a place in the core
  *	it has its turn    -->  the name is kept for its JVM, and all are told
- *	a lock comes free for which nobody has a place  -->  all are told
+ *	a lock comes free for which no thread has a place  -->  all are told
  *	all have left      -->  the core forgets their places
  *
  * Tokens say of which JVM they are, by the part before the last colon.  Threads
  * that wait for a fair lock listen each on a channel of their own, which has
- * their token in its name: such a thread is a program of its own.
+ * their token in its name: such a thread counts as a program of its own.
  *
- * A connection that listens may break, and a message may be lost with it: who
- * subscribes is told to look.
+ * A connection that listens may break, and a message may be lost with it: a new
+ * subscriber is told to look.
  */
 #include "config.h"
 
@@ -42,7 +43,7 @@ struct audience {
 	TAILQ_HEAD(, channel) channels; /* empty: it is about to end */
 	TAILQ_ENTRY(audience) in_roused;
 	bool roused; /* it is in broker.roused */
-	bool again;  /* they are to be told anew since that began */
+	bool again;  /* they must be told anew since that began */
 	struct cursors cursors;
 	struct cursor next;
 	size_t user_len, len;
@@ -77,7 +78,7 @@ free_audience(struct broker *b, struct audience *au)
 	free(au);
 }
 
-/* Requires that nobody listens any more. */
+/* Requires that no connection listens any more. */
 void
 resp_audiences_fini(struct broker *b)
 {
@@ -119,7 +120,7 @@ find_by_id(const struct broker *b, uint64_t id)
 	    table_find_key(&b->audiences_by_id, &id), struct audience, by_id);
 }
 
-/* Something is to be done about it in this turn of the loop. */
+/* The audience has work to do in this turn of the loop. */
 static void
 rouse(struct broker *b, struct audience *au)
 {
@@ -203,7 +204,8 @@ program_of(struct span token)
 	return colon == NULL ? 0 : (size_t)(colon - token.p);
 }
 
-/* As Redisson makes it of the name of a lock, and of the token of a fair one. */
+/* As Redisson makes it of the name of a lock, and of the token of a fair
+ * lock. */
 static void
 make_channel(struct buf *to, const struct ask *a)
 {
@@ -246,7 +248,7 @@ resp_audience_ask(struct broker *b, struct conn *c, struct ask *a)
 	uint64_t *frees = &resp_of(c)->frees;
 
 	*frees = 0;
-	/* Who is told of an error does not come again. */
+	/* A client that gets an error does not come again. */
 	if (a->wrong.where != 0 || a->rq.nnames != 1)
 		return;
 	if (takes)
@@ -282,7 +284,7 @@ resp_audience_freed(
 
 /* Telling. */
 
-/* A client may have become another user since it has subscribed. */
+/* A client may have become another user since it subscribed. */
 static void
 tell(const struct broker *b, const struct audience *au, struct channel *ch)
 {
@@ -294,7 +296,7 @@ tell(const struct broker *b, const struct audience *au, struct channel *ch)
 		wake(c, ch, WAKE_ONE);
 }
 
-/* The channel of `a` is that of `{a}`, too. */
+/* The channel of `a` is also the channel of `{a}`. */
 static void
 forget(struct broker *b, const struct audience *au, struct span name)
 {

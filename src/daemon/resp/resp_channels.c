@@ -52,7 +52,7 @@ find(const struct resp *rs, char kind, struct span name)
 	return NULL;
 }
 
-/* Counts as Redis does: those of shards, or all others. */
+/* Counts as Redis does: channels of shards, or all others. */
 static unsigned
 count(const struct resp *rs, char kind)
 {
@@ -111,7 +111,7 @@ resp_subscribe(struct broker *b, struct conn *c, const struct request *r)
 	char kind = kind_of(r->words[0]);
 	unsigned i;
 
-	/* Redisson gives up a wait at an error, and begins anew on another
+	/* At an error Redisson gives up a wait, and begins anew on another
 	 * connection. */
 	if (b->stopping) {
 		conn_kill(c);

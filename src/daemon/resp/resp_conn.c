@@ -14,7 +14,7 @@
 #include "daemon/resp/resp.h"
 #include "daemon/users/identity.h"
 
-/* Redis has no bound; a longer text is no name that people read. */
+/* Redis has no limit; a longer text is no name that users read. */
 #define CLIENT_NAME_MAX 255
 
 void
@@ -275,7 +275,7 @@ take_hello(struct conn *c, const struct request *r, struct hello *h)
 	return h->name == NULL || may_name(c, *h->name);
 }
 
-/* Must the client say who it is first?  Then refuses. */
+/* Must the client log in first?  Then refuses. */
 static bool
 refuse_stranger(const struct broker *b, struct conn *c)
 {
@@ -378,7 +378,7 @@ resp_client_setinfo(struct broker *b, struct conn *c, const struct request *r)
 		    (int)r->words[2].n, r->words[2].p);
 }
 
-/* Tells about this connection only. */
+/* Lists this connection only. */
 void
 resp_client_info(struct broker *b, struct conn *c, const struct request *r)
 {

@@ -1,5 +1,6 @@
 /*
- * Commands on keys: token holds, which the core grants (core/parts/token/token.h).
+ * Commands on keys: token holds, which the core grants
+ * (core/parts/token/token.h).
  */
 #include "config.h"
 
@@ -14,7 +15,7 @@
 /* StackExchange.Redis asks for this key whenever it connects. */
 #define TIE_BREAK "__Booksleeve_TieBreak"
 
-/* Limits how long a client waits, as that of a LOCK. */
+/* Limits how long a client waits, as for a LOCK. */
 static int64_t
 await_ms(const struct broker *b, int64_t ms)
 {

@@ -1,7 +1,7 @@
 /*
- * A script that looks how much time is left of a hold, and extends it only if
- * that is enough: two requests to the core, of which the second one goes out
- * behind the step in which the first one was answered.
+ * A script that looks up the remaining time of a hold, and extends the hold
+ * only if that time is enough: two requests to the core, of which the second
+ * one goes out behind the step in which the first one was answered.
  */
 #include "config.h"
 

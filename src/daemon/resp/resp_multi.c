@@ -4,7 +4,7 @@
  *
  *	MULTI --> struct multi: commands are queued, and looked at
  *	EXEC  --> -EXECABORT, if they are anything else
- *	      --> struct exec: what stands before and behind the answer to the
+ *	      --> struct exec: what stands before and after the answer to the
  *	          one command, while that is carried out
  *
  * Nothing may come into the answer, which is one array: so it is written when
@@ -257,8 +257,8 @@ resp_exec_ends(struct conn *c)
 	rs->exec = NULL;
 }
 
-/* The command was answered at once, and has begun nothing: its answer goes where
- * it belongs. */
+/* The command was answered at once, and has begun nothing: its answer goes
+ * where it belongs. */
 static void
 put_in_place(struct conn *c, size_t at)
 {

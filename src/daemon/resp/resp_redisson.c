@@ -3,21 +3,22 @@
  *
  * Latches.  A client that has not heard the answer to an unlock sends it again,
  * under the same name that it has made up.  The broker keeps what it answered
- * under that name, until the client deletes it or the time is up, and looks
- * there before it looks at the hold: a depth that was taken off once is not
- * taken off again.  While the first request is on its way, also if its
+ * under that name, until the client deletes it or the time is up, and looks for
+ * a kept answer before it looks at the hold: a depth that was taken off once is
+ * not taken off again.  While the first request is on its way, also if its
  * connection broke meanwhile, the answer to the next one is TRYAGAIN.  Other
- * brokers do not know of it, but they find in the hold which request has taken
- * off a depth last, and answer the same; once the hold has ended, they say that
- * there is none.
+ * brokers do not know of the request, but they find in the hold which request
+ * has taken off a depth last, and answer the same; once the hold has ended,
+ * they answer that there is none.
  *
  * Parts.  One script renews the holds of many names, each of a token of its
  * own.  The core gets a request for each, and the answer is written when all
  * have been answered.
  *
- * TRYAGAIN.  The library repeats a request that was refused so.  So it is told
- * that only if surely nothing was done, or if doing it twice does no harm.  If the
- * broker stops, it finds another one then, or the next one at this address.
+ * TRYAGAIN.  The library repeats a request that was refused so.  So it gets
+ * that answer only if surely nothing was done, or if doing it twice does no
+ * harm.  If the broker stops, it finds another one then, or the next one at
+ * this address.
  */
 #include "config.h"
 
@@ -243,8 +244,8 @@ told_refusal(struct broker *b, struct conn *c, const struct wire_reply *reply)
 	refuse(c, reply, reply->undone);
 }
 
-/* Other libraries may repeat what a broker that stops has not done: go-redis
- * does, at another address. */
+/* Other libraries may repeat a request that a stopping broker has not carried
+ * out: go-redis does, at another address. */
 static void
 told_stop(struct broker *b, struct conn *c, const struct wire_reply *reply)
 {

@@ -51,7 +51,7 @@ log_text(struct conn *c, struct span text, const char *hex, uint64_t left_out)
 	buf_fini(&out);
 }
 
-/* Refuses a text that is unknown.  It is logged so that people can ask for
+/* Refuses a text that is unknown.  It is logged so that users can ask for
  * support. */
 static void
 refuse_text(struct broker *b, struct conn *c, struct span text,

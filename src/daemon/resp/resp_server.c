@@ -111,7 +111,8 @@ resp_no_kill(struct broker *b, struct conn *c, const struct request *r)
 		     "to force-release a lock, send UNLOCK-FORCE");
 }
 
-/* PUBSUB NUMSUB.  Who listens is nobody's business: there seems to be nobody. */
+/* PUBSUB NUMSUB.  Listeners are not disclosed: the answer is that there are
+ * none. */
 void
 resp_numsub(struct broker *b, struct conn *c, const struct request *r)
 {
@@ -199,7 +200,7 @@ resp_command_list(struct broker *b, struct conn *c, const struct request *r)
 
 /* INFO. */
 
-/* 0: it listens at no port that was chosen. */
+/* 0: it listens at no chosen port. */
 static unsigned
 first_port(const struct config_listen *listen)
 {

@@ -59,7 +59,7 @@ resp_fail(struct conn *c, const char *fmt, ...)
 	buf_fini(&text);
 }
 
-/* Names that stand not for themselves among the words need their rights,
+/* Names that are not words of the request by themselves need their rights,
  * too. */
 bool
 resp_refuse_names(struct broker *b, struct conn *c, const struct request *r,

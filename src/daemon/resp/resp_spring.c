@@ -1,7 +1,7 @@
 /*
  * Locks of spring-integration with PUB_SUB_LOCK.  A program that waits for one
- * does not ask again soon: it listens to a channel on which the library tells
- * each release, and then tries again.
+ * does not ask again soon: it listens to a channel on which the library
+ * publishes each release, and then tries again.
  *
  *	it is refused   -->  the broker awaits the name for that client
  *	it is free      -->  it is kept for the user, and the channel is told
@@ -16,10 +16,10 @@
 #include "base/xmalloc.h"
 #include "daemon/resp/resp.h"
 
-/* References of requests that no client has made. */
+/* References of requests that no client made. */
 #define OWN_REF (UINT64_C(1) << 63)
 
-/* The locks begin with REGISTRY: , and who waits for them listens to
+/* The locks begin with REGISTRY: , and programs that wait for them listen to
  * REGISTRY-channel, since 6.3 by the pattern REGISTRY-channel:* . */
 #define SPRING_CHANNEL "-channel"
 
@@ -57,7 +57,7 @@ registry_of(const struct channel *ch)
 	return (struct span){ ch->name, n - more };
 }
 
-/* Is it told that the name is free? */
+/* Will the program be told that the name is free? */
 static bool
 hears(const struct channel *ch, struct span name)
 {
@@ -135,7 +135,7 @@ tell(struct broker *b, const struct conn *of, struct span name, bool only_asks)
 	return any;
 }
 
-/* Who wants which name. */
+/* Which client wants which name. */
 
 static struct wanted *
 find(const struct resp *rs, const char *name, size_t len)

@@ -1,6 +1,7 @@
 /*
- * The allowances of users, by their names.  One lives on without clients: its
- * counters only rise, and there are no more than the configurations named.
+ * The allowances of users, by their names.  An allowance lives on without
+ * clients: its counters only rise, and there are no more than the
+ * configurations named.
  */
 #include "config.h"
 

@@ -1,11 +1,11 @@
 /*
- * What a user may have at most of what connections are: clients, and requests a
- * second (auth.users[].limits).  What its sessions hold and wait for is bounded
- * by the core (parts/tenant).
+ * The limits of a user's connections: clients, and requests a second
+ * (auth.users[].limits).  The core limits the holds and waiters of its sessions
+ * (parts/tenant).
  *
  * Each client has the allowance of its user, by name: a reload changes the
- * limits, and leaves the counts.  Requests are admitted by the generic cell rate
- * algorithm (ITU-T I.371), with a burst of one second.
+ * limits, and leaves the counts.  Requests are admitted by the generic cell
+ * rate algorithm (ITU-T I.371), with a burst of one second.
  */
 #ifndef LOCKBROKER_DAEMON_USERS_ALLOWANCE_H
 #define LOCKBROKER_DAEMON_USERS_ALLOWANCE_H
@@ -19,7 +19,7 @@ struct user;
 struct users;
 
 struct allowances *allowances_new(void);
-void allowances_free(struct allowances *all); /* whoever has one */
+void allowances_free(struct allowances *all); /* even if clients have one */
 
 /* A client has another user; NULL: none any more. */
 void allowance_pass(

@@ -135,7 +135,7 @@ identify(struct identity *id, struct conn *c)
 	become(id, c, user, via);
 }
 
-/* Has the user of the connection, who has just come, too many of them? */
+/* Does the user of the new connection have too many of them? */
 static bool
 refuse_crowd(struct identity *id, struct conn *c)
 {
@@ -187,7 +187,7 @@ identity_handed(
 
 	while (as > VIA_PASSWORD && strcmp(via, vias[as]) != 0)
 		as--;
-	/* Nobody may more because this process does not know him. */
+	/* No client may do more because this process does not know its user. */
 	if (user == NULL)
 		return false;
 	become(id, c, user, as);
@@ -203,8 +203,8 @@ identity_via(const struct conn *c)
 }
 
 /*
- * Returns the user that the client has in the new set, NULL if what made it
- * that user is no longer right: another hash, peer or certificate.
+ * Returns the user that the client has in the new set, NULL if the client would
+ * no longer be that user: another hash, peer or certificate.
  */
 static const struct user *
 still(const struct identity *id, const struct conn *c)
@@ -254,7 +254,7 @@ rebind(struct identity *id, struct conn *c)
 		conn_kill(c);
 }
 
-/* The core bounds what all sessions of a user hold and wait for. */
+/* The core limits what all sessions of a user hold and wait for. */
 static void
 limit_users(struct identity *id)
 {
@@ -358,7 +358,8 @@ log_failure(struct identity *id, const struct conn *c, const char *user)
 		    LOG_S("peer", conn_peer(c)), LOG_N("left_out", left_out));
 }
 
-/* Would the user have too many clients with this one, which may be his? */
+/* Would the user have too many clients with this one, which may already be of
+ * that user? */
 static bool
 has_room(struct identity *id, const struct conn *c, const struct user *user)
 {
@@ -379,8 +380,8 @@ struct attempt {
 };
 
 /*
- * The answer to an AUTH, unless it is right.  A tagged AUTH does not keep back
- * other requests: the session may hold something by now.
+ * The answer to an AUTH, unless the AUTH is right.  A tagged AUTH does not keep
+ * back other requests: the session may hold something by now.
  */
 static bool
 refusal(struct identity *id, const struct conn *c, const struct attempt *at,

@@ -38,31 +38,31 @@ void identity_free(struct identity *id);
 
 /*
  * Takes over the users of a configuration; NULL if it has none.  Clients keep
- * their user if the new set has one of that name, which they would still be by
- * the same hash, peer or certificate; otherwise they are closed.
- * Each client does so when identity_reloaded() is called for it; until all have
- * done so, the identity keeps `was`, the set before, which it frees.
+ * their user if the new set has a user of that name that they would still be by
+ * the same hash, peer or certificate; otherwise they are closed.  Each client
+ * does so when identity_reloaded() is called for it; until all have done so,
+ * the identity keeps `was`, the set before, which it frees.
  */
 void identity_load(
     struct identity *id, const struct users *users, struct users *was);
 void identity_reloaded(struct identity *id, struct conn *c);
 void identity_reload_over(struct identity *id);
 
-/* A connection came: its certificate or its peer may tell its user. */
+/* A connection came: its certificate or its peer may show its user. */
 void identity_opened(struct identity *id, struct conn *c);
 
 /* Its client has gone. */
 void identity_gone(struct identity *id, struct client *client);
 
 /*
- * Another process of the broker has found out who it is, and how, and handed it
- * to us.  identity_via() is what that process says of its own client; other
- * words count as those of a password, which any reload compares.  Returns false
- * if no user has that name here.
+ * Another process of the broker has found out who the client is, and how, and
+ * has handed it to us.  identity_via() is what that process says of its own
+ * client; other words count like the word for a password, which any reload
+ * compares.  Returns false if no user has that name here.
  */
 bool identity_handed(
     struct identity *id, struct conn *c, const char *name, const char *via);
-const char *identity_via(const struct conn *c); /* "": it is nobody */
+const char *identity_via(const struct conn *c); /* "": it has no user */
 
 /*
  * The one place that checks rights.  Returns true if it has refused the request
@@ -92,11 +92,11 @@ bool identity_refuses_command(struct identity *id, struct conn *c,
 bool identity_may_watch(
     const struct identity *id, const struct conn *c, struct span name);
 
-/* The same for whoever has the user of that name now; "": nobody. */
+/* The same for the user of that name now; "": none. */
 bool identity_shows(
     const struct identity *id, const char *user, struct span name);
 
-/* What each user has, and what was refused. */
+/* The allowances of users, and refused requests. */
 const struct allowances *identity_allowances(const struct identity *id);
 
 /* How many requests and clients a limit of their user has refused. */

@@ -1,10 +1,10 @@
 /*
- * Attempts to say who one is.  Slow hashes are compared in a thread, one for
- * each struct logins, so that nobody who tries passwords over HTTP keeps a
- * client waiting.
+ * Attempts to log in.  Slow hashes are compared in a thread, one for each
+ * struct logins, so that password attempts over HTTP do not keep a client
+ * waiting.
  *
  * An attempt that takes longer than a call knows its user by name, because a
- * reload may remove it meanwhile.
+ * reload may remove the user meanwhile.
  */
 #include "config.h"
 

@@ -1,6 +1,5 @@
 /*
- * Attempts to say who one is, with a name and a password: those of AUTH, and
- * those of HTTP.
+ * Attempts to log in with a name and a password, by AUTH and over HTTP.
  *
  *	logins_try() --> at once, or the hasher --> done(): the user
  *	                                      \--> a second later, done(): nobody
@@ -18,7 +17,7 @@ struct broker;
 struct logins;
 struct user;
 
-/* What the others hear from a client whose password nobody has time for. */
+/* The reply if there is no time to compare a client's password. */
 #define LOGIN_FULL_TEXT "too many logins are in progress; try again"
 #define LOGIN_WRONG_TEXT "unknown user or wrong password"
 
@@ -28,7 +27,7 @@ enum login_answer {
 	LOGIN_FULL   /* too many are being compared */
 };
 
-/* Who tries, by ids: a connection or a request may go meanwhile. */
+/* The client that tries, by ids: a connection or a request may go meanwhile. */
 struct login_from {
 	uint64_t who;
 	uint64_t ref; /* of the request of a connection */

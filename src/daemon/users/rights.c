@@ -46,7 +46,7 @@ deny(struct identity *id, struct conn *c, const struct request *r,
 }
 
 /*
- * A holder may always give back what it holds, whatever its rights are by now.
+ * A holder may always release its holds, whatever its rights are by now.
  */
 static bool
 may_name(struct identity *id, const struct conn *c, const struct request *r,
@@ -93,8 +93,10 @@ refuse_remote(struct conn *c, const struct request *r)
 	return true;
 }
 
-/* Of those who come while the broker is drained: administrators who want no
- * locks, as programs do that run as one, and whoever comes back to its session.
+/*
+ * Of the clients that come while the broker is drained, it keeps administrators
+ * that want no locks, unlike programs that run as one, and clients that come
+ * back to their sessions.
  */
 static bool
 refuse_late(struct identity *id, struct conn *c, const struct request *r,
@@ -118,8 +120,8 @@ refuse_late(struct identity *id, struct conn *c, const struct request *r,
 }
 
 /*
- * Does the user ask for more than so much a second?  What gives something back
- * counts, and is not refused.
+ * Does the user make more than its limit of requests a second?  Requests that
+ * release something count, but are not refused.
  */
 static bool
 refuse_haste(struct identity *id, struct conn *c, const struct request *r,

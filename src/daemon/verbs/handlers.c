@@ -62,7 +62,7 @@ latch_ttl_ms(const struct broker *b)
 }
 
 /*
- * Limits the wait of a Redis client, because its library has a time-out, too.
+ * Limits the wait of a Redis client, because its library has a timeout, too.
  */
 static int64_t
 wait_ms(const struct broker *b, const struct conn *c, const struct request *r)
@@ -189,7 +189,7 @@ handle_resume(struct broker *b, struct conn *c, const struct request *r)
 	bridge_step(b, &ev);
 }
 
-/* The process that is meant answers, once it has the connection. */
+/* The intended process answers, once it has the connection. */
 static void
 handle_leaving(struct broker *b, struct conn *c, const struct request *r)
 {

@@ -1,7 +1,7 @@
 /*
  * Verbs that answer `OK lines=N` and N lines: LIST, QUEUE, WHY, HISTORY, NAMES,
- * BROKERS, HELP, STATS.  The lines are written to a scratch buffer first, because their
- * number comes before them.
+ * BROKERS, HELP, STATS.  The lines are written to a scratch buffer first,
+ * because their number comes before them.
  */
 #include "config.h"
 
@@ -110,7 +110,7 @@ has_field(const struct core_row *row, enum field_id id)
 	return i < row->nfields;
 }
 
-/* A process of this broker that leaves has told more than Redis has. */
+/* An old process of this broker has reported more than Redis has. */
 static void
 add_broker(void *arg, const struct core_row *row)
 {
@@ -451,7 +451,7 @@ add_class(struct numbers *numbers, const struct measure_class *c)
 	add_number(numbers, c->name, "lost_total", c->lost);
 }
 
-/* `other` alone says nothing that the numbers before do not say. */
+/* `other` alone adds nothing to the numbers before it. */
 static void
 add_classes(const struct broker *b, struct numbers *numbers)
 {
