@@ -1,6 +1,4 @@
-/*
- * The command that runs under a lock, and whatever it starts in turn.
- */
+/* The command that runs under a lock, and everything that it starts in turn. */
 #include "config.h"
 
 #include <errno.h>
@@ -41,8 +39,8 @@ is_spared(const struct child *c, const struct process *p)
 }
 
 /*
- * Marks our children and what descends from them, generation by generation,
- * except for the spared. Returns false if there is none.
+ * Marks our children and their descendants, generation by generation, except
+ * the spared ones. Returns false if there are none.
  */
 static bool
 processes_mark(struct processes *all, const struct child *c)
@@ -63,7 +61,7 @@ processes_mark(struct processes *all, const struct child *c)
 	return any;
 }
 
-/* Notes whatever descends from us before there is a command. */
+/* Notes our descendants before there is a command. */
 static void
 spare_all(struct child *c)
 {
@@ -102,7 +100,7 @@ child_spare(struct child *c, pid_t pid)
 		processes_add(&c->spared, &p);
 }
 
-/* One without a value must not come from a command around this one. */
+/* A variable without a value must not come from an outer `run`. */
 static void
 variable_set(const char *name, const char *value)
 {
@@ -190,7 +188,7 @@ foreign_note(struct child *c, const struct process *p)
 	memcpy(c->foreign_name, p->name, sizeof(c->foreign_name));
 }
 
-/* The dead still belong to a user, but need no signal. */
+/* Dead processes still belong to a user, but need no signal. */
 static void
 process_signal(struct child *c, const struct process *p, int number)
 {
@@ -198,7 +196,7 @@ process_signal(struct child *c, const struct process *p, int number)
 		foreign_note(c, p);
 }
 
-/* The command gets its signal first: it takes a while to read all of /proc. */
+/* The command gets its signal first: reading all of /proc takes a while. */
 static void
 command_signal(struct child *c, int number)
 {
@@ -210,8 +208,8 @@ command_signal(struct child *c, int number)
 }
 
 /*
- * Nobody can tell what the command has started.  If it has a process group of
- * its own, most of that is there.
+ * The processes of the command cannot be found. If it has a process group of
+ * its own, most of them are in it.
  */
 static void
 group_signal(struct child *c, int number)
@@ -224,8 +222,9 @@ group_signal(struct child *c, int number)
 }
 
 /*
- * This misses processes that are forked meanwhile; the caller repeats a KILL
- * until nothing is left. A stopped process takes a TERM only once it goes on.
+ * This misses processes that are forked during the call; the caller repeats a
+ * KILL until no process is left. A stopped process takes a TERM only once it
+ * continues.
  */
 void
 child_signal_tree(struct child *c, int number)
@@ -254,8 +253,8 @@ child_signal_tree(struct child *c, int number)
 }
 
 /*
- * Is nothing left but the spared? A child that has ended stays in /proc until
- * we reap it, so that none can hide by handing over to its own child.
+ * Are only spared processes left? A child that has ended stays in /proc until
+ * we reap it, so no process can escape notice by handing over to its own child.
  */
 static bool
 is_alone(struct child *c)

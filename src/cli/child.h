@@ -1,11 +1,11 @@
 /*
- * The command that runs under a lock, and whatever it starts in turn.
+ * The command that runs under a lock, and everything that it starts in turn.
  *
  * We are the subreaper: processes that the command leaves behind become our
  * children, so that we can find and end all of them, and wait for their end.
- * What descends from us but not from the command is spared: a shell may have
- * started it before it became us, and it may be the process that speaks TLS.
- * What such a process starts later and leaves behind can't be told apart.
+ * Descendants of ours that do not descend from the command are spared: a shell
+ * may have started them before it became us, or they speak TLS. Processes that
+ * they start later and leave behind cannot be distinguished.
  */
 #ifndef LOCKBROKER_CLI_CHILD_H
 #define LOCKBROKER_CLI_CHILD_H
@@ -23,10 +23,10 @@ struct child {
 	bool ended;    /* reaped */
 	int status;    /* as in a shell: its own, or 128+N */
 	int killed;    /* the signal that killed it, or 0 */
-	bool alone;    /* nothing at all is left of it */
-	int blind;     /* what hid from the last signal whom to give it; or 0 */
-	pid_t foreign; /* of another user: took no signal of the last; or 0 */
-	struct processes spared; /* not the command's, but below us */
+	bool alone;    /* no process of it is left */
+	int blind;     /* errno of why the last signal may have missed some */
+	pid_t foreign; /* another user's, missed by the last signal; or 0 */
+	struct processes spared; /* descendants of ours, not of the command */
 	struct proc proc;
 	char foreign_name[PROCESS_NAME_SIZE];
 };
@@ -37,39 +37,39 @@ struct child_setup {
 	const char *name;  /* for LOCKBROKER_NAME */
 	const char *fence; /* for LOCKBROKER_FENCE, or NULL */
 	const char *slot;  /* for LOCKBROKER_SLOT, or NULL */
-	int death_signal;  /* what it gets when we die */
+	int death_signal;  /* the signal that it gets when we die */
 	const struct signals *signals;
 };
 
 /*
- * To be called before there is anything to lose.  Returns false, with errno, if
- * child_signal_tree() could not tell what the command has started: ESRCH if the
- * /proc that is there is that of another PID namespace.
+ * To be called before there is a lock to lose. Returns false, with errno, if
+ * child_signal_tree() could not find the processes that the command starts:
+ * ESRCH if /proc shows another PID namespace.
  */
 bool child_sees(struct child *c);
 
-/* Forgets the command, for another one. */
+/* Forgets the command, before another one is started. */
 void child_reset(struct child *c);
 
-/* Spares all that descends from us already. */
+/* Spares all descendants that exist before the start. */
 bool child_start(struct child *c, const struct child_setup *setup);
 
 /*
- * Spares another process, which is not the command's: it gets no signal, and
- * nobody waits for its end. 0: none.
+ * Spares another process, which is not the command's: it gets no signal, and we
+ * do not wait for its end. 0: none.
  */
 void child_spare(struct child *c, pid_t pid);
 
 /*
- * Passes a signal on to the command alone. Returns false if that belongs to
- * another user.
+ * Passes a signal on to the command alone. Returns false if the command belongs
+ * to another user.
  */
 bool child_signal(const struct child *c, const struct signals_one *one);
 
 /*
  * Sends a signal to the command and to everything that it started; `foreign`
- * tells whether one of them belongs to another user, `blind` whether some may
- * have got none.
+ * shows whether one of them belongs to another user, `blind` whether some may
+ * have missed it.
  */
 void child_signal_tree(struct child *c, int number);
 

@@ -34,7 +34,7 @@ servers_set(struct cli *cli, const char *text)
 	    "an address in '%s' %s", address_shown(text, shown), why);
 }
 
-/* Refuses a second list: one of the two would be left out without a word. */
+/* Refuses a second list: one of the two would be ignored silently. */
 static int
 servers_option(struct cli *cli, const char *text)
 {
@@ -74,7 +74,7 @@ max_set(struct cli *cli, const char *text)
 	return 0;
 }
 
-/* Of an option without a value: what it sets. */
+/* The flag that an option without a value sets. */
 static bool *
 flag_of(struct cli *cli, int opt)
 {
@@ -85,7 +85,7 @@ flag_of(struct cli *cli, int opt)
 	return opt == OPT_WAIT ? &cli->wait : &cli->abort;
 }
 
-/* Takes one option. Sets `*done` if that was all the user asked for. */
+/* Takes one option. Sets `*done` if the user asked for nothing else. */
 static int
 option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 {
@@ -172,7 +172,7 @@ options_read(struct cli *cli, int argc, char **argv, const char *shorts,
 	return rc;
 }
 
-/* Finds out where the broker is if -S did not say. */
+/* Finds the broker's address if -S is not given. */
 static int
 servers_default(struct cli *cli)
 {
@@ -236,10 +236,7 @@ command_run(
 		rc = login_read();
 	if (rc != 0)
 		return rc;
-	/*
-	 * Leaves the words alone, with one before them that stands for the
-	 * name.
-	 */
+	/* Leaves the words alone; the one before them stands for the name. */
 	argc -= optind - 1;
 	argv += optind - 1;
 	rc = words_check(command, argc - 1);

@@ -10,20 +10,20 @@
 #include "client/addresses.h"
 #include "client/client.h"
 
-/* What every handler gets. Lives on the stack of cli_main(). */
+/* The argument of every handler. Lives on the stack of cli_main(). */
 struct cli {
 	struct address_list addresses;
-	struct tls_files files; /* of those that speak TLS */
+	struct tls_files files; /* of the addresses that use TLS */
 	bool json;
 	const char *kind;  /* of object; NULL: not given */
 	const char *limit; /* number of lines; NULL: the broker's */
-	const char *fence; /* unlock-force: of the hold; NULL: any */
-	int64_t max_ms;	   /* drill: to the answer; 0: not given */
-	char *config;	   /* file of the daemon; NULL: its default */
-	bool local;	   /* asks no other broker */
-	bool ready;	   /* asks whether locks can be granted, too */
-	bool wait;	   /* drain: until the broker has ended */
-	bool abort;	   /* drain: takes it back */
+	const char *fence; /* unlock-force: of the hold; NULL: any hold */
+	int64_t max_ms;	   /* drill: limit for the answer; 0: not given */
+	char *config;	   /* the daemon's file; NULL: its default */
+	bool local;	   /* asks only this broker */
+	bool ready;	   /* also asks whether locks can be granted */
+	bool wait;	   /* drain: waits until the broker has ended */
+	bool abort;	   /* drain: undoes it */
 };
 
 /* argv[0] is the command's name. Returns an exit status. */

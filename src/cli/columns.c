@@ -36,7 +36,7 @@ is_bare(const struct table *t, const struct table_column *column)
 	return strcmp(column->key, t->bare) == 0;
 }
 
-/* Returns the text of a cell; "-" if the line has nothing for it. */
+/* Returns the text of a cell; "-" if the line has no value for it. */
 static const char *
 cell_text(const struct table *t, const char *line,
     const struct table_column *column, char text[CELL_MAX])

@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* In a value that we make for people: it is printed as a space. */
+/* In a value made for people: printed as a space. */
 #define COLUMNS_SPACE "\x1f"
 
-/* How a column differs from the usual. */
+/* How a column differs from an ordinary one. */
 enum table_how {
 	TABLE_ALWAYS,
 	TABLE_IF_ANY, /* left out if no line has the field */
-	TABLE_MARK,   /* the same, and it has the field or it has not */
-	TABLE_NOT_0,  /* a time of 0 means that there is none */
+	TABLE_MARK,   /* the same; shows only whether a line has it */
+	TABLE_NOT_0,  /* a time of 0 means none */
 };
 
 /* The field of a column. The bare word has its key from the table. */
@@ -30,7 +30,7 @@ struct table {
 	const char *bare;
 	const struct table_column *columns;
 	size_t columns_n;
-	size_t width; /* to which bare words are shortened; 0: no limit */
+	size_t width; /* width for shortened bare words; 0: no limit */
 };
 
 void columns_print(

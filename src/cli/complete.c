@@ -1,12 +1,12 @@
 /*
- * `lockbroker complete -- WORD ...`: what the last word may become, one
+ * `lockbroker complete -- WORD ...`: completions of the last word, one
  * candidate a line. The words are those of a command line of lockbroker, up to
  * the cursor and without its name.
  *
  * The scripts for bash, zsh and fish only call this, so they know every command
- * and option of the tables. It leaves to the shell what the shell knows better:
- * "@command" stands for the programs that it finds, and "@file" for its files;
- * no lock has a name that begins with '@'.
+ * and option of the tables. The shell itself completes what it knows better:
+ * "@command" stands for programs, and "@file" for files; no lock has a name
+ * that begins with '@'.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@
 struct typed {
 	const struct command *command; /* NULL: none yet */
 	struct option longs[COMMAND_OPTIONS_MAX];
-	const struct option *wants; /* an option whose value comes next */
+	const struct option *wants; /* an option that needs a value */
 	const char *server;	    /* of -S, or NULL */
 	struct tls_files files;	    /* of --ca, --cert, --key */
 	int words;		    /* of the command, so far */
@@ -145,7 +145,7 @@ word_take(struct typed *t, const char *word)
 		t->closed = t->command == NULL;
 		subcommand_longs(t->command, t->longs);
 	} else {
-		/* After NAME, `--` may still come, and then a command. */
+		/* After NAME, `--` may still follow, and then a command. */
 		t->closed = t->closed || (is_run(t) && t->words > 0) ||
 			    t->command->words == WORDS_LAST;
 		t->words++;
@@ -208,7 +208,7 @@ offer_lines(struct message *m, const char *typed)
 	m->lines_n = 0;
 }
 
-/* Of those that leave, too; but nobody waits at a prompt for one that hangs. */
+/* Names of old processes, too; but a prompt must not wait for one. */
 static void
 offer_leavers(struct client *c, struct message *m, const char *typed)
 {
@@ -222,7 +222,7 @@ offer_leavers(struct client *c, struct message *m, const char *typed)
 	offer_lines(m, typed);
 }
 
-/* Reports no errors: they would stand in the middle of a prompt. */
+/* Prints no errors: they would appear in the middle of a prompt. */
 static void
 offer_names(struct cli *cli, const struct typed *t, const char *typed)
 {

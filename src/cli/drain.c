@@ -1,6 +1,6 @@
 /*
- * `lockbroker drain`: has the broker leave, and tells what it waits for; or has
- * it go on after all.
+ * `lockbroker drain`: drains the broker, and shows what it waits for; or undoes
+ * that.
  */
 #include "config.h"
 
@@ -19,10 +19,10 @@
 #include "cli/timespan.h"
 #include "cli/top.h"
 
-#define LOOK_MS 1000 /* how often --wait looks */
-#define TOLD 3	     /* names that it tells, of those with a holder */
+#define LOOK_MS 1000 /* how often --wait checks */
+#define TOLD 3	     /* how many names with a holder it shows */
 
-/* A broker of before tells no numbers. */
+/* An older broker sends no numbers. */
 static void
 print_draining(const struct message *m)
 {
@@ -47,7 +47,7 @@ print_draining(const struct message *m)
 	printf("\n");
 }
 
-/* Who has had something for the longest time comes first; then who has nothing. */
+/* The longest holds come first; then names without a holder. */
 static int
 by_age(const void *a, const void *b)
 {
@@ -78,8 +78,7 @@ print_names(const struct message *m)
 	}
 }
 
-/* Tells what is left.  An answer that does not come is looked into by whoever
- * asks next. */
+/* Shows what is left.  If no answer comes, the next question finds out why. */
 static void
 tell(const struct cli *cli, struct client *c, uint64_t holds)
 {
@@ -103,8 +102,8 @@ tell(const struct cli *cli, struct client *c, uint64_t holds)
 	(void)fflush(stdout);
 }
 
-/* The broker closes our connection when it ends; one that is only silent has
- * not ended. */
+/* The broker closes our connection when it ends; a broker that only does not
+ * answer has not ended. */
 static void
 pause_for(struct client *c, int64_t ms)
 {
@@ -128,7 +127,7 @@ await_end(const struct cli *cli, struct client *c)
 		if (got == CLIENT_GARBAGE)
 			return question_status(c, got, &m);
 		if (got == CLIENT_NOTHING)
-			continue; /* it has ended, or is silent */
+			continue; /* it has ended, or does not answer */
 		drains = top_stat(m.lines, m.lines_n, "draining") != 0;
 		holds = top_stat(m.lines, m.lines_n, "locks_held") +
 			top_stat(m.lines, m.lines_n, "permits_held") -
@@ -148,7 +147,7 @@ await_end(const struct cli *cli, struct client *c)
 	return CLI_EXIT_OK;
 }
 
-/* A broker that answers but can't go on drains as before: refused. */
+/* A broker that answers but cannot continue drains as before: refused. */
 static int
 take_back(const struct cli *cli, struct client *c)
 {

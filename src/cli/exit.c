@@ -1,6 +1,6 @@
 /*
  * From replies to exit statuses. A busy lock (1) must never look like a mistake
- * in the request (64), nor like a broker that can't serve (69).
+ * in the request (64), nor like a broker that cannot serve (69).
  */
 #include "config.h"
 

@@ -1,6 +1,4 @@
-/*
- * `lockbroker unlock-force`: ends the hold of a lock, and says whose it was.
- */
+/* `lockbroker unlock-force`: ends the hold of a lock, and says who held it. */
 #include "config.h"
 
 #include <stdio.h>
@@ -22,7 +20,7 @@ struct before {
 };
 
 /*
- * A question that fails leaves an empty answer: forcing does not depend on it.
+ * A request that fails leaves an empty answer: forcing does not depend on it.
  */
 static void
 before_ask(struct client *c, const char *name, struct before *b)
@@ -37,7 +35,7 @@ before_ask(struct client *c, const char *name, struct before *b)
 			b->status = holder_details(name, m.text);
 		message_fini(&m);
 	}
-	/* Ask this last, so that little can change before the release. */
+	/* Ask for this last, so that little can change before the release. */
 	snprintf(line, sizeof(line), "QUEUE %s", name);
 	if (question_send(c, line, &m) != CLIENT_MESSAGE)
 		memset(&b->queue, 0, sizeof(b->queue));
@@ -64,7 +62,7 @@ ended_json(const char *name, const char *line, const char *label)
 	json_end(&j);
 }
 
-/* Writes who the line is about, in words for people. */
+/* Writes who the line is about, for people. */
 static void
 holder_name(const char *line, char *text, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * Finds out who has a lock: asks the broker that has it, at the address that
- * the first broker has told us.
+ * Finds out who holds a lock: asks the broker through which it is held, at the
+ * address that the first broker has sent.
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@ pair_add(struct buf *line, const struct pair *p)
 }
 
 /*
- * Joins both in the order of the near answer. Each broker counts its own
+ * Joins both in the order of the first answer. Each broker counts its own
  * waiters.
  */
 static char *
@@ -65,7 +65,7 @@ answers_join(const char *near, const char *far)
 	return copy;
 }
 
-/* Returns NULL if nobody answers, or the answer has nothing new. */
+/* Returns NULL if no broker answers, or the answer has nothing new. */
 static char *
 far_answer(const struct address_list *list, const char *name, const char *near)
 {
@@ -98,8 +98,8 @@ holder_details(const char *name, const char *near)
 	char *text, *joined = NULL;
 
 	/*
-	 * With until= and no session the name is kept for nobody: there is no
-	 * more to know.
+	 * With until= and no session the name is reserved: there is no more to
+	 * know.
 	 */
 	if (pair_find(near, "session", &p) || pair_find(near, "until", &p) ||
 	    !pair_find(near, "address", &address))

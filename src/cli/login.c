@@ -19,7 +19,7 @@
 
 static const char *user;
 static const char *file;
-static struct buf line; /* with a NUL at its end; empty: there is no user */
+static struct buf line; /* with a NUL at its end; empty: no user */
 
 void
 login_user(const char *name)
@@ -52,7 +52,7 @@ is_word(const char *text)
 	return *p == '\0' && p != (const unsigned char *)text;
 }
 
-/* Reads the first line of a file. Returns false, with errno, if it can't. */
+/* Reads the first line of a file. Returns false, with errno, on failure. */
 static bool
 read_first_line(const char *path, char text[PASSWORD_BYTES_MAX + 1])
 {

@@ -1,6 +1,6 @@
 /*
- * What is kept for nobody is no ghost, how many permits are out, and where to
- * look for a holder.
+ * Marks reserved names, says how many permits are out, and where to find a
+ * holder.
  */
 #include "config.h"
 

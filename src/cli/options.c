@@ -1,6 +1,4 @@
-/*
- * Turns the verdicts of getopt_long(3) on a command line into our own words.
- */
+/* Turns the errors of getopt_long(3) on a command line into our own words. */
 #include "config.h"
 
 #include <stdbool.h>
@@ -18,8 +16,8 @@ is_long(const char *word)
 }
 
 /*
- * Returns how many options begin like this. getopt takes one if it is the only
- * one.
+ * Returns how many options begin with this text. getopt accepts it if there is
+ * only one.
  */
 static unsigned
 count_of(const char *name, size_t n, const struct option *longs)
@@ -53,7 +51,7 @@ unknown_long(const char *written, const struct option *longs)
 int
 options_fault(int opt, char *const *argv, const struct option *longs)
 {
-	/* getopt looked at this one last; letters may stand together. */
+	/* The last word that getopt examined; letters may be combined. */
 	const char *word = argv[optind - 1];
 
 	if (opt == ':' && is_long(word))

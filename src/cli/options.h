@@ -1,6 +1,4 @@
-/*
- * Turns the verdicts of getopt_long(3) on a command line into our own words.
- */
+/* Turns the errors of getopt_long(3) on a command line into our own words. */
 #ifndef LOCKBROKER_CLI_OPTIONS_H
 #define LOCKBROKER_CLI_OPTIONS_H
 

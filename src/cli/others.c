@@ -14,7 +14,7 @@
 #include "cli/question.h"
 #include "cli/say.h"
 
-#define ANSWER_MS 5000 /* the broker itself waits for three seconds */
+#define ANSWER_MS 5000 /* the broker itself waits three seconds */
 
 static bool
 is_ok(enum client_got got, struct message *m)
@@ -27,7 +27,7 @@ is_ok(enum client_got got, struct message *m)
 	return false;
 }
 
-/* One that has ended meanwhile has nothing any more. */
+/* An old process that has ended has no locks any more. */
 static void
 open_one(struct leavers *l, const struct client *c, const struct pair *instance)
 {
@@ -65,7 +65,7 @@ leavers_open(struct client *c, struct leavers *l)
 	*l = (struct leavers){ NULL, 0, 0 };
 	if (!is_ok(question_send(c, "BROKERS", &m), &m))
 		return;
-	/* Those of other brokers have no clients= here. */
+	/* Lines about other brokers have no clients= here. */
 	for (i = 0; i < m.lines_n; i++)
 		if (pair_find(m.lines[i], "leaving", &p) &&
 		    pair_find(m.lines[i], "clients", &p) &&

@@ -31,7 +31,7 @@ spare_give(struct proc *proc)
 	proc->spare = -1;
 }
 
-/* Returns the length of what /proc says of a process, or -1. */
+/* Returns the length of the text that /proc has about a process, or -1. */
 static ssize_t
 stat_text(const struct proc *proc, const char *pid, char *text, size_t size)
 {
@@ -103,7 +103,7 @@ proc_close(struct proc *proc)
 	proc->dir = NULL;
 }
 
-/* Has it ended meanwhile, or may we not look at it? */
+/* Has the process ended, or may we not read about it? */
 static bool
 is_none(int error)
 {

@@ -1,6 +1,4 @@
-/*
- * Shows people why `run` waits.
- */
+/* Shows the user why `run` waits. */
 #include "config.h"
 
 #include <ctype.h>
@@ -18,12 +16,13 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
-/* A lock that is free in a moment is not worth a line. */
+/* A lock that is free after a moment is not worth a line. */
 #define FIRST_MS 300
 #define ASK_EVERY_MS 2000
 #define DRAW_EVERY_MS 1000
 /*
- * Answers that need Redis may take longer; if it is away, don't wait for them.
+ * Answers that need Redis may take longer; if Redis is away, don't wait for
+ * them.
  */
 #define LATE_MS 300
 
@@ -86,8 +85,8 @@ terminal_columns(void)
 }
 
 /*
- * Cuts the line to the terminal, at a whole character, and takes out what
- * could steer it. A character counts as one column.
+ * Cuts the line to the terminal, at a whole character, and removes bytes that
+ * could control it. A character counts as one column.
  */
 static size_t
 line_fit(char *text, size_t columns)
@@ -117,7 +116,7 @@ line_draw(struct progress *p, int64_t now)
 	p->shown = true;
 }
 
-/* The same reason with other numbers is no news. */
+/* The same reason with other numbers is not shown again. */
 static bool
 is_told(const struct progress *p)
 {
@@ -169,7 +168,7 @@ progress_reason(struct progress *p, const char *fmt, ...)
 	p->drawn_ms = now;
 }
 
-/* Writes the value of a field, or "" if the line does not have it. */
+/* Writes the value of a field; "" if the line lacks it. */
 static const char *
 value_of(const char *line, const char *key, char *text, size_t size)
 {
@@ -181,7 +180,7 @@ value_of(const char *line, const char *key, char *text, size_t size)
 	return text;
 }
 
-/* Writes the time by our own clock, which the people here look at. */
+/* Writes the time by our own clock, which the user here sees. */
 static void
 clock_text(int64_t age_ms, char *text, size_t size)
 {
@@ -238,7 +237,7 @@ is_us(const struct progress *p, const char *line)
 	       session == p->session;
 }
 
-/* Reads who holds it. STATUS knows as much about a holder without a session. */
+/* Reads the holder. STATUS shows as much about one without a session. */
 static void
 queue_read(struct progress *p, const struct message *m)
 {
@@ -310,7 +309,7 @@ progress_why(struct progress *p)
 	return p->reason;
 }
 
-/* Counts an answer that has come; the last ends the round. */
+/* Counts an answer; the last one ends the round. */
 static void
 round_end(struct progress *p)
 {
@@ -321,8 +320,8 @@ round_end(struct progress *p)
 	p->next_ms = now_ms() + ASK_EVERY_MS;
 }
 
-/* Reads who has a name through another broker, which may have told the label,
- * and since when. */
+/* Reads who holds a name through another broker, which may have sent the label
+ * and the time of the grant. */
 static void
 far_read(struct progress_seen *seen, const struct message *m,
     const char *broker, const char *address)
@@ -414,7 +413,7 @@ progress_pump(struct progress *p)
 		progress_read(p, &m);
 		message_fini(&m);
 	}
-	/* Go on showing how long we wait: that much we know. */
+	/* Continue to show how long we wait: that is known. */
 	if (!open || got == CLIENT_GARBAGE)
 		client_close(&p->client);
 }

@@ -1,11 +1,11 @@
 /*
- * What people see while `run` waits: who holds the lock, since when, and how
- * many are in front; or why nobody can have it. On a terminal it is a line that
- * is redrawn, and wiped at the end; elsewhere, with -v, it is a text whenever
- * the reason changes.
+ * What the user sees while `run` waits: who holds the lock, since when, and the
+ * position in the queue; or why no client can get it. On a terminal this is a
+ * line that is redrawn, and wiped at the end; elsewhere, with -v, it is a text
+ * whenever the reason changes.
  *
- * It asks seldom, on a connection of its own, and goes without if that fails:
- * it must never cost the request its place.
+ * It asks seldom, on a separate connection, and works without it if that fails:
+ * it must never cost the request its position.
  */
 #ifndef LOCKBROKER_CLI_PROGRESS_H
 #define LOCKBROKER_CLI_PROGRESS_H
@@ -21,8 +21,8 @@ enum progress_mode { PROGRESS_OFF, PROGRESS_LINE, PROGRESS_WORDS };
 
 /* The holder, from the answers of one round. */
 struct progress_seen {
-	char holder[PROGRESS_TEXT_MAX];	 /* "held by ..."; "": nobody known */
-	int64_t since_ms;		 /* of that hold; NEVER_MS: not known */
+	char holder[PROGRESS_TEXT_MAX];	 /* "held by ..."; "": holder unknown */
+	int64_t since_ms;		 /* its beginning; NEVER_MS: unknown */
 	char unready[PROGRESS_TEXT_MAX]; /* why nothing can be granted, or "" */
 	unsigned int ahead;		 /* waiting before us */
 	bool more;			 /* the list ended before our place */
@@ -33,22 +33,22 @@ struct progress {
 	enum progress_mode mode;
 	struct client client;
 	const char *name; /* borrowed */
-	bool semaphore;	  /* the name is of one, else of a lock */
-	uint64_t session; /* who we are in the queue */
-	int64_t began_ms; /* when we began to wait */
+	bool semaphore;	  /* the name is a semaphore's, not a lock's */
+	uint64_t session; /* our session, to find us in the queue */
+	int64_t began_ms; /* when the wait began */
 	int64_t next_ms;  /* when to ask or draw again; NEVER_MS: off */
 	int64_t drawn_ms; /* when it last drew without a broker */
-	bool shown;	  /* is there a line to wipe? */
+	bool shown;	  /* must a line be wiped? */
 	unsigned int due; /* answers of this round still to come */
 	struct progress_seen seen;
 	char reason[PROGRESS_TEXT_MAX]; /* the latest reason; "": none */
-	char told[PROGRESS_TEXT_MAX];	/* what was shown, without numbers */
+	char told[PROGRESS_TEXT_MAX];	/* last text shown, without numbers */
 };
 
 void progress_init(struct progress *p);
 void progress_fini(struct progress *p);
 
-/* Begins to wait. */
+/* Begins a wait. */
 void progress_begin(struct progress *p, enum progress_mode mode,
     const char *name, bool semaphore);
 
@@ -56,17 +56,17 @@ void progress_begin(struct progress *p, enum progress_mode mode,
 void progress_start(
     struct progress *p, const struct client *like, uint64_t session);
 
-/* Waits for something else. */
+/* Waits for another reason. */
 void progress_reason(struct progress *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Returns why it waits, as of now, or "". */
+/* Returns the present reason for the wait, or "". */
 const char *progress_why(struct progress *p);
 
 /* Wipes the line. */
 void progress_stop(struct progress *p);
 
-/* Takes what came. To be called after its descriptor was polled. */
+/* Reads input. To be called after its descriptor was polled. */
 void progress_pump(struct progress *p);
 
 /* Asks and draws. To be called at next_ms. */

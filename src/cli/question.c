@@ -1,6 +1,4 @@
-/*
- * One question to the broker, and its answer or an exit status.
- */
+/* One request to the broker, and its answer or an exit status. */
 #include "config.h"
 
 #include "base/now.h"
@@ -9,7 +7,7 @@
 #include "cli/question.h"
 #include "cli/say.h"
 
-/* A broker that is up but takes longer to answer a question is of no use. */
+/* A broker that is up but takes longer to answer is of no use. */
 #define ASK_MS 30000
 
 enum client_got

@@ -1,6 +1,4 @@
-/*
- * One question to the broker, and its answer or an exit status.
- */
+/* One request to the broker, and its answer or an exit status. */
 #ifndef LOCKBROKER_CLI_QUESTION_H
 #define LOCKBROKER_CLI_QUESTION_H
 
@@ -8,7 +6,7 @@
 
 /*
  * Connects to the first broker that answers a PING. Returns 0, or an exit
- * status after it has said why.
+ * status after printing why.
  */
 int question_open(struct cli *cli, struct client *c);
 
@@ -19,13 +17,13 @@ int question_unreachable(
 /* Asks on an open connection, and skips events. */
 enum client_got question_send(
     struct client *c, const char *line, struct message *m);
-/* The same for a question whose answer may take so long. */
+/* The same with a time limit for the answer. */
 enum client_got question_send_for(
     struct client *c, const char *line, int64_t wait_ms, struct message *m);
 
 /*
  * Judges the result of a question. Returns 0 with the reply, which the caller
- * must free; or an exit status after it has said why.
+ * must free; or an exit status after printing why.
  */
 int question_status(
     const struct client *c, enum client_got got, struct message *m);

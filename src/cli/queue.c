@@ -1,5 +1,5 @@
 /*
- * `lockbroker queue`: who has a name and who waits for it, as a lock, a
+ * `lockbroker queue`: who holds a name and who waits for it, as a lock, a
  * semaphore, a latch and a barrier.
  */
 #include "config.h"
@@ -19,17 +19,17 @@
 #include "cli/run_request.h"
 #include "cli/say.h"
 
-/* A name that ends with an asterisk is one of many for NAMES. */
+/* In NAMES, a name that ends with an asterisk is a pattern. */
 #define NAMES_LIMIT "1000"
 
-/* The lines of all kinds; one of a lock has no kind=. */
+/* The lines of all kinds; a line about a lock has no kind=. */
 struct rows {
 	char **v; /* owned, with the texts */
 	size_t n;
-	uint64_t more;		 /* so many wait beyond those */
-	uint64_t permits, limit; /* out, of a semaphore's; 0: there is none */
-	bool leaving;		 /* those of a process that leaves come now */
-	bool theirs;		 /* one of them has the lock */
+	uint64_t more;		 /* number of waiters beyond those */
+	uint64_t permits, limit; /* of a semaphore: taken, and limit; 0: none */
+	bool leaving;		 /* the next lines are of an old process */
+	bool theirs;		 /* an old process holds the lock */
 };
 
 static void
@@ -47,7 +47,7 @@ rows_add(struct rows *r, const char *line, const struct pair *kind)
 	struct pair p;
 	char *row;
 
-	/* Who has the name at the other process is told by that one. */
+	/* The other process itself reports the holder there. */
 	if (holds && pair_find(line, "broker", &p) &&
 	    (r->leaving || (r->theirs && kind == NULL)))
 		return;
@@ -119,7 +119,7 @@ is_name(const char *line, const char *name)
 	return n == strlen(name) && memcmp(line, name, n) == 0;
 }
 
-/* The other kinds that this broker has something to do with. */
+/* The other kinds of objects in use through this broker. */
 static int
 ask_kinds(
     const struct cli *cli, struct client *c, const char *name, struct rows *r)
@@ -147,7 +147,7 @@ ask_kinds(
 	return status;
 }
 
-/* What is kept for nobody has no holder; who had it stands where one does. */
+/* A reserved name has no holder; the last one is shown in its place. */
 static char *
 kept_row(const char *line)
 {
@@ -210,7 +210,7 @@ rows_print(const struct cli *cli, const struct rows *r)
 		    r->permits, r->limit);
 }
 
-/* Nobody is there: tells people that this was an answer. */
+/* No holder and no waiter: tells the user that this was the answer. */
 static int
 nobody_print(struct client *c, const char *name)
 {
@@ -233,7 +233,7 @@ nobody_print(struct client *c, const char *name)
 	return CLI_EXIT_OK;
 }
 
-/* Those that leave come first: they have had it for longest, as a rule. */
+/* Old processes come first: as a rule they have held it longest. */
 static int
 ask_leavers(
     const struct cli *cli, struct client *c, const char *name, struct rows *r)

@@ -27,19 +27,19 @@
 #include "cli/say.h"
 
 /*
- * Without -w, it is an error if no broker is there at the start: with a
- * mistyped address the wait would never end. From the first answer on it waits
- * for brokers as it waits for the lock, and after this time it says so.
+ * Without -w, it is an error if no broker answers at the start: with a mistyped
+ * address the wait would never end. From the first answer on it waits for
+ * brokers as it waits for the lock, and after this time it says so.
  */
 #define AWAY_TOLD_MS 10000
 
-/* With less time there is no attempt. */
+/* With less time left, no attempt is made. */
 #define TRY_LEAST_MS 10
 
 /* Between attempts: each costs little, and a restart takes no longer. */
 #define RETRY_PAUSE_MS 100
 
-/* Without -w, so long at most the first answer of a broker is waited for. */
+/* Without -w, the time limit for the first answer of a broker. */
 #define SILENCE_MS 10000
 
 static void
@@ -79,8 +79,8 @@ run_signals(struct run *run)
 }
 
 /*
- * `lock`: what is typed is dropped, and the end of it is the end of the hold. A
- * job in the background may not read the terminal: a signal ends it.
+ * `lock`: input is discarded, and its end is the end of the hold. A background
+ * job may not read the terminal: a signal ends it.
  */
 static void
 drop_input(struct run *run)
@@ -102,7 +102,7 @@ run_input(struct run *run)
 		run->state->reaped(run);
 }
 
-/* Takes an absolute time, on a clock that runs while the machine sleeps. */
+/* Takes an absolute time, by a clock that runs while the machine sleeps. */
 static void
 timer_arm(int fd, int64_t at_ms)
 {
@@ -163,7 +163,7 @@ run_turn(struct run *run)
 		progress_turn(&run->progress, now);
 }
 
-/* "COMMAND@HOST:PID", or as much of it as a label takes (64 bytes). */
+/* "COMMAND@HOST:PID", or as much of it as fits into a label (64 bytes). */
 static void
 label_make(const struct run_options *o, char label[65])
 {
@@ -221,7 +221,7 @@ run_connect(
 	return got;
 }
 
-/* Returns false where `lock` has met the end of its input: nobody waits. */
+/* Returns false if `lock` has met the end of its input: the wait is over. */
 static bool
 pause_until(struct run *run, int64_t until_ms)
 {
@@ -237,7 +237,7 @@ pause_until(struct run *run, int64_t until_ms)
 	return !run->child.ended;
 }
 
-/* Why it waits, as of now. */
+/* The present reason for the wait. */
 static void
 run_away(struct run *run, int64_t since_ms, const struct buf *errors)
 {
@@ -253,8 +253,8 @@ run_away(struct run *run, int64_t since_ms, const struct buf *errors)
 	    buf_data(errors));
 }
 
-/* Until when an attempt may last: with -w, one that is under way then goes on
- * for a moment. */
+/* The deadline of an attempt: with -w, one that is under way then continues for
+ * a moment. */
 static int64_t
 reach_deadline(const struct run *run, int64_t until_ms)
 {
@@ -268,9 +268,9 @@ reach_deadline(const struct run *run, int64_t until_ms)
 }
 
 /*
- * As run_connect(), again and again until `until_ms` while nobody answers.
- * Returns 0, or an exit status after it has said why. A server that speaks
- * something else is not tried again: it will not become a broker.
+ * As run_connect(), again and again until `until_ms` while no broker answers.
+ * Returns 0, or an exit status after printing why. A server that speaks another
+ * protocol is not tried again: it will not become a broker.
  */
 static int
 run_reach(struct run *run, size_t first, int64_t until_ms)
@@ -293,7 +293,7 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 			break;
 		}
 		if (until_ms - now_ms() < TRY_LEAST_MS)
-			break; /* what they said before says more */
+			break; /* their earlier messages say more */
 	}
 	progress_stop(&run->progress);
 	if (got != CLIENT_MESSAGE && status == CLI_EXIT_OK)
@@ -302,7 +302,7 @@ run_reach(struct run *run, size_t first, int64_t until_ms)
 	return status;
 }
 
-/* Until when to look for a broker: as long as we would wait for the lock. */
+/* How long to look for a broker: as long as we would wait for the lock. */
 static int64_t
 reach_until(const struct run *run, bool again)
 {
@@ -313,7 +313,7 @@ reach_until(const struct run *run, bool again)
 	return again ? NEVER_MS : run->began_ms;
 }
 
-/* Were there enough attempts? Each address gets one, whatever the time. */
+/* Were there enough attempts? Each address gets one, even without time. */
 static bool
 is_enough(const struct run *run, unsigned tries)
 {
@@ -372,7 +372,7 @@ run_all(struct run *run)
 		if (!run->again)
 			return run->status;
 		client_close(&run->client);
-		/* A signal that came meanwhile ends us here. */
+		/* A signal received since then ends us here. */
 		signals_release(&run->signals);
 		if (is_enough(run, ++tries))
 			break;
@@ -385,7 +385,7 @@ run_all(struct run *run)
 	return CLI_EXIT_UNREACHABLE;
 }
 
-/* Is another attempt to lead worth it? */
+/* Is another attempt to become the leader worth it? */
 static bool
 elect_goes_on(const struct run *run)
 {
@@ -419,7 +419,7 @@ elect_all(struct run *run)
 	}
 }
 
-/* Could it stop all that the command starts?  Not to have to is a way out. */
+/* Could we end everything that the command starts? Also true if we need not. */
 static bool
 can_stop(struct run *run)
 {

@@ -1,5 +1,5 @@
 /*
- * One `run` and its states. Only run.c, which runs the machine, and the files
+ * The state of one `run`. Only run.c, which runs the machine, and the files
  * with the rows (run_state.h) may include this.
  */
 #ifndef LOCKBROKER_CLI_RUN_H
@@ -18,7 +18,7 @@
 
 struct run_state;
 
-/* A call may take so much longer than its wait. */
+/* A call may take this much longer than its wait. */
 #define PATIENCE_MS 1000
 
 /* One `run`. Lives on the stack of run_main(). */
@@ -34,26 +34,26 @@ struct run {
 	int timer_fd;		       /* on CLOCK_BOOTTIME, like deadlines */
 	const struct run_state *state; /* NULL when done */
 	int64_t deadline_ms;	       /* of the state */
-	int64_t began_ms;	       /* when it began to wait */
-	int64_t ask_ms;		       /* when to ask, or not to wait longer */
-	int64_t granted_ms;	       /* when it heard of the grant */
+	int64_t began_ms;	       /* when the wait began */
+	int64_t ask_ms;		       /* when to ask, or to stop waiting */
+	int64_t granted_ms;	       /* when the grant was received */
 	uint64_t session;	       /* at the broker */
-	char *fence, *slot;	       /* owned; NULL: it has none */
-	char *names;		       /* owned; all of them, as text */
-	int status;		       /* to exit with */
-	int stopped_by;		       /* last signal that asks to end, or 0 */
-	bool inside_told;	       /* that it may wait for itself */
-	bool away_told;		       /* that no broker answers */
-	bool foreign_told;	       /* that it can't end another user's */
-	bool blind_told;	       /* that it can't see whom to end */
-	bool asked;		       /* the broker that it waits at */
+	char *fence, *slot;	       /* owned; NULL: none */
+	char *names;		       /* owned; all names, as text */
+	int status;		       /* the exit status */
+	int stopped_by;		       /* last signal asking us to end, or 0 */
+	bool inside_told;	       /* said that it may wait for itself */
+	bool away_told;		       /* said that no broker answers */
+	bool foreign_told;	       /* said that it cannot end others */
+	bool blind_told;	       /* said that it cannot see what to end */
+	bool asked;		       /* a PING to its broker is unanswered */
 	bool listens;		       /* lock: to the end of input */
 	bool lost;
-	bool again; /* the broker went away before the start */
+	bool again; /* the broker vanished before the start */
 };
 
 /*
- * A row of the machine: its functions handle the events of a state, and
+ * A row of the state machine: its functions handle the events of a state.
  * `message` does not own its message.
  */
 struct run_state {

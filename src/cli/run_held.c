@@ -2,8 +2,9 @@
  * The states of `run` from the start of the command on; run_state.c has the
  * drawing, and the states before.
  *
- * They must not let the command run once somebody else may have the lock. So
- * the command is gone before the time that the broker has vouched for is over.
+ * They must not let the command run once another client may hold the lock. So
+ * the command is gone before the end of the time that the broker has vouched
+ * for.
  */
 #include "config.h"
 
@@ -18,24 +19,24 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
-/* The broker counts a hold from a little before we learn of the grant. */
+/* The broker measures a hold from shortly before we learn of the grant. */
 #define HOLD_ROUND_MS 100
-/* A KILL is repeated, because it may have missed processes forked meanwhile. */
+/* KILL is repeated, because it may have missed processes forked since. */
 #define KILL_AGAIN_MS 20
-/* Those that it can't reach end by themselves, if at all. */
+/* Processes that KILL cannot reach end by themselves, if at all. */
 #define KILL_FOREIGN_MS 1000
-/* If there is no connection by which to give it back, the grace ends it. */
+/* Without a connection to release the lock by, the session grace ends it. */
 #define GIVE_MS 3000
 
 /* RUNNING. */
 
-/* Says what an event means that ends nothing. */
+/* Prints the meaning of an event that ends nothing. */
 static void
 say_event(const struct message *m)
 {
 	static const struct {
 		const char *event, *says;
-		bool left; /* a time comes behind it */
+		bool left; /* a time follows */
 	} all[] = {
 		{ "!ATRISK",
 		    "at risk: Redis does not confirm the lock; without "
@@ -74,8 +75,8 @@ running_event(struct run *run, const struct message *m)
 	run_lost(run, why);
 }
 
-/* The broker may grant less than we asked for, or none: all its places may be
- * taken. */
+/* The broker may grant less session grace than requested, or none, for example
+ * if all connection slots are in use. */
 static int64_t
 granted_grace(const struct message *m)
 {
@@ -107,8 +108,8 @@ resuming_try(struct run *run, int64_t now)
 }
 
 /*
- * Without grace, the broker frees the lock at once if we are at a Unix socket,
- * and perhaps if we are not.
+ * Without session grace, the broker frees the lock at once if we are at a Unix
+ * socket, and perhaps at once if we are not.
  */
 static void
 running_closed(struct run *run, const char *why)
@@ -128,8 +129,8 @@ running_closed(struct run *run, const char *why)
 }
 
 /*
- * A shell that our signal has ended may leave a command running: that must not
- * go on without the lock.
+ * A shell that our signal has ended may leave a command running, which must not
+ * continue without the lock.
  */
 static void
 running_reaped(struct run *run)
@@ -151,7 +152,7 @@ running_act_at(const struct run *run)
 		   : validity_kill_at(&run->validity);
 }
 
-/* Does only the bound that the user asked for end it? */
+/* Does only the limit set by the user end it? */
 static bool
 running_hold_ends(const struct run *run)
 {
@@ -195,7 +196,7 @@ const struct run_state run_running = {
 /* RESUMING. */
 
 /*
- * Until when the command may go on without a connection: while the broker
+ * How long the command may continue without a connection: while the broker
  * vouches for the lock, and while it waits for us.
  */
 static int64_t
@@ -236,7 +237,7 @@ resuming_closed(struct run *run, const char *why)
 	(void)reconnect_cut(&run->reconnect, now_ms());
 }
 
-/* The command has ended; we only have to give back the lock. */
+/* The command has ended; only the lock is left to release. */
 static void
 resuming_reaped(struct run *run)
 {

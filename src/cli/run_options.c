@@ -325,7 +325,7 @@ combination_check(struct run_options *o)
 	return 0;
 }
 
-/* The trace that this command is a part of; what is malformed is none. */
+/* The trace that this command is a part of; a malformed one counts as none. */
 static const char *
 trace_of_env(void)
 {

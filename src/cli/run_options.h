@@ -17,9 +17,9 @@ enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_IGNORE };
 #define ON_LOST_WORDS "term", "kill", "ignore"
 
 enum run_kind {
-	RUN_ONCE,  /* run */
+	RUN_ONCE,  /* run: once */
 	RUN_ELECT, /* runs again until the command ends */
-	RUN_LOCK,  /* holds without a command */
+	RUN_LOCK,  /* holds the lock without a command */
 	RUN_KINDS_MAX
 };
 
@@ -34,12 +34,12 @@ struct run_options {
 	enum on_lost on_lost;
 	bool verbose;
 	bool quiet;	    /* shows no progress */
-	const char *label;  /* NULL: one is made */
+	const char *label;  /* NULL: generated */
 	const char *string; /* for the shell, or NULL */
 	char **argv;	    /* the command, or NULL */
 };
 
-/* Returns 0, or the exit status for usage after it has said why. */
+/* Returns 0, or the exit status for usage after printing why. */
 int run_options_parse(
     struct run_options *o, enum run_kind kind, int argc, char **argv);
 

@@ -1,6 +1,6 @@
 /*
  * The requests of `run` to the broker, in the words of the protocol. No other
- * file knows which verb takes and which gives back.
+ * file knows which verbs acquire and release.
  */
 #ifndef LOCKBROKER_CLI_RUN_REQUEST_H
 #define LOCKBROKER_CLI_RUN_REQUEST_H
@@ -11,13 +11,13 @@
 #include "base/buf.h"
 #include "client/message.h"
 
-/* A wait without end. */
+/* A wait without a limit. */
 #define REQUEST_FOREVER (-1)
 
 #define REQUEST_NAMES_MAX 64
 
 /*
- * What to take: locks, all or none of them, or with `limit` one permit of a
+ * What to acquire: locks, all or none of them, or with `limit` one permit of a
  * semaphore. Texts belong to the command line. -1 means not given.
  */
 struct request {
@@ -25,7 +25,7 @@ struct request {
 	unsigned names_n;
 	bool shared;
 	uint64_t limit; /* 0: locks */
-	bool slot;	/* one that says which of them it is */
+	bool slot;	/* asks which of the permits it gets */
 	int64_t wait_ms;
 	int64_t hold_ms;
 	int64_t keep_ms;
@@ -34,20 +34,20 @@ struct request {
 	const char *trace; /* the same */
 };
 
-/* Appends the line that takes it, and waits at most `wait_ms`. */
+/* Appends the request for it, which waits at most `wait_ms`. */
 void run_request_take(
     const struct request *r, int64_t wait_ms, struct buf *line);
 
-/* Appends the line that gives it back. */
+/* Appends the request that releases it. */
 void run_request_give(const struct request *r, struct buf *line);
 
 /* Returns the names with spaces between them; the caller frees it. */
 char *run_request_names(const struct request *r);
 
-/* Does this event say that the hold is lost? */
+/* Does this event report that the hold is lost? */
 bool run_request_lost(const struct request *r, const struct message *event);
 
-/* Can the broker take this name? Other names would break the line. */
+/* Is the name valid for the broker? Other names would break the line. */
 bool run_request_name_ok(const char *name);
 
 #endif

@@ -13,13 +13,13 @@
  *	                                          v  v                 |
  *	                         ENDING, with --on-lost=ignore UNGUARDED
  *
- * They must not let the command run once somebody else may have the lock. So
+ * They must not let the command run once another client may hold the lock. So
  * they start nothing before the broker has vouched for the lock, count from the
- * moment they *sent* the PING that was answered, and end the command before
- * that time is over.
+ * moment at which they *sent* the answered PING, and end the command before
+ * that time has passed.
  *
- * `lock` starts nothing: its RUNNING is from the fence that it tells to the end
- * of its input (run_lock.c).
+ * `lock` starts nothing: it is RUNNING from the printing of the fence to the
+ * end of its input (run_lock.c).
  */
 #include "config.h"
 
@@ -38,23 +38,23 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
-/* So long the answer to the PING behind a grant is waited for. */
+/* How long to wait for the answer to the PING after a grant. */
 #define ANSWER_SLACK_MS 5000
 #define CANCEL_MS 2000
-/* So long at least a request waits that another broker did not answer. */
+/* The minimum wait of a request that another broker did not answer. */
 #define RETRY_MS 200
 
 /*
  * A broker that hangs keeps its connections, so it is asked from time to time
- * whether it is there. Without another address there is nothing to gain by
- * leaving its queue early.
+ * whether it is there. If there is no other address, leaving its queue early
+ * gains nothing.
  */
 #define ASK_EVERY_MS 5000
 #define ANSWER_ALONE_MS 30000
 
 /* WAITING. */
 
-/* Takes a field of the grant, in place of that of an earlier one. */
+/* Takes a field of the grant, in place of the field of an earlier grant. */
 static void
 take_field(char **field, const struct message *m, const char *key)
 {
@@ -99,7 +99,7 @@ waiting_refused(struct run *run, const struct message *m)
 	run_finish(run, exit_of(m));
 }
 
-/* Is a lock that we wait for one that our own caller runs under? */
+/* Is one of the locks that we wait for held by our own caller? */
 static void
 tell_inside(struct run *run)
 {
@@ -125,7 +125,7 @@ tell_inside(struct run *run)
 	}
 }
 
-/* A script learns it from the exit status; a person has seen a line. */
+/* A script learns it from the exit status; a user has seen a line. */
 static void
 waiting_in_vain(struct run *run, bool busy)
 {
@@ -148,8 +148,8 @@ waiting_in_vain(struct run *run, bool busy)
 }
 
 /*
- * Where there is another address to try, a short -w does not wait for a silent
- * broker as long as a long one: half of it at most, in all.
+ * If there is another address to try, a short -w does not wait for an
+ * unresponsive broker as long as a long one does: in all, half of it at most.
  */
 static int64_t
 hurry(const struct run *run)
@@ -200,7 +200,7 @@ waiting_message(struct run *run, const struct message *m)
 	}
 }
 
-/* Leave the queue first, so that nobody else waits for us. */
+/* Leave the queue first, so that no other client waits behind us. */
 static void
 waiting_cancel(struct run *run, int status)
 {
@@ -218,7 +218,7 @@ waiting_signal(struct run *run, const struct signals_one *one)
 		waiting_cancel(run, CLI_EXIT_SIGNAL + one->number);
 }
 
-/* Whoever wanted to hold it has gone away. */
+/* The process that wanted to hold the lock has gone away. */
 static void
 waiting_reaped(struct run *run)
 {
@@ -253,7 +253,7 @@ const struct run_state run_waiting = {
 
 /* CANCELLING. */
 
-/* If the grant has crossed the signal, gives the lock back. */
+/* If the grant has crossed the signal, releases the lock. */
 static void
 cancelling_message(struct run *run, const struct message *m)
 {
@@ -318,7 +318,7 @@ checking_start(struct run *run)
 	assert(run->state == &run_checking);
 	run->state = &run_running;
 	/* If we are killed, the command dies a moment later. An older broker
-	 * refuses that, and goes by our close. */
+	 * refuses this request, and relies on our close. */
 	client_send(&run->client, "@" TAG_END " SESSION end=quit");
 	if (o->grace_ms > 0) {
 		run->reconnect.grace_ms = o->grace_ms;

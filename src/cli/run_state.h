@@ -13,7 +13,7 @@
 struct message;
 struct signals_one;
 
-/* Tags, which tell the request that a reply answers. */
+/* Tags, which identify the request that a reply answers. */
 #define TAG_TAKE "1"
 #define TAG_PING "2"
 #define TAG_GIVE "3"
@@ -23,50 +23,51 @@ struct signals_one;
 #define TAG_ASK "7"
 #define TAG_END "8"
 
-/* Before the command starts: run_state.c */
+/* Before the start of the command: run_state.c */
 extern const struct run_state run_waiting, run_checking, run_cancelling;
 
-/* From then on: run_held.c */
+/* After it: run_held.c */
 extern const struct run_state run_running, run_resuming, run_ending,
     run_unguarded, run_giving;
 
 /* Ends the run. */
 void run_finish(struct run *run, int status);
 
-/* Nothing was run yet, so tries another broker, or the same once more. */
+/* The command has not started: tries another broker, or the same once more. */
 void run_again(struct run *run, const char *why);
 
-/* Gives the lock back, and exits with that status. */
+/* Releases the lock, and exits with that status. */
 void run_give(struct run *run, int status);
 
 /*
- * Ends all that the command has started, before anybody else can have the lock.
+ * Ends all processes that the command has started, before another client can
+ * get the lock.
  */
 void run_end(struct run *run, int number);
 
-/* Says once of what may not have been ended. */
+/* Warns once of processes that may still run. */
 void run_tell_left(struct run *run);
 
-/* Somebody else may have the lock: does what --on-lost says. */
+/* Another client may hold the lock: does what --on-lost says. */
 void run_lost(struct run *run, const char *why);
 
 /*
- * Asks how long the lock is safe. run_told() returns false if the reply tells
- * no such time.
+ * Asks how long the lock is safe. run_told() returns false if the reply
+ * contains no such time.
  */
 void run_ask(struct run *run);
 bool run_told(struct run *run, const struct message *m);
 
 /*
- * `lock` has no command: the end of input, or a signal that asks us to end, is
- * taken for the end of one.
+ * `lock` has no command: the end of input, or a signal that asks us to end,
+ * stands for the end of the command.
  *
- * run_lock_held() tells the fence.  run_lock_ends() takes a signal.
+ * run_lock_held() prints the fence.  run_lock_ends() handles a signal.
  */
 void run_lock_held(struct run *run);
 void run_lock_ends(struct run *run, int number);
 
-/* For rows that need no function of their own there. */
+/* For rows that need no function of their own. */
 int64_t run_at_deadline(const struct run *run);
 void run_no_child(struct run *run);
 void run_closed_again(struct run *run, const char *why);

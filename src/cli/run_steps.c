@@ -15,7 +15,7 @@
 #include "cli/run_state.h"
 #include "cli/say.h"
 
-/* A lost lock leaves little to confirm. */
+/* After a loss there is little to confirm. */
 #define GIVE_LOST_MS 200
 
 /* Transitions. */
@@ -24,14 +24,14 @@ void
 run_finish(struct run *run, int status)
 {
 	assert(run->state != NULL);
-	/* A close alone would be a crash to the broker. */
+	/* The broker would take a mere close for a crash. */
 	if (run->client.fd >= 0)
 		client_send(&run->client, "QUIT");
 	run->status = status;
 	run->state = NULL;
 }
 
-/* Nothing was run yet, so tries another broker, or the same once more. */
+/* The command has not started: tries another broker, or the same once more. */
 void
 run_again(struct run *run, const char *why)
 {
@@ -64,7 +64,8 @@ run_give(struct run *run, int status)
 }
 
 /*
- * Ends all that the command has started, before anybody else can have the lock.
+ * Ends all processes that the command has started, before another client can
+ * get the lock.
  */
 void
 run_end(struct run *run, int number)
@@ -82,7 +83,7 @@ run_end(struct run *run, int number)
 		run->deadline_ms = end_ms;
 }
 
-/* There may be others, of which we know nothing. */
+/* There may be others that we know nothing of. */
 static void
 tell_blind(struct run *run)
 {
@@ -110,7 +111,7 @@ run_tell_left(struct run *run)
 	    run->lost ? " WITHOUT the lock" : "");
 }
 
-/* The reasons of !LOST, for people; "" for what is in words already. */
+/* The reasons of !LOST, for people; "" for one that is text already. */
 static const char *
 words_of(const char *why)
 {
@@ -171,7 +172,7 @@ run_ask(struct run *run)
 	client_send(&run->client, "@" TAG_PING " PING");
 }
 
-/* Returns false if the reply tells no time that is left. */
+/* Returns false if the reply contains no time that is left. */
 bool
 run_told(struct run *run, const struct message *m)
 {

@@ -1,8 +1,8 @@
 /*
- * What the command tells people, on standard error.
+ * Messages of the command to the user, on standard error.
  *
  * Each line is put together first and written at once, so that it does not mix
- * with the output of a command that we started. Bytes that could steer a
+ * with the output of a command that we started. Bytes that could control a
  * terminal are replaced, because names and texts come from others.
  */
 #include "config.h"
@@ -47,7 +47,7 @@ say_about(const char *command)
 	about = command;
 }
 
-/* A pipe that takes anything takes PIPE_BUF bytes, and no text is longer. */
+/* A writable pipe takes PIPE_BUF bytes, and no text is longer. */
 void
 say_bytes(const char *text, size_t n)
 {
@@ -57,7 +57,7 @@ say_bytes(const char *text, size_t n)
 	if (poll(&pfd, 1, SAY_WAIT_MS) != 1)
 		return;
 	rc = write(STDERR_FILENO, text, n);
-	(void)rc; /* There is nobody left to tell. */
+	(void)rc; /* there is no reader left */
 }
 
 static void
@@ -140,7 +140,7 @@ say_usage(const char *fmt, ...)
 	return CLI_EXIT_USAGE;
 }
 
-/* The broker's text says what clients send, and not what people give us. */
+/* The broker's text is about clients' requests, not about our command line. */
 static const char *
 login_hint(const char *code)
 {

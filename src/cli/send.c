@@ -1,6 +1,6 @@
 /*
  * `lockbroker send`: one request in the words of the protocol, and everything
- * that comes until its answer; `lockbroker watch`: events without end.
+ * that comes before its answer ends; `lockbroker watch`: events without end.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "cli/run_request.h"
 #include "cli/say.h"
 
-/* How the lines of a reply are read: the keys of their bare words. */
+/* How to read the lines of a reply: the keys of their bare words. */
 static const struct body {
 	const char *verb;
 	const char *keys[3];
@@ -30,7 +30,7 @@ static const struct body {
 	{ "STATS", { NULL }, true },
 };
 
-/* Finds it by the verb of the request, which may follow a tag. */
+/* Finds the row of the request's verb, which may follow a tag. */
 static const struct body *
 body_of(const char *request)
 {
@@ -171,7 +171,7 @@ tag_of(const char *line, char tag[32])
 	return tag;
 }
 
-/* Refuses AUTH: everybody on the host could read the password. */
+/* Refuses AUTH: any user of the host could read the password. */
 static bool
 is_auth(const char *line)
 {

@@ -1,6 +1,4 @@
-/*
- * The commands that ask one question and show the answer.
- */
+/* The commands that send one request and show the answer. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -22,8 +20,8 @@
 #include "cli/timespan.h"
 
 /*
- * Asks "VERB NAME [limit=N]", also those that leave. Returns the exit status for
- * usage if NAME can't be a name.
+ * Sends "VERB NAME [limit=N]", also to old processes. Returns the exit status
+ * for usage if NAME is not a valid name.
  */
 static int
 ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
@@ -46,7 +44,7 @@ ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 	return status;
 }
 
-/* Shows the lines of an answer; `status` is what asking for it returned. */
+/* Shows the lines of an answer; `status` is what the request returned. */
 static int
 show_table(const struct cli *cli, const struct table *table, int status,
     struct message *m)
@@ -87,8 +85,8 @@ show_history(struct cli *cli, int argc, char **argv)
 	return show_table(cli, &history, status, &m);
 }
 
-/* Says on standard error if there are no new locks, and why: those that are held
- * tell nothing of that. */
+/* If no new locks are granted, says so and why, on standard error: the lines
+ * about held locks do not show it. */
 static void
 say_paused(struct client *c)
 {
@@ -101,7 +99,7 @@ say_paused(struct client *c)
 	message_fini(&m);
 }
 
-/* Returns how many names there are beyond those that were listed. */
+/* Returns the number of names that were not listed. */
 static uint64_t
 names_more(const struct message *m)
 {
@@ -116,9 +114,9 @@ names_more(const struct message *m)
 }
 
 /*
- * Asks for the names that the broker has to do with, the busiest first: those
- * that match the pattern, unless it is NULL. Those that leave are asked, too.
- * more: how many were not listed.
+ * Asks for the names in use through the broker, the busiest first: those that
+ * match the pattern, unless it is NULL. Old processes are asked, too. more: how
+ * many were not listed.
  */
 static int
 ask_names(
@@ -209,7 +207,7 @@ show_names(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
-/* Is there a broker of the name on which clients may count? */
+/* Is there a broker of this name that is not leaving? */
 static bool
 is_there(const struct message *m, const char *line)
 {
@@ -224,7 +222,7 @@ is_there(const struct message *m, const char *line)
 	return false;
 }
 
-/* For people: whether it is there, in one word. */
+/* For people: whether the broker is there, in one word. */
 static char *
 broker_line(const struct message *m, const char *line)
 {
@@ -332,7 +330,7 @@ ping_print(const struct cli *cli, const char *address, int64_t took_us)
 	json_end(&j);
 }
 
-/* question_open() has asked once already, so this measures the bare round trip. */
+/* question_open() has sent a PING before: this measures the bare round trip. */
 int
 show_ping(struct cli *cli, int argc, char **argv)
 {
@@ -361,7 +359,7 @@ show_ping(struct cli *cli, int argc, char **argv)
 	return status;
 }
 
-/* People who start a second broker beside this one should have read this. */
+/* A warning for users who start a second broker beside this one. */
 static void
 version_field_print(const struct pair *p)
 {
@@ -416,7 +414,7 @@ show_version(struct cli *cli, int argc, char **argv)
 /* Longer than the broker waits for the new process. */
 #define REPLACE_MS 60000
 
-/* A broker that answers but can't be replaced stays as it is: refused. */
+/* A broker that answers but cannot be replaced stays as it is: refused. */
 int
 show_replace(struct cli *cli, int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 /*
- * `lockbroker drill`: has a holder told that it has lost a lock, and says how long
- * it went on.
+ * `lockbroker drill`: makes the broker report a lock as lost to its holder, and
+ * says how long the holder went on.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ print_answer(const char *name, const char *line, int64_t max_ms, bool let_go)
 		    (int)who.value_len, who.value, text, name);
 }
 
-/* One that has not let go is a failed drill. */
+/* A holder that has not let go means a failed drill. */
 int
 show_drill(struct cli *cli, int argc, char **argv)
 {

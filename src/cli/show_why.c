@@ -1,6 +1,4 @@
-/*
- * `lockbroker why`: who has a lock, what that one waits for, and so on.
- */
+/* `lockbroker why`: who holds a lock, what that client waits for, and so on. */
 #include "config.h"
 
 #include <stdio.h>

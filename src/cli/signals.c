@@ -10,7 +10,7 @@
 #include "cli/exit.h"
 #include "cli/signals.h"
 
-/* Which ones, and whether they ask to end. */
+/* The signals, and whether they ask us to end. */
 static const struct {
 	int number;
 	bool stops;
@@ -107,7 +107,7 @@ signals_restore(const struct signals *s)
 {
 	struct sigaction sa;
 
-	/* exec(2) makes handlers default and keeps what is ignored. */
+	/* exec(2) resets handlers, and keeps ignored signals ignored. */
 	if (s->chld_ignored) {
 		memset(&sa, 0, sizeof(sa));
 		sa.sa_handler = SIG_IGN;

@@ -1,8 +1,8 @@
 /*
  * The signals that `run` passes on.
  *
- * Before there is anything to lose, they end the program at once, with 128+N.
- * From signals_hold() on they come from a descriptor instead. A signal that was
+ * While there is no lock to lose, they end the program at once, with 128+N.
+ * From signals_hold() on, a descriptor delivers them instead. A signal that was
  * ignored when the program began (nohup) stays so.
  */
 #ifndef LOCKBROKER_CLI_SIGNALS_H
@@ -14,7 +14,7 @@
 /* The only one in a program; its owner calls signals_fini(). */
 struct signals {
 	int fd;		   /* signalfd: those passed on, and SIGCHLD */
-	sigset_t held;	   /* those that the descriptor gives */
+	sigset_t held;	   /* those that the descriptor delivers */
 	sigset_t blocked;  /* and SIGPIPE, SIGXFSZ */
 	sigset_t before;   /* the mask for the command */
 	bool chld_ignored; /* and its disposition of SIGCHLD */
@@ -23,13 +23,13 @@ struct signals {
 /* One signal that came. */
 struct signals_one {
 	int number;
-	bool terminal; /* from the kernel: the whole foreground got it */
+	bool terminal; /* from the kernel: the whole foreground group got it */
 };
 
 bool signals_init(struct signals *s);
 void signals_fini(struct signals *s);
 
-/* Lead signals to the descriptor; and let them end the program again. */
+/* Delivers signals by the descriptor; and lets them end the program again. */
 void signals_hold(struct signals *s);
 void signals_release(struct signals *s);
 

@@ -1,6 +1,4 @@
-/*
- * `lockbroker status`: all that the broker knows about one name.
- */
+/* `lockbroker status`: everything that the broker knows about one name. */
 #include "config.h"
 
 #include <stdio.h>
@@ -75,7 +73,7 @@ kind_ask(struct client *c, const char *name, const char *kind, size_t n,
 	return question_on(c, line, m);
 }
 
-/* Shows other objects of the name: people see all, programs ask for a kind. */
+/* Shows other objects of the name: users see all, programs ask for a kind. */
 static int
 others_print(struct client *c, const char *name, const char *text)
 {
@@ -125,7 +123,7 @@ status_on(struct cli *cli, struct client *c, const char *name)
 	return status;
 }
 
-/* What those that leave know of it, which is theirs: a block each. */
+/* The state of the name in old processes: a block for each. */
 static void
 leavers_print(const struct cli *cli, struct client *c, const char *name)
 {

@@ -1,5 +1,5 @@
 /*
- * The table of commands, and the help that is made of it.
+ * The table of commands, and the help that is made from it.
  *
  * To add a command, add a row to the table in subcommands.c, a handler, a test,
  * and its lines in lockbroker(1). Completion follows the table.
@@ -12,11 +12,11 @@
 
 #include "cli/cli.h"
 
-/* How the line of a command is read. */
+/* How the line of a command is parsed. */
 enum words {
 	WORDS_MIXED, /* common options anywhere */
 	WORDS_LAST,  /* common options before the first word only */
-	WORDS_OWN,   /* the command reads all of it itself */
+	WORDS_OWN,   /* the command parses all of it itself */
 };
 
 /* The kinds of words that a command takes, for completion. */
@@ -38,11 +38,11 @@ struct command {
 	cli_handler handler;
 	const char *usage;
 	const char *help;
-	const char *const *options; /* more for the help, or NULL */
+	const char *const *options; /* more lines for the help, or NULL */
 	const struct option *longs; /* options of its own, or NULL */
 };
 
-/* Options without a letter that the gate reads for a command. */
+/* Options without a letter that the gate handles for a command. */
 enum {
 	OPT_JSON = 256,
 	OPT_USER,

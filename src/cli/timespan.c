@@ -12,7 +12,7 @@
 #include "base/parse.h"
 #include "cli/timespan.h"
 
-/* From so many seconds on, tenths are left out. */
+/* From this number of seconds on, tenths are left out. */
 #define TENTHS_BELOW_S 20
 
 static bool
@@ -21,7 +21,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads nanounits: the digits after the point, nine of them at most. */
+/* Reads nanounits: the digits after the point, at most nine. */
 static const char *
 fraction_read(const char *s, int64_t *nano)
 {
@@ -62,11 +62,11 @@ timespan_parse(const char *s, int64_t *out_ms)
 	return *out_ms <= DURATION_MS_MAX;
 }
 
-/* The two units that a duration is told in. */
+/* The two units that a duration is shown in. */
 enum span { SPAN_TENTHS, SPAN_S, SPAN_M, SPAN_H, SPAN_D };
 
-/* Tenths of a second matter only if there are few seconds; and of whole ones, as
- * settings are, there are none. */
+/* Tenths of a second matter only if there are few seconds; a whole number of
+ * seconds, as in settings, has none. */
 static enum span
 span_split(int64_t ms, int64_t *big, int64_t *small)
 {
@@ -141,8 +141,8 @@ timespan_cell(int64_t ms, char text[TIMESPAN_TEXT_MAX])
 }
 
 /*
- * Returns the length of "12635ms" at `s`, if nothing else is joined to it; else
- * 0.
+ * Returns the length of "12635ms" at `s`, unless it is part of a longer word;
+ * then 0.
  */
 static size_t
 span_at(const char *s, int64_t *ms)

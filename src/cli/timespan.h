@@ -24,7 +24,7 @@ const char *timespan_text(int64_t ms, char text[TIMESPAN_TEXT_MAX]);
 /* The same as one word, for tables: "0.4s", "12.6s", "3m12s", "2h05m". */
 const char *timespan_cell(int64_t ms, char text[TIMESPAN_TEXT_MAX]);
 
-/* Copies a text of the broker, with its milliseconds in words for people. */
+/* Copies a text of the broker, with its milliseconds in a readable form. */
 void timespans_in_text(const char *from, char *to, size_t size);
 
 #endif

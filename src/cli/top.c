@@ -1,6 +1,6 @@
 /*
- * `lockbroker top`: a screen that is drawn anew once a second, or with -b, and
- * if standard output is not a terminal, one table after the other.
+ * `lockbroker top`: a screen that is redrawn once a second; with -b, or if
+ * standard output is not a terminal, one table after the other.
  *
  * It borrows the terminal and restores it, whether a key, a signal or the loss
  * of the broker ends it.
@@ -74,16 +74,16 @@ struct top {
 	bool batch;
 	uint64_t count;	      /* 0: without end */
 	int64_t asked_ms;     /* of the last answer; 0: none yet */
-	uint64_t up;	      /* Redis servers that the broker reaches */
-	uint64_t heard;	      /* and those whose messages it hears */
+	uint64_t up;	      /* Redis servers that can be reached */
+	uint64_t heard;	      /* and those whose messages arrive */
 	uint64_t at_risk;     /* locks and permits */
-	struct pace warm;     /* grants that cost no trip (locks.warm) ... */
-	struct pace recalled; /* ... and names that were given back for it */
-	unsigned silent;      /* processes that leave, and did not answer */
-	char *why; /* owned; no new locks, and why; NULL: there are */
+	struct pace warm;     /* grants from cached leases (locks.warm) ... */
+	struct pace recalled; /* ... and names requested back */
+	unsigned silent;      /* old processes that did not answer */
+	char *why;	      /* owned; why no locks are granted; or NULL */
 	struct termios before;
 	bool keys;   /* standard input is a terminal, and is ours */
-	bool screen; /* and so is the screen */
+	bool screen; /* so is the screen */
 };
 
 /* The signal that asks us to end; 0: none yet. */
@@ -153,14 +153,14 @@ screen_columns(const struct top *t)
 	return 0;
 }
 
-/* Messages of a server that is reached but not heard pass our waiters by. */
+/* Messages of a server that is reached but not heard wake no waiter of ours. */
 static bool
 is_deaf(const struct top *t)
 {
 	return t->heard < t->up;
 }
 
-/* A line about trouble may take more than one line of the screen. */
+/* A line about a problem may take more than one line of the screen. */
 static size_t
 trouble_rows(const struct top *t)
 {
@@ -171,7 +171,7 @@ trouble_rows(const struct top *t)
 	       (width > 0 ? (n + width - 1) / width : n > 0);
 }
 
-/* Returns how many names the screen has room for. */
+/* Returns how many names fit on the screen. */
 static size_t
 screen_rows(const struct top *t)
 {
@@ -187,7 +187,7 @@ screen_rows(const struct top *t)
 }
 
 /* The widest screen on which the numbers come first, under short titles; and
- * the narrowest with room for who has the name. */
+ * the narrowest with room for the holder. */
 #define NARROW_COLUMNS 59
 #define ROOMY_COLUMNS 100
 
@@ -220,7 +220,7 @@ static const struct table_column columns_narrow[] = {
 	{ "name", "NAME", TABLE_ALWAYS },
 };
 
-/* What is wrong comes first.  A screen wraps it. */
+/* Problems come first. The screen wraps them. */
 static void
 trouble_print(const struct top *t)
 {
@@ -297,7 +297,7 @@ draw(struct top *t)
 	(void)fflush(stdout);
 }
 
-/* Was it a key that quits? */
+/* Was a key pressed that quits? */
 static bool
 key_quits(void)
 {
@@ -333,13 +333,13 @@ pause_until(struct top *t, int64_t at_ms)
 	return false;
 }
 
-/* Asks. The report of a failure must not vanish with the screen. */
+/* Sends the request. A report of failure must not vanish with the screen. */
 static int
 question(struct top *t, const char *line, struct message *m)
 {
 	enum client_got got = question_send(&t->client, line, m);
 
-	/* Nobody waits for an answer any more, so an empty one will do. */
+	/* The answer is not needed any more, so an empty one will do. */
 	if (got == CLIENT_NOTHING && ended_by != 0)
 		return CLI_EXIT_OK;
 	if (got != CLIENT_MESSAGE || message_status(m) != STATUS_OK)
@@ -381,7 +381,7 @@ pace_take(struct pace *pace, const struct message *m, const char *name,
 	pace->total = total;
 }
 
-/* They end when nobody is connected: so not for longer than a question. */
+/* Old processes end when no client is connected: connect only to ask. */
 static void
 add_leavers(struct top *t, const char *line, struct message *m)
 {

@@ -9,22 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How often a name had changed hands at the last answer. */
+/* The number of handoffs of a name at the last answer. */
 struct top_seen {
 	char *name;
 	uint64_t handovers;
 };
 
-/* A line to show, and what it is sorted by. */
+/* A line to show, and its sort key. */
 struct top_line {
 	char *text;
-	uint64_t rate_tenths; /* handovers in ten seconds */
+	uint64_t rate_tenths; /* handoffs in ten seconds */
 	uint64_t waiters;
-	size_t place; /* in the broker's own order */
+	size_t place; /* position in the broker's own order */
 };
 
 /*
- * What the last NAMES said, and the lines to show. The owner begins with zeros
+ * The last answer to NAMES, and the lines to show. The owner begins with zeros
  * and calls top_lines_fini().
  */
 struct top_lines {
@@ -38,8 +38,8 @@ struct top_lines {
 };
 
 /*
- * Takes the next answer: `n` lines of NAMES, which was asked for `limit` of
- * them, `elapsed_ms` after the one before; 0: there was none before.
+ * Takes the next answer: `n` lines of a NAMES request with this `limit`,
+ * `elapsed_ms` after the one before; 0: it is the first.
  */
 void top_lines_take(struct top_lines *t, char *const *lines, size_t n,
     size_t limit, int64_t elapsed_ms);

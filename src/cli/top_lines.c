@@ -1,6 +1,6 @@
 /*
- * From two answers to NAMES, what happened between them: how often each name
- * changed hands in a second, the busiest first.  And one line of STATS.
+ * From two answers to NAMES, what happened between them: the handoffs of each
+ * name in a second, the busiest first. And one line of STATS.
  */
 #include "config.h"
 
@@ -58,9 +58,9 @@ is_held(const char *line)
 }
 
 /*
- * Computes the handovers since the last answer. A name that was missing, or has
- * fewer now, was forgotten in between and began again. Returns false if nobody
- * can know, because the broker may not have listed it then.
+ * Computes the handoffs since the last answer. A name that was missing, or has
+ * fewer now, was forgotten in between and began again. Returns false if the
+ * number is unknown, because the broker may not have listed the name last time.
  */
 static bool
 changes(const struct top_lines *t, const struct top_seen *now, uint64_t *out)
@@ -88,8 +88,8 @@ field_copy(char *out, size_t size, const char *line, const char *key)
 		snprintf(out, size, " %s=%.*s", key, (int)p.value_len, p.value);
 }
 
-/* A name may be that of a lock and of a semaphore, here and in a process that
- * leaves: so its kind follows it, and the mark. */
+/* A lock and a semaphore can have the same name, here and in an old process: so
+ * the kind follows the name, and then the mark. */
 static char *
 name_of(const char *line)
 {

@@ -1,6 +1,4 @@
-/*
- * The commands for people who keep the users of a broker. They need no broker.
- */
+/* The commands for administrators of a broker's users. They need no broker. */
 #include "config.h"
 
 #include <errno.h>
@@ -40,7 +38,7 @@ genpass_main(struct cli *cli, int argc, char **argv)
 	return CLI_EXIT_OK;
 }
 
-/* In a build the daemon lies beside us, installed it lies elsewhere. */
+/* In a build the daemon is in our directory; installed it is elsewhere. */
 static const char *
 daemon_path(char path[PATH_BYTES])
 {
@@ -57,9 +55,7 @@ daemon_path(char path[PATH_BYTES])
 	return LOCKBROKER_SBINDIR "/lockbrokerd";
 }
 
-/*
- * The daemon reads the configuration and decides, because it is the daemon's.
- */
+/* The daemon reads and checks the configuration, because it is the daemon's. */
 int
 acl_main(struct cli *cli, int argc, char **argv)
 {

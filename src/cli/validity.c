@@ -1,6 +1,4 @@
-/*
- * How long a lock is good by our own clock.
- */
+/* How long a lock is valid by our own clock. */
 #include "config.h"
 
 #include <assert.h>
@@ -9,9 +7,9 @@
 #include "base/now.h"
 #include "cli/validity.h"
 
-/* Pings don't come closer together, however little is left. */
+/* The minimum time between two PINGs, however little validity is left. */
 #define ASK_MIN_MS 50
-/* The longest time that a KILL needs; and its share of a short validity. */
+/* The maximum time that KILL needs; and its share of a short validity. */
 #define MARGIN_MAX_MS 100
 #define MARGIN_PART 40
 /* The grace is no more than this part of the longest validity. */

@@ -1,6 +1,4 @@
-/*
- * Where brokers are: parsing of the addresses that -S and LOCKBROKER give.
- */
+/* Parses the addresses of -S and LOCKBROKER. */
 #include "config.h"
 
 #include <assert.h>

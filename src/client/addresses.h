@@ -1,6 +1,7 @@
 /*
- * Where brokers are: HOST:PORT, [V6]:PORT, HOST, tls://HOST:PORT, or /PATH of a
- * Unix socket, separated by commas. Knows the text only; client.c connects.
+ * The addresses of brokers: HOST:PORT, [V6]:PORT, HOST, tls://HOST:PORT, or
+ * /PATH of a Unix socket, separated by commas. This module only parses them;
+ * client.c connects.
  */
 #ifndef LOCKBROKER_CLIENT_ADDRESSES_H
 #define LOCKBROKER_CLIENT_ADDRESSES_H
@@ -11,8 +12,8 @@
 #include "base/address.h"
 
 /*
- * The files that TLS needs; borrowed. NULL: the system's CAs, and no
- * certificate.
+ * The files that TLS needs; borrowed. NULL: the CAs of the system, and no
+ * client certificate.
  */
 struct tls_files {
 	const char *ca;
@@ -20,9 +21,9 @@ struct tls_files {
 	const char *key;
 };
 
-/* One place to try. Belongs to its list. */
+/* One address to try. Belongs to its list. */
 struct place {
-	char *text; /* as it was given, for messages and the prompt */
+	char *text; /* as given, for messages and the prompt */
 	struct address at;
 	bool tls;
 	struct tls_files files;

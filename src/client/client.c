@@ -1,9 +1,9 @@
 /*
  * One connection to a broker.
  *
- * A connection that is still being made behaves like one whose socket takes
- * nothing yet: send and recv answer EAGAIN, and later either work or tell why
- * not. So it needs no state of its own.
+ * A connection that is not established yet behaves like one whose socket takes
+ * nothing: send and recv fail with EAGAIN, and later either work or report the
+ * error. So it needs no state of its own.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #include "client/client.h"
 #include "relay/spawn.h"
 
-/* No broker sends a line nearly as long. */
+/* Far longer than any line of a broker. */
 #define LINE_MAX_BYTES (1024 * 1024)
 #define READ_BYTES 16384
 #define READS_MAX 64
@@ -34,7 +34,7 @@
  * are asked in turn, with some seconds for each. */
 #define LOOKUP_ALONE_MS 30000
 
-/* A wait is cut into these, each of which shows whether this process runs. */
+/* A wait is cut into slices, which show whether this process runs. */
 #define SLICE_MS 250
 
 void
@@ -69,7 +69,7 @@ client_fini(struct client *c)
 	buf_fini(&c->out);
 }
 
-/* Has the kernel notice a host that has vanished. */
+/* Makes the kernel notice a host that has vanished. */
 static void
 tcp_tune(int fd)
 {
@@ -98,7 +98,7 @@ client_log_in(struct client *c)
 	c->auth_due = true;
 }
 
-/* Starts the process that speaks TLS, and gives its end of the pair away. */
+/* Starts the process that speaks TLS, and gives it its end of the pair. */
 static int
 tls_start(struct client *c, char *ip, char *port, int end)
 {
@@ -176,7 +176,10 @@ client_open_like(struct client *c, const struct client *other)
 	return client_connect(c, (struct sockaddr *)&peer, other->peer_len);
 }
 
-/* A port that speaks TLS answers so, and a broker that takes no more clients. */
+/*
+ * A port that speaks TLS replies like this, and so does a broker that accepts
+ * no more clients.
+ */
 static bool
 is_no_use(struct client *c, const struct message *reply)
 {
@@ -224,12 +227,12 @@ client_try(struct client *c, const struct sockaddr *sa, socklen_t len,
 		if (got == CLIENT_MESSAGE && !reply->event &&
 		    message_status(reply) != STATUS_MAX)
 			return got;
-		/* Other servers have their own words for "what?". */
+		/* Other servers have other replies to an unknown command. */
 		if (got == CLIENT_MESSAGE && !reply->event)
 			got = CLIENT_GARBAGE;
 		message_fini(reply);
 	} while (got == CLIENT_MESSAGE);
-	/* Perhaps a TLS alert: it is no line, and nothing follows. */
+	/* Perhaps a TLS alert: it is not a line, and nothing follows it. */
 	if (buf_len(&c->in) > 0 && !c->refused)
 		got = CLIENT_GARBAGE;
 	if (got == CLIENT_GARBAGE)
@@ -255,8 +258,9 @@ client_try_path(struct client *c, const char *path,
 }
 
 /*
- * Until when to try an address if so many are left: one that hangs must not use
- * up the time of the next.  The first one is the most likely to answer.
+ * The deadline for one address while more follow: an address that hangs must
+ * not use up the time of the next. The first address is the most likely to
+ * answer.
  */
 static int64_t
 share_end(const struct client *c, const struct client_probe *probe, size_t left)
@@ -280,8 +284,8 @@ list_length(const struct addrinfo *ai)
 }
 
 /*
- * If one of the host's addresses speaks something else, that is the reason
- * given.
+ * If one of the host's addresses speaks another protocol, that is the reason
+ * reported.
  */
 static enum client_got
 client_try_host(struct client *c, const struct address *a, bool last,
@@ -442,7 +446,7 @@ client_refused(struct client *c)
 
 /*
  * A failed connection attempt shows as an error of recv; so does a reset. One
- * turn makes a bounded number of reads, so that a flood can't hold up clocks.
+ * call makes a limited number of reads, so that a flood cannot delay timers.
  */
 bool
 client_pump(struct client *c)
@@ -511,7 +515,7 @@ partial_add(struct client *c, const char *line, size_t n)
 	c->lines_left--;
 }
 
-/* Takes a line, which is the next of a reply under way or begins a message. */
+/* Takes a line: the next of a reply under way, or the first of a message. */
 static bool
 line_add(struct client *c, const char *line, size_t n)
 {
@@ -529,9 +533,9 @@ line_add(struct client *c, const char *line, size_t n)
 }
 
 /*
- * Takes the answer to our AUTH, which nobody waits for. Returns false if the
+ * Takes the reply to our AUTH, which no caller waits for. Returns false if the
  * broker has refused our user; then it ends the connection, because the broker
- * would take us for somebody else.
+ * would treat us as another user.
  */
 static bool
 client_logged_in(struct client *c)

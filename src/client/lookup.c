@@ -1,6 +1,6 @@
 /*
- * See lookup.h.  A lookup belongs to its list and to its thread, while there is
- * one; who lets it go last frees it.
+ * See lookup.h.  A lookup belongs to its list and, while it runs, to its
+ * thread; the last of the two to let go frees it.
  */
 #include "config.h"
 
@@ -16,14 +16,14 @@
 #include "base/xmalloc.h"
 #include "client/lookup.h"
 
-/* So often it looks at the clock and at `stop`. */
+/* The interval at which it looks at the clock and at `stop`. */
 #define SLICE_MS 100
 
 struct lookup {
 	LIST_ENTRY(lookup) link;
 	char *host;
 	char port[8];
-	pthread_mutex_t mutex; /* of what follows */
+	pthread_mutex_t mutex; /* protects the members below */
 	pthread_cond_t changed;
 	unsigned users;
 	bool done;
@@ -85,7 +85,7 @@ start(struct lookup *l)
 	return rc == 0;
 }
 
-/* One that is under way already, or a new one. */
+/* Finds the lookup of this host under way, or begins one. */
 static struct lookup *
 find(struct lookups *all, const struct address *a)
 {
@@ -136,7 +136,7 @@ await(struct lookup *l, int64_t deadline_ms, const volatile sig_atomic_t *stop,
 	return done;
 }
 
-/* For a numeric address, which asks nobody. */
+/* For a numeric address, which needs no name server. */
 static int
 lookup_numeric(const struct address *a, struct addrinfo **list)
 {

@@ -1,6 +1,4 @@
-/*
- * Takes apart one reply or event of the broker.
- */
+/* Parses one reply or event of the broker. */
 #include "config.h"
 
 #include <assert.h>
@@ -12,9 +10,7 @@
 #include "base/xmalloc.h"
 #include "client/message.h"
 
-/*
- * No reply of a sane broker has more lines; a wrong one must not fill memory.
- */
+/* No sane broker sends more lines; a faulty one must not fill memory. */
 #define LINES_MAX 10000000
 
 static const char *const status_words[STATUS_MAX] = {

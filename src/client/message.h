@@ -1,6 +1,6 @@
 /*
- * One reply or event of the broker (lockbroker-protocol(7)), taken apart as
- * far as the command needs it. These functions do no I/O.
+ * One reply or event of the broker (lockbroker-protocol(7)), parsed as far as
+ * the command needs. These functions do no I/O.
  */
 #ifndef LOCKBROKER_CLIENT_MESSAGE_H
 #define LOCKBROKER_CLIENT_MESSAGE_H
@@ -31,7 +31,7 @@ struct pair {
 	size_t value_len;
 };
 
-/* Copies the line. Returns false if it is neither a reply nor an event. */
+/* Parses a copy of the line. Returns false if it is no reply and no event. */
 bool message_parse(struct message *m, const char *line, size_t n);
 void message_fini(struct message *m);
 
@@ -44,14 +44,14 @@ enum status message_status(const struct message *m);
 /* Is it the reply to the request with this tag? */
 bool message_answers(const struct message *m, const char *tag);
 
-/* Is the first word, of an event or an `ERR`, this one? */
+/* Does the message begin with this word: `!EVENT`, or `ERR`? */
 bool message_is(const struct message *m, const char *word);
 
 /* `code text` of an ERR reply; "" otherwise. */
 const char *message_error(const struct message *m);
 bool message_error_is(const struct message *m, const char *code);
 
-/* Walks the words of a line; `*cursor` begins as the line. */
+/* Iterates over the words of a line; `*cursor` begins as the line. */
 bool pair_next(const char **cursor, struct pair *p);
 bool pair_find(const char *text, const char *key, struct pair *p);
 bool pair_is(const struct pair *p, const char *key);

@@ -1,6 +1,4 @@
-/*
- * The way back to a session that survives its connection.
- */
+/* How to resume a session that survives its connection. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -9,7 +7,7 @@
 #include "client/reconnect.h"
 
 #define AGAIN_MS 100 /* between attempts */
-#define TRY_MS 2000  /* for one */
+#define TRY_MS 2000  /* for one attempt */
 
 void
 reconnect_fini(struct reconnect *r)
