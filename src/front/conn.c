@@ -6,9 +6,9 @@
  * more output, or enough input waits here already and no more is read.  In the
  * latter case the front must still see the end of the stream behind the unread
  * bytes.  EV_CLOSED shows it; it is edge-triggered, because unread bytes would
- * be reported for ever.  EV_READ stands beside it because libevent reports an
- * error as EV_READ, never as EV_CLOSED: without it, a reset would make the loop
- * spin.
+ * be reported again and again.  EV_READ stands beside it because libevent
+ * reports an error as EV_READ, never as EV_CLOSED: without it, a reset would
+ * make the loop spin.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@
 #include "front/sockopt.h"
 #include "front/state.h"
 
-/* How much a client may still send between our last reply and its end. */
+/* The bytes that a client may still send between our last reply and its end. */
 #define LINGER_BYTES ((size_t)1024 * 1024)
 
 static size_t
@@ -56,7 +56,7 @@ conn_ended(struct conn *c)
 {
 	if (c->relayed) {
 		/*
-		 * The TLS process has told before all that is known of the end.
+		 * The TLS process has reported before what is known of the end.
 		 */
 		c->front->look(c->front->look_arg);
 		if (conn_poll(c) & POLLERR) {
@@ -251,7 +251,7 @@ conn_new_passed(struct front *f, const struct front_passed *passed)
 	return c;
 }
 
-/* The end of a client over TLS comes from a process that others may cut off. */
+/* A TLS process reports this end, which a third party may have caused. */
 void
 conn_pass(struct conn *c, struct front_passed *out)
 {
@@ -321,8 +321,8 @@ conn_frame_done(struct conn *c)
 }
 
 /*
- * EPIPE after an orderly close says only that nobody wants the replies.
- * Requests that came before it are still to be handled.
+ * EPIPE after a clean close only means that the client does not want the
+ * replies.  Requests that came before are still handled.
  */
 static bool
 conn_unheard(struct conn *c)
@@ -480,8 +480,8 @@ conn_reply(struct conn *c, const struct wire_reply *reply)
 	c->protocol->reply(conn_output(c), reply);
 }
 
-/* It has nothing that could be lost, so there is one event at most that counts:
- * the broker leaves, or stops. */
+/* Such a client has no lock to lose, so at most one event matters: the broker
+ * drains or stops. */
 static void
 keep_event(struct conn *c, const struct wire_event *event)
 {

@@ -1,8 +1,9 @@
 /*
  * One connection, as the parts of the front see it.
  *
- * conn.c moves its bytes, gate.c judges its lines, front.c decides whose turn
- * it is.  What others may do with a connection is in front.h.
+ * conn.c moves its bytes, gate.c checks its requests, front.c decides which
+ * connection is served next.  front.h declares what other folders may do with a
+ * connection.
  */
 #ifndef LOCKBROKER_FRONT_CONN_H
 #define LOCKBROKER_FRONT_CONN_H
@@ -20,10 +21,10 @@
 #include "front/front.h"
 
 /*
- * The life of a connection.  LIVE: it has a session.  The call of the handler's
- * gone() ends this stage.  FLUSHING: the last replies are being written.
- * LINGERING: all is written and our side shut down; what the client still sends
- * is thrown away, because closing with unread bytes would reset the connection,
+ * The stages of a connection.  LIVE: it has a session; the call of the
+ * handler's gone() ends this stage.  FLUSHING: the last replies are being
+ * written.  LINGERING: everything is written and our side is shut down; input
+ * is discarded, because closing with unread bytes would reset the connection,
  * and a reset destroys replies that the client has not read yet.
  */
 enum conn_stage { CONN_LIVE, CONN_FLUSHING, CONN_LINGERING };
@@ -38,16 +39,16 @@ enum conn_end {
 };
 
 /*
- * What a connection has a limited time for.  Each kind has a list of its own,
- * which is in order of time because all connections in it get the same time.
+ * The timeouts of a connection.  Each kind has a list of its own, which is in
+ * order of time because all connections in it get the same time.
  */
 enum timeout {
-	TIMEOUT_HEADER,	  /* LIVE: for its proxy to tell its address */
+	TIMEOUT_HEADER,	  /* LIVE: for its proxy to send its address */
 	TIMEOUT_SILENT,	  /* LIVE: to send a first line */
-	TIMEOUT_STRANGER, /* LIVE: to say who it is */
-	TIMEOUT_UNREAD,	  /* LIVE: to read some of far too much */
+	TIMEOUT_STRANGER, /* LIVE: to log in */
+	TIMEOUT_UNREAD,	  /* LIVE: to read part of far too much output */
 	TIMEOUT_PART,	  /* LIVE: to send the rest of a large request */
-	TIMEOUT_FLUSH,	  /* FLUSHING: to read some of its last replies */
+	TIMEOUT_FLUSH,	  /* FLUSHING: to read part of its last replies */
 	TIMEOUT_LINGER,	  /* LINGERING */
 	TIMEOUT_MAX
 };
@@ -68,7 +69,7 @@ struct pending {
 	struct table_link by_tag;
 };
 
-/* An event for a client that has not shown yet what it speaks. */
+/* An event for a client whose protocol is not known yet. */
 struct untold {
 	enum event_id id;
 	struct field field;
@@ -76,8 +77,8 @@ struct untold {
 };
 
 /*
- * A client.  Owned by the front; freed by conn_free() alone, when its bytes are
- * delivered or given up.  An idle connection has no buffers.
+ * A client.  Owned by the front; only conn_free() frees it, when its bytes are
+ * delivered or abandoned.  An idle connection has no buffers.
  */
 struct conn {
 	uint64_t id;
@@ -86,7 +87,7 @@ struct conn {
 	void *data;	       /* owned by the handler */
 	struct untold *untold; /* owned; NULL: nothing */
 	char *peer;	       /* owned */
-	char **names; /* owned: what its certificate vouches for; or NULL */
+	char **names; /* owned: the names in its certificate; or NULL */
 	unsigned nnames;
 	uint64_t relay; /* its number in the TLS process, if relayed */
 	int64_t uid;	/* of the peer; -1: not known */
@@ -95,46 +96,46 @@ struct conn {
 	uint8_t end;	/* enum conn_end */
 	bool tcp : 1;
 	bool relayed : 1;      /* a TLS process is at the other end of fd */
-	bool peer_told : 1;    /* the socket does not know who that is */
-	bool unsigned_end : 1; /* somebody else may have ended it */
+	bool peer_told : 1;    /* the peer's address came from elsewhere */
+	bool unsigned_end : 1; /* its end is not authenticated */
 	bool proxied : 1;      /* the peer is a proxy */
-	bool headless : 1;     /* the proxy has yet to tell whose it is */
+	bool headless : 1;     /* the header of the proxy has not come yet */
 	bool admin : 1;
-	bool opened : 1;   /* the handler knows it */
-	bool spoke : 1;	   /* a first line came */
-	bool stranger : 1; /* has not said who it is */
-	bool overdue : 1;  /* ... in time, but is owed an answer */
+	bool opened : 1;   /* the handler knows the connection */
+	bool spoke : 1;	   /* the first line has come */
+	bool stranger : 1; /* an unauthenticated client */
+	bool overdue : 1;  /* ... whose time is over, but an answer is due */
 	bool leaving : 1;  /* counted in front->nleaving */
 	bool eof : 1;	   /* nothing more will be read */
 	bool hup : 1;	   /* the end was seen behind unread bytes */
 	bool quit : 1;	   /* input is ignored */
-	bool drained : 1;  /* the handler was told of the end */
-	bool full : 1;	   /* the input buffer is: not reading */
-	bool deaf : 1;	   /* it closed; output is thrown away */
+	bool drained : 1;  /* the handler has been called for the end */
+	bool full : 1;	   /* the input buffer is full: not reading */
+	bool deaf : 1;	   /* it has closed; output is discarded */
 	bool stuck : 1;	   /* the socket takes no more output */
 	bool ready : 1;	   /* on front->ready */
-	bool serving : 1;  /* its turn is under way */
-	bool dirty : 1;	   /* on front->dirty, or if hurried */
+	bool serving : 1;  /* it is being served */
+	bool dirty : 1;	   /* on front->dirty, or on hurried */
 	bool hurried : 1;  /* on front->hurried */
 	bool idle : 1;	   /* no complete line was left */
-	bool pressed : 1;  /* the handler was told what is behind `blocked` */
+	bool pressed : 1;  /* pressed() was called for `blocked` */
 	bool choked : 1;   /* the next line waits until all is written */
 	bool timed : 1;	   /* on front->timed[timeout] */
 	uint8_t timeout;   /* enum timeout */
 	short armed;	   /* events that libevent watches; 0: none */
-	uint32_t reloads;  /* front.reloads, when it took note of the latest */
+	uint32_t reloads;  /* front.reloads at the last note of a reload */
 	unsigned npending;
-	unsigned busy;	  /* answers that are being made, over some turns */
+	unsigned busy;	  /* answers in progress, made over several turns */
 	uint64_t blocked; /* reference of the untagged request; 0: none */
 	enum verb_id blocked_verb;
-	size_t scanned;	  /* the protocol's note of how far it has looked */
+	size_t scanned;	  /* how far the protocol has looked */
 	size_t framed;	  /* bytes of input that the present request takes */
-	size_t discard;	  /* lingering: bytes that may still be thrown away */
+	size_t discard;	  /* lingering: bytes that may still be discarded */
 	size_t unread;	  /* bytes of output left by the last write ... */
 	size_t counted;	  /* ... and their memory, counted in front->output */
-	int64_t until_ms; /* timed: when that time is over */
-	int64_t heartbeat_ms; /* the client owes a line this often; 0: never */
-	int64_t heard_ms;     /* when the latest line came, or was answered */
+	int64_t until_ms; /* timed: when the timeout expires */
+	int64_t heartbeat_ms; /* maximum time between two lines; 0: no limit */
+	int64_t heard_ms;     /* when the last line came, or was answered */
 	struct timer beat;    /* when to check that */
 	struct buf in;
 	struct buf out;
@@ -155,29 +156,29 @@ TAILQ_HEAD(conn_list, conn);
  * closes it.
  */
 struct conn *conn_new(struct front *f, int fd, bool tcp);
-/* The same for a client that a TLS process has shaken hands with. */
+/* The same for a client whose TLS handshake a TLS process has completed. */
 struct conn *conn_new_relayed(
     struct front *f, const struct front_relayed *client);
-/* The same for one that another process has handed to us. */
+/* The same for a connection that another process has handed to us. */
 struct conn *conn_new_passed(
     struct front *f, const struct front_passed *passed);
 void conn_free(struct conn *c);
 
-/* What it speaks is known: it is told what it was not told yet. */
+/* The connection's protocol is known now: sends the event that waited. */
 void conn_speaks(struct conn *c);
 
-/* Has libevent watch the events of interest now, and no others. */
+/* Makes libevent watch exactly the events that matter now. */
 void conn_arm(struct conn *c);
 
 /*
- * Finds the next request that has come whole.  The frame points into the input
- * and is valid until conn_frame_done().
+ * Finds the next complete request.  The frame points into the input and is
+ * valid until conn_frame_done().
  */
 enum frame_status conn_frame(struct conn *c, struct wire_frame *f,
     enum err_code *code, struct buf *why) __attribute__((warn_unused_result));
 void conn_frame_done(struct conn *c);
 
-/* As conn_refuse(), with a text that is ready. */
+/* As conn_refuse(), with a finished text. */
 void conn_refuse_with(struct conn *c, const struct request *r,
     enum err_code code, const struct buf *text);
 
@@ -185,7 +186,8 @@ void conn_refuse_with(struct conn *c, const struct request *r,
 bool conn_write(struct conn *c);
 
 /*
- * Shuts down our side and throws away input.  Returns false when that is over.
+ * Shuts down our side and discards input.  Returns false when the lingering is
+ * over.
  */
 bool conn_linger(struct conn *c);
 

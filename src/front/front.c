@@ -6,13 +6,13 @@
  *	                         |  ^
  *	              deferred --+  +-- answered, or more lines than a share
  *
- * A connection is in line at most once.  In one turn each connection gets at
+ * A connection is queued at most once.  In one turn each connection gets at
  * most LINES_PER_TURN lines and SHARE_US; if it has more, it goes to the end of
- * the line, and the next turn comes at once.  So a client that floods costs
+ * the queue, and the next turn comes at once.  So a client that floods costs
  * every other client one share of a turn and no more.  All connections together
  * get TURN_US, so that a turn stays short whatever its lines cost: once a turn,
- * the broker reads the answers of Redis and sends renewals.  The next turn goes
- * on where this one stopped.
+ * the broker reads the replies of Redis and sends renewals.  The next turn
+ * continues where this one stopped.
  *
  * Nothing is freed while a handler runs: conn_kill() marks the connection, and
  * front_run() ends it.
@@ -38,13 +38,13 @@
 #define TURN_US 1000	  /* of all */
 
 /*
- * Reloads: each connection takes note of what has changed.
+ * Reloads: each connection takes note of the new settings.
  *
- * A connection does so before its next request is handed out; so the new rules
- * hold from then on, whoever comes first.  For all others a walk comes by,
- * which looks at a bounded number of connections in a turn, because there may
- * be very many.  A connection that comes meanwhile has the new rules from its
- * start.  Another reload makes the walk begin again.
+ * A connection does so before its next request is handed out, so the new rules
+ * apply from then on.  A walk over all connections takes care of the others; it
+ * looks at a limited number of them in a turn, because there may be very many.
+ * A connection opened during the walk has the new rules from its start.
+ * Another reload makes the walk begin again.
  */
 
 #define LOOKS_PER_TURN 100
@@ -151,7 +151,7 @@ front_new(struct event_base *base, const struct client_limits *limits,
 	return f;
 }
 
-/* No part of the front has anything of it any more, but for lists of turns. */
+/* No part of the front refers to it any more, except the lists of turns. */
 static void
 front_forget(struct conn *c)
 {
@@ -211,7 +211,7 @@ front_free(struct front *f)
 	free(f);
 }
 
-/* Takes a connection that is closing off every list and frees it. */
+/* Removes a closing connection from all lists and frees it. */
 static void
 front_close(struct conn *c)
 {
@@ -282,7 +282,7 @@ front_meets_tls(struct conn *c)
 	return true;
 }
 
-/* The first byte of a connection decides what it speaks. */
+/* The first byte of a connection determines its protocol. */
 static void
 front_choose_protocol(struct conn *c)
 {
@@ -293,7 +293,7 @@ front_choose_protocol(struct conn *c)
 	c->front->nresp++;
 }
 
-/* Hands out one request.  Returns false if none has come whole. */
+/* Hands out one request.  Returns false if none is complete. */
 static bool
 front_hand(struct conn *c)
 {
@@ -312,7 +312,7 @@ front_hand(struct conn *c)
 		front_end(c, CONN_END_REFUSED);
 		/* FALLTHROUGH */
 	case FRAME_PART:
-		/* A full buffer without a whole request: go on reading. */
+		/* A full buffer without a complete request: read on. */
 		if (c->full && c->stranger)
 			front_end(c, CONN_END_REFUSED);
 		c->full = false;
@@ -377,8 +377,8 @@ front_receive(struct front *f, const struct front_passed *passed)
 	return c;
 }
 
-/* A program that shares a connection may have asked behind a request for just
- * what that one waits for. */
+/* A program with several users of one connection may have sent, after a
+ * request, the very request that this one waits for. */
 static void
 front_press(struct conn *c)
 {
@@ -389,7 +389,7 @@ front_press(struct conn *c)
 	c->front->handler->pressed(c->front->arg, c);
 }
 
-/* One turn of one connection: calls the handler for all that is due. */
+/* One turn of one connection: calls the handler for everything that is due. */
 static void
 front_serve_lines(struct conn *c)
 {
@@ -435,7 +435,7 @@ front_serve(struct conn *c)
 	conn_arm(c);
 }
 
-/* Connections that get in line meanwhile have their turn next time. */
+/* Connections queued during this turn are served in the next one. */
 static void
 front_serve_ready(struct front *f, int64_t us)
 {
@@ -467,9 +467,9 @@ front_run_on(struct front *f)
 }
 
 /*
- * Throws out a client that does not read.  A single reply may be longer than
- * the limit: a client that goes on reading it is left alone, but no further
- * output may be added meanwhile.
+ * Drops a client that does not read.  A single reply may be longer than the
+ * limit: a client that keeps reading it is left alone, but no further output
+ * may be added until then.
  */
 static void
 front_flush_live(struct conn *c, bool was_behind)
@@ -540,8 +540,8 @@ front_flush_one(struct conn *c)
 }
 
 /*
- * Writes a loss at once.  A client that has not read its socket empty can't be
- * told: the line stands behind its unread bytes, and the name passes on.
+ * Writes a loss at once.  A client with unread bytes in its socket cannot be
+ * told in time: the line is behind these bytes, and the name passes on.
  */
 static void
 front_flush_hurried(struct conn *c)
@@ -581,7 +581,7 @@ front_flush(struct front *f)
 	front_hurry(f);
 	front_flush_all(f);
 	output_bound(f);
-	front_flush_all(f); /* those that were closing, and are over now */
+	front_flush_all(f); /* frees closing connections that are done */
 	if (f->nready > 0 || f->reloading)
 		front_wake(f);
 }

@@ -37,8 +37,8 @@ struct front;
 struct conn;
 
 /*
- * Descriptors that the front may need beyond one for each of limits.clients:
- * for clients that are refused, and for those on their way out.
+ * Descriptors that the front may need in addition to limits.clients: for
+ * clients that are refused, and for connections that are closing.
  */
 #define FRONT_DESCRIPTORS 64
 
@@ -46,8 +46,8 @@ struct front_handler {
 	void (*opened)(void *arg, struct conn *c);
 
 	/*
-	 * A line has come and will be answered: the handler must first tell
-	 * what is overdue, because the process may have been frozen since the
+	 * A line has come and will be answered: the handler must first send
+	 * overdue events, because the process may have been frozen since the
 	 * last line.
 	 */
 	void (*catch_up)(void *arg);
@@ -62,39 +62,39 @@ struct front_handler {
 	void (*refused)(void *arg, struct conn *c);
 
 	/*
-	 * As request(), for a request that is none of our verbs, but may be a
-	 * command of the protocol that the connection speaks: `words` has all
-	 * of it.  The handler may also write the answer to conn_output().
-	 * NULL: no protocol here has such commands.
+	 * As request(), for a request without one of our verbs, which may be a
+	 * command of the connection's protocol: `words` holds all of it.  The
+	 * handler may also write the answer to conn_output().  NULL: no
+	 * protocol here has such commands.
 	 */
 	void (*command)(void *arg, struct conn *c, const struct request *r);
 
 	/*
-	 * The client has shut down its sending side, or said QUIT: the handler
-	 * must now answer whatever waits.  Lines that came before are still
-	 * handed out.  Called at most once.
+	 * The client has shut down its sending side or sent QUIT: the handler
+	 * must now answer all waiting requests.  Lines that came before are
+	 * still handed out.  Called at most once.
 	 */
 	void (*drain)(void *arg, struct conn *c);
 
 	/*
-	 * More input has come behind an untagged request of RESP that is
-	 * deferred, and must wait for its answer.  The handler may give that
-	 * now.  Called once for such a request, at most.
+	 * More input has come after an untagged RESP request that is deferred;
+	 * the input must wait for the answer.  The handler may give the answer
+	 * now.  Called at most once for a request.
 	 */
 	void (*pressed)(void *arg, struct conn *c);
 
 	/*
 	 * The last call about a connection.  Orderly: every request was
 	 * answered, and the answers are being delivered.  Otherwise the
-	 * connection was reset, killed or thrown out, and its deferred requests
+	 * connection was reset, killed or dropped, and its deferred requests
 	 * are forgotten.
 	 */
 	void (*gone)(void *arg, struct conn *c, bool orderly);
 
 	/*
-	 * There was a reload, front_set_limits(): called for each connection
-	 * before its next request, and in any case some turns later; then, once
-	 * all connections know, reload_over().
+	 * front_set_limits() has reloaded the settings: called for each
+	 * connection before its next request, at the latest some turns later;
+	 * then, once all connections have taken note, reload_over() is called.
 	 */
 	void (*reloaded)(void *arg, struct conn *c);
 	void (*reload_over)(void *arg);
@@ -105,20 +105,19 @@ struct front *front_new(struct event_base *base,
     const struct client_limits *limits, const struct front_handler *handler,
     void *arg);
 
-/* Tries once to deliver the rest, and closes everything; calls no handler. */
+/* Tries once to send pending output, closes everything; calls no handler. */
 void front_free(struct front *f);
 
 /* Connections take note of a reload some at a time: see `reloaded`. */
 void front_set_limits(struct front *f, const struct client_limits *limits);
 
-/* For tests: bounds the bytes that all clients together may leave unread. */
+/* For tests: limits the unread output of all clients together. */
 void front_bound_output(struct front *f, size_t bytes);
 
 /*
- * Open a place to listen on.  On false, `why` says what failed.  It is no
- * failure if the process listens on the address already (on a socket that
- * systemd passed).  Each logs `listening address=HOST:PORT` or
- * `address=unix:/PATH`.
+ * Open a listener.  On false, `why` says what failed.  It is no failure if the
+ * process listens on the address already (on a socket that systemd passed).
+ * Each logs `listening address=HOST:PORT` or `address=unix:/PATH`.
  */
 bool front_listen_tcp(struct front *f, const char *host, uint16_t port,
     enum proxied proxied, struct buf *why) __attribute__((warn_unused_result));
@@ -127,14 +126,14 @@ bool front_listen_unix(struct front *f, const char *path, unsigned mode,
     const char *group, struct buf *why) __attribute__((warn_unused_result));
 /*
  * As front_listen_tcp(), but another process accepts there.  It gets the socket
- * by front_places(), knows the place by this number, and its clients come with
- * front_relayed().
+ * by front_places(), identifies the listener by this number, and its clients
+ * come with front_relayed().
  */
 bool front_listen_place(struct front *f, const char *host, uint16_t port,
     unsigned place, struct buf *why) __attribute__((warn_unused_result));
 /*
- * Calls fn for each such place.  Returns false if fn did for one of them.  The
- * descriptors stay the front's.
+ * Calls fn for each such listener.  Returns false if a call of fn did.  The
+ * front keeps the descriptors.
  */
 bool front_places(
     struct front *f, bool (*fn)(void *arg, unsigned place, int fd), void *arg)
@@ -144,8 +143,8 @@ bool front_places(
 bool front_listen_fd(struct front *f, int fd, struct buf *why)
     __attribute__((warn_unused_result));
 /*
- * A client that a TLS process has shaken hands with.  The front copies all of
- * it, and takes over fd.
+ * A client whose TLS handshake a TLS process has completed.  The front copies
+ * everything, and takes over fd.
  */
 struct front_relayed {
 	uint64_t id; /* its number in that process */
@@ -157,10 +156,10 @@ struct front_relayed {
 };
 
 /*
- * look: takes in what that process has told, before the front judges an end.
- * That process tells with front_relayed_ended() how a client has ended its
- * connection: behind bytes that nobody reads yet, or in a way that anybody in
- * the network can bring about.
+ * look: reads what the TLS process has reported, before the front judges an
+ * end.  That process reports with front_relayed_ended() how a client has ended
+ * its connection: with bytes before the end that are still unread, or in a way
+ * that anyone in the network can cause.
  */
 void front_set_look(struct front *f, void (*look)(void *arg), void *arg);
 void front_relayed(struct front *f, const struct front_relayed *client);
@@ -169,48 +168,48 @@ void front_relayed_ended(struct front *f, uint64_t id, bool behind);
 unsigned front_listeners(const struct front *f);
 
 /*
- * Adds the listening sockets to what is handed to another process.  While paths
- * are shared with it, they are not removed here; sockets that were handed to us
- * are shared until front_share_paths(f, false).
+ * Adds the listening sockets to those that are handed to another process.
+ * While paths are shared with that process, they are not removed here; sockets
+ * that were handed to us are shared until front_share_paths(f, false).
  */
 void front_hand_over(const struct front *f, struct handed_list *out);
 void front_share_paths(struct front *f, bool shared);
 
 /*
- * While the front is held back, clients can connect and wait, but it accepts
- * nobody.  A new front is not held back.
+ * While the front is held back, clients can connect and wait, but none is
+ * accepted.  A new front is not held back.
  */
 void front_hold_back(struct front *f, bool hold);
 /*
  * Another process has no use for this socket: clients are accepted there even
- * while the front is held back, until it is so no more.
+ * while the front is held back, until that changes.
  *
- * front_keeps(): is there such a socket?  elsewhere: are those all such that
- * have another process accept for them, and are there any?
+ * front_keeps(): is there such a socket?  elsewhere: are there such sockets
+ * that another process accepts for, and no others?
  */
 void front_keep(struct front *f, int fd);
 bool front_keeps(const struct front *f, bool elsewhere);
-/* Closes all that are not kept. */
+/* Closes all sockets that are not kept. */
 void front_give_up(struct front *f);
 /*
- * Closes all places but Unix sockets; those that were passed stay, and clients
- * wait there.  With false, what is there accepts again: open the others first.
+ * Closes all listeners but Unix sockets; passed sockets stay open, and clients
+ * wait there.  With false, the open ones accept again: open the others first.
  */
 void front_local_only(struct front *f, bool only);
 void front_stop_listening(struct front *f);
 
-/* End of a turn, 1: hands out lines, a bounded number for each connection. */
+/* End of a turn, 1: hands out a limited number of lines of each connection. */
 void front_run(struct front *f);
 
-/* The same for those whose next line waited for an answer that has come since. */
+/* The same for connections that waited for an answer that has come since. */
 void front_run_on(struct front *f);
 
-/* At any time: writes once to each connection that is hurried. */
+/* At any time: writes once to each hurried connection. */
 void front_hurry(struct front *f);
 
 /*
- * End of a turn, 2: writes once to each connection with output, first to those
- * that are hurried.
+ * End of a turn, 2: writes once to each connection with output, first to the
+ * hurried ones.
  */
 void front_flush(struct front *f);
 
@@ -218,37 +217,38 @@ void front_flush(struct front *f);
 void front_wake(struct front *f);
 
 /*
- * The memory that unread output takes, and how many clients were dropped for
- * it.
+ * The memory that unread output takes, and the number of clients dropped
+ * because of it.
  */
 size_t front_unread(const struct front *f);
 uint64_t front_too_slow_total(const struct front *f);
 
 /*
- * A connection that another process of the broker hands to us, or gets from us:
- * with what was read of it, and what it has not been sent yet.
+ * A connection that another process of the broker hands to us, or gets from us,
+ * with its unprocessed input and unsent output.
  */
 struct front_passed {
 	int fd;
 	bool tcp;
 	bool proxied;
-	const char *peer;	  /* NULL: the socket knows */
+	const char *peer;	  /* NULL: the socket shows it */
 	const char *const *names; /* of its certificate */
 	unsigned nnames;
 	const struct wire_protocol *protocol;
 	struct span in, out;
 };
 
-/* Takes over fd; the rest is copied.  It was opened when this returns. */
+/* Takes over fd and copies the rest.  Returns an open connection. */
 struct conn *front_receive(struct front *f, const struct front_passed *passed);
 /*
- * Tells what to hand over.  conn_passed(): another process has it now; our
- * descriptor is closed, and nothing is read or written here any more.
+ * Fills in what to hand over.  conn_passed(): another process has the
+ * connection now; our descriptor is closed, and nothing is read or written here
+ * any more.
  */
 void conn_pass(struct conn *c, struct front_passed *out);
 void conn_passed(struct conn *c);
 
-/* The bytes that clients have sent and were sent, since the start. */
+/* The bytes received from clients and sent to them since the start. */
 void front_bytes(const struct front *f, uint64_t *received, uint64_t *sent);
 
 /* Returns NULL if the connection is gone; ids are never reused. */
@@ -267,7 +267,7 @@ size_t conn_groups(const struct conn *c, gid_t *gids, size_t max);
 const char *conn_peer(const struct conn *c); /* 10.0.0.7:5512 or pid:4711 */
 bool conn_is_tcp(const struct conn *c);
 bool conn_is_proxied(const struct conn *c);
-/* Over TLS: it ended without saying so, as if somebody had cut it off. */
+/* Over TLS: it ended without close_notify, perhaps cut off by a third party. */
 bool conn_is_unsigned(const struct conn *c);
 /* The names that its certificate vouches for: CN=..., DNS:..., URI:... */
 const char *const *conn_names(const struct conn *c, unsigned *n);
@@ -276,11 +276,11 @@ bool conn_is_admin(const struct conn *c);
 void *conn_data(const struct conn *c);
 void conn_set_data(struct conn *c, void *data);
 
-/* Written by the connection's protocol; leaves in front_flush(). */
+/* Written by the connection's protocol; front_flush() sends it. */
 void conn_reply(struct conn *c, const struct wire_reply *reply);
 void conn_tell(struct conn *c, const struct wire_event *event);
 
-/* A reply that refuses; r is NULL when it is not about any request. */
+/* A reply that refuses; r is NULL if it answers no request. */
 void conn_refuse(struct conn *c, const struct request *r, enum err_code code,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
@@ -293,34 +293,34 @@ const struct wire_protocol *conn_protocol(const struct conn *c);
 void conn_set_protocol(struct conn *c, const struct wire_protocol *protocol);
 
 /*
- * The buffer that all output is appended to; puts the connection in line for
+ * The buffer that all output is appended to; queues the connection for
  * front_flush().
  */
 struct buf *conn_output(struct conn *c);
 
 /*
- * The output by now tells the client of a loss, and the client must know of it
- * before others do: it leaves before the output of others, with front_hurry()
+ * The output now tells the client of a loss, and the client must know of it
+ * before others do: its output is sent before that of others, by front_hurry()
  * at once.
  */
 void conn_hurry(struct conn *c);
 
 /*
- * Puts off the reply.  Returns a reference, never 0 and never reused.  An
- * untagged request keeps back the lines behind it until it is answered.
+ * Defers the reply.  Returns a reference, never 0 and never reused.  An
+ * untagged request holds back the lines after it until it is answered.
  */
 uint64_t conn_defer(struct conn *c, const struct request *r);
 
 /*
- * Now the reply to a deferred request comes.  Says in `reply` what it
- * answers (the tag is in mem) and forgets the reference.  Returns false if there
- * is no such request.
+ * The reply to a deferred request comes now.  Fills in the tag of the request
+ * in `reply` (the text is in mem) and forgets the reference.  Returns false if
+ * there is no such request.
  */
 bool conn_answered(struct conn *c, uint64_t ref, char mem[TAG_MAX_BYTES + 1],
     struct wire_reply *reply) __attribute__((warn_unused_result));
 
 /*
- * An answer is being made over some turns.  The lines behind it are kept back
+ * An answer is being made over several turns.  The lines after it are held back
  * until there were as many calls with `false` as with `true`.
  */
 void conn_busy(struct conn *c, bool busy);
@@ -334,19 +334,20 @@ uint64_t conn_tag_ref(const struct conn *c, struct span tag);
 /* There may have been a reload: the connection takes note of it now. */
 void conn_note_reload(struct conn *c);
 
-/* Acts as if the stream ended now; lines behind this one are ignored. */
+/* Acts as if the stream ended now; lines after this one are ignored. */
 void conn_quit(struct conn *c);
 
 /*
- * Drops the connection, not orderly, when no line has come for so long; 0:
+ * Drops the connection, not orderly, when no line has come for this time; 0:
  * never.  The clock stands still while an untagged request is deferred.
  */
 void conn_set_heartbeat(struct conn *c, int64_t ms);
 
 /*
- * A stranger has not said who it is.  It has ten seconds for that.  Meanwhile
- * at most a line at a time is read of it, it gets no answer before it has read
- * the one before, and it makes room for others if all places are taken.
+ * An unauthenticated client has not logged in.  It has ten seconds for that.
+ * Until then, at most one line at a time is read from it, it gets no answer
+ * before it has read the previous one, and it makes room for others if all
+ * connection slots are in use.
  */
 void conn_set_stranger(struct conn *c, bool stranger);
 

@@ -13,7 +13,7 @@
 #include "wire/verbs.h"
 
 /*
- * Verbs that give something back or end a wait: a client at its limit needs
+ * Verbs that release something or end a wait: a client at its limit needs
  * these.
  */
 static bool

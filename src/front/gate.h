@@ -1,9 +1,8 @@
 /*
  * The gate: the only way from what a client sends to a handler.
  *
- * It takes a request apart and answers what is wrong with it: its form, a tag
- * in use, too many requests under way.  It hands what passes to the handler of
- * the front.
+ * It parses a request and refuses a malformed one, a tag in use, and too many
+ * requests under way.  It hands the others to the handler of the front.
  */
 #ifndef LOCKBROKER_FRONT_GATE_H
 #define LOCKBROKER_FRONT_GATE_H

@@ -1,11 +1,11 @@
 /*
- * Heartbeats: clients that have promised to send a line at least so often
+ * Heartbeats: clients that have promised to send lines at a minimum rate
  * (SESSION in lockbroker-protocol(7)).
  *
- * Each client has a time of its own, so they are in a heap.  A line only notes
- * when it came; the timer finds out that it was set too early, and is set
- * again.  A client owes nothing while the broker does not hear it: while an
- * untagged request waits, and while lines that it has sent are still unread.
+ * Each client has a time of its own, so they are in a heap.  For each line only
+ * its time is noted; a timer that fires too early because of that is set again.
+ * No line is due while the broker does not listen: while an untagged request
+ * waits, and while lines of the client are still unread.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 
 #define LOOK_AGAIN_MS 20
 
-/* Has libevent call when the first one is due. */
+/* Makes libevent call when the first line is due. */
 static void
 beats_arm(struct front *f, int64_t now)
 {
@@ -35,7 +35,7 @@ beats_arm(struct front *f, int64_t now)
 	(void)event_add(f->beat, &tv);
 }
 
-/* Has the client sent anything that was not looked at yet? */
+/* Has the client sent anything that was not read yet? */
 static bool
 beat_unheard(const struct conn *c)
 {

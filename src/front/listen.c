@@ -1,6 +1,6 @@
 /*
- * Opening places to listen on: TCP addresses, Unix sockets, and sockets that
- * whoever started us has passed.  listener.c serves them from then on.
+ * Opens listeners: TCP addresses, Unix sockets, and sockets that the service
+ * manager or an old process has passed.  listener.c serves them from then on.
  */
 #include "config.h"
 
@@ -48,7 +48,7 @@ socket_new(int family)
 	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* How clients of a place are treated. */
+/* How the clients of a listener are treated. */
 struct treatment {
 	enum proxied proxied;
 	int place; /* another process accepts there; -1: we do */
@@ -80,7 +80,7 @@ bind_tcp(const struct addrinfo *ai, struct buf *why)
 		return -1;
 	}
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (ai->ai_family == AF_INET6) /* 0.0.0.0 may be a place of its own */
+	if (ai->ai_family == AF_INET6) /* 0.0.0.0 may have its own listener */
 		(void)setsockopt(
 		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
@@ -91,7 +91,7 @@ bind_tcp(const struct addrinfo *ai, struct buf *why)
 	return -1;
 }
 
-/* The same; or one that was handed to this process. */
+/* The same; or a socket that was handed to this process. */
 static int
 open_tcp(const struct addrinfo *ai, enum handed_kind kind, struct buf *why)
 {
@@ -144,7 +144,7 @@ listen_at(struct front *f, const struct addrinfo *ai,
 	return true;
 }
 
-/* A name may stand for several addresses; it is enough if one works. */
+/* A host name may stand for several addresses; one that works is enough. */
 static bool
 listen_host(struct front *f, const char *host, uint16_t port,
     const struct treatment *as, struct buf *why)
@@ -213,7 +213,7 @@ front_listen_place(struct front *f, const char *host, uint16_t port,
 	return listen_tcp(f, host, port, &as, why);
 }
 
-/* Removes a socket that nobody listens on any more, and no other file. */
+/* Removes a socket on which no process listens any more, and no other file. */
 static bool
 remove_stale(const struct sockaddr_un *sa, struct buf *why)
 {
@@ -242,8 +242,8 @@ remove_stale(const struct sockaddr_un *sa, struct buf *why)
 }
 
 /*
- * Binds without any permission: nobody can connect before the socket has its
- * own.
+ * Binds without any permission: no client can connect before the socket has its
+ * configured permissions.
  */
 static bool
 bind_closed(int fd, const struct sockaddr_un *sa, struct buf *why)
@@ -276,8 +276,8 @@ open_up(int fd, const char *path, unsigned mode, gid_t gid, struct buf *why)
 }
 
 /*
- * Removes the socket if it can't be opened up: clients could not even see that
- * nobody is there.
+ * Removes the socket if its permissions cannot be set: clients could not even
+ * see that no broker listens.
  */
 static bool
 bind_unix(int fd, const struct sockaddr_un *sa, unsigned mode, gid_t gid,
@@ -335,7 +335,7 @@ listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
 		return true;
 	if (!find_group(group, &gid, why))
 		return false;
-	/* A folder that the two don't share has a path that is free. */
+	/* If the two processes do not share the directory, the path is free. */
 	fd = handed_is_spare() && access(path, F_OK) < 0
 		 ? -1
 		 : handed_claim(

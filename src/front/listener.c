@@ -1,14 +1,14 @@
 /*
- * Places to listen on, and what happens when a client comes to one.
+ * Listeners, and how clients are accepted.
  *
  * When descriptors are used up, a listening socket would be reported readable
- * for ever.  So the front keeps one descriptor in reserve: it gives this one up
- * to accept one client and tell it so, and then accepts nobody for a tenth of a
- * second.
+ * again and again.  So the front keeps one descriptor in reserve: it uses this
+ * one to accept one client and refuse it, and then accepts no client for a
+ * tenth of a second.
  *
  * Clients beyond limits.clients are refused a few at a time: each needs a
- * descriptor until it has heard the refusal, and others rely on there being
- * some.
+ * descriptor until it has got the refusal, and other parts rely on free
+ * descriptors.
  */
 #include "config.h"
 
@@ -28,10 +28,10 @@
 #include "front/state.h"
 
 #define ACCEPTS_PER_TURN 64
-#define REFUSALS_PER_TURN 8 /* at each place */
+#define REFUSALS_PER_TURN 8 /* at each listener */
 #define ACCEPT_AGAIN_MS 100
 
-/* One listening socket.  Owned by the front. */
+/* One listener.  Owned by the front. */
 struct listener {
 	struct front *front;
 	int fd;
@@ -39,7 +39,7 @@ struct listener {
 	enum proxied proxied;
 	bool passed;   /* the service manager's */
 	bool any_port; /* the kernel has chosen the port */
-	bool shared;   /* another process listens there, too: keep the path */
+	bool shared;   /* another process listens there too: keep the path */
 	bool kept;  /* ... does not: accepts, though the front is held back */
 	int place;  /* another process accepts there; -1: we do */
 	char *name; /* owned; as the log names it */
@@ -153,7 +153,7 @@ listener_ready(evutil_socket_t fd, short what, void *arg)
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)
 			accept_exhausted(l, errno);
-		/* Otherwise nobody waits, or the client has gone already. */
+		/* Otherwise no client waits, or it has gone already. */
 		return;
 	}
 }
@@ -250,7 +250,7 @@ front_give_up(struct front *f)
 		}
 }
 
-/* Nobody but the service manager could open again what it has passed. */
+/* Only the service manager could open a passed socket again. */
 void
 front_local_only(struct front *f, bool only)
 {
@@ -321,7 +321,7 @@ front_places(
 	return true;
 }
 
-/* A socket that its path does not lead to any more is of no use to others. */
+/* A socket that its path no longer leads to is of no use to others. */
 void
 front_hand_over(const struct front *f, struct handed_list *out)
 {

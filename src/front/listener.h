@@ -24,10 +24,10 @@ struct listener *listener_find(const struct front *f, const char *name);
 /* Logs that clients can connect to it. */
 void listener_tell(const struct listener *l);
 
-/* Another process accepts there, and knows the place by this number. */
+/* Another process accepts there, and identifies the listener by this number. */
 void listener_set_place(struct listener *l, unsigned place);
 
-/* Are clients that come to it from now on proxies? */
+/* Do clients that connect to it from now on come through a proxy? */
 void listener_set_proxied(struct listener *l, enum proxied proxied);
 
 /* It was passed by the service manager; the kernel has chosen its port; another

@@ -1,9 +1,9 @@
 /*
- * Bounds the output that all clients together have not read.
+ * Limits the unread output of all clients together.
  *
  * Each client may leave limits.output unread, and many may do so at a time, so
- * all together have a bound, too.  Beyond it, the front drops some of those
- * with the most.  It counts the memory that the output takes.
+ * there is a limit for all together, too.  Beyond it, the front drops some of
+ * the clients with the most.  It counts the memory that the output takes.
  */
 #include "config.h"
 
@@ -14,12 +14,12 @@
 #include "front/state.h"
 
 /*
- * All clients may leave so much unread, or if that is more, so many times what
- * one may.
+ * The unread output of all clients together: this many bytes or, if that is
+ * more, a multiple of the limit of one client.
  */
 #define ALL_BYTES ((size_t)64 << 20)
 #define ALL_TIMES 8
-#define SPARE 16 /* this part of it is free after some were dropped */
+#define SPARE 16 /* this part of it is free after drops */
 
 void
 output_forget(struct conn *c)
@@ -98,9 +98,9 @@ output_max(const struct front *f)
 }
 
 /*
- * Drops first the clients that have taken nothing for the longest time.  It
- * drops more than it must: then it need not look at all clients with unread
- * output again for each byte beyond the bound.
+ * Drops first the clients that have read nothing for the longest time.  It
+ * drops more than necessary, so that it need not look at all clients with
+ * unread output again for each byte beyond the limit.
  */
 static void
 drop_from(struct front *f, size_t bytes, size_t enough)

@@ -1,9 +1,9 @@
 /*
  * Requests whose answers come later.
  *
- * The untagged one, of which a connection has one at most, is a field of the
- * connection.  Tagged ones are in two tables, by reference and by tag, because
- * a client may have a thousand of them.
+ * A connection has at most one untagged request, which is a field of it.
+ * Tagged ones are in two tables, by reference and by tag, because a client may
+ * have a thousand of them.
  */
 #include "config.h"
 

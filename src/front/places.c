@@ -1,6 +1,4 @@
-/*
- * Who gets a place: limits.clients, and what becomes of one too many.
- */
+/* Connection slots: limits.clients, and the refusal of clients beyond it. */
 #include "config.h"
 
 #include <assert.h>

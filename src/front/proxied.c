@@ -1,7 +1,8 @@
 /*
- * The PROXY protocol: a client whose proxy is to tell its address is not opened
- * before that has come.  Elsewhere whoever begins so is closed without an
- * answer: each of its client's requests would get the answer to another one.
+ * The PROXY protocol: a client whose proxy must send its address is not opened
+ * before the header has come.  On other listeners, a connection that begins
+ * with a header is closed without an answer: each of its requests would get the
+ * answer to another one.
  */
 #include "config.h"
 

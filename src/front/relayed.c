@@ -1,7 +1,7 @@
 /*
  * Clients that come through the process that speaks TLS.
  *
- * To us they are at the other end of a Unix socket, but they are treated as TCP
+ * They are connected to us by a Unix socket, but they are treated as TCP
  * clients.
  */
 #include "config.h"

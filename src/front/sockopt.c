@@ -22,8 +22,8 @@
 /*
  * The first probe goes out after a third of the time, then one every sixth.
  * With TCP_USER_TIMEOUT set Linux does not count probes: it gives up at the
- * first one that finds the timeout over.  So the timeout is a little shorter
- * than the probe at five sixths.
+ * first probe after the timeout.  So the timeout is a little shorter than the
+ * probe at five sixths.
  */
 void
 sockopt_client(int fd, int64_t unreachable_ms)
@@ -78,7 +78,7 @@ name_un(const struct sockaddr_un *sa, socklen_t len)
 
 	if (len <= offsetof(struct sockaddr_un, sun_path))
 		return xstrdup("unix:");
-	/* An abstract name begins with a NUL, which people write as @. */
+	/* An abstract name begins with a NUL, which is usually written as @. */
 	if (sa->sun_path[0] == '\0')
 		snprintf(name, sizeof(name), "unix:@%.*s", (int)(n - 1),
 		    sa->sun_path + 1);

@@ -1,6 +1,4 @@
-/*
- * The options of a client's socket, and who is at its other end.
- */
+/* The options of a client's socket, and the identity of its peer. */
 #ifndef LOCKBROKER_FRONT_SOCKOPT_H
 #define LOCKBROKER_FRONT_SOCKOPT_H
 
@@ -22,8 +20,8 @@ char *sockopt_peer_tcp(int fd);
 char *sockopt_peer_unix(int fd, bool *admin, int64_t *uid);
 
 /*
- * Returns how many groups of the peer of a Unix socket it stored: the primary
- * one, and as many of the others as there is room for.
+ * Stores the groups of the peer of a Unix socket, the primary one and as many
+ * others as there is room for.  Returns how many it stored.
  */
 size_t sockopt_peer_groups(int fd, gid_t *gids, size_t max);
 

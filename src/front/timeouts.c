@@ -1,6 +1,6 @@
 /*
- * Time-outs of connections: for a header, for a first line, for saying who it is, for reading
- * output, for lingering.
+ * Timeouts of connections: for a header, a first line, a login, reading output,
+ * and lingering.
  *
  * All connections of one kind have the same time, so a list in the order of
  * arrival is in the order of time, and one timer looks at the heads.  It is
@@ -71,8 +71,8 @@ timeouts_arm(struct front *f, int64_t now)
 }
 
 /*
- * A stranger whose last password is still being compared gets the time once
- * more.
+ * An unauthenticated client whose last password is still being compared gets
+ * the time once more.
  */
 static void
 stranger_expire(struct conn *c)
@@ -93,8 +93,8 @@ stranger_expire(struct conn *c)
 }
 
 /*
- * Has the client read since?  The broker may have stood still, and not the
- * client: the timer may come before the write that would have shown it.
+ * Has the client read since?  Perhaps the broker stood still, not the client:
+ * the timer may fire before the write that would have shown it.
  */
 static bool
 unread_moves(struct conn *c)
@@ -239,7 +239,7 @@ timeouts_whole(struct conn *c)
 		timeouts_remove(c);
 }
 
-/* The shorter time runs first; the other begins with the first line. */
+/* The shorter timeout runs first; the other begins with the first line. */
 void
 conn_set_stranger(struct conn *c, bool stranger)
 {
@@ -279,8 +279,7 @@ timeouts_make_room(struct front *f)
 
 /*
  * A client that has sent no line gets the new time from now on.  Until all of
- * them have it, the list is not in order: those that come last may be due
- * first.
+ * them have it, the list is not in order: clients at its end may be due first.
  */
 void
 timeouts_changed(struct conn *c)

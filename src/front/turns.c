@@ -1,9 +1,9 @@
 /*
- * The lines that connections stand in: for their turn in front_run(), and for
+ * The queues of connections: for their turn in front_run(), and for
  * front_flush().
  *
- * A connection is in each at most once.  Whoever learns something of one puts
- * it in line and returns; what is due is done when its turn comes.
+ * A connection is in each at most once.  Code that has work for a connection
+ * queues it and returns; the work is done when its turn comes.
  */
 #include "config.h"
 
@@ -15,12 +15,12 @@
 #include "front/front.h"
 #include "front/state.h"
 
-#define SPELL_MS 10000 /* after so long, an event is news again */
+#define SPELL_MS 10000 /* after this time, an event is logged again */
 
 void
 front_ready(struct conn *c)
 {
-	/* front_serve() itself sees what is left to do. */
+	/* front_serve() itself finds the remaining work. */
 	if (c->ready || c->serving || c->stage != CONN_LIVE)
 		return;
 	c->ready = true;
@@ -29,9 +29,9 @@ front_ready(struct conn *c)
 }
 
 /*
- * Who comes first is whose request was read first.  A new connection is in line
+ * The order is that in which requests were read.  A new connection is queued
  * already, to be opened: with its first bytes it goes to the end, or it would
- * pass those that were read before it.
+ * overtake connections that were read before it.
  */
 void
 front_heard(struct conn *c)
@@ -61,7 +61,7 @@ front_clean(struct conn *c)
 
 /*
  * The last connection goes first: a grant comes after the answer to the UNLOCK
- * that made it possible, and somebody waits for the grant.
+ * that made it possible, and a client waits for the grant.
  */
 struct conn *
 front_next_dirty(const struct front *f)

@@ -51,7 +51,7 @@ basic_parse(const char *header, struct buf *mem, struct span *user,
 	if (strncasecmp(header, scheme, sizeof(scheme) - 1) != 0)
 		return false;
 	header += sizeof(scheme) - 1;
-	(void)buf_reserve(mem, strlen(header) + 1); /* nothing moves then */
+	(void)buf_reserve(mem, strlen(header) + 1); /* then nothing moves */
 	if (!decode(mem, header + strspn(header, " ")) || buf_len(mem) == 0)
 		return false;
 	colon = memchr(buf_data(mem), ':', buf_len(mem));

@@ -10,9 +10,9 @@
 #include "base/span.h"
 
 /*
- * Takes apart the value of an Authorization header.  The parts are in mem,
- * which the caller must wipe, because it has a password.  Returns false if the
- * value is malformed or of another kind.
+ * Parses the value of an Authorization header.  The parts are in mem, which the
+ * caller must wipe, because it holds a password.  Returns false if the value is
+ * malformed or of another scheme.
  */
 bool basic_parse(const char *header, struct buf *mem, struct span *user,
     struct span *password) __attribute__((warn_unused_result));

@@ -58,7 +58,7 @@ add_escaped(struct buf *out, const char *text, bool quotes)
 	}
 }
 
-/* Writes the name of the family as comments have it. */
+/* Writes the name of the family as comments need it. */
 static void
 add_family(struct exposition *x)
 {
@@ -151,7 +151,7 @@ suffix(const struct exposition *x)
 					     : "";
 }
 
-/* Writes a decimal fraction: n parts, of which `unit` make one. */
+/* Writes a decimal fraction: n units, of which `unit` make 1. */
 static void
 add_fraction(struct buf *out, uint64_t n, uint64_t unit)
 {
@@ -228,7 +228,7 @@ add_again(struct buf *out, size_t at, size_t n)
 	buf_added(out, n);
 }
 
-/* All lines of a histogram begin alike, so their start is made once. */
+/* All lines of a histogram begin alike, so their beginning is made once. */
 void
 exposition_histogram(struct exposition *x,
     const struct exposition_label *labels, const struct exposition_histogram *h)

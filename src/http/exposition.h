@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 
-/* The prefix of each name, except for those of the process. */
+/* The prefix of each metric name, except for those of the process. */
 #define EXPOSITION_PREFIX "lockbrokerd_"
 
 enum exposition_type {
@@ -28,15 +28,15 @@ enum exposition_type {
 struct exposition {
 	struct buf *out;
 	bool openmetrics;
-	const char *prefix; /* of the present family */
+	const char *prefix; /* of the current family */
 	const char *name;   /* borrowed; without _total */
 	size_t name_len;
 	enum exposition_type type;
-	const int64_t *le; /* bounds whose texts these are */
+	const int64_t *le; /* bounds whose texts are in the next member */
 	char le_text[EXPOSITION_BUCKETS][24];
 };
 
-/* A label; an array of them ends with a NULL key. */
+/* A label; an array of labels ends with a NULL key. */
 struct exposition_label {
 	const char *key;
 	const char *value;
@@ -68,7 +68,7 @@ struct exposition_histogram {
 	unsigned per_second; /* the unit of bounds and sum: 1000 is ms */
 	const int64_t *le;
 	const uint64_t *counts;
-	size_t nbuckets; /* including the one without a bound */
+	size_t nbuckets; /* including the last, without a bound */
 	uint64_t sum;
 };
 

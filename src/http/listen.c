@@ -30,7 +30,7 @@ is_loopback(const struct sockaddr_storage *sa)
 	       IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-/* Notes the address, with the port that the kernel has picked. */
+/* Notes the address, with the port that the kernel has chosen. */
 static void
 describe(struct http_socket *out)
 {
@@ -61,7 +61,7 @@ bind_tcp(const struct addrinfo *ai)
 	if (fd < 0)
 		return -1;
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (ai->ai_family == AF_INET6) /* 0.0.0.0 may be a place of its own */
+	if (ai->ai_family == AF_INET6) /* 0.0.0.0 may have its own socket */
 		(void)setsockopt(
 		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
@@ -73,7 +73,7 @@ bind_tcp(const struct addrinfo *ai)
 	return -1;
 }
 
-/* The same; or one that was handed to this process. */
+/* The same; or a socket that was handed to this process. */
 static int
 open_tcp(const struct addrinfo *ai)
 {

@@ -28,7 +28,7 @@ bool query_find(const char *query, const char *key, struct span *value)
 bool query_decode(struct buf *out, struct span value)
     __attribute__((warn_unused_result));
 
-/* Does an Accept ask for OpenMetrics rather than for the older text? */
+/* Does an Accept header prefer OpenMetrics to the older format? */
 bool accept_openmetrics(const char *accept);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * evhttp behind limits; see server.h.  There is one evhttp for each place to
- * listen on, because a request does not tell where it came in.
+ * evhttp with limits; see server.h.  There is one evhttp for each listener,
+ * because a request does not show where it came in.
  */
 #include "config.h"
 
@@ -58,7 +58,7 @@ struct http_server {
 	LIST_HEAD(, open_request) requests;
 	struct visits *limits;
 	uint64_t last_id, requests_total, refused_total;
-	bool held_back; /* nobody is accepted yet */
+	bool held_back; /* no client is accepted yet */
 };
 
 /* Accepting. */
@@ -77,7 +77,7 @@ on_room(void *arg, bool room)
 	}
 }
 
-/* If there are too many by then, visits.c says so again. */
+/* If there are too many by then, visits.c reports it again. */
 static void
 on_accept_again(evutil_socket_t fd, short what, void *arg)
 {
@@ -87,8 +87,8 @@ on_accept_again(evutil_socket_t fd, short what, void *arg)
 }
 
 /*
- * Descriptors are used up: the socket stays readable, and must not keep us
- * busy.  The argument is evhttp's.
+ * Descriptors are used up: the socket stays readable, and must not make the
+ * loop spin.  The argument is evhttp's.
  */
 static void
 on_accept_error(struct evconnlistener *listener, void *arg)
@@ -145,7 +145,7 @@ free_body(const void *data, size_t n, void *arg)
 	free(arg);
 }
 
-/* Hands over the memory: it may be much, and is written a piece at a time. */
+/* Hands over the memory: it may be large, and is written a piece at a time. */
 static void
 send_answer(struct evhttp_request *of, const struct http_answer *a, bool head,
     struct buf *body)
@@ -253,7 +253,8 @@ set_peer(struct http_request *r, struct evhttp_connection *c)
 
 /*
  * evhttp takes //NAME for a host, but in a request it is none.  Only if the
- * client names a host, as for a proxy, do we use evhttp's idea of the path.
+ * client names a host, as it does with a proxy, do we use the path that evhttp
+ * found.
  */
 static void
 set_target(struct open_request *r, struct evhttp_request *of)
@@ -319,10 +320,7 @@ evhttp_make(struct place *p)
 	evhttp_set_max_headers_size(http, HEADERS_MAX);
 	evhttp_set_max_body_size(http, BODY_MAX);
 	evhttp_set_timeout(http, SILENT_S);
-	/*
-	 * Allow other methods, too, so that we can answer that they are not
-	 * allowed.
-	 */
+	/* Allow other methods, too, so that we can refuse them ourselves. */
 	evhttp_set_allowed_methods(
 	    http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST |
 		      EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS |
@@ -385,7 +383,7 @@ http_hand_over(const struct http_server *s, struct handed_list *out)
 
 /*
  * The listeners belong to evhttp, which still has requests to answer.  Without
- * a callback none can be enabled any more.
+ * a callback none of them can be enabled again.
  */
 void
 http_stop_listening(struct http_server *s)
@@ -446,7 +444,7 @@ http_free(struct http_server *s)
 		return;
 	while ((r = LIST_FIRST(&s->requests)) != NULL) {
 		LIST_REMOVE(r, link);
-		/* If its connection is gone, we alone own the request. */
+		/* If its connection is gone, only we own the request. */
 		if (evhttp_request_get_connection(r->of) == NULL)
 			evhttp_request_free(r->of);
 		free(r->target);

@@ -6,9 +6,10 @@
  *	              visits.c: how many, for how long
  *
  * evhttp reads requests and writes answers, a piece at a time.  The server
- * bounds what evhttp does not: how many connections there are, and how long a
- * request may take to arrive and an answer to be read.  It knows nothing of the
- * broker: the handler decides what is asked for, and by whom.
+ * enforces the limits that evhttp lacks: the number of connections, the time
+ * for a request to arrive, and the time for an answer to be read.  It knows
+ * nothing of the broker: the handler interprets the request and identifies its
+ * user.
  */
 #ifndef LOCKBROKER_HTTP_SERVER_H
 #define LOCKBROKER_HTTP_SERVER_H
@@ -23,8 +24,8 @@ struct event_base;
 struct http_server;
 
 /*
- * Descriptors that the server may need beyond HTTP_CONNECTIONS: for connections
- * on their way out, and to listen.
+ * Descriptors that the server may need in addition to HTTP_CONNECTIONS: for
+ * closing connections, and to listen.
  */
 #define HTTP_CONNECTIONS 64
 #define HTTP_DESCRIPTORS (2 * HTTP_CONNECTIONS)
@@ -32,10 +33,10 @@ struct http_server;
 /* One request.  Owned by the server, and valid until its answer. */
 struct http_request {
 	uint64_t id;		   /* never used for another request */
-	const char *path;	   /* as it was sent, with its %XX */
+	const char *path;	   /* as sent, with its %XX */
 	const char *query;	   /* after the '?'; NULL: none */
-	const char *accept;	   /* from a header; NULL: it is missing */
-	const char *authorization; /* from a header; it may have a secret */
+	const char *accept;	   /* header; NULL: missing */
+	const char *authorization; /* header; it may hold a secret */
 	char peer[64];		   /* 10.0.0.7:5512 */
 };
 
@@ -48,24 +49,24 @@ typedef void http_handler(void *arg, const struct http_request *r);
 struct http_server *http_new(
     struct event_base *base, http_handler *handler, void *arg);
 
-/* Open requests get no answer, and the handler is not called. */
+/* Open requests get no answer, and the handler is not called again. */
 void http_free(struct http_server *s);
 
 /*
- * Opens a place to listen on, and logs it.  At a loopback address, it refuses
- * requests whose Host is any other name: a web page must not reach the broker
- * by a name that was pointed here.  On false, `why` says what failed.
+ * Opens a listener, and logs it.  At a loopback address, it refuses requests
+ * whose Host is any other name: a web page must not reach the broker by a name
+ * that was pointed here.  On false, `why` says what failed.
  */
 bool http_listen(struct http_server *s, const char *host, uint16_t port,
     struct buf *why) __attribute__((warn_unused_result));
 
-/* Clients that come while it is held back wait. */
+/* While the server is held back, new clients wait. */
 void http_hold_back(struct http_server *s, bool hold);
 
-/* Adds the sockets to what is handed to another process. */
+/* Adds the sockets to those that are handed to another process. */
 void http_hand_over(const struct http_server *s, struct handed_list *out);
 
-/* Requests that have come are still answered. */
+/* Requests received before are still answered. */
 void http_stop_listening(struct http_server *s);
 
 /* Can other machines reach it? */
@@ -74,7 +75,7 @@ bool http_is_open(const struct http_server *s);
 /* Returns NULL if the request was answered. */
 const struct http_request *http_find(const struct http_server *s, uint64_t id);
 
-/* Every answer has these, and Connection: close. */
+/* The headers of every answer, with Connection: close. */
 #define HTTP_HEADERS(HEADER)                        \
 	HEADER("X-Content-Type-Options", "nosniff") \
 	HEADER("Cache-Control", "no-store")         \

@@ -18,7 +18,7 @@
 #define LOOK_MS 50
 
 /*
- * If there are too many, at most so many are cut off: the oldest without a
+ * If there are too many, at most this many are cut off: the oldest without a
  * request.
  */
 #define MAKE_ROOM 16
@@ -42,7 +42,7 @@ struct visits {
 	void *arg;
 };
 
-/* The socket closes when the last reference goes. */
+/* The socket closes with the last reference. */
 static void
 visit_free(struct visits *l, struct visit *v)
 {
@@ -53,7 +53,7 @@ visit_free(struct visits *l, struct visit *v)
 	free(v);
 }
 
-/* Has evhttp freed it, except for our reference? */
+/* Has evhttp freed the connection, except for our reference? */
 static bool
 is_over(const struct visit *v)
 {
@@ -65,7 +65,7 @@ is_over(const struct visit *v)
 	return event_cb == NULL;
 }
 
-/* Tells evhttp that the connection has ended; evhttp frees it. */
+/* Reports the end of the connection to evhttp, which frees it. */
 static void
 cut(struct visits *l, struct visit *v)
 {
@@ -76,7 +76,7 @@ cut(struct visits *l, struct visit *v)
 	(void)shutdown(bufferevent_getfd(v->bev), SHUT_RDWR);
 }
 
-/* New connections are about to ask; those that don't ask are the oldest. */
+/* A new connection is about to send a request; an old one may never do so. */
 static void
 make_room(struct visits *l)
 {
@@ -130,7 +130,7 @@ visits_came(struct visits *l, struct bufferevent *bev)
 	struct visit *v = xcalloc(1, sizeof(*v));
 
 	/*
-	 * Look first: the new visit has no callbacks yet, as if it were over.
+	 * Look first: the new visit has no callbacks yet, as if it had ended.
 	 */
 	look(l);
 	bufferevent_incref(bev);

@@ -1,15 +1,15 @@
 /*
  * How many HTTP connections there are, and for how long.
  *
- * evhttp drops a silent client, but not one that sends a byte now and then
- * (slowloris), nor does it bound the number of clients.  So each connection is
- * a `visit` here from the moment it is accepted: it has so long for its
- * request, and then so long to be answered and to read the answer.  A
- * connection that takes longer is cut off.
+ * evhttp drops an idle client, but not one that sends a byte now and then
+ * (slowloris), nor does it limit the number of clients.  So each connection is
+ * a `visit` here from the moment it is accepted: there is a time limit for its
+ * request, and another one for the answer to be made and read.  A connection
+ * that takes longer is cut off.
  *
- * evhttp does not tell when it closes a connection.  So a visit keeps a
- * reference to the bufferevent, and looks whether evhttp has removed its
- * callbacks, because this is its first step to free it.
+ * evhttp does not report that it closes a connection.  So a visit keeps a
+ * reference to the bufferevent, and checks whether evhttp has removed its
+ * callbacks, which is its first step in freeing it.
  */
 #ifndef LOCKBROKER_HTTP_VISITS_H
 #define LOCKBROKER_HTTP_VISITS_H
@@ -21,10 +21,10 @@ struct bufferevent;
 struct event_base;
 struct visits;
 
-#define VISITS_REQUEST_MS 5000 /* from the connection to its whole request */
+#define VISITS_REQUEST_MS 5000 /* from the connection to its complete request */
 #define VISITS_ANSWER_MS 20000 /* from then to the last byte of the answer */
 
-/* room() tells whether to accept more connections from now on. */
+/* Calls room() to say whether to accept more connections from now on. */
 struct visits *visits_new(struct event_base *base, unsigned most,
     void (*room)(void *arg, bool room), void *arg);
 void visits_free(struct visits *l);
@@ -32,7 +32,7 @@ void visits_free(struct visits *l);
 /* To be called when a connection was accepted. */
 void visits_came(struct visits *l, struct bufferevent *bev);
 
-/* To be called when its request is whole. */
+/* To be called when its request is complete. */
 void visits_asked(struct visits *l, struct bufferevent *bev);
 
 unsigned visits_count(const struct visits *l);

@@ -35,9 +35,9 @@ struct channel {
 	int fd; /* owned */
 	struct event *readable, *writable, *pause;
 	struct parcel_list parcels;
-	size_t waiting; /* so many of them */
+	size_t waiting; /* number of waiting packets */
 	bool full;	/* a packet found no room */
-	bool moved;	/* one was sent since room was last seen */
+	bool moved;	/* a packet was sent since then */
 };
 
 static enum packet_end
@@ -55,7 +55,7 @@ send_now(struct channel *c, const struct packet *p, int fd)
 	return how;
 }
 
-/* Returns true if nothing waits any more. */
+/* Returns true if no packet waits any more. */
 static bool
 flush(struct channel *c)
 {
@@ -66,7 +66,7 @@ flush(struct channel *c)
 		p.n = parcel->n;
 		p.len = parcel->len;
 		memcpy(p.bytes, parcel->bytes, p.len);
-		/* To one that is gone nothing can be sent: its end is read. */
+		/* Nothing can be sent to a closed end: a read finds that. */
 		if (send_now(c, &p, -1) == PACKET_LATER)
 			return false;
 		TAILQ_REMOVE(&c->parcels, parcel, link);

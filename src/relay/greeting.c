@@ -32,8 +32,8 @@ whole(struct relay_line *line)
 }
 
 /*
- * Reads byte for byte, because the bytes after the line are not ours.  Mostly
- * it is "+".
+ * Reads byte by byte, because the bytes after the line are not ours.  Usually
+ * the line is "+".
  */
 enum relay_answer
 relay_greeting(int fd, struct relay_line *line)

@@ -95,7 +95,7 @@ take_descriptor(struct packet *p, struct msghdr *msg)
 			memcpy(&p->fd, CMSG_DATA(c), sizeof(p->fd));
 }
 
-/* Returns false if the last text has no end. */
+/* Returns false if the last text has no NUL. */
 static bool
 find_texts(struct packet *p)
 {
@@ -110,8 +110,8 @@ find_texts(struct packet *p)
 	return at == end;
 }
 
-/* If the other has gone and left something unread, Linux says ECONNRESET once,
- * before what it has sent. */
+/* If the other process has gone and left something unread, Linux reports
+ * ECONNRESET once, before the data that the process has sent. */
 enum packet_end
 packet_receive(int socket, struct packet *p)
 {

@@ -1,7 +1,6 @@
 /*
- * What the broker and lockbroker-tls say to each other: one datagram has the
- * word first and then texts, each ended by a NUL; a descriptor may come with
- * it.
+ * The messages between the broker and lockbroker-tls: a datagram holds a word
+ * and then texts, each ended by a NUL; a descriptor may come with it.
  *
  * The socket is SOCK_SEQPACKET and never blocks.  Both ends come from one
  * build, so packets have no version.
@@ -28,8 +27,8 @@ struct packet {
 
 enum packet_end {
 	PACKET_OK,
-	PACKET_LATER, /* nothing there, or no room */
-	PACKET_GONE   /* the other end is gone, or talks nonsense */
+	PACKET_LATER, /* nothing to read, or no room */
+	PACKET_GONE   /* the other end is gone, or sent garbage */
 };
 
 void packet_begin(struct packet *p, const char *word);

@@ -1,9 +1,9 @@
 /*
  * The life of lockbroker-tls, and the packets to and from it.
  *
- * The relay keeps all that it has told the process, so that it can tell a new
- * one the same.  The listening sockets are ours: clients that come meanwhile
- * wait in them.
+ * The relay remembers what it has sent to the process, so that it can send the
+ * same to a new one.  The listening sockets are ours: clients wait in them
+ * while no process runs.
  */
 #include "config.h"
 
@@ -32,7 +32,7 @@
 
 #define RESTART_MS_MIN 20
 #define RESTART_MS_MAX 5000
-#define STEADY_MS 10000 /* after so long a run, the next pause is short again */
+#define STEADY_MS 10000 /* after a run this long, the next pause is short */
 #define ANSWER_MS 10000
 #define LEAVE_MS 1000
 #define PACKETS_PER_TURN 256
@@ -70,7 +70,7 @@ struct relay {
 	bool serves;
 	struct relay_servers servers; /* its texts are owned */
 	bool accepting;
-	bool closing; /* clients may be shaking hands that came before */
+	bool closing; /* clients that came before may still shake hands */
 	unsigned clients;
 	int64_t unreachable_ms;
 	int64_t header_ms;
@@ -119,9 +119,7 @@ let_go(struct relay *r)
 	r->control = -1;
 }
 
-/*
- * The process has gone, or talks nonsense: kills it and starts it again later.
- */
+/* The process has gone, or sent garbage: kills it and starts it again later. */
 static void
 lost(struct relay *r)
 {
@@ -175,7 +173,7 @@ on_end(struct relay *r, struct packet *p)
 						     : RELAY_UNSIGNED);
 }
 
-/* May it stand in a log line unescaped?  That process is not relied on. */
+/* Can the text stand in a log line unescaped?  That process is not trusted. */
 static bool
 is_word(const char *text)
 {
@@ -211,7 +209,7 @@ on_failed(struct relay *r, struct packet *p)
 	r->stats.failed_total += (uint64_t)packet_num(p, 1);
 }
 
-/* Notes when certificates expire, which every answer tells. */
+/* Notes when certificates expire, which every answer reports. */
 static void
 note_until(struct relay *r, const struct packet *p)
 {
@@ -283,7 +281,8 @@ handle(struct relay *r, struct packet *p)
 		if (!packet_is(p, handlers[i].word, handlers[i].texts))
 			continue;
 		/*
-		 * If no descriptor is left, none comes, and the client is lost.
+		 * If no descriptor is left here, none is received, and the
+		 * client is lost.
 		 */
 		if (handlers[i].fd == (p->fd >= 0))
 			handlers[i].fn(r, p);
@@ -310,7 +309,7 @@ take_in(struct relay *r, int max)
 	}
 }
 
-/* Reads every packet: one may tell how a connection has ended. */
+/* Reads every packet: one of them may report how a connection has ended. */
 void
 relay_look(struct relay *r)
 {
@@ -325,7 +324,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	take_in(arg, PACKETS_PER_TURN);
 }
 
-/* Tells the process.  A process that does not read is of no use. */
+/* Sends a packet to the process.  A process that does not read is of no use. */
 static bool
 tell(struct relay *r, const struct packet *p, int fd)
 {
@@ -496,7 +495,7 @@ relay_new(struct event_base *base, const struct relay_handler *handler,
 	return NULL;
 }
 
-/* Ends the process, which has a moment to send clients its last output. */
+/* Ends the process, and gives it a moment to send clients its last output. */
 static void
 leave(struct relay *r)
 {
@@ -635,7 +634,7 @@ relay_connect(struct relay *r, const char *ip, uint16_t port, const char *name)
 		return ends[0];
 	(void)close(ends[0]);
 	/*
-	 * Many at once may have to be told later: that is no reason to end the
+	 * Many packets may wait to be sent: that is no reason to end the
 	 * process.
 	 */
 	if (end == PACKET_GONE)

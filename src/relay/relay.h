@@ -5,7 +5,7 @@
  *	clients --TLS--> lockbroker-tls --Unix socket--> front
  *	servers <--TLS-- lockbroker-tls <--Unix socket-- redis
  *
- * So the process that reads requests has no private keys, and OpenSSL works on
+ * So the process that reads requests has no private keys, and OpenSSL runs on
  * another processor.  When lockbroker-tls dies, its connections end as if they
  * had been reset.
  */
@@ -22,17 +22,17 @@ struct relay;
 /* Room for a text that says what is wrong. */
 #define RELAY_WHY_SIZE 640
 
-/* A place to listen on.  Copied. */
+/* A listener.  Copied. */
 struct relay_place {
 	const char *cert;
 	const char *key;
-	const char *client_ca; /* "": nobody */
+	const char *client_ca; /* "": none */
 	unsigned verify;       /* 0 none, 1 optional, 2 require */
 	bool tls_1_3;	       /* no older version */
 	bool headed;	       /* a header of the PROXY protocol comes first */
 };
 
-/* How to connect to servers.  Copied; "" is none. */
+/* How to connect to servers.  Copied; "": none. */
 struct relay_servers {
 	const char *ca;
 	const char *cert;
@@ -42,7 +42,7 @@ struct relay_servers {
 	int64_t reply_timeout_ms;
 };
 
-/* A client that has shaken hands.  It lives until the callback returns. */
+/* A client whose handshake is done.  It lives until the callback returns. */
 struct relay_client {
 	unsigned place;
 	uint64_t id; /* never used for another client */
@@ -53,8 +53,8 @@ struct relay_client {
 };
 
 enum relay_end {
-	RELAY_UNSIGNED, /* somebody else may have ended it */
-	RELAY_BEHIND	/* ended, behind bytes that nobody has read */
+	RELAY_UNSIGNED, /* a third party may have ended it */
+	RELAY_BEHIND	/* ended, after bytes that are still unread */
 };
 
 struct relay_handler {
@@ -71,7 +71,7 @@ struct relay_stats {
 
 /*
  * Starts the process. base: NULL if only relay_connect() is used, and nothing
- * must be done when the process dies. handler: NULL if it has no places.
+ * must be done when the process dies. handler: NULL if it has no listeners.
  */
 struct relay *relay_new(struct event_base *base,
     const struct relay_handler *handler, void *arg, char why[RELAY_WHY_SIZE]);
@@ -84,7 +84,8 @@ void relay_limits(struct relay *r, unsigned clients, int64_t unreachable_ms,
 
 /*
  * These wait until the process has read the files.  A place is a listening
- * socket, which relay_listen() takes over; its clients come with its number.
+ * socket, which relay_listen() takes over; each client comes with the number of
+ * its place.
  */
 bool relay_listen(struct relay *r, unsigned place,
     const struct relay_place *settings, int fd, char why[RELAY_WHY_SIZE])
@@ -98,20 +99,21 @@ bool relay_serve(struct relay *r, const struct relay_servers *settings,
  */
 void relay_accept(struct relay *r, bool on);
 
-/* It accepts no more, until there are new places.  Those that came before may
- * still shake hands. */
+/* Accepts no more clients until there are new places.  Clients that connected
+ * before may still complete their handshakes. */
 void relay_close_places(struct relay *r);
 bool relay_shakes(const struct relay *r);
 
-/* Has the process read certificates again; the log says how that went. */
+/* Makes the process read the certificates again; the log shows the result. */
 void relay_reload(struct relay *r);
 
-/* Takes in what the process has told by now. */
+/* Reads what the process has reported so far. */
 void relay_look(struct relay *r);
 
 /*
  * Returns a socket that leads to a server, or -1.  Its first line says whether
- * it does (relay_greeting()). ip is numeric; name is the one to verify.
+ * the connection succeeded (relay_greeting()). ip is numeric; name is the one
+ * to verify.
  */
 int relay_connect(
     struct relay *r, const char *ip, uint16_t port, const char *name);
@@ -119,8 +121,8 @@ int relay_connect(
 enum relay_answer {
 	RELAY_YES,
 	RELAY_LATER,	   /* not known yet */
-	RELAY_UNREACHABLE, /* there is no server */
-	RELAY_REFUSED	   /* there is one, but TLS with it failed */
+	RELAY_UNREACHABLE, /* the server cannot be reached */
+	RELAY_REFUSED	   /* the server is there, but TLS failed */
 };
 
 /*

@@ -53,7 +53,7 @@ become(char *const *argv, int input)
 	(void)execv(argv[0], argv);
 }
 
-/* Ends the child.  Its own child goes on. */
+/* Ends the child.  The child's own child continues. */
 static void
 leave_alone(int status)
 {

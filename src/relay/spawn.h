@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-/* Says so of lockbroker-tls, and where it was looked for. */
+/* Says that lockbroker-tls is missing, and where it was looked for. */
 #define SPAWN_MISSING                                                       \
 	"the program lockbroker-tls is not installed, neither beside this " \
 	"one nor in " LOCKBROKER_LIBEXECDIR
@@ -15,16 +15,15 @@
 #define SPAWN_PATH_SIZE 4096
 
 /*
- * Finds lockbroker-tls: beside the running program (in the directory of a
- * build), or where the build has installed it.  Returns buf, or NULL if it is
- * nowhere.
+ * Finds lockbroker-tls: in the directory of the running program (in a build),
+ * or where the build has installed it.  Returns buf, or NULL if it is missing.
  */
 const char *spawn_find(char buf[SPAWN_PATH_SIZE]);
 
 /*
  * Requires the path in argv[0].  Returns 0 or the errno of a failure.  The
- * child dies with us, is deaf to signals from a terminal, and has no descriptor
- * of ours but standard error and `input`.
+ * child dies with us, gets no signals from a terminal, and has no descriptor of
+ * ours but standard error and `input`.
  */
 int spawn_child(char *const *argv, int input, pid_t *pid);
 

@@ -1,13 +1,13 @@
 /*
- * A client comes in: its first message, the handshake, and then a pipe.
+ * A new client: its first message, the handshake, and then a pipe.
  *
  *	accept -> SILENT -> SHAKING -> READY -> MOVING (pipe.c)
  *			\-> LEAVING
  *
- * Until its whole first message is there, a client costs nothing but its
- * descriptor; then OpenSSL gets to see it.  The number of unfinished clients is
- * bounded.  If there are too many, the one that has taken longest makes room
- * for the next; if none has taken long, new ones wait in the kernel.
+ * Until its first message is complete, a client costs only its descriptor; then
+ * OpenSSL handles it.  The number of unfinished clients is limited.  If there
+ * are too many, the one that has taken longest makes room for the next; if none
+ * has taken long, new ones wait in the kernel.
  */
 #include "config.h"
 
@@ -39,8 +39,8 @@
 #define HALF_MAX 1024u
 #define HALF_MIN 64u
 /*
- * After so long in a stage, a client may have to go when there are too many.  A
- * sign of life does not help it, or a byte a second would keep all others out.
+ * After this time in a stage, a client may be dropped when there are too many.
+ * Input does not extend the time, or a byte a second would keep all others out.
  */
 #define SILENT_MS 250
 #define SHAKING_MS 1000
@@ -54,7 +54,7 @@
 	"it does not begin with a PROXY protocol header, which `proxied: " \
 	"header` in `listen` requires"
 
-/* A place that clients come to.  Owned by the engine. */
+/* A listener.  Owned by the engine. */
 struct place {
 	struct engine *engine;
 	char *id;
@@ -83,7 +83,7 @@ list_of(const struct pipe *p)
 					: &e->shaking;
 }
 
-/* Moves it to the end of another list. */
+/* Moves the pipe to the end of another list. */
 static void
 half_set(struct pipe *p, enum pipe_stage stage)
 {
@@ -112,8 +112,8 @@ fail(struct pipe *p, const char *why)
 }
 
 /*
- * Lingers: if it closed with unread bytes, a reset would come before the
- * reason.
+ * Lingers: closing with unread bytes would send a reset, which would overtake
+ * the reason.
  */
 static void
 refuse(struct pipe *p, const char *why)
@@ -157,7 +157,7 @@ place_of(const struct pipe *p)
 	return NULL;
 }
 
-/* Tells a telnet user in one line of plain text. */
+/* Answers a telnet user with one line of plain text. */
 static void
 refuse_plain(struct pipe *p)
 {
@@ -176,7 +176,7 @@ has_ended(int fd)
 	return poll(&poll_fd, 1, 0) > 0;
 }
 
-/* Has libevent call back when so many bytes are there, or the end is. */
+/* Makes libevent call back when this many bytes have come, or the end. */
 static void
 wait_for(struct pipe *p, int bytes)
 {
@@ -185,7 +185,7 @@ wait_for(struct pipe *p, int bytes)
 	pipe_watch_net(p, EV_READ);
 }
 
-/* Takes the header; returns false if it is not whole: p may be freed. */
+/* Takes the header; returns false if it is incomplete: p may be freed. */
 static bool
 header_is_here(struct pipe *p)
 {
@@ -221,7 +221,7 @@ header_is_here(struct pipe *p)
 	return true;
 }
 
-/* What does not begin TLS: somebody at a terminal, or a proxy. */
+/* The input does not begin TLS: it comes from a terminal or a proxy. */
 static void
 meet_plain(struct pipe *p)
 {
@@ -240,7 +240,7 @@ meet_plain(struct pipe *p)
 		refuse_plain(p);
 }
 
-/* Returns true if the whole first record is there; otherwise p may be freed. */
+/* Returns true if the first record is complete; otherwise p may be freed. */
 static bool
 hello_is_here(struct pipe *p)
 {
@@ -252,7 +252,7 @@ hello_is_here(struct pipe *p)
 		pipe_watch_net(p, EV_READ);
 		return false;
 	}
-	/* Somebody has only tried whether the port is open. */
+	/* A port check connects and closes without a byte. */
 	if (n <= 0) {
 		pipe_free(p);
 		return false;
@@ -381,7 +381,7 @@ is_slow(const struct pipe *p, int64_t now, int64_t ms)
 	return p != NULL && now - p->since_ms >= ms;
 }
 
-/* Makes room for one more, if there is none.  Returns false if it can't. */
+/* Makes room for one more client, if there is none.  Returns false if not. */
 static bool
 make_room(struct engine *e)
 {
@@ -469,7 +469,7 @@ place_free(struct place *place)
 	free(place);
 }
 
-/* Clients that still shake hands there find the new one by its id. */
+/* Clients still in the handshake find the new listener by its id. */
 static void
 drop_closed(struct engine *e, const char *id)
 {

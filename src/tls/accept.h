@@ -20,20 +20,20 @@ void accept_fini(struct engine *e);
 bool accept_add(struct engine *e, const char *id, int fd, bool headed,
     struct context *context, char why[CONTEXT_WHY_SIZE]);
 
-/* Reads the certificates again.  On false, the old ones are still in use. */
+/* Reads the certificates again.  On false, the old ones stay in use. */
 bool accept_reload(struct engine *e, char why[CONTEXT_WHY_SIZE]);
 
-/* Returns when the first certificate expires, in seconds; 0: there is none. */
+/* Returns the earliest expiry of a certificate, in seconds; 0: none. */
 int64_t accept_until(const struct engine *e);
 
-/* Should it accept clients?  They can connect in any case. */
+/* Should it accept clients?  They can connect in either case. */
 void accept_set(struct engine *e, bool on);
 
-/* Accepts no more.  Those that came before go on: closed() is called when all
- * have shaken hands, or failed to. */
+/* Accepts no more clients.  Handshakes under way continue: closed() is called
+ * when all of them have succeeded or failed. */
 void accept_stop(struct engine *e);
 bool accept_stopped(const struct engine *e);
-/* Ends these, too. */
+/* Ends these handshakes, too. */
 void accept_close(struct engine *e);
 
 /* Hands over clients that are ready: the broker may have room for them. */

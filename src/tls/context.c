@@ -1,7 +1,7 @@
 /*
  * Contexts of OpenSSL.
  *
- * They don't resume sessions: clients keep locks over one connection, and
+ * They don't resume sessions: clients hold locks over one connection, and
  * unread tickets would turn a client's close into a reset.
  */
 #include "config.h"

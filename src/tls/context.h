@@ -1,6 +1,6 @@
 /*
- * Keys, certificates and demands on the other side: an SSL_CTX that is made
- * from files, and made again from the same files.
+ * Keys, certificates and the requirements on the peer: an SSL_CTX made from
+ * files, and made again from the same files.
  */
 #ifndef LOCKBROKER_TLS_CONTEXT_H
 #define LOCKBROKER_TLS_CONTEXT_H
@@ -16,21 +16,21 @@ enum context_verify { VERIFY_NONE, VERIFY_OPTIONAL, VERIFY_REQUIRE };
 
 /* Embedded in its owner, which calls context_fini().  Zeroed: not in use. */
 struct context {
-	bool server; /* clients connect to it */
+	bool server; /* for a server, which clients connect to */
 	char *cert;  /* "": none */
 	char *key;
-	char *ca; /* "": none, or for a client that of the system */
+	char *ca; /* "": none; for a client, the system's CA */
 	enum context_verify verify;
-	bool names;    /* client: it checks the server's name, too */
+	bool names;    /* client: also checks the server's name */
 	bool tls_1_3;  /* no older version */
 	SSL_CTX *ssl;  /* NULL: never loaded */
-	int64_t until; /* its certificate expires, in seconds; 0: none */
+	int64_t until; /* expiry of its certificate, s; 0: none */
 };
 
 void context_fini(struct context *c);
 
 /*
- * Reads the files.  On failure, what it read before stays in use.  An expired
+ * Reads the files.  On failure, those read before stay in use.  An expired
  * certificate is a failure if one that has not expired is in use.
  */
 bool context_load(struct context *c, char why[CONTEXT_WHY_SIZE]);

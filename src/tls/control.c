@@ -20,10 +20,10 @@
 #include "tls/pipe.h"
 #include "tls/wording.h"
 
-/* Failed handshakes get at most so many log lines in so long. */
+/* The maximum number of log lines for failed handshakes in a period. */
 #define LINES_MAX 10
 #define SPELL_MS 10000
-/* The broker may learn so late how many there were. */
+/* The broker may get their number with this delay. */
 #define TELL_FAILED_MS 20
 #define PACKETS_PER_TURN 16
 
@@ -147,7 +147,7 @@ handle(struct engine *e, struct packet *p)
 	for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
 		if (!packet_is(p, handlers[i].word, handlers[i].texts))
 			continue;
-		/* If no descriptor is left, none comes: all else must go on. */
+		/* If no descriptor is left, none comes: all else goes on. */
 		if (handlers[i].fd == (p->fd >= 0))
 			handlers[i].fn(e, p);
 		packet_drop_fd(p);
@@ -231,8 +231,8 @@ control_ended(struct engine *e, uint64_t id, const char *how)
 }
 
 /*
- * Writes a line to the broker's log: keys and values, up to NULL.  The line is
- * lost if the broker does not read.
+ * Writes a line to the broker's log: keys and values, ended by NULL.  The line
+ * is lost if the broker does not read.
  */
 static void __attribute__((sentinel))
 control_log(struct engine *e, const char *level, const char *event, ...)

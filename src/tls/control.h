@@ -1,6 +1,4 @@
-/*
- * The socket to the broker: its demands, and the answers to them.
- */
+/* The socket to the broker: its requests, and the answers to them. */
 #ifndef LOCKBROKER_TLS_CONTROL_H
 #define LOCKBROKER_TLS_CONTROL_H
 
@@ -20,13 +18,13 @@ void control_fini(struct engine *e);
  */
 enum packet_end control_client(struct engine *e, struct pipe *p, int local);
 
-/* Calls accept_hand_over() when the socket has room for more. */
+/* Calls accept_hand_over() when the socket has room again. */
 void control_wait(struct engine *e);
 
-/* Tells how a pipe has ended.  Returns false if it could not. */
+/* Reports how a pipe has ended.  Returns false if it could not. */
 bool control_ended(struct engine *e, uint64_t id, const char *how);
 
-/* A handshake has failed.  Logs a bounded number of these in a while. */
+/* A handshake has failed.  Logs a limited number of these in a period. */
 void control_closed(struct engine *e);
 void control_failed(struct engine *e, const char *peer, const char *why);
 

@@ -1,9 +1,9 @@
 /*
  * A connection to a server: TCP, the handshake, and then a pipe.
  *
- * In TLS 1.3 a server judges our certificate only after we have shaken hands.
- * So if it ends the connection before its first byte, we send the reason in
- * place of its first reply.
+ * In TLS 1.3 a server judges our certificate only after our side of the
+ * handshake is complete.  So if the server ends the connection before its first
+ * byte, we send the reason in place of its first reply.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ union address {
 	struct sockaddr_in6 in6;
 };
 
-/* Returns 0 if it is no numeric address. */
+/* Returns 0 if it is not a numeric address. */
 static socklen_t
 parse(union address *a, const char *ip, uint16_t port)
 {
@@ -49,7 +49,7 @@ parse(union address *a, const char *ip, uint16_t port)
 	return 0;
 }
 
-/* Has the kernel notice a host that has vanished. */
+/* Makes the kernel notice a host that has vanished. */
 static void
 tune(int fd, int64_t timeout_ms)
 {
@@ -59,7 +59,7 @@ tune(int fd, int64_t timeout_ms)
 	tcp_keepalive(fd, &patience);
 }
 
-/* kind: '-' if the server can't be reached, '!' if TLS with it fails. */
+/* kind: '-' if the server cannot be reached, '!' if TLS with it fails. */
 static void
 refuse(int local, char kind, const char *why)
 {
@@ -116,7 +116,7 @@ check_name(struct pipe *p, const char *name)
 	union address a;
 	bool numeric = parse(&a, name, 0) != 0;
 
-	/* RFC 6066: an address is no server name. */
+	/* RFC 6066: an address is not a server name. */
 	if (!numeric)
 		send_name(p, name);
 	if (!p->engine->servers.names)

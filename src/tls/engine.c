@@ -1,6 +1,4 @@
-/*
- * What all parts of the process need.
- */
+/* Functions that all parts of the process need. */
 #include "config.h"
 
 #include <stdlib.h>

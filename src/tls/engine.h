@@ -5,9 +5,8 @@
  *	servers <--TLS-- dial.c  ---> pipe.c <--socket--> broker
  *	                 control.c <--packets-----------> broker
  *
- * The process moves bytes, and knows nothing of locks or of Redis.  Nothing
- * else runs in it, because it reads private keys.  It ends when its broker
- * does.
+ * The process moves bytes, and knows nothing of locks or of Redis.  It does
+ * nothing else, because it reads private keys.  It ends when its broker does.
  */
 #ifndef LOCKBROKER_TLS_ENGINE_H
 #define LOCKBROKER_TLS_ENGINE_H
@@ -25,7 +24,7 @@ struct engine;
 struct pipe;
 struct place;
 
-/* What the caller's configuration calls the things that may have to change. */
+/* The caller's names for the settings that may have to change. */
 struct words {
 	const char *ca;
 	const char *cert;
@@ -35,12 +34,12 @@ struct words {
 TAILQ_HEAD(pipe_list, pipe);
 
 /*
- * Connections that have shaken hands come first, and handshakes last: a storm
- * of the latter must not hold up the former.
+ * Connections with a complete handshake come first, and handshakes last: a
+ * storm of handshakes must not delay the others.
  */
 enum priority { PRIORITY_MOVE, PRIORITY_SHAKE, PRIORITY_MAX };
 
-/* What accept.c and pipe.c tell the broker (control.h).  Static. */
+/* What accept.c and pipe.c report to the broker (control.h).  Static. */
 struct engine_listener {
 	enum packet_end (*client)(struct engine *e, struct pipe *p, int local);
 	void (*wait)(struct engine *e);
@@ -54,7 +53,7 @@ struct engine {
 	const struct engine_listener *above;
 	int control;		/* to the broker; -1: there is none */
 	struct event *readable; /* of control */
-	struct event *writable; /* set while a client can't be handed over */
+	struct event *writable; /* set while a client cannot be handed over */
 	bool over;
 
 	struct context servers; /* for connections to servers */
@@ -65,27 +64,27 @@ struct engine {
 	LIST_HEAD(, place) places;
 	struct event *accept_again;
 	bool accepting;
-	bool closing; /* no more clients; those that shake hands go on */
+	bool closing; /* no more clients; handshakes continue */
 	int64_t unreachable_ms;
-	int64_t header_ms; /* a header of the PROXY protocol has to come */
+	int64_t header_ms; /* time limit of a PROXY protocol header */
 	unsigned clients_max;
 	uint64_t next_id;
 
-	/* In the order in which they came to that stage. */
+	/* In the order in which they entered that stage. */
 	struct pipe_list silent;  /* without a whole first message */
-	struct pipe_list shaking; /* that are shaking hands */
-	struct pipe_list ready;	  /* that wait for the broker to have room */
+	struct pipe_list shaking; /* in the handshake */
+	struct pipe_list ready;	  /* waiting for room at the broker */
 	unsigned nhalf;		  /* in these three */
 	unsigned npipes;
 	struct pipe_list pipes; /* all */
 
-	uint64_t failed; /* handshakes not told to the broker yet */
+	uint64_t failed; /* failed handshakes not reported yet */
 	struct event *tell_failed;
-	int64_t spell_ms; /* when this spell of log lines began */
+	int64_t spell_ms; /* when this period of log lines began */
 	unsigned lines;	  /* logged in it */
 };
 
-/* Aborts if it can't make the event. */
+/* Aborts if the event cannot be made. */
 struct event *engine_event(struct engine *e, int fd, short what,
     event_callback_fn fn, void *arg, enum priority priority);
 

@@ -37,12 +37,12 @@
 #define CONNECT_MS 10000
 /* After the broker has gone, unsent output has this long to reach clients. */
 #define FLUSH_MS 500
-/* At most so many handshakes run before the loop looks for other events. */
+/* The most handshakes that run before the loop looks for other events. */
 #define SHAKES_MAX 4
 
 /*
- * The process has keys in memory: so no core, no debugger, no way to more
- * rights.  Root keeps only the capability to read the files of others.
+ * The process has keys in memory: so no core dump, no debugger, no way to more
+ * privileges.  Root keeps only the capability to read the files of other users.
  */
 static void
 harden(void)
@@ -64,7 +64,7 @@ harden(void)
 }
 
 /*
- * What OpenSSL frees has had keys and passwords in it, and not every version
+ * Memory that OpenSSL frees has held keys and passwords, and not every version
  * wipes the buffers of its connections.
  */
 static void

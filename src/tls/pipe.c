@@ -1,10 +1,10 @@
 /*
  * Moving bytes.
  *
- * On each event, pipe_pump() tries all that is worth a try, a bounded number of
- * times, and then sets what to wait for.  OpenSSL may have to write before it
- * can read, or to read before it can write; so its wishes are kept apart from
- * ours.
+ * On each event, pipe_pump() tries every direction that is worth a try, a
+ * limited number of times, and then sets the events to wait for.  OpenSSL may
+ * have to write before it can read, or to read before it can write; so its
+ * wishes are kept apart from ours.
  */
 #include "config.h"
 
@@ -23,13 +23,13 @@
 #define READ_BYTES ((size_t)16 * 1024)
 #define ROOM ((size_t)64 * 1024) /* for each direction */
 #define ROUNDS_MAX 4
-/* After the broker has ended, a client has so long to read the rest ... */
+/* The time that a client has to read the rest after the broker has ended ... */
 #define FLUSH_MS 10000
-/* ... and so long to end, too: a little longer than the broker itself waits. */
+/* ... and the time to end, too: a little longer than the broker waits. */
 #define LINGER_MS 1500
 /*
- * Bounds messages without data, above all new keys: each costs more than any
- * data, and OpenSSL reads on as long as there are some.
+ * Limits messages without data, above all key updates: each costs more than any
+ * data, and OpenSSL reads on as long as more of them come.
  */
 #define RESTLESS_MAX 1000
 
@@ -132,7 +132,7 @@ pipe_timer(struct pipe *p, int64_t ms)
 		abort();
 }
 
-/* Callback of OpenSSL: which certificates it refuses. */
+/* Callback of OpenSSL: notes which certificates it refuses. */
 static int
 on_verify(int ok, X509_STORE_CTX *store)
 {
@@ -149,7 +149,7 @@ on_verify(int ok, X509_STORE_CTX *store)
 	return ok;
 }
 
-/* The same: which alerts come, and which messages that are no data. */
+/* The same: notes alerts and messages without data. */
 static void
 on_info(const SSL *ssl, int where, int value)
 {
@@ -207,8 +207,8 @@ pipe_shake(struct pipe *p)
 }
 
 /*
- * An error kills an accepted connection that has not ended before; otherwise it
- * ends what is left of the connection.
+ * An error kills an accepted connection that has not ended yet; otherwise it
+ * ends the rest of the connection.
  */
 static void
 net_failed(struct pipe *p)
@@ -400,7 +400,7 @@ is_over(const struct pipe *p)
 		return true;
 	if (!p->local_ended)
 		return false;
-	/* Nobody wants a server's bytes after the broker has gone. */
+	/* A server's bytes have no reader after the broker has gone. */
 	if (p->deaf || (p->net_shut && !p->place))
 		return true;
 	return p->net_shut && p->end != PIPE_OPEN &&
@@ -421,7 +421,7 @@ net_wanted(const struct pipe *p)
 	if (p->out_wants_read ||
 	    (p->end == PIPE_OPEN && room && !p->in_wants_write))
 		want |= EV_READ;
-	/* See the end even behind bytes that can't be read yet. */
+	/* Look for the end even behind bytes that cannot be read yet. */
 	else if (p->end == PIPE_OPEN && !p->told_hup)
 		want |= EV_READ | EV_CLOSED | EV_ET;
 	return want;
@@ -465,7 +465,7 @@ pipe_pump(struct pipe *p)
 	buf_trim(&p->out, 0);
 	watch(p, &p->local_watch, p->local, local_wanted(p), on_local);
 	pipe_watch_net(p, net_wanted(p));
-	/* No event tells of bytes that OpenSSL has decrypted already. */
+	/* No event reports bytes that OpenSSL has decrypted already. */
 	if (moved && p->net_watch.armed)
 		event_active(&p->net_watch.event, EV_READ, 1);
 }
@@ -478,7 +478,7 @@ look_at(int fd)
 	return poll(&poll_fd, 1, 0) > 0 ? poll_fd.revents : 0;
 }
 
-/* Looks at an event behind bytes that are not read. */
+/* Checks for an event behind unread bytes. */
 static void
 look_behind(struct pipe *p)
 {
@@ -527,7 +527,8 @@ on_local(evutil_socket_t fd, short what, void *arg)
 	if (what & (EV_READ | EV_CLOSED))
 		p->local_in = true;
 	/*
-	 * The broker has given up the connection, and the client does not read.
+	 * The broker has abandoned the connection, and the client does not
+	 * read.
 	 */
 	if (buf_len(&p->out) >= ROOM && (look_at(fd) & POLLHUP) &&
 	    !p->local_gone) {

@@ -6,13 +6,13 @@
  *	         <-SSL_write-- out <--read---
  *
  * Each direction has a bounded buffer; when it is full, nothing more is read on
- * that side.  Each direction ends by itself: a close_notify becomes an end of
- * what the broker reads, and the other way round.  The pipe tells apart how the
- * other side has ended, because the broker decides by it what becomes of locks:
+ * that side.  Each direction ends by itself: a close_notify becomes the end of
+ * the broker's input, and the other way round.  The pipe distinguishes how the
+ * other side has ended, because the fate of locks depends on it:
  *
  *	close_notify	the end of the stream
- *	FIN alone	the same, and PACKET "end ID unsigned" before it: anybody
- *			in the network may have sent that
+ *	FIN alone	the same, and PACKET "end ID unsigned" before it: anyone
+ *			in the network can send that
  *	reset, error	the Unix socket is closed in both directions at once
  */
 #ifndef LOCKBROKER_TLS_PIPE_H
@@ -30,9 +30,9 @@
 enum pipe_stage {
 	PIPE_SILENT,	 /* accepted: waits for its first message */
 	PIPE_CONNECTING, /* dialed: waits for TCP */
-	PIPE_SHAKING,	 /* shakes hands */
-	PIPE_LEAVING,	 /* refused: throws away what still comes */
-	PIPE_READY,	 /* hands are shaken; the broker has no room yet */
+	PIPE_SHAKING,	 /* in the handshake */
+	PIPE_LEAVING,	 /* refused: discards further input */
+	PIPE_READY,	 /* handshake done; the broker has no room yet */
 	PIPE_MOVING,	 /* moves bytes */
 };
 
@@ -42,15 +42,15 @@ enum pipe_end { PIPE_OPEN, PIPE_SIGNED, PIPE_UNSIGNED };
 /* The events of a descriptor that libevent watches. */
 struct watch {
 	struct event event;
-	short armed; /* 0: nothing */
+	short armed; /* 0: none */
 };
 
-/* How a pipe goes from one stage to the next, until it moves bytes.  Static. */
+/* How a pipe gets from one stage to the next, until it moves bytes.  Static. */
 struct pipe_class {
 	void (*go_on)(struct pipe *p); /* the net is ready */
-	void (*late)(struct pipe *p);  /* the time for this stage is over */
+	void (*late)(struct pipe *p);  /* the time for this stage has expired */
 	void (*leave)(struct pipe *p); /* it is about to be freed; or NULL */
-	/* It moves, and the net has failed before anything came; or NULL. */
+	/* The pipe moves, but the net has failed before any input; or NULL. */
 	void (*broken)(struct pipe *p);
 };
 
@@ -60,7 +60,7 @@ struct pipe {
 	struct engine *engine;
 	const struct pipe_class *class;
 	enum pipe_stage stage;
-	const char *place; /* where an accepted one came; else NULL */
+	const char *place; /* the listener of an accepted one; else NULL */
 	char peer[64];	   /* "10.0.0.7:5512" */
 	SSL *ssl;	   /* NULL before the handshake */
 	int net;	   /* owned */
@@ -75,19 +75,19 @@ struct pipe {
 	enum pipe_end end;
 	int64_t since_ms; /* half open: when this stage began */
 
-	/* Is it worth a try?  Cleared when it would block. */
+	/* Is it worth a try?  Cleared when an attempt would block. */
 	bool net_in, net_out, local_in, local_out;
 	bool in_wants_write, out_wants_read; /* OpenSSL wants to */
 	unsigned restless; /* steps of TLS since the last byte from the net */
-	bool headless;	   /* SILENT: its proxy has yet to tell the peer */
+	bool headless;	   /* SILENT: no header from its proxy yet */
 	bool heard;	   /* something has come from the net */
-	bool notified;	   /* a close_notify has come from it */
-	bool told_hup;	   /* its end was seen behind unread bytes */
+	bool notified;	   /* a close_notify has come from the net */
+	bool told_hup;	   /* the end of the net was seen after unread bytes */
 	bool local_ended;  /* the broker has ended its side */
 	bool local_gone;   /* ... and reads no more */
-	bool local_shut;   /* we have ended our side to it */
+	bool local_shut;   /* we have ended our side to the broker */
 	bool net_shut;	   /* ... and our side of the TLS */
-	bool deaf;	   /* the net takes nothing more, which is fine */
+	bool deaf;	   /* the net takes no more output, which is fine */
 	bool broken;	   /* ... because of an error */
 	bool dead;	   /* to be freed */
 	TAILQ_ENTRY(pipe) link;	     /* of engine->pipes */
@@ -104,7 +104,7 @@ void pipe_secure(struct pipe *p, const struct context *context);
 /* One step of the handshake: 1 done, 0 later, -1 failed. */
 int pipe_shake(struct pipe *p);
 
-/* Moves bytes from now on.  Requires shaken hands and a `local` socket. */
+/* Moves bytes from now on.  Requires a done handshake and a `local` socket. */
 void pipe_move(struct pipe *p);
 
 /* Sets what libevent watches; the callback depends on the stage. */

@@ -1,5 +1,5 @@
 /*
- * Says what is wrong with a handshake and what to do about it, in the words
+ * Says what is wrong with a handshake and what to do about it, with the names
  * that engine->words has for the settings.
  */
 #include "config.h"
@@ -19,7 +19,7 @@
 #define NAMES_MAX 32
 #define NAME_BYTES_MAX 255
 
-/* Is it text that can be compared and logged? */
+/* Is the text fit to be compared and logged? */
 static bool
 is_sound(const char *s, size_t n)
 {
@@ -45,8 +45,8 @@ give(each_name *each, void *arg, const char *kind, const void *s, int n)
 }
 
 /*
- * Prints as RFC 2253 says: a comma within a value must not look like a
- * separator, or a client that may choose its CN could choose the rest of the
+ * Prints the subject as in RFC 2253: a comma within a value must not look like
+ * a separator, or a client that may choose its CN could choose the rest of the
  * subject, too.
  */
 static void
@@ -66,7 +66,7 @@ print_name(const X509_NAME *name, each_name *each, void *arg)
 	BIO_free(bio);
 }
 
-/* A CN counts only if there is just one. */
+/* A CN counts only if there is exactly one. */
 static void
 common_name(const X509_NAME *subject, each_name *each, void *arg)
 {
@@ -180,7 +180,7 @@ why_unknown(const struct pipe *p, struct buf *out)
 		    p->engine->words.ca);
 }
 
-/* Says why we refuse the certificate of the other side. */
+/* Says why we refuse the peer's certificate. */
 static void
 why_certificate(const struct pipe *p, struct buf *out)
 {
@@ -216,7 +216,7 @@ why_certificate(const struct pipe *p, struct buf *out)
 	}
 }
 
-/* Why the other side refuses us. */
+/* Why the peer refuses us. */
 static const struct {
 	int reason;
 	const char *text;

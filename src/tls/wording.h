@@ -1,6 +1,4 @@
-/*
- * Texts for certificates and failures.
- */
+/* Texts about certificates and failures. */
 #ifndef LOCKBROKER_TLS_WORDING_H
 #define LOCKBROKER_TLS_WORDING_H
 
@@ -11,7 +9,7 @@ struct pipe;
 
 /*
  * Adds the names that the client's certificate vouches for: "CN=...", the whole
- * subject if that has more, "DNS:..." and "URI:...".
+ * subject if it has other parts, "DNS:..." and "URI:...".
  */
 void wording_add(struct packet *packet, const struct pipe *p);
 

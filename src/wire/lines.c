@@ -3,8 +3,8 @@
  *
  * It puts replies together from constant pieces whose lengths are known: no
  * usual reply needs printf.  Texts are cleaned of control characters, so that
- * each reply, event and row is one line, whatever went into it.  request.c
- * takes lines apart.
+ * each reply, event and row is one line, whatever it contains.  request.c
+ * parses lines.
  */
 #include "config.h"
 

@@ -24,24 +24,24 @@
 enum frame_status {
 	FRAME_WHOLE,
 	FRAME_PART,   /* more must be read */
-	FRAME_REFUSED /* answer `code` and the text, and close: whatever comes
-			 behind it can't be trusted */
+	FRAME_REFUSED /* answer `code` and the text, and close: the rest of the
+		       * input cannot be trusted */
 };
 
-/* A request among the bytes that were read. */
+/* A request in the received bytes. */
 struct wire_frame {
-	const char *p; /* what parse() takes */
+	const char *p; /* the argument of parse() */
 	size_t n;
-	size_t size; /* of the whole request in the input, from its start */
+	size_t size; /* bytes of the request, from its start */
 };
 
 struct wire_protocol {
 	const char *name;
 
 	/*
-	 * Finds the first request in the `have` bytes that were read; it may
-	 * have at most `max` bytes.  `*scanned` is 0 for a new request; from
-	 * one call to the next the protocol notes there how far it has looked.
+	 * Finds the first request in the `have` bytes that were received; it
+	 * may have at most `max` bytes.  `*scanned` is 0 for a new request;
+	 * between calls the protocol notes there how far it has looked.
 	 */
 	enum frame_status (*frame)(struct wire_frame *f, const char *data,
 	    size_t have, size_t max, size_t *scanned, enum err_code *code,
@@ -57,8 +57,8 @@ struct wire_protocol {
 	/*
 	 * Write an answer of many rows.  Each row is written to a separate
 	 * buffer, because the number of rows comes first; then rows() writes
-	 * everything.  A row is one of a list, a line of text, or a number that
-	 * has a name.
+	 * everything.  A row is an item of a list, a line of text, or a named
+	 * number.
 	 */
 	void (*row)(struct buf *rows, const struct wire_row *row);
 	void (*row_text)(struct buf *rows, struct span text);
@@ -67,7 +67,7 @@ struct wire_protocol {
 	    size_t nrows, const struct buf *rows);
 };
 
-/* Lines, for people and for clients of our own: lines.c and request.c. */
+/* Lines, for people and for our own clients: lines.c and request.c. */
 extern const struct wire_protocol wire_lines;
 
 /* RESP, for clients of Redis: resp_value.h. */

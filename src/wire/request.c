@@ -20,7 +20,7 @@ struct parser {
 	struct request *r;
 	const struct verb *v;
 	const char *p;	 /* the next byte to look at */
-	const char *end; /* behind the last byte of the line */
+	const char *end; /* after the last byte of the line */
 	enum err_code *code;
 	struct buf *why;
 };
@@ -83,7 +83,7 @@ next_word(struct parser *ps, struct word *w)
 /*
  * Eight bytes at a time: the high bit of a byte of the result is set if the
  * byte is below ' ' or is DEL.  A byte with its own high bit set is no control
- * character; nor can it make its neighbour look like one, because the sums
+ * character; nor can it make the next byte look like one, because the sums
  * carry nothing out of the lower seven bits.
  */
 static uint64_t
@@ -185,7 +185,7 @@ parse_head(struct parser *ps, const char *line, size_t n)
 			    ps, ERR_BAD_REQUEST, "no command after the tag");
 	}
 	r->verb = verb_find(w.text.p, w.text.n);
-	/* No verb is an HTTP method, so only strangers pay for the search. */
+	/* No verb is an HTTP method, so only unknown words cost this search. */
 	if (r->verb == VERB_MAX && r->tag.n == 0 && is_http(w.text))
 		return REQUEST_HTTP;
 	if (has_control(line, n))
@@ -262,7 +262,7 @@ parse_option(struct parser *ps, const struct word *w)
 	return REQUEST_OK;
 }
 
-/* Checks what can be judged only when all words are known. */
+/* Checks what can be checked only when all words are known. */
 static enum request_status
 parse_end(struct parser *ps)
 {
@@ -332,7 +332,7 @@ request_parse_words(struct request *r, enum verb_id verb,
 		w.eq = NULL;
 		if (w.text.n > 0)
 			w.eq = memchr(w.text.p, '=', w.text.n);
-		/* In a name, it is the name that is wrong. */
+		/* For a name, the fault is reported as one of the name. */
 		if ((w.eq != NULL || ps.v->kind != VERB_WORDS_NAMES) &&
 		    has_control(w.text.p, w.text.n))
 			return refuse(&ps, ERR_BAD_REQUEST,

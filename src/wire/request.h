@@ -1,5 +1,5 @@
 /*
- * A request line taken apart.
+ * A parsed request line.
  *
  * Nothing is allocated: the words and strings of a struct request point into
  * the line, which must live as long as the request is in use.
@@ -18,13 +18,13 @@
 #include "wire/verbs.h"
 
 /*
- * What a line asks for.  It exists so that a handler never sees a line.  Its
+ * The request in a line.  It exists so that a handler never sees a line.  Its
  * owner (usually a stack frame) frees nothing.
  */
 struct request {
 	struct span tag; /* without '@'; n is 0 if there is none */
 	enum verb_id verb;
-	/* Names, or what the verb takes. */
+	/* Names, or other words, as the verb requires. */
 	struct span words[REQUEST_WORDS_MAX];
 	unsigned nwords;
 	uint32_t given; /* bits 1 << OPTION_x */
@@ -46,22 +46,22 @@ enum request_status {
 	REQUEST_OK,
 	REQUEST_EMPTY,	/* an empty line: ignore it */
 	REQUEST_HTTP,	/* close the connection without an answer */
-	REQUEST_BAD,	/* answer `code` and the text; go on */
-	REQUEST_FOREIGN /* none of our verbs: `words` has all of it, and
-			   `verb` is VERB_MAX */
+	REQUEST_BAD,	/* answer `code` and the text; continue */
+	REQUEST_FOREIGN /* not one of our verbs: `words` holds everything, and
+			 * `verb` is VERB_MAX */
 };
 
 /*
- * Takes apart one line, without its line end.  On REQUEST_BAD the code is set
- * and `why` holds one line of plain English; `r->tag` is set if the tag was
- * well formed, so that the answer can carry it.
+ * Parses one line, without its line end.  On REQUEST_BAD the code is set and
+ * `why` holds one line of plain English; `r->tag` is set if the tag was well
+ * formed, so that the answer can carry it.
  */
 enum request_status request_parse(struct request *r, const char *line, size_t n,
     enum err_code *code, struct buf *why) __attribute__((warn_unused_result));
 
 /*
- * The same for a protocol that has taken verb and words apart itself.  The
- * words may hold any bytes.
+ * The same for a protocol that has found verb and words itself.  The words may
+ * hold any bytes.
  */
 enum request_status request_parse_words(struct request *r, enum verb_id verb,
     const struct span *words, unsigned n, enum err_code *code, struct buf *why)

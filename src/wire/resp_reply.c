@@ -59,7 +59,7 @@ add_value(struct buf *b, const struct field *f, const char *arena)
 		resp_int(b, (int64_t)f->num);
 }
 
-/* Returns how many fields from here on are values of the same one. */
+/* Returns how many fields from here on are values of the same field. */
 static size_t
 run_length(const struct field *fields, size_t n)
 {
@@ -92,7 +92,7 @@ add_run(struct buf *b, const struct field *fields, size_t n, const char *arena)
 		add_value(b, &fields[i], arena);
 }
 
-/* Adds keys and values.  The caller has written how many. */
+/* Adds keys and values.  The caller has written their number. */
 static void
 add_fields(
     struct buf *b, const struct field *fields, size_t n, const char *arena)
@@ -152,8 +152,8 @@ add_ok(struct buf *b, bool three, const struct wire_reply *reply)
 }
 
 /*
- * Adds the code; it is that of Redis if clients of Redis look for it.  An error
- * in a request that is none of our verbs is an ERR, as with Redis.
+ * Adds the code: that of Redis if clients of Redis look for it.  An error in a
+ * request without one of our verbs is an ERR, as with Redis.
  */
 static void
 add_code(struct buf *b, const struct wire_reply *reply)
@@ -256,7 +256,7 @@ resp_row_number(struct buf *b, const char *name, uint64_t number)
 	resp_int(b, (int64_t)number);
 }
 
-/* Rows that are numbers with names make one map together. */
+/* Rows of named numbers make one map together. */
 static void
 add_rows(struct buf *b, bool three, const struct wire_reply *reply,
     size_t nrows, const struct buf *rows)

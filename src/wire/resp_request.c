@@ -5,7 +5,7 @@
  * No length makes the broker reserve memory: when more bytes have come, it
  * looks at all of them again from the first, which is cheap because there are
  * few words.  It refuses a malformed request in the words of Redis and closes
- * the connection, because nobody knows where the next request would begin.
+ * the connection, because the beginning of the next request is unknown.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 
 enum step { STEP_DONE, STEP_PART, STEP_WRONG };
 
-/* How far a request has been looked at. */
+/* How far a request has been examined. */
 struct walk {
 	const char *p;
 	const char *begin;
@@ -177,7 +177,7 @@ resp_frame(struct wire_frame *f, const char *data, size_t have, size_t max,
 	return FRAME_REFUSED;
 }
 
-/* Our commands whose names Redis uses for others. */
+/* Commands of the broker whose names Redis uses for others. */
 static const struct {
 	struct span word;
 	enum verb_id verb;

@@ -17,15 +17,15 @@
 #include "wire/protocol.h"
 #include "wire/verbs.h"
 
-/* Limits of one request.  Only scripts take so many words. */
+/* Limits of one request.  Only scripts need this many words. */
 #define RESP_WORDS_MAX REQUEST_WORDS_MAX
 #define RESP_BYTES_MAX ((size_t)64 * 1024)
 
-/* Is p one of the two?  It is neither if it is that of lines. */
+/* Is p one of the two RESP protocols, and not that of lines? */
 bool resp_is(const struct wire_protocol *p);
 bool resp_is_3(const struct wire_protocol *p);
 
-/* Both take requests alike: their frame() and parse(). */
+/* frame() and parse() of both: their requests are alike. */
 enum frame_status resp_frame(struct wire_frame *f, const char *data,
     size_t have, size_t max, size_t *scanned, enum err_code *code,
     struct buf *why);
@@ -42,12 +42,12 @@ void resp_word(struct buf *b, const char *value);
 void resp_null(struct buf *b, bool three);
 void resp_null_array(struct buf *b, bool three);
 
-/* Heads: say that so many values follow, for a map twice as many. */
+/* Headers: the number of values that follow, for a map twice that number. */
 void resp_array(struct buf *b, size_t n);
 void resp_map(struct buf *b, bool three, size_t n);
 void resp_push(struct buf *b, bool three, size_t n);
 
-/* A text for people. */
+/* A text for people to read. */
 void resp_text(struct buf *b, bool three, struct span text);
 
 /* Writes a STATUS_ERR. */

@@ -17,12 +17,13 @@
 
 enum lock_mode { MODE_EXCLUSIVE, MODE_SHARED };
 
-/* What is an orderly end of a session: a close, too, or QUIT alone? */
+/* Which end of a session is a clean close: any close, or only QUIT? */
 enum session_end { END_CLOSE, END_QUIT };
 
 /*
- * Reads the value of an option: LABEL, VALUE and SECRET to *str, all others to *num.
- * False when it is malformed or out of range, with a sentence in `why`.
+ * Reads the value of an option: LABEL, VALUE and SECRET into *str, all others
+ * into *num.  False when it is malformed or out of range, with a sentence in
+ * `why`.
  */
 bool value_parse(enum option_id id, struct span value, int64_t *num,
     struct span *str, struct buf *why) __attribute__((warn_unused_result));

@@ -15,7 +15,7 @@
 #include "base/slips.h"
 #include "wire/verbs.h"
 
-/* How many slips a word may be away from the verb that it is taken for. */
+/* The most typing errors between a word and the verb suggested for it. */
 #define SUGGEST_SLIPS_MAX 2
 
 #define O(x) (UINT32_C(1) << OPTION_##x)
@@ -97,7 +97,7 @@ enum verb_id
 verb_suggest(const char *word, size_t len)
 {
 	enum verb_id best = VERB_MAX;
-	/* In a word of four letters, two slips leave too little of it. */
+	/* In a word of four letters, two errors leave too little of it. */
 	unsigned nearest = (len > 4 ? SUGGEST_SLIPS_MAX : 1) + 1;
 	unsigned i, n;
 

@@ -48,7 +48,7 @@ struct verb {
 	unsigned words_min, words_max;
 	enum verb_words kind;
 	uint32_t options;  /* bits 1 << OPTION_x that the verb takes */
-	uint32_t required; /* those of them that must be given */
+	uint32_t required; /* the required ones among them */
 	int64_t wait_ms;   /* for a request without wait= */
 	enum right right;
 	unsigned flags; /* enum verb_flag */
@@ -61,7 +61,7 @@ struct option {
 	size_t len;
 	enum option_type type;
 	uint64_t min;
-	const char *what; /* "... must be WHAT" */
+	const char *what; /* end of "... must be WHAT" */
 };
 
 extern const struct verb verbs[VERB_MAX];
@@ -84,8 +84,8 @@ verb_has(enum verb_id id, enum verb_flag flag)
 }
 
 /*
- * The verb that was probably meant, one or two slips of the finger away from
- * the word; VERB_MAX if no verb is so near.
+ * The verb that was probably meant, at most two typing errors away from the
+ * word; VERB_MAX if no verb is that near.
  */
 enum verb_id verb_suggest(const char *word, size_t len);
 
