@@ -14,7 +14,7 @@ struct auth_words {
 	size_t n;
 };
 
-/* What a user may do: patterns of names (auth/pattern.h). */
+/* The rights of a user: patterns of names (auth/pattern.h). */
 struct auth_rights {
 	struct auth_words lock;
 	struct auth_words watch;
@@ -22,12 +22,12 @@ struct auth_rights {
 	bool admin;
 };
 
-/* What a user may have at most, in all its sessions; 0: any number. */
+/* The limits of a user, for all its sessions together; 0: no limit. */
 struct user_limits {
 	unsigned clients;  /* connections */
-	unsigned holds;	   /* things held, waited for or watched */
+	unsigned holds;	   /* objects held, waited for or watched */
 	unsigned waiters;  /* requests that wait */
-	unsigned requests; /* a second */
+	unsigned requests; /* per second */
 };
 
 struct auth_user {
@@ -45,12 +45,12 @@ struct auth_users {
 };
 
 struct auth_anonymous {
-	bool given; /* false: clients must say who they are */
+	bool given; /* false: clients must authenticate */
 	struct auth_rights rights;
 };
 
 struct auth_settings {
-	bool given; /* false: everybody may do everything */
+	bool given; /* false: every client may do everything */
 	char *users_file;
 	char *users_text; /* the content of that file */
 	struct auth_users users;

@@ -1,6 +1,4 @@
-/*
- * Which hash a password is compared with.
- */
+/* Chooses the hash that a password is compared with. */
 #include "config.h"
 
 #include "auth/compare.h"

@@ -1,6 +1,6 @@
 /*
- * One password of one user, compared so that nobody can tell from the time, or
- * from a full queue, which names there are.
+ * Compares a password of a user so that neither the time nor a full queue shows
+ * which user names exist.
  */
 #ifndef LOCKBROKER_AUTH_COMPARE_H
 #define LOCKBROKER_AUTH_COMPARE_H
@@ -9,10 +9,10 @@
 #include "auth/users.h"
 
 /*
- * Compares now if the secret is a cheap one (HASHER_RIGHT), else as
+ * Compares at once if the secret is a cheap one (HASHER_RIGHT), otherwise as
  * hasher_check() does.  The password is right if the comparison says so and
- * *known is true: an unknown name, one without a password, and a wrong secret
- * of the cheap kind are compared with a hash as slow as any.
+ * *known is true: for an unknown user, a user without a password, and a wrong
+ * secret of the cheap kind, the comparison uses a hash as slow as any.
  */
 enum hasher_answer compare_password(struct hasher *h, uint64_t id,
     struct span from, const struct users *users, struct span name,

@@ -24,7 +24,7 @@
 
 #define KEY_BYTES 32
 
-/* So many successes are remembered; the oldest goes first. */
+/* The maximum number of remembered successes; the oldest is dropped first. */
 #define REMEMBERED_MAX 1024
 
 /* A comparison.  The loop frees it. */
@@ -32,7 +32,7 @@ struct job {
 	uint64_t id;
 	char *password;
 	char *hash;
-	char *from; /* the address that asks */
+	char *from; /* the client's address */
 	enum hasher_result result;
 	TAILQ_ENTRY(job) link;
 };
@@ -52,11 +52,11 @@ struct hasher {
 
 	pthread_t thread;
 	bool running;
-	pthread_mutex_t mutex; /* guards what follows, to the empty line */
+	pthread_mutex_t mutex; /* guards the members up to the empty line */
 	pthread_cond_t more;
 	struct job_queue jobs;
 	struct job_queue results;
-	char *last; /* the address whose turn was last; NULL: nobody's */
+	char *last; /* the address served last; NULL: none */
 	bool stopping;
 
 	unsigned njobs; /* under way, in any list; used by the loop only */
@@ -100,7 +100,7 @@ whose_turn(struct hasher *h)
 	return job;
 }
 
-/* Waits for a job.  Returns NULL when the hasher must end. */
+/* Waits for a job.  Returns NULL when the hasher must stop. */
 static struct job *
 next_job(struct hasher *h)
 {
@@ -136,7 +136,7 @@ work(void *arg)
 	return NULL;
 }
 
-/* The thread blocks all signals: they are the main thread's. */
+/* The thread blocks all signals: the main thread handles them. */
 static bool
 start_thread(struct hasher *h)
 {
@@ -294,7 +294,7 @@ count_of(const struct hasher *h, const char *from, size_t len)
 	return n;
 }
 
-/* Returns the newest job of the address that has most. */
+/* Returns the newest job of the address with the most jobs. */
 static struct job *
 most_pushing(const struct hasher *h)
 {
@@ -310,8 +310,8 @@ most_pushing(const struct hasher *h)
 	return found;
 }
 
-/* Makes room for a job of that address, if another one has two more.  The job
- * that goes is told with the results. */
+/* Makes room for a job of that address, if another address has at least two
+ * more.  The dropped job is reported with the results. */
 static bool
 push_out(struct hasher *h, struct span from)
 {

@@ -1,5 +1,5 @@
 /*
- * Compares passwords with slow hashes, in a thread of its own.
+ * Compares passwords with slow hashes, in a separate thread.
  *
  *	loop                                worker
  *	hasher_check() --> jobs (bounded) --> crypt_r()
@@ -7,15 +7,16 @@
  *
  * A hash of crypt(3) costs 1 to 140 ms.  On the loop that would delay every
  * lock, and an attacker could ask for it again and again.  One thread uses only
- * one processor, however many clients ask.
+ * one processor, however many clients log in.
  *
- * Addresses take turns, so that nobody who tries passwords without end keeps
- * others waiting for long.  If there are too many, a comparison for an address
- * that has fewer pushes out the newest of the one that has most.
+ * Addresses take turns, so that a client that tries password after password
+ * does not delay others for long.  If there are too many comparisons, one for
+ * an address with fewer of them pushes out the newest of the address with the
+ * most.
  *
  * The hasher remembers a right password for some minutes, as a digest under a
- * key of this process, so that clients that connect again and again don't wait.
- * It does not remember wrong ones: every try must cost its time.
+ * key of this process, so that clients that reconnect often don't wait.  It
+ * does not remember wrong ones: every try must cost its time.
  */
 #ifndef LOCKBROKER_AUTH_HASHER_H
 #define LOCKBROKER_AUTH_HASHER_H
@@ -27,7 +28,7 @@
 struct event_base;
 struct hasher;
 
-/* At most so many may be under way at a time; more are refused. */
+/* Maximum number of comparisons under way; more are refused. */
 #define HASHER_JOBS_MAX 64
 
 /* How long a right password is remembered. */
@@ -36,7 +37,7 @@ struct hasher;
 enum hasher_result {
 	HASHER_IS_RIGHT,
 	HASHER_IS_WRONG,
-	HASHER_PUSHED_OUT /* it was not compared: others came first */
+	HASHER_PUSHED_OUT /* not compared: others took its place */
 };
 
 /* Called from the loop, never from inside hasher_check(). */
@@ -46,17 +47,17 @@ typedef void hasher_done(void *arg, uint64_t id, enum hasher_result result);
 struct hasher *hasher_new(
     struct event_base *base, hasher_done *done, void *arg);
 
-/* Waits for the one comparison that is under way, but does not call done(). */
+/* Waits for the comparison under way, but does not call done(). */
 void hasher_free(struct hasher *h);
 
 enum hasher_answer {
-	HASHER_RIGHT, /* known already */
+	HASHER_RIGHT, /* the password is remembered */
 	HASHER_LATER, /* done() will be called with the id */
 	HASHER_FULL   /* HASHER_JOBS_MAX are under way */
 };
 
-/* `from` is the address that asks, without a port.  Copies it, password and
- * hash; the copies are wiped after the comparison. */
+/* `from` is the client's address, without a port.  Copies it, the password and
+ * the hash; the copies are wiped after the comparison. */
 enum hasher_answer hasher_check(struct hasher *h, uint64_t id, struct span from,
     struct span password, const char *hash, int64_t now_ms)
     __attribute__((warn_unused_result));

@@ -22,7 +22,7 @@ pattern_why(const char *pattern)
 	return text_name_why((struct span){ pattern, n }, NAME_MAX_BYTES);
 }
 
-/* Takes `n` bytes off the front of the name if they are those at `p`. */
+/* Removes the first `n` bytes of the name if they equal those at `p`. */
 static bool
 take(struct span *name, const char *p, size_t n)
 {

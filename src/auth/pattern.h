@@ -1,7 +1,7 @@
 /*
- * Patterns of names, as in auth.users: a literal name, or a beginning with '*'
- * after it, which stands for every name that begins so.  "%u" anywhere in a
- * pattern is the name of the user who asks.
+ * Patterns of names, as in auth.users: a literal name, or a prefix followed by
+ * '*', which matches every name with this prefix.  "%u" anywhere in a pattern
+ * is the name of the client's user.
  */
 #ifndef LOCKBROKER_AUTH_PATTERN_H
 #define LOCKBROKER_AUTH_PATTERN_H
@@ -11,12 +11,12 @@
 #include "base/span.h"
 
 /*
- * Returns what is wrong with a pattern, as the end of a sentence, or NULL if it
- * is a good one.
+ * Returns what is wrong with a pattern, as the end of a sentence; NULL if it is
+ * valid.
  */
 const char *pattern_why(const char *pattern);
 
-/* Does the pattern stand for this name if this user asks? */
+/* Does the pattern match this name for this user? */
 bool pattern_matches(const char *pattern, struct span name, const char *user);
 
 #endif

@@ -27,8 +27,8 @@
 #define SECRET_SIZE 44
 
 /*
- * Returns what is wrong with a hash, as the end of a sentence, or NULL if a
- * password can be compared with it.
+ * Returns what is wrong with a hash, as the end of a sentence; NULL if it is
+ * valid.
  */
 const char *secret_hash_why(const char *hash);
 
@@ -36,8 +36,8 @@ const char *secret_hash_why(const char *hash);
 bool secret_is_cheap(const char *hash);
 
 /*
- * Does this hash of the first kind belong to the password?  The time it takes
- * depends on neither.
+ * Does this hash of the first kind belong to the password?  The time of the
+ * comparison depends on neither.
  */
 bool secret_matches(const char *hash, struct span password);
 

@@ -1,6 +1,6 @@
 /*
- * A set has a handful of users and is searched in order: a request only looks
- * at the patterns of one user.
+ * A set has a handful of users and is searched in order: a request only checks
+ * the patterns of one user.
  */
 #include "config.h"
 
@@ -19,8 +19,8 @@
 #include "base/xmalloc.h"
 
 /*
- * What the kernel shows of each user and group of another user namespace
- * (user_namespaces(7)): it tells nobody apart, so it makes nobody a user.
+ * What the kernel shows for each user and group of another user namespace
+ * (user_namespaces(7)): it does not tell them apart, so it identifies no user.
  */
 #define OVERFLOW_ID 65534
 
@@ -43,7 +43,7 @@ struct users {
 	struct user *v;
 	size_t n;
 	size_t size;
-	struct user *anonymous; /* NULL: strangers have no user */
+	struct user *anonymous; /* NULL: unauthenticated clients have no user */
 	const char *decoy;	/* a hash of one of the users */
 	char *file;		/* "": none */
 };

@@ -1,9 +1,9 @@
 /*
- * Who may connect, how the broker knows each user, and what each may do: the
- * section auth of the configuration and the file of users, as one unchanging
+ * Who may connect, how the broker recognizes each user, and each user's rights:
+ * the section auth of the configuration and the file of users, as one immutable
  * set.
  *
- * A reload makes a new set.  An owner of a pointer to a struct user must look
+ * A reload makes a new set.  A holder of a pointer to a struct user must look
  * the user up again by name before the old set is freed.
  */
 #ifndef LOCKBROKER_AUTH_USERS_H
@@ -22,7 +22,7 @@ struct user_limits;
 struct user;
 struct users;
 
-/* What WHOAMI calls clients that did not say who they are. */
+/* The name that WHOAMI gives clients that did not authenticate. */
 #define USERS_ANONYMOUS "anonymous"
 
 /* How a client became a user; the words of via= in that order. */
@@ -37,7 +37,7 @@ struct peer_credentials {
 
 /*
  * Makes a set from the settings, which include the text of the file of users,
- * and asks the system for the users and groups that they name.  Returns NULL if
+ * and looks up the system's users and groups that they name.  Returns NULL if
  * the settings have faults; `why` then has a line for each, "FILE:LINE: TEXT"
  * for one in the file.  The caller frees the set.
  */
@@ -46,8 +46,8 @@ struct users *users_new(const struct auth_settings *auth, struct buf *why)
 void users_free(struct users *users);
 
 /*
- * Writes a line for each user that nobody can be, and for each line of the file
- * that is for nobody: no faults, but surely not meant.
+ * Writes a line for each user that no client can become, and for each line of
+ * the file whose user has no rights: no faults, but surely mistakes.
  */
 void users_tell_idle(const struct users *users, struct buf *out);
 
@@ -73,8 +73,8 @@ const char *user_name_why(const char *name);
 const char *user_name(const struct user *user);
 const struct user_limits *user_limits(const struct user *user);
 
-/* The users that the configuration names, and the file; not the anonymous one.
- */
+/* The users named by the configuration or the file; anonymous is not among
+ * them. */
 size_t users_count(const struct users *users);
 const struct user *users_at(const struct users *users, size_t i);
 
@@ -82,16 +82,15 @@ const struct user *users_at(const struct users *users, size_t i);
 const char *user_hash(const struct user *user);
 
 /*
- * Returns a hash as slow as those of the set, for names of no user: the time of
- * an answer must not tell whether there is such a user.  It is "" if all hashes
- * are of the cheap kind.
+ * Returns a hash as slow as those of the set, for unknown user names: the time
+ * of an answer must not show whether a user exists.  It is "" if all hashes are
+ * of the cheap kind.
  */
 const char *users_decoy(const struct users *users);
 
 /*
  * Has the user this right on this name?  NULL is a client without a user.  If
- * `rule` is not NULL, it becomes the reason for people: the right and a
- * pattern.
+ * `rule` is not NULL, it gets the reason as text: the right and a pattern.
  */
 bool user_may(const struct user *user, enum right right, struct span name,
     struct buf *rule);

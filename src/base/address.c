@@ -21,7 +21,7 @@
 #define DIGITS "0123456789"
 #define HOST_MAX 253 /* bytes: the longest DNS name */
 
-/* All bytes but the terminating NUL. */
+/* The size of the path without the terminating NUL. */
 #define UNIX_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
 
 /* An IPv6 address, with an optional %ZONE of letters and digits. */
@@ -46,7 +46,7 @@ is_ipv6(const char *host)
 
 #define TOO_MANY_COLONS "has too many colons; an IPv6 address needs brackets"
 
-/* A name of digits and dots only must be an IPv4 address. */
+/* A name of only digits and dots must be an IPv4 address. */
 static const char *
 check_name(const char *host)
 {
@@ -74,7 +74,7 @@ check_host(const char *host, bool brackets)
 	return is_ipv6(host) ? NULL : "has no valid IPv6 address in brackets";
 }
 
-/* What is no address at first sight, but like one of something else. */
+/* Texts that look like an address of another kind. */
 static const char *
 check_form(const char *text)
 {
@@ -89,8 +89,8 @@ check_form(const char *text)
 }
 
 /*
- * The host begins at text, or after the bracket. *port is NULL if there is
- * none.
+ * The host begins at text, or after the bracket.  *port is NULL if no port is
+ * given.
  */
 static const char *
 split(const char *text, bool optional, size_t *host_len, const char **port)

@@ -1,5 +1,5 @@
 /*
- * Where a peer is: HOST:PORT, [V6]:PORT or the path of a Unix socket.
+ * The address of a peer: HOST:PORT, [V6]:PORT or the path of a Unix socket.
  *
  * These functions check only the form; they resolve nothing.
  */
@@ -15,7 +15,7 @@
  */
 struct address {
 	char *host;    /* name, IPv4, or IPv6 without the brackets */
-	uint16_t port; /* 0, for any free one, only to listen */
+	uint16_t port; /* 0: any free port, only to listen */
 	char *path;    /* of a Unix socket, absolute */
 };
 
@@ -29,8 +29,8 @@ struct address {
 /* Which ports are allowed. */
 enum address_port {
 	ADDRESS_PORT_GIVEN,   /* 1 to 65535 */
-	ADDRESS_PORT_ANY,     /* also 0: any free one, to listen on */
-	ADDRESS_PORT_ASSUMED, /* ADDRESS_PORT if there is none */
+	ADDRESS_PORT_ANY,     /* also 0, any free port, to listen */
+	ADDRESS_PORT_ASSUMED, /* ADDRESS_PORT if none is given */
 };
 
 /*
@@ -43,8 +43,8 @@ const char *address_parse_tcp(struct address *out, const char *text,
 const char *address_parse_unix(struct address *out, const char *path)
     __attribute__((warn_unused_result));
 
-/* Returns how a text that is none may be shown: what is before an '@' may be a
- * password. */
+/* Returns what to show of a text that is not an address: the part before an '@'
+ * may be a password. */
 const char *address_shown(const char *text, char shown[ADDRESS_SIZE]);
 
 /* Writes HOST:PORT, [V6]:PORT or unix:/PATH.  Returns buf. */

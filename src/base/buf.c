@@ -30,8 +30,8 @@ buf_init_secret(struct buf *b)
 }
 
 /*
- * Wipes part of a secret buffer.  Only its content needs it: all other bytes
- * were wiped when they left.
+ * Wipes part of a secret buffer.  Only the content needs it: all other bytes
+ * were wiped when they were consumed or moved.
  */
 static void
 buf_wipe(const struct buf *b, size_t from, size_t to)

@@ -64,7 +64,7 @@ void buf_addv(struct buf *b, const char *fmt, va_list ap)
 void buf_consume(struct buf *b, size_t n);
 void buf_clear(struct buf *b);
 
-/* Takes back what is behind the first `len` bytes. */
+/* Drops everything after the first `len` bytes. */
 void buf_cut(struct buf *b, size_t len);
 
 #endif

@@ -1,16 +1,15 @@
 /*
- * Cursors: places in lists (list.h) whose things may go while somebody is on
- * the way through them.  A cursor that stands at a thing which leaves its list
- * goes on to the next one.
+ * Cursors: positions in lists (list.h) whose elements may be removed during a
+ * walk.  A cursor at an element that leaves its list moves to the next one.
  *
  *	cursor_begin(&owner->cursors, &c, TAILQ_FIRST(&owner->waiting),
  *	    offsetof(struct claim, in_owner));
  *	while ((claim = cursor_take(&c)) != NULL)
  *		...
  *
- * Whoever has a list that somebody may walk over keeps its cursors, too, and
- * takes things out of it by CURSOR_REMOVE().  A cursor at its end is in no
- * list of cursors, so lists that nobody walks over pay nothing.
+ * The owner of a list that may be walked keeps its cursors, too, and removes
+ * elements by CURSOR_REMOVE().  A cursor at its end is in no list of cursors,
+ * so lists without walks pay nothing.
  */
 #ifndef LOCKBROKER_BASE_CURSOR_H
 #define LOCKBROKER_BASE_CURSOR_H
@@ -20,23 +19,23 @@
 
 #include "base/list.h"
 
-/* All zero, it is at its end. */
+/* All zero, the cursor is at its end. */
 struct cursor {
 	LIST_ENTRY(cursor) in_cursors; /* unless it is at its end */
-	void *at;		       /* what comes next; NULL: the end */
-	size_t link;		       /* where in it its TAILQ_ENTRY is */
-	bool back;		       /* it goes towards the head */
+	void *at;		       /* the next element; NULL: the end */
+	size_t link;		       /* offset of the element's TAILQ_ENTRY */
+	bool back;		       /* it moves towards the head */
 };
 LIST_HEAD(cursors, cursor);
 
-/* Returns what comes after the thing that has its TAILQ_ENTRY there; `back`:
- * what comes before it. */
+/* Returns the element after `thing`, whose TAILQ_ENTRY is at that offset;
+ * `back`: the element before it. */
 static inline void *
 cursor_beyond(const void *thing, size_t link, bool back)
 {
 	struct {
 		void *next;
-		void *place; /* of the thing before: its link, or the head */
+		void *place; /* the link of the previous element, or the head */
 	} entry;
 	void *beyond;
 
@@ -57,8 +56,8 @@ cursor_end(struct cursor *c)
 	c->at = NULL;
 }
 
-/* The cursor now stands at `first`, which has its TAILQ_ENTRY at that offset;
- * NULL: at its end.  `all`: the cursors of that list. */
+/* Puts the cursor at `first`, whose TAILQ_ENTRY is at that offset; NULL: at the
+ * end.  `all`: the cursors of that list. */
 static inline void
 cursor_begin(struct cursors *all, struct cursor *c, void *first, size_t link)
 {
@@ -80,7 +79,7 @@ cursor_pass(struct cursor *c)
 	c->at = beyond;
 }
 
-/* Returns the thing at which it stands, and goes on; NULL: it is at its end. */
+/* Returns the element at the cursor, and moves on; NULL: at its end. */
 static inline void *
 cursor_take(struct cursor *c)
 {
@@ -91,7 +90,7 @@ cursor_take(struct cursor *c)
 	return at;
 }
 
-/* The thing is about to leave the list of that link. */
+/* To be called before the element leaves the list of that link. */
 static inline void
 cursors_leave(const struct cursors *all, const void *thing, size_t link)
 {

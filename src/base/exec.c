@@ -1,6 +1,4 @@
-/*
- * The pipe from a child to whoever waits for its exec.
- */
+/* The pipe from a child to the process that waits for its exec. */
 #include "config.h"
 
 #include <errno.h>
@@ -12,7 +10,7 @@
 
 /* An error comes last, if there is one. */
 struct word {
-	int error; /* an errno; 0: there is none */
+	int error; /* an errno; 0: none */
 	pid_t pid;
 };
 
@@ -73,7 +71,10 @@ exec_stand_apart(void)
 	(void)sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
-/* A kernel that can't do this leaves ours, which are close-on-exec as it is. */
+/*
+ * A kernel without this call changes nothing; our own descriptors are
+ * close-on-exec anyway.
+ */
 void
 exec_close_from(int first)
 {

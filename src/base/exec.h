@@ -1,6 +1,6 @@
 /*
- * From fork to exec: a pipe by which whoever has called fork waits for the exec,
- * and hears why it has failed.
+ * From fork to exec: a pipe by which the caller of fork waits for the exec, and
+ * learns why it has failed.
  *
  *	exec_pipe(ends);
  *	if ((pid = fork()) == 0) {
@@ -20,21 +20,25 @@
 /* Makes the pipe, close-on-exec.  Returns 0 or an errno. */
 int exec_pipe(int ends[2]);
 
-/* Is to follow the fork, which has returned `child`.  Waits until nobody has the
- * other end any more, and closes the pipe.  Returns the errno of what has failed,
- * also of the fork, or 0.  `told`: where to put what exec_tell() says; or NULL. */
+/* To be called after fork, which has returned `child`.  Waits until no process
+ * has the other end any more, and closes the pipe.  Returns the errno of a
+ * failure, also one of fork, or 0.  `told`: where to store the pid from
+ * exec_tell(); or NULL. */
 int exec_hear(int ends[2], pid_t child, pid_t *told);
 
-/* A child that has started the program by a fork of its own says its pid. */
+/* For a child that has itself forked the program: sends the program's pid. */
 void exec_tell(int to, pid_t pid);
 
-/* Says what has failed, and ends the process. */
+/* Reports the error, and ends the process. */
 void __attribute__((noreturn)) exec_give_up(int to, int error);
 
-/* Apart from our terminal, and deaf to what it and init send to all. */
+/*
+ * Detaches the process from our terminal, and blocks the signals that the
+ * terminal and init send to all.
+ */
 void exec_stand_apart(void);
 
-/* All descriptors from there on are closed by exec, however they were made. */
+/* Makes exec close all descriptors from `first` on, whatever opened them. */
 void exec_close_from(int first);
 
 #endif

@@ -2,7 +2,7 @@
  * The fields of replies and events, one list.
  *
  * FIELD(identifier, "key on the wire", how the value is written)
- * NUM decimal, MS decimal with "ms" behind it, STR as it is.
+ * NUM decimal, MS decimal with "ms" after it, STR as it is.
  *
  * Consecutive NUM fields with the same identifier are one field with its
  * values joined by commas: `fence=7,8`.
@@ -124,7 +124,7 @@ enum field_id {
 };
 
 /*
- * One field of a reply or event.  Strings lie in a text arena of the field's
+ * One field of a reply or event.  Strings are in a text arena of the field's
  * maker (`str` is an offset into it), because their source may be gone when the
  * field is written.
  */

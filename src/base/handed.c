@@ -1,6 +1,6 @@
 /*
- * See handed.h.  What was handed to a process belongs to the process, so it is
- * in one place.
+ * See handed.h.  The descriptors belong to the whole process, so this state is
+ * global.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@ static const char *const words[] = {
 
 #define NKINDS (sizeof(words) / sizeof(words[0]))
 
-/* What this process was handed, and nobody has taken yet. */
+/* Descriptors that were handed to this process, and are not taken yet. */
 static struct handed_list ours;
 static bool spare;
 static unsigned claimed[HANDED_MAX];
@@ -74,7 +74,7 @@ handed_text(const struct handed_list *list)
 	return out;
 }
 
-/* Returns NKINDS if the word is none. */
+/* Returns NKINDS if the word is unknown. */
 static size_t
 find_kind(const char *word, size_t len)
 {
@@ -87,7 +87,7 @@ find_kind(const char *word, size_t len)
 	return kind;
 }
 
-/* Takes a word of the list.  Returns false if it is none. */
+/* Takes a word of the list.  Returns false if it is unknown. */
 static bool
 take_word(const char *word, size_t len)
 {
@@ -158,7 +158,7 @@ take(size_t i)
 	return fd;
 }
 
-/* Returns the number of those before the first one of that kind. */
+/* Returns the index of the first descriptor of that kind; ours.n if none. */
 static size_t
 find(enum handed_kind kind)
 {
@@ -193,7 +193,7 @@ port_of(struct sockaddr_storage *sa)
 	return NULL;
 }
 
-/* Compares what matters of two addresses. */
+/* Compares the parts of two addresses that matter. */
 static bool
 same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -263,7 +263,7 @@ handed_drop(void)
 	while (ours.n > 0) {
 		kind = ours.v[0].kind;
 		fd = take(0);
-		/* Paths of the service manager are its own. */
+		/* Paths of the service manager belong to it. */
 		if (!spare && handed_is_place(kind) && kind != HANDED_PASSED &&
 		    name_of(fd, &there) && sun->sun_family == AF_UNIX &&
 		    sun->sun_path[0] == '/')

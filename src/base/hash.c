@@ -4,8 +4,8 @@
  * compression round for each word and three at the end.  The authors name this
  * variant for hash tables.
  *
- * This file keeps the key only.  It must be set once, before any table is
- * filled: a table that was filled under another key finds nothing any more.
+ * This file keeps only the key.  It must be set once, before any table is
+ * filled: in a table that was filled under another key nothing is found.
  */
 #include "config.h"
 

@@ -4,11 +4,11 @@
  * The order of equal deadlines is the order in which they were set: two runs
  * that set the same timers fire them in the same order.
  *
- * Each slot has four children, and deadline and order beside the pointer: with
- * 100,000 timers, cache misses cost most, and this way a timer moves past
- * others without a look at them, for one or two cache lines a level.  Leases
- * that are taken or renewed together are due in the same millisecond, so orders
- * are compared as often as deadlines.
+ * Each slot has four children, and holds deadline and order as well as the
+ * pointer: with 100,000 timers, cache misses cost most, and this way a timer
+ * moves past others without access to them, for one or two cache lines a level.
+ * Leases that are taken or renewed together are due in the same millisecond, so
+ * orders are compared as often as deadlines.
  */
 #include "config.h"
 

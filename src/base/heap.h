@@ -15,18 +15,18 @@
 #define TIMERS_MAX ((UINT32_C(1) << 27) - 1) /* in a heap */
 
 /*
- * The timer is small, because everything that is held has one: the deadline is
- * in the heap only, see heap_at_ms().
+ * The timer is small, because every hold has one: the deadline is in the heap
+ * only, see heap_at_ms().
  */
 struct timer {
 	uint32_t slot : 27; /* 1 + index in the heap; 0: not in a heap */
-	uint32_t kind : 5;  /* of the owner: what it is in */
+	uint32_t kind : 5;  /* set by the owner: the kind of object */
 };
 
-/* A timer, and all that its place depends on beside it: see heap.c. */
+/* A timer, with everything that its position depends on: see heap.c. */
 struct heap_slot {
 	int64_t at_ms;	/* CLOCK_BOOTTIME milliseconds */
-	uint64_t order; /* how many were set before it */
+	uint64_t order; /* how many timers were set before it */
 	struct timer *timer;
 };
 

@@ -27,7 +27,7 @@ void json_str(struct json *j, const char *key, const char *value, size_t n);
 /* "key":NUMBER; the caller must pass a well-formed number */
 void json_raw(struct json *j, const char *key, const char *value, size_t n);
 
-/* "key":{ or "key":[, or within [ without a key; and their ends */
+/* "key":{ or "key":[, or a bracket without a key within [; and their ends */
 void json_open(struct json *j, const char *key, char bracket);
 void json_shut(struct json *j, char bracket);
 
@@ -41,8 +41,8 @@ void json_key(struct json *j, const char *key, size_t n, const char *suffix);
 void json_text(struct json *j, const char *value, size_t n);
 
 /*
- * Writes the character at s as it must stand in a string, with a NUL; *len is
- * the length of that.  Returns how many bytes of s it took.
+ * Writes the character at s as it must appear in a string, with a NUL; *len is
+ * the length of the result.  Returns how many bytes of s it took.
  */
 #define JSON_ESCAPE_SIZE 8
 size_t json_escape(

@@ -1,6 +1,6 @@
 /*
- * Kinds of things that have names (kinds.def).  Things of different kinds may
- * have the same name, and know nothing of each other.
+ * Kinds of objects that have names (kinds.def).  Objects of different kinds may
+ * have the same name, and are independent of each other.
  */
 #ifndef LOCKBROKER_BASE_KIND_H
 #define LOCKBROKER_BASE_KIND_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 enum kind {
-	KIND_ANY, /* none is given */
+	KIND_ANY, /* not given */
 #define KIND(id, ...) KIND_##id,
 #include "base/kinds.def"
 #undef KIND

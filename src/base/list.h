@@ -1,5 +1,5 @@
 /*
- * The list macros of <sys/queue.h>, with the safe iterators that glibc's lacks;
+ * The list macros of <sys/queue.h>, with the safe iterators that glibc lacks;
  * and how to get from a link, a timer or the like to the object that embeds it.
  */
 #ifndef LOCKBROKER_BASE_LIST_H
@@ -20,7 +20,7 @@ container_at(void *ptr, size_t offset)
 	return ptr == NULL ? NULL : (char *)ptr - offset;
 }
 
-/* NULL: of NULL. */
+/* NULL for NULL. */
 #define container_or_null(ptr, type, member) \
 	((type *)container_at((ptr), offsetof(type, member)))
 

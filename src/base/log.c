@@ -2,16 +2,16 @@
  * The logger, and with it the only global state of the program.
  *
  * A line is built in memory on the stack and written by one write(2), so that
- * lines of several processes on one pipe don't mix.  Whatever a value holds,
+ * lines of several processes on one pipe don't mix.  Whatever a value contains,
  * the line stays one line: bytes that could end it, forge a field or drive a
  * terminal are escaped.
  *
  * The log must not stop the broker: leases are renewed by the thread that
- * writes it.  If stderr can take nothing at the moment, or nobody reads the
- * system log, the line is lost and the broker goes on.  Other processes share
- * stderr, so the logger does not make it non-blocking, but asks first whether
- * it can take a line.  A pipe that says yes takes PIPE_BUF bytes, and a line is
- * no longer than that.
+ * writes it.  If stderr can take nothing at the moment, or the system log is
+ * not read, the line is lost and the broker continues.  Other processes share
+ * stderr, so the logger does not make it non-blocking, but checks first whether
+ * it can take a line.  A writable pipe takes PIPE_BUF bytes, and a line is no
+ * longer than that.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@
 #include "base/syslog_out.h"
 
 /*
- * The bytes of a line with its end.  A longer line is cut, and "..." says so.
+ * The bytes of a line with its end.  A longer line is cut, and ends with "...".
  */
 #define LINE_BYTES_MAX PIPE_BUF
 
@@ -54,7 +54,7 @@ struct line {
 static struct {
 	struct log_settings settings;
 	enum log_stderr kind;
-	bool torn; /* the last line is only partly written */
+	bool torn; /* only part of the last line was written */
 	struct syslog_out syslog;
 	log_reader *reader; /* NULL: none */
 	void *reader_arg;
@@ -90,7 +90,7 @@ log_strlen(const char *s)
 
 /*
  * Is stderr the stream that systemd connected to the journal?  JOURNAL_STREAM
- * alone does not tell: it is inherited by children with another stderr.
+ * alone does not show it: children with another stderr inherit it.
  */
 static enum log_stderr
 log_probe(void)
@@ -147,7 +147,7 @@ line_room(const struct line *l)
 {
 	size_t end = sizeof(l->mem) - LINE_RESERVE;
 
-	/* A value that was cut ends within the reserve. */
+	/* A truncated value ends within the reserve. */
 	return l->len < end ? end - l->len : 0;
 }
 
@@ -256,7 +256,7 @@ write_time(char out[TIME_SIZE])
 }
 
 /*
- * Writes all before the values.  The journal and syslog add the time
+ * Writes everything before the values.  The journal and syslog add the time
  * themselves.
  */
 static void
@@ -323,7 +323,7 @@ stderr_write(const char *p, size_t n)
 		if (done >= 0 || errno != ENOTSOCK)
 			return done;
 	}
-	errno = EAGAIN; /* poll() sets no errno if it finds the stream full */
+	errno = EAGAIN; /* poll() sets no errno if the stream is full */
 	if (poll(&pfd, 1, 0) != 1 || !(pfd.revents & POLLOUT))
 		return -1;
 	return write(STDERR_FILENO, p, n);
@@ -335,7 +335,7 @@ line_to_stderr(struct line *l)
 	ssize_t done;
 	size_t from = 1;
 
-	/* mem[0] is reserved for the end of a line that was torn before. */
+	/* mem[0] is reserved for the end of an earlier, torn line. */
 	l->mem[0] = '\n';
 	l->mem[l->len++] = '\n';
 	if (logger.torn)

@@ -2,8 +2,8 @@
  * The log: one line an event, `time level event key=value ...`.
  *
  * Event names are stable words (`lock-lost`, `redis-down`): people grep for
- * them.  Values that come from outside are quoted and escaped, so that no
- * lock name can forge a line.  This is the only global state of the program.
+ * them.  Values that come from outside are quoted and escaped, so that a lock
+ * name cannot forge a line.  This is the only global state of the program.
  *
  *	LOG(WARNING, "redis-down", LOG_S("node", node), LOG_N("retry_ms", ms));
  */
@@ -52,30 +52,30 @@ const char *log_string(const char *s);
 size_t log_strlen(const char *s);
 
 /*
- * Before the first call, LOG_LEVEL_NOTICE and above go to stderr as text.  It
- * may be called again after a reload of the configuration.
+ * Before the first call, LOG_LEVEL_NOTICE and above go to stderr as text.  May
+ * be called again after a reload of the configuration.
  */
 void log_setup(const struct log_settings *settings);
 bool log_enabled(enum log_level level);
 
-/* From then on each line goes there only, and the strings live until it
- * returns. */
+/* From then on each line goes only to this function, and the strings are valid
+ * until it returns. */
 typedef void log_reader(void *arg, enum log_level level, const char *event,
     const struct log_value *values, size_t n);
 void log_to(log_reader *reader, void *arg);
 
-/* How many bytes could not be written and were dropped. */
+/* The number of bytes that could not be written and were dropped. */
 uint64_t log_dropped(void);
 
-/* The latest error, as "EVENT: VALUE" of its first value; "": there was none. */
+/* The latest error, as "EVENT: VALUE" with its first value; "": none. */
 const char *log_last_error(void);
 
 void log_values(enum log_level level, const char *event,
     const struct log_value *values, size_t n);
 
 /*
- * LOG(level, event, values ...); there may be no value at all.  A dummy ends
- * the list, because C11 allows no empty list.
+ * LOG(level, event, values ...); the values may be left out.  A dummy ends the
+ * list, because C11 allows no empty list.
  */
 #define LOG(...) LOG_LIST(__VA_ARGS__, { NULL, NULL, 0, 0 })
 

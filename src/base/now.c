@@ -1,6 +1,4 @@
-/*
- * The clocks.  This program does not run on a kernel without them.
- */
+/* The clocks.  On a kernel without them this program does not run. */
 #include "config.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
 /*
  * The time.  No other file reads a clock, except for times of day.
  *
- * Leases are counted by CLOCK_BOOTTIME: it never steps, and goes on while the
- * machine is suspended, as the time to live of a key in Redis does on another
+ * Leases are measured by CLOCK_BOOTTIME: it never steps, and continues while
+ * the machine is suspended, like the time to live of a key in Redis on another
  * machine.
  */
 #ifndef LOCKBROKER_BASE_NOW_H
@@ -17,9 +17,9 @@ int64_t now_ms(void);
 int64_t now_us(void);
 
 /*
- * CLOCK_MONOTONIC, which stands still while the machine is suspended: for the
- * patience with clients, for the length of a turn, and for what systemd is told
- * at a reload.
+ * CLOCK_MONOTONIC, which stands still while the machine is suspended: for
+ * timeouts of clients, for the length of a turn, and for the time that systemd
+ * gets at a reload.
  */
 int64_t now_awake_ms(void);
 int64_t now_awake_us(void);

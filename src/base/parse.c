@@ -1,6 +1,6 @@
 /*
  * Numbers, durations and UTF-8.  Pure functions: they own nothing, allocate
- * nothing and ask no locale.
+ * nothing and ignore the locale.
  */
 #include "config.h"
 

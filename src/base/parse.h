@@ -37,7 +37,7 @@ bool parse_utf8(const char *s, size_t n);
 /* Returns the bytes of the character at s; 0 if it is malformed or n is 0. */
 size_t parse_utf8_char(const char *s, size_t n);
 
-/* Ignores the locale, which has no say here. */
+/* Ignores the locale, which does not matter here. */
 static inline char
 parse_upper(char c)
 {

@@ -44,7 +44,7 @@ proxy_header_begins(const char *data, size_t len)
 		   : compare(data, len, word, WORD_BYTES);
 }
 
-/* An address as the network has it; an IPv4 one within IPv6 is one of IPv4. */
+/* An address in network form; an IPv4 address mapped to IPv6 counts as IPv4. */
 static void
 name_peer(
     char peer[PROXY_PEER_SIZE], int family, const void *address, unsigned port)
@@ -66,7 +66,7 @@ name_peer(
 
 /* Version 1. */
 
-/* Takes the next word of a line; words are divided by one space. */
+/* Takes the next word of a line; words are separated by one space. */
 static struct span
 next_word(struct span *line)
 {
@@ -92,7 +92,7 @@ read_address(struct span text, int family, struct in6_addr *out)
 	return inet_pton(family, copy, out) == 1;
 }
 
-/* "TCP4 FROM TO PORT PORT", or "UNKNOWN" and whatever follows. */
+/* "TCP4 FROM TO PORT PORT", or "UNKNOWN" and anything after it. */
 static bool
 read_words(struct span line, struct proxy_header *out)
 {
@@ -137,14 +137,14 @@ read_line(const char *data, size_t len, struct proxy_header *out)
 
 /* Version 2. */
 
-/* What follows the head, by family: two addresses and two ports. */
+/* The part after the head, by family: two addresses and two ports. */
 static const struct {
 	int family;
 	size_t size; /* of one address */
 } families[] = {
 	{ AF_UNSPEC, 0 }, { AF_INET, sizeof(struct in_addr) },
 	{ AF_INET6, sizeof(struct in6_addr) },
-	{ AF_UNIX, 0 }, /* that of a process beside the proxy */
+	{ AF_UNIX, 0 }, /* a process on the host of the proxy */
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))
@@ -167,7 +167,7 @@ read_binary(const char *data, size_t len, struct proxy_header *out)
 	    HEAD_BYTES + rest > PROXY_HEADER_MAX)
 		return PROXY_HEADER_NONE;
 	out->size = HEAD_BYTES + rest;
-	/* Else it is LOCAL: the proxy itself looks whether we are there. */
+	/* Otherwise it is LOCAL: the proxy itself checks on us. */
 	if (command == 1) {
 		if (family >= FAMILIES || transport > 2)
 			return PROXY_HEADER_NONE;

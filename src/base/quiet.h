@@ -1,6 +1,6 @@
 /*
- * Log lines that strangers may cause as often as they like: one of a kind a
- * second, and it tells how many were left out before it.
+ * Log lines that unauthenticated clients can cause at will: one of a kind a
+ * second, with the number of lines left out before it.
  */
 #ifndef LOCKBROKER_BASE_QUIET_H
 #define LOCKBROKER_BASE_QUIET_H
@@ -14,8 +14,8 @@ struct quiet {
 	uint64_t left_out;
 };
 
-/* May the line be written now?  Then *left_out tells how many were not written
- * before it; if not, this one is counted. */
+/* May the line be logged now?  Then *left_out is the number of lines left out
+ * before it; otherwise this line is counted. */
 bool quiet_may_log(struct quiet *q, uint64_t *left_out);
 
 #endif

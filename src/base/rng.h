@@ -1,5 +1,5 @@
 /*
- * xorshift128+ (Vigna, 2014): for jitter, and for numbers that must only not
+ * xorshift128+ (Vigna, 2014): for jitter, and for numbers that only must not
  * repeat; never for secrets.
  */
 #ifndef LOCKBROKER_BASE_RNG_H

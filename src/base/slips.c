@@ -52,7 +52,7 @@ slips_begin(struct slips_nearest *nearest, const char *word)
 	nearest->begun = false;
 }
 
-/* Is the word the beginning of the candidate, and long enough to mean it? */
+/* Is the word a prefix of the candidate, and long enough to mean it? */
 static bool
 is_begun(const char *word, const char *candidate)
 {

@@ -1,6 +1,6 @@
 /*
  * Reads small files.  It trusts no size from the file system, and reads no more
- * than it was told.
+ * than the given maximum.
  */
 #include "config.h"
 

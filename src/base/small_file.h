@@ -1,6 +1,4 @@
-/*
- * Reads a small file as a whole.
- */
+/* Reads a small file into memory. */
 #ifndef LOCKBROKER_BASE_SMALL_FILE_H
 #define LOCKBROKER_BASE_SMALL_FILE_H
 
@@ -17,9 +15,9 @@ char *small_file_read(const char *path, bool must_be_regular, size_t max,
     size_t *length, const char **why) __attribute__((warn_unused_result));
 
 /*
- * Returns the password in a regular file of 4 KB at most: its first line, as
- * whatever writes such files may end them with more than one line end.  On
- * failure as above.
+ * Returns the password in a regular file of at most 4 KB: its first line,
+ * because programs may end such a file with more than one line end.  On failure
+ * as above.
  */
 char *small_file_password(const char *path, const char **why)
     __attribute__((warn_unused_result));

@@ -1,6 +1,4 @@
-/*
- * Bytes that somebody else owns.
- */
+/* Bytes owned by others. */
 #ifndef LOCKBROKER_BASE_SPAN_H
 #define LOCKBROKER_BASE_SPAN_H
 
@@ -9,8 +7,8 @@
 #include <string.h>
 
 /*
- * Points into a line or a literal, and is valid as long as that is.  Nobody
- * frees it.
+ * Points into a line or a literal, and is valid as long as they are.  Never
+ * freed.
  */
 struct span {
 	const char *p;

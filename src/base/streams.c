@@ -1,6 +1,4 @@
-/*
- * Opens /dev/null until the numbers of all standard streams are in use.
- */
+/* Opens /dev/null until all standard streams are open. */
 #include "config.h"
 
 #include <fcntl.h>

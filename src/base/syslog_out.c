@@ -67,7 +67,7 @@ connected(struct syslog_out *s)
 }
 
 /*
- * Returns false if the line was not sent.  If a part was sent, the rest can't
+ * Returns false if the line was not sent.  If a part was sent, the rest cannot
  * follow later, so that ends a stream.
  */
 static bool

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where lines go.  Its owner sets the path, and fd to -1. */
+/* The destination of lines.  Its owner sets the path, and fd to -1. */
 struct syslog_out {
 	const char *path; /* of a Unix socket */
 	int fd;		  /* -1: not connected; sending connects */
@@ -17,7 +17,7 @@ struct syslog_out {
 
 /*
  * Sends a line with the priority and facility of <syslog.h>.  On false, the
- * line is lost: the socket can't take it at the moment.
+ * line is lost: the socket cannot take it at the moment.
  */
 bool syslog_out_send(struct syslog_out *s, int priority, const char *text,
     size_t n) __attribute__((warn_unused_result));

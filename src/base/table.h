@@ -1,12 +1,12 @@
 /*
  * A hash table of objects that have a name: any bytes.
  *
- * Intrusive: it costs an object one pointer only, because there may be hundreds
+ * Intrusive: it costs an object only one pointer, because there may be hundreds
  * of thousands.  The table asks the object for its name when it needs it.  The
  * hash is keyed (base/hash.h), because names come from clients.
  *
  * A walk visits every object once.  The order means nothing, but is the same in
- * runs that do the same.
+ * two runs that do the same.
  */
 #ifndef LOCKBROKER_BASE_TABLE_H
 #define LOCKBROKER_BASE_TABLE_H
@@ -27,11 +27,11 @@ struct table {
 	uint32_t size;		   /* heads, a power of two; 0: none yet */
 	uint32_t n;		   /* objects */
 	table_name *name;	   /* NULL: the name is a key ... */
-	ptrdiff_t key;	 /* ... so many bytes behind the link, and ... */
-	size_t key_size; /* ... so long */
+	ptrdiff_t key;	 /* ... at this offset from the link, and ... */
+	size_t key_size; /* ... of this size */
 };
 
-/* How far a walk has got. */
+/* The state of a walk. */
 struct table_walk {
 	const struct table *table;
 	uint32_t head;		 /* the next one to visit */
@@ -41,7 +41,7 @@ struct table_walk {
 
 void table_init(struct table *t, table_name *name);
 
-/* Of objects whose name is a field of one size, without padding. */
+/* For objects whose name is a field of one size, without padding. */
 #define table_init_key(t, type, link, field)     \
 	table_init_at((t),                       \
 	    (ptrdiff_t)offsetof(type, field) -   \
@@ -77,10 +77,10 @@ struct table_link *table_first(const struct table *t, struct table_walk *walk);
 struct table_link *table_next(struct table_walk *walk);
 
 /*
- * A walk in parts.  It may rest if table_rests() says so.  Then any object may
- * be added or removed; table_go_on() goes on, from the beginning if the table
- * was rewound.  The walk visits all objects that are there all the time, some
- * of them twice.
+ * A walk in parts.  It may pause if table_rests() says so.  Then any object may
+ * be added or removed; table_go_on() continues, from the beginning if the table
+ * was rewound.  The walk visits all objects that are in the table all the time,
+ * some of them twice.
  */
 void table_rewind(const struct table *t, struct table_walk *walk);
 struct table_link *table_go_on(struct table_walk *walk);

@@ -1,6 +1,6 @@
 /*
- * Options of TCP connections.  An option that a socket does not take is left as
- * it is: a connection is worth more than its tuning.
+ * Options of TCP connections.  An option that a socket does not accept is left
+ * as it is: a connection is worth more than its tuning.
  */
 #include "config.h"
 

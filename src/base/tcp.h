@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* When to probe a silent host, and when to give it up. */
+/* When to probe an idle host, and when to give it up. */
 struct tcp_patience {
 	int64_t idle_s;	    /* before the first probe */
 	int64_t interval_s; /* between two probes */

@@ -120,7 +120,7 @@ text_value_why(struct span value)
 	return why_bytes(value, false);
 }
 
-/* So many digits, in lower case; `zero`: all of them may be 0. */
+/* This many digits, in lower case; `zero`: all of them may be 0. */
 static bool
 is_hex(const char *p, size_t n, bool zero)
 {

@@ -16,8 +16,8 @@
 #define TRACE_BYTES 55
 
 /*
- * Replaces, in place, each byte of a control character (C0, DEL, C1) and of
- * malformed UTF-8 by '?', and each space by `space`.
+ * Replaces each byte of a control character (C0, DEL, C1) and of malformed
+ * UTF-8 by '?', and each space by `space`, in place.
  */
 void text_clean(char *p, size_t n, char space);
 
@@ -28,7 +28,7 @@ void text_add(struct buf *b, struct span text, size_t max);
 
 /*
  * Returns what is wrong with a name as the end of a sentence, such as "contains
- * a space"; NULL if the name is good.  `max` is NAME_MAX_BYTES or
+ * a space"; NULL if the name is valid.  `max` is NAME_MAX_BYTES or
  * LABEL_MAX_BYTES.
  */
 const char *text_name_why(struct span name, size_t max);

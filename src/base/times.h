@@ -1,9 +1,8 @@
 /*
- * The times that follow from the lease (core/kernel/guard/DESIGN).  All
- * brokers on one server must use the same ones; brokers pass them to the
- * scripts.
+ * The times derived from the lease (core/kernel/guard/DESIGN).  All brokers on
+ * one server must use the same ones; brokers pass them to the scripts.
  *
- * If they are no whole milliseconds, waits are rounded up and promises down.
+ * To whole milliseconds, waits are rounded up and guarantees down.
  */
 #ifndef LOCKBROKER_BASE_TIMES_H
 #define LOCKBROKER_BASE_TIMES_H
@@ -23,8 +22,9 @@ max_ms(int64_t a, int64_t b)
 }
 
 /*
- * A wait ended so much later than it should have: for so long the process did
- * not run, as when it was stopped. A busy machine is late by less.
+ * The time in which the process did not run, for example because it was
+ * stopped, given how late a wait has ended.  On a busy machine a wait ends late
+ * by less than that.
  */
 static inline int64_t
 still_ms(int64_t late_ms)
@@ -32,7 +32,7 @@ still_ms(int64_t late_ms)
 	return late_ms > 300 ? late_ms : 0;
 }
 
-/* How far clocks may drift apart in `ms`: a hundredth. */
+/* How far clocks may drift apart in `ms`: one hundredth. */
 static inline int64_t
 times_drift_ms(int64_t ms)
 {
@@ -50,7 +50,7 @@ times_pad_ms(int64_t lease_ms)
 	return pad_ms > 3000 ? 3000 : pad_ms;
 }
 
-/* G: how long a server with an unknown past grants nothing. */
+/* G: the grace period of a server with an unknown past. */
 static inline int64_t
 times_recovery_ms(int64_t lease_ms)
 {
@@ -58,7 +58,7 @@ times_recovery_ms(int64_t lease_ms)
 	       500;
 }
 
-/* How long a lease of `ms` is vouched for, from its request on. */
+/* How long a lease of `ms` is vouched for, counted from its request. */
 static inline int64_t
 times_vouch_ms(int64_t ms)
 {

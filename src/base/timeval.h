@@ -1,6 +1,4 @@
-/*
- * Milliseconds, the unit of all times here, in the form that timers need.
- */
+/* Milliseconds, the unit of all times here, in the form that timers take. */
 #ifndef LOCKBROKER_BASE_TIMEVAL_H
 #define LOCKBROKER_BASE_TIMEVAL_H
 

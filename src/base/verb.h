@@ -1,6 +1,6 @@
 /*
  * The identifiers and flags of the verbs (verbs.def), for code that needs no
- * words: the core, and the makers of requests to it.
+ * words: the core, and the code that makes requests for it.
  */
 #ifndef LOCKBROKER_BASE_VERB_H
 #define LOCKBROKER_BASE_VERB_H
@@ -12,10 +12,10 @@ enum verb_id {
 	VERB_MAX
 };
 
-/* The right that a verb needs, if there are users. */
+/* The right that a verb requires, if there are users. */
 enum right {
-	RIGHT_NONE,  /* nothing: also before AUTH */
-	RIGHT_USER,  /* to be any user, or the anonymous one */
+	RIGHT_NONE,  /* none: also before AUTH */
+	RIGHT_USER,  /* any user, or the anonymous one */
 	RIGHT_WATCH, /* on each name: `watch` or `lock` */
 	RIGHT_LOCK,  /* on each name */
 	RIGHT_ADMIN

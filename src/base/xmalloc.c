@@ -23,7 +23,7 @@ xmalloc(size_t size)
 void *
 xcalloc(size_t n, size_t size)
 {
-	/* calloc itself refuses a product that overflows. */
+	/* calloc itself checks the product for overflow. */
 	void *p = n > 0 && size > 0 ? calloc(n, size) : calloc(1, 1);
 
 	if (p == NULL)

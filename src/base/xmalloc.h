@@ -1,9 +1,9 @@
 /*
- * Memory that is there, or the program is not.
+ * Memory allocation that never fails: the program aborts instead.
  *
- * Every queue, line and table has a configured limit, so malloc failing is
+ * Every queue, line and table has a configured limit, so a failure of malloc is
  * abnormal: these functions abort() instead of returning NULL.  The leases of a
- * broker that aborts run out in Redis, which is the safe outcome.
+ * broker that aborts expire in Redis, which is the safe outcome.
  */
 #ifndef LOCKBROKER_BASE_XMALLOC_H
 #define LOCKBROKER_BASE_XMALLOC_H

@@ -53,7 +53,7 @@ certificate_check(const char *text)
 	return "is not a name in a certificate";
 }
 
-/* Names of no other class are in the class `other`. */
+/* Names in no other class are in the class `other`. */
 static const char *
 class_check(const char *text)
 {
@@ -63,7 +63,7 @@ class_check(const char *text)
 					  : NULL;
 }
 
-/* A pattern of a class can't have a user, because nobody asks for the name. */
+/* A pattern of a class cannot contain a user, because no user is involved. */
 static const char *
 names_check(const char *text)
 {
@@ -165,7 +165,7 @@ const struct config_type config_type_AUTH = {
 	.absent = "absent: every client has all rights",
 };
 
-/* Names, whoever asks for them. */
+/* Patterns of names, for all users. */
 
 const struct config_type config_type_PATTERNS = {
 	CONFIG_LIST_OF(struct name_patterns, class_pattern_type),

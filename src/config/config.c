@@ -108,8 +108,8 @@ is_shared(const char *path)
 }
 
 /*
- * Takes a section, or the whole text, which is the section "" and calls this
- * for its sections.  With every line commented out it is empty.
+ * Reads a section, or the whole text, which is the section "" and calls this
+ * for its sections.  A section with every line commented out is empty.
  */
 static void
 take_section(struct config_draft *draft, const struct config_node *node,
@@ -145,8 +145,8 @@ take_section(struct config_draft *draft, const struct config_node *node,
 /* Values from outside the file. */
 
 /*
- * A broker without a name has that of its host, with a dash for each byte that
- * a broker's name can't have.
+ * A broker without a name uses that of its host, with a dash for each byte that
+ * is not allowed in a broker's name.
  */
 static void
 name_broker(struct config_broker *broker)
@@ -168,9 +168,9 @@ name_broker(struct config_broker *broker)
 }
 
 /*
- * Finds a file that is named as a credential.  If max is not 0 it puts what is
- * in it, at most that many bytes, in place of *text.  Returns false after a
- * fault.
+ * Resolves the path of a file, which may be a credential.  If max is not 0,
+ * replaces *text by the content of the file, at most max bytes.  Returns false
+ * after a fault.
  */
 static bool
 take_file(const struct config_draft *draft, enum config_field_id id,
@@ -205,7 +205,7 @@ static void
 take_password(const struct config_draft *draft, enum config_field_id id,
     char **path, char **password)
 {
-	/* A password beside its file is a fault already. */
+	/* A password in addition to its file is a fault already. */
 	if ((*path)[0] != '\0' && (*password)[0] == '\0')
 		take_file(draft, id, path, password, PASSWORD_MAX_BYTES,
 		    " with a password");
@@ -357,7 +357,7 @@ config_dump(const struct config *config, FILE *out)
 				    &text, "%.*s:\n", (int)n - 1, field->path);
 		}
 		section = field->path;
-		/* A password from a file is not needed in a dump. */
+		/* A password from a file need not be in a dump. */
 		if (!field->type->is_secret ||
 		    config->redis.password_file[0] == '\0')
 			config_value_dump(field,

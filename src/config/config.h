@@ -1,9 +1,9 @@
 /*
  * The settings of lockbrokerd: read from a YAML file, and checked as a whole.
  *
- * lockbrokerd.yaml(5) documents every key.  A load either gives a complete
- * configuration or a list of all the faults, each with its place; there is
- * nothing in between.  The table of the settings is fields.def.
+ * lockbrokerd.yaml(5) documents every key.  A load results either in a complete
+ * configuration or in a list of all faults, each with its place in the file,
+ * and in nothing else.  The table of the settings is fields.def.
  */
 #ifndef LOCKBROKER_CONFIG_CONFIG_H
 #define LOCKBROKER_CONFIG_CONFIG_H
@@ -44,16 +44,16 @@ enum config_verify {
 
 enum config_version { CONFIG_VERSION_1_2, CONFIG_VERSION_1_3 };
 
-/* TLS at a place to listen on, which owns it.  Texts are "" without TLS. */
+/* TLS of a listener, which owns it.  Texts are "" without TLS. */
 struct config_tls {
 	char *certificate;
 	char *key;
-	char *client_ca; /* "": nobody */
+	char *client_ca; /* "": none */
 	enum config_verify verify;
 	enum config_version min_version;
 };
 
-/* Which key has the address. */
+/* The key that holds the address. */
 enum config_place {
 	CONFIG_PLACE_TCP,
 	CONFIG_PLACE_TLS,
@@ -62,17 +62,17 @@ enum config_place {
 	CONFIG_PLACE_MAX
 };
 
-/* One place to listen on.  Owned by struct config_listen. */
+/* One listener.  Owned by struct config_listen. */
 struct config_endpoint {
 	struct address address;
 	enum config_place place;
 	enum proxied proxied;
 	struct config_tls tls;
 	unsigned mode; /* permissions of a Unix socket: 0660 */
-	char *group;   /* of a Unix socket; "": the daemon's */
+	char *group;   /* of a Unix socket; "": the daemon's own */
 };
 
-/* A list of places; empty if only systemd's sockets serve. */
+/* A list of listeners; empty if only systemd's sockets serve. */
 struct config_listen {
 	struct config_endpoint *v;
 	size_t n;
@@ -87,7 +87,7 @@ struct config_broker {
 	char *name;	    /* never empty: letters, digits, . _ - */
 	char *address;	    /* HOST:PORT that others see; "": none */
 	char *http_address; /* URL of the page that others see; "": none */
-	int64_t leave_ms;   /* how long it serves clients that stay; 0: ever */
+	int64_t leave_ms;   /* how long an old process serves; 0: no limit */
 };
 
 struct config_redis {
@@ -97,9 +97,9 @@ struct config_redis {
 	char *master;		 /* sentinel: the master's name */
 	char *user;		 /* "": Redis' default user */
 	char *password;		 /* "": none; from password_file too */
-	char *password_file;	 /* "", or where password came from */
+	char *password_file;	 /* "", or the source of password */
 	char *sentinel_user;	 /* "": the default user */
-	char *sentinel_password; /* read from sentinel_password_file */
+	char *sentinel_password; /* from sentinel_password_file */
 	char *sentinel_password_file;
 	bool tls;
 	bool tls_names; /* verifies the names of servers */
@@ -121,14 +121,14 @@ struct config_locks {
 };
 
 struct config_resp {
-	int64_t park_ms;     /* 0: polling tokens don't wait */
-	int64_t max_wait_ms; /* 0: no bound */
+	int64_t park_ms;     /* 0: polling tokens are answered at once */
+	int64_t max_wait_ms; /* 0: no limit */
 	struct resp_scripts scripts;
 };
 
 /*
- * All settings.  Strings are never NULL; "" is a setting not given.  The
- * config owns every string and list; config_free() frees them.
+ * All settings.  Strings are never NULL; "" stands for a setting that is not
+ * given.  The config owns every string and list; config_free() frees them.
  */
 struct config {
 	struct config_broker broker;
@@ -140,12 +140,12 @@ struct config {
 	struct config_resp resp;
 	struct metrics_settings metrics;
 	struct log_settings log;
-	struct users *users; /* made from auth; NULL: everybody may do all */
+	struct users *users; /* made from auth; NULL: no restrictions */
 	bool shared;	     /* only the shared sections were read */
 };
 
 /*
- * Reads a file, or gives the defaults if file is NULL.  Returns true if the
+ * Reads a file, or takes the defaults if file is NULL.  Returns true if the
  * config is complete; then the caller frees it with config_free().  On false it
  * has added all faults, and the config holds nothing.  It reads the host's
  * name, $RUNTIME_DIRECTORY, and the password files; it opens files that the
@@ -156,8 +156,8 @@ bool config_load(struct config *config, const char *file,
 
 /*
  * Settings of the command line, each as "section.key=value"; borrowed.  They
- * win over the file.  shared: only the sections that all processes of a broker
- * share are read (auth, limits, log), whatever the others have in them.
+ * override the file.  shared: only the sections that all processes of a broker
+ * share are read (auth, limits, log); the other sections are ignored.
  */
 struct config_options {
 	const char *const *v;
@@ -181,9 +181,9 @@ bool config_load_buffer(struct config *config, const char *name,
 void config_free(struct config *config);
 
 /*
- * Writes YAML that loads back to the same config, everything spelled out.  It
- * does not show a password that stands in the configuration itself: it writes a
- * comment instead, so the password must be put in again by hand.
+ * Writes YAML that loads back to the same config, with every setting.  It does
+ * not show a password that is in the configuration itself: it writes a comment
+ * instead, so the password must be restored by hand.
  */
 void config_dump(const struct config *config, FILE *out);
 
@@ -202,12 +202,12 @@ typedef void config_changed(void *arg, const char *setting, bool copied,
     const char *from, const char *to);
 
 /*
- * Takes over a new configuration while running: moves the settings that may
- * change (log, limits, resp, metrics, auth, and all of locks but the lease)
- * over from fresh, as far as they were read, and calls `changed` for each
- * setting that differs.  The other settings stay as they were.  Returns the number of settings moved that
- * differed.  The caller still owns fresh, which then holds the old values: the
- * old users are valid until it is freed.
+ * Applies a new configuration while running: moves the settings that may change
+ * (log, limits, resp, metrics, auth, and all of locks but the lease) from
+ * fresh, as far as they were read, and calls `changed` for each setting that
+ * differs.  The other settings stay as they are.  Returns the number of moved
+ * settings that differed.  The caller still owns fresh, which then holds the
+ * old values: the old users are valid until it is freed.
  */
 size_t config_reload_diff(struct config *config, struct config *fresh,
     config_changed *changed, void *arg);

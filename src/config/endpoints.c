@@ -34,9 +34,9 @@ parse_host(struct address *out, const char *text)
 }
 
 /*
- * "" means the default name of the socket in systemd's first runtime directory,
- * and no address if we don't run under systemd.  A directory with too long a
- * name counts as none: the defaults never fail.
+ * "" stands for the default name of the socket in systemd's first runtime
+ * directory, and for no address if we don't run under systemd.  A directory
+ * with too long a name counts as none: the defaults never fail.
  */
 static const char *
 parse_socket(struct address *out, const char *text)
@@ -86,9 +86,9 @@ const struct config_type config_type_NODES = {
 	.expected = "a list of " EXPECTED_NODE,
 };
 
-/* What may stand beside the address of an item of `listen`. */
+/* Keys that an item of `listen` may have besides the address. */
 
-/* The process that speaks TLS finds out whether the file is of use. */
+/* The process that speaks TLS checks whether the file is usable. */
 static const char *
 file_check(const char *text)
 {
@@ -108,9 +108,9 @@ authorities_check(const char *text)
 }
 
 /*
- * If the system can't say whether there is such a group, as when a user
- * directory is not up yet, the attempt to listen decides, because that is worth
- * repeating.
+ * If the system cannot say whether the group exists, for example when a user
+ * directory is not available yet, the attempt to listen decides, because that
+ * can be repeated.
  */
 static const char *
 group_check(const char *text)
@@ -193,7 +193,7 @@ static const struct config_field endpoint_keys[] = {
 #define UNIX (1u << CONFIG_PLACE_UNIX)
 #define HTTP (1u << CONFIG_PLACE_HTTP)
 
-/* Of each key: the places that it belongs to. */
+/* The kinds of addresses that each key belongs to. */
 static const unsigned places[ENDPOINT_KEYS] = { TCP, TLS, UNIX, HTTP, TCP | TLS,
 	TLS, TLS, TLS, TLS, TLS, UNIX, UNIX };
 
@@ -205,7 +205,7 @@ endpoint_has(const void *value, const struct config_field *key)
 	return (places[key - endpoint_keys] & 1u << endpoint->place) != 0;
 }
 
-/* Checks which keys stand together. */
+/* Checks which keys may be combined. */
 static bool
 check_beside(
     const struct config_endpoint *endpoint, const struct config_node *node)
@@ -229,7 +229,7 @@ check_beside(
 	return ok;
 }
 
-/* Checks that the keys are there without which there is no TLS. */
+/* Checks that the keys that TLS requires are given. */
 static bool
 check_tls(const struct config_node *node)
 {
@@ -241,7 +241,7 @@ check_tls(const struct config_node *node)
 	return false;
 }
 
-/* Finds the files of TLS, whose keys are all good. */
+/* Resolves the paths of the files of TLS, whose keys are all valid. */
 static bool
 finish_tls(struct config_tls *tls, const struct config_node *node)
 {

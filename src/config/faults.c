@@ -13,7 +13,7 @@
 #include "base/xmalloc.h"
 #include "config/faults.h"
 
-/* Bytes of a value that a message shows; each may take 4 when escaped. */
+/* Bytes of a value that a message shows; each may take 4 bytes when escaped. */
 #define QUOTE_TEXT_MAX 40
 
 /* Room for the part of a line before the sentence. */
@@ -58,8 +58,8 @@ place_of(struct config_mark at)
 }
 
 /*
- * Puts a line after those of the same place or an earlier one: the loader finds
- * faults in several passes, and people read them in the order of the file.
+ * Adds a line after the lines of the same place or an earlier one: the loader
+ * finds faults in several passes, and users read them in the order of the file.
  */
 static void
 push(struct config_faults *faults, long long place, const char *line)

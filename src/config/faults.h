@@ -33,20 +33,20 @@ struct config_faults {
 	char *lines[CONFIG_FAULTS_MAX + 1];	 /* one more says "more" */
 	long long places[CONFIG_FAULTS_MAX + 1]; /* in the order of the file */
 	size_t n;
-	size_t first;  /* lines before this are about another file */
+	size_t first;  /* earlier lines are about another file */
 	char *context; /* a file's name, put before each line; may be NULL */
 };
 
 void config_faults_init(struct config_faults *faults);
 void config_faults_fini(struct config_faults *faults);
 
-/* Sets what later lines are about: the file's name, or NULL. */
+/* Sets what the following lines are about: the file's name, or NULL. */
 void config_faults_context(struct config_faults *faults, const char *name);
 
 /*
- * Adds a fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`; without a key, one of
- * the whole file: `FILE: TEXT`.  After the last line that fits, one more says
- * that others were left out.
+ * Adds a fault at a place: `FILE:LINE:COLUMN: KEY: TEXT`; without a key, a
+ * fault of the whole file: `FILE: TEXT`.  If there are too many, one more line
+ * says that others were left out.
  */
 void config_faults_at(struct config_faults *faults, struct config_mark at,
     const char *key, const char *fmt, ...)

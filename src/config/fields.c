@@ -1,6 +1,6 @@
 /*
  * The table of the settings, and searches in it.  It holds only constants, and
- * reads no value.
+ * reads no values.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -65,9 +65,10 @@ config_field_leaf(const struct config_field *field)
 
 /*
  * Returns the first row from *i on with another name at a level than `name`,
- * which it replaces: in a section the settings have names; at the top, "", the
- * sections and the settings without one.  Each name comes once, because the
- * settings of a section stand together.  Returns NULL after the last.
+ * which it replaces.  In a section, the names are those of settings; at the
+ * top, "", those of sections and of settings without a section.  Each name
+ * comes once, because the settings of a section are in consecutive rows.
+ * Returns NULL after the last.
  */
 static const struct config_field *
 next_name(const char *section, size_t *i, char name[WORD_MAX])

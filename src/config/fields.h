@@ -30,7 +30,7 @@ enum config_kind {
 	CONFIG_MAPPING	/* a struct of `size` bytes */
 };
 
-/* What each list looks like: pointers to objects are all alike. */
+/* The layout of every list: pointers to objects are all alike. */
 struct config_list {
 	void *v; /* owned */
 	size_t n;
@@ -49,20 +49,21 @@ struct config_type {
 	bool is_secret;	   /* never shown */
 	bool is_hidden;	   /* a secret from elsewhere: no key of the file */
 	bool is_path;	   /* an address that is written as a path */
-	bool may_be_empty; /* in a mapping: `key:` alone is an empty value */
+	bool may_be_empty; /* in a mapping: `key:` alone means an empty value */
 
 	/*
-	 * What it takes; < and > are the bounds.  NULL: one of the choices, or
-	 * what is wrong says it all.  `shape` is what it takes if a value is of
-	 * another kind; NULL: the same.
+	 * The expected value, for messages; < and > stand for the bounds.
+	 * NULL: one of the choices, or the message of the fault is enough.
+	 * `shape` is the expectation for a value of another kind; NULL: the
+	 * same.
 	 */
 	const char *expected;
 	const char *shape;
 
 	/*
-	 * For a number, a text (NULL: any will do) and an address: each returns
-	 * NULL, or the end of the sentence "'TEXT' ...".  Bounds, of texts in
-	 * bytes, are checked afterwards, and choices instead.
+	 * For a number, a text (NULL: any text is valid) and an address: each
+	 * returns NULL, or the end of the sentence "'TEXT' ...".  Bounds, of
+	 * texts in bytes, are checked afterwards; choices are checked instead.
 	 */
 	const char *(*parse)(const char *text, int64_t *value);
 	void (*format)(char buf[CONFIG_NUMBER_SIZE], int64_t value);
@@ -72,30 +73,31 @@ struct config_type {
 
 	/*
 	 * The items of a list; the row has no path.  With a noun, such as
-	 * "user", no item may be there twice: an item, or the first key of one,
-	 * is the address or the text that it is known by.
+	 * "user", no item may occur twice: an item, or the first key of one, is
+	 * the address or the text that identifies it.
 	 */
 	const struct config_field *item;
 	const char *noun;
 
 	/*
-	 * For a text that may be "", and a mapping that need not be given, as
-	 * its first member, a bool, tells: written in its place, if not "".
+	 * For a text that may be "", and for an optional mapping, whose first
+	 * member, a bool, says whether it is given: written in place of a
+	 * missing one, if not "".
 	 */
 	const char *absent;
 
-	/* For a mapping; the first `required` keys must be given. */
+	/* For a mapping; the first `required` keys are required. */
 	const struct config_field *keys;
 	size_t nkeys;
 	size_t required;
-	const char *known; /* what is expected in place of an unknown key */
+	const char *known; /* the text for an unknown key: what is expected */
 
-	/* Has this value this key?  NULL: each has all of them. */
+	/* Has this value this key?  NULL: every value has all of them. */
 	bool (*has)(const void *value, const struct config_field *key);
 
 	/*
 	 * For a list or a mapping: checks the whole and adds its faults; !ok:
-	 * parts of it have faults already.  Returns ok, or false.
+	 * some of its parts have faults already.  Returns ok, or false.
 	 */
 	bool (*finish)(void *value, const struct config_node *node, bool ok);
 };
@@ -158,7 +160,7 @@ struct config_field {
 
 extern const struct config_field config_fields[CONFIG_FIELDS];
 
-/* Returns the place of the value in a config. */
+/* Returns the address of the value in a config. */
 void *config_field_slot(
     const struct config_field *field, struct config *config);
 const void *config_field_slot_const(
@@ -178,9 +180,9 @@ const struct config_field *config_field_find(
 #define CONFIG_SUGGEST_SIZE 64
 
 /*
- * Suggests the path that an unknown key probably means: a similar one in the
- * same section, or the same key in another.  Returns buf, or NULL if no path is
- * near.
+ * Suggests the path that was probably meant by an unknown key: a similar one in
+ * the same section, or the same key in another.  Returns buf, or NULL if no
+ * path is near.
  */
 const char *config_field_suggest(
     const char *section, const char *leaf, char buf[CONFIG_SUGGEST_SIZE]);
@@ -191,9 +193,9 @@ const char *config_field_list(const char *section, char *buf, size_t size);
 /* Operations on values: values.c. */
 
 /*
- * Reads the value of a setting into its slot; what was there is freed.  Returns
- * false if the value has faults, after it has added them; then the slot is only
- * fit to be cleared.
+ * Reads the value of a setting into its slot; the old value is freed.  Returns
+ * false after adding the faults of the value, if it has any; then the slot may
+ * only be cleared.
  */
 bool config_value_set(const struct config_field *field,
     const struct config_node *node, void *slot)
@@ -209,13 +211,13 @@ bool config_value_same(
 void config_value_take(const struct config_field *field, void *to, void *from);
 void config_value_clear(const struct config_field *field, void *slot);
 
-/* Writes a value that is no list and no mapping, as it stands in YAML. */
+/* Writes a value that is neither a list nor a mapping, as in YAML. */
 void config_value_write(
     const struct config_field *field, const void *slot, struct buf *out);
 
 /*
- * Writes `key: value` in YAML, indented by so many columns.  Instead of a
- * secret it writes a comment, unless it is told to reveal it.
+ * Writes `key: value` in YAML, indented by this many columns.  In place of a
+ * secret it writes a comment, unless secrets are to be shown.
  */
 void config_value_dump(const struct config_field *field, const void *slot,
     int indent, bool reveal, struct buf *out);

@@ -1,6 +1,6 @@
 /*
- * File names may begin with the directory of credentials, which is different
- * for each unit and not known to the author of the configuration.
+ * File names may begin with the directory of credentials, which differs between
+ * units and is unknown to the author of the configuration.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 

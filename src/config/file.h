@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * Replaces CONFIG_FILE_CREDENTIALS at the beginning of a path by the directory
- * in which systemd keeps the files of LoadCredential=.  Returns false if there
- * is no such directory; *why then ends the sentence "FILE ...".
+ * Replaces CONFIG_FILE_CREDENTIALS at the beginning of a path by systemd's
+ * directory for the files of LoadCredential=.  Returns false if there is no
+ * such directory; *why then ends the sentence "FILE ...".
  */
 #define CONFIG_FILE_CREDENTIALS "${CREDENTIALS_DIRECTORY}/"
 bool config_file_resolve(char **path, const char **why)

@@ -1,6 +1,6 @@
 /*
- * Turns libyaml's events into a tree.  It owns the tree while that grows; it
- * knows no setting and opens no file.
+ * Turns libyaml's events into a tree.  It owns the tree while it is being
+ * built; it knows no setting and opens no file.
  *
  *	text -> libyaml events -> builder.top -> tree
  *
@@ -26,10 +26,10 @@ struct builder {
 	struct config_faults *faults;
 	struct config_node *root;
 	struct config_node *top; /* innermost open list or mapping, or NULL */
-	struct config_node *due; /* has its key; its value is still to come */
-	int depth;		 /* of top: the root has 1 */
-	bool failed;		 /* stop: the rest can't be understood */
-	bool ended;		 /* the end of the text was seen */
+	struct config_node *due; /* has its key, but no value yet */
+	int depth;		 /* of top: 1 for the root */
+	bool failed;		 /* stop: the rest cannot be parsed */
+	bool ended;		 /* the end of the text was reached */
 };
 
 static struct config_mark
@@ -69,7 +69,7 @@ config_node_kind_name(const struct config_node *node)
 
 /*
  * Puts one key before the path in buf.  Keys come from the file, so a key that
- * is unfit for one line of a terminal is shown quoted.
+ * does not fit into one line of a terminal is shown quoted.
  */
 static void
 path_prepend(char buf[CONFIG_PATH_SIZE], const char *key)
@@ -113,7 +113,7 @@ config_node_free(struct config_node *root)
 	}
 }
 
-/* Adds a fault where no node stands yet, to the innermost open one. */
+/* Adds a fault where there is no node yet, to the innermost open one. */
 static void
 fault_inside(struct builder *b, yaml_mark_t mark, const char *what)
 {
@@ -123,7 +123,7 @@ fault_inside(struct builder *b, yaml_mark_t mark, const char *what)
 	    config_node_path(b->top, path), "%s", what);
 }
 
-/* The same for a fault after which nothing can be understood. */
+/* The same for a fault after which nothing can be parsed. */
 static void
 fail(struct builder *b, yaml_mark_t mark, const char *what)
 {
@@ -132,9 +132,9 @@ fail(struct builder *b, yaml_mark_t mark, const char *what)
 }
 
 /*
- * Returns what makes an event unfit at any place, or NULL if nothing does.  All
- * members of the union that come here begin with an anchor, and then a tag, but
- * for an alias.
+ * Returns what makes an event invalid anywhere, or NULL.  All members of the
+ * union that come here begin with an anchor, followed by a tag, except an
+ * alias.
  */
 static const char *
 not_plain(const yaml_event_t *event)
@@ -201,7 +201,7 @@ take_key(struct builder *b, const yaml_event_t *event)
 		fault_inside(b, event->start_mark, fault);
 }
 
-/* Two equal keys: libyaml accepts them, and the last would win silently. */
+/* Two equal keys: libyaml accepts them, and the last would silently win. */
 static void
 check_duplicate(const struct builder *b, const struct config_node *node)
 {
@@ -305,7 +305,7 @@ take(struct builder *b, const yaml_event_t *event)
 	}
 }
 
-/* libyaml gives no line for the bytes of a bad character: count them. */
+/* libyaml reports no line for the bytes of a bad character: count them. */
 static void
 fault_reader(
     const yaml_parser_t *parser, const char *text, struct config_faults *faults)
@@ -321,7 +321,7 @@ fault_reader(
 	    faults, at, "syntax", "%s, expected UTF-8 text", parser->problem);
 }
 
-/* Returns whether there is a tab at a place, with spaces only before it. */
+/* Returns whether there is a tab at a place, with only spaces before it. */
 static bool
 is_tab_indent(const char *text, size_t length, yaml_mark_t at)
 {

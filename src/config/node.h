@@ -1,10 +1,10 @@
 /*
- * A YAML text as a tree of nodes that remember where they stand.
+ * A YAML text as a tree of nodes that remember their places in the text.
  *
- * The parser understands only what a configuration needs: one document of
+ * The parser supports only what a configuration needs: one document of
  * mappings, lists and scalars.  Anchors, aliases, tags, duplicate keys, further
- * documents and deep nesting are faults.  It does not know what a key or a
- * value means.
+ * documents and deep nesting are faults.  It does not know the meaning of a key
+ * or a value.
  */
 #ifndef LOCKBROKER_CONFIG_NODE_H
 #define LOCKBROKER_CONFIG_NODE_H
@@ -14,7 +14,7 @@
 
 #include "config/faults.h"
 
-/* Bounds on the text: libyaml needs seconds for thousands of brackets. */
+/* Limits of the text: libyaml needs seconds for thousands of brackets. */
 #define CONFIG_NODE_TEXT_MAX (64 * 1024) /* bytes */
 #define CONFIG_NODE_DEPTH_MAX 8
 
@@ -41,19 +41,19 @@ struct config_node {
 	char *key;		   /* NULL in a list and at the root */
 	char *text;   /* of a scalar, without NUL inside; else NULL */
 	size_t count; /* of children */
-	struct config_faults *faults; /* take those of this node */
+	struct config_faults *faults; /* receives the faults of this node */
 	struct config_node *parent;
 	struct config_node *first; /* child */
 	struct config_node *last;  /* child */
 	struct config_node *next;  /* sibling */
-	struct config_node *chain; /* every other node, from the root on */
+	struct config_node *chain; /* links all nodes, from the root on */
 };
 
 /*
- * Parses a text.  Returns false if it could not understand all of it; the
- * faults say why.  After a fault that leaves the rest readable (a duplicate
- * key) it goes on.  An empty text gives *root = NULL.  The caller frees *root
- * in either case.
+ * Parses a text.  Returns false if it could not parse all of it; the faults say
+ * why.  After a fault that leaves the rest readable (a duplicate key) it
+ * continues.  An empty text sets *root = NULL.  The caller frees *root in
+ * either case.
  */
 bool config_node_parse(struct config_node **root, const char *text,
     size_t length, struct config_faults *faults)
@@ -65,7 +65,7 @@ void config_node_free(struct config_node *root);
 const struct config_node *config_node_child(
     const struct config_node *node, const char *key);
 
-/* Is there no value: only `key:`, or null? */
+/* Is the value missing: only `key:`, or null? */
 bool config_node_is_empty(const struct config_node *node);
 
 /*

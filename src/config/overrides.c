@@ -1,6 +1,6 @@
 /*
- * Puts settings of the command line into the tree of the file, in place of what
- * the file says, so that one loader reads, checks and refuses both.
+ * Puts settings of the command line into the tree of the file, in place of
+ * those of the file, so that one loader reads, checks and refuses both.
  *
  * Their place in messages is line 0, and the column is the number of the
  * option: see config_faults_at().
@@ -20,8 +20,8 @@
 struct work {
 	struct config_node *root;
 	struct config_faults *faults;
-	struct config_mark at;	    /* of the present option */
-	struct config_node *listen; /* that options made; NULL: none yet */
+	struct config_mark at;	    /* of the current option */
+	struct config_node *listen; /* made by options; NULL: none yet */
 };
 
 static struct config_node *
@@ -70,7 +70,7 @@ find(const struct config_node *parent, struct span key)
 	return n;
 }
 
-/* Takes a key out of its mapping; the tree goes on to own it. */
+/* Takes a key out of its mapping; the tree still owns it. */
 static void
 drop(struct config_node *parent, struct span key)
 {
@@ -90,7 +90,7 @@ drop(struct config_node *parent, struct span key)
 	parent->count--;
 }
 
-/* The mapping of a section; false: the file has something else there. */
+/* The mapping of a section; the file may have another kind of node there. */
 static struct config_node *
 section_of(struct work *w, struct span name)
 {
@@ -126,8 +126,8 @@ is(struct span word, const char *text)
 }
 
 /*
- * An address is one more place to listen, and what belongs beside an address
- * goes to the place before.
+ * An address is one more listener; a key that belongs to an address applies to
+ * the listener before it.
  */
 static void
 listen_at(

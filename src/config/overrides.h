@@ -11,8 +11,8 @@ struct config_options;
 
 /*
  * Puts the options into the tree of a file, which may be NULL: an empty file.
- * options may be NULL.  Adds a fault for what is no setting at all; the loader
- * finds the others.
+ * options may be NULL.  Adds faults only for options that are not settings; the
+ * loader finds other faults.
  */
 void config_options_apply(struct config_node **root,
     const struct config_options *options, struct config_faults *faults);

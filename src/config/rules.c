@@ -1,6 +1,6 @@
 /*
- * The rules between settings.  A rule is void if a setting that it is about has
- * a fault, which config_draft_fault() sees to.  No rule reads files.
+ * The rules between settings.  A rule does not apply if one of its settings has
+ * a fault; config_draft_fault() ensures that.  No rule reads files.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -51,8 +51,8 @@ mode_name(const struct config *config)
 #define NOT_SENTINEL (~IN(SENTINEL))
 
 static const struct {
-	enum config_field_id id; /* of a text or of an unsigned */
-	unsigned modes;		 /* that refuse it */
+	enum config_field_id id; /* of a text or an unsigned */
+	unsigned modes;		 /* the modes that refuse it */
 	const char *expected;	 /* for a number: why 0 is expected */
 } refused[] = {
 	{ ID(REDIS_MASTER), NOT_SENTINEL, "only with redis.mode sentinel" },
@@ -89,7 +89,7 @@ refuse(const struct config_draft *draft, enum config_field_id id,
 	}
 }
 
-/* What some modes need. */
+/* Settings that some modes require. */
 
 static const struct {
 	size_t min;
@@ -103,7 +103,7 @@ static const struct {
 	[CONFIG_MODE_QUORUM] = { 3, 9, "3 to 9" },
 };
 
-/* What follows from the default mode is no fault of who forgot the mode. */
+/* A conflict with the default mode is no fault if the mode was forgotten. */
 static bool
 lacks_mode(const struct config_draft *draft)
 {
@@ -138,7 +138,7 @@ check_mode(const struct config_draft *draft)
 	for (i = 0; i < COUNT(refused) && !lacks_mode(draft); i++)
 		if ((refused[i].modes & mode) != 0)
 			refuse(draft, refused[i].id, refused[i].expected);
-	/* Safety rests on it, so it must be given: no default will do. */
+	/* Safety depends on it, so it must be given: no default is safe. */
 	if (draft->given[ID(REDIS_REPLICAS)] == NULL &&
 	    (mode & (IN(SENTINEL) | IN(CLUSTER))) != 0)
 		config_draft_fault(draft, ID(REDIS_REPLICAS), ID(REDIS_MODE),
@@ -181,7 +181,8 @@ check_tls(const struct config_draft *draft)
 }
 
 /*
- * Refuses certificates without TLS: someone believes the traffic is encrypted.
+ * Refuses certificates without TLS: the author believes that traffic is
+ * encrypted.
  */
 static void
 check_no_tls(const struct config_draft *draft)

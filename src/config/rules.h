@@ -14,7 +14,7 @@ struct config_node;
 
 /*
  * A configuration while it is loaded: the values, where they were given, and
- * which of them are unusable.  It lives on the loader's stack and owns nothing.
+ * which of them are invalid.  It is on the loader's stack and owns nothing.
  */
 struct config_draft {
 	struct config *config;
@@ -25,8 +25,8 @@ struct config_draft {
 
 /*
  * Adds a fault of a setting at the place of its value; if it was not given, at
- * that of `beside`, the setting that asks for it.  Adds none if one of the two
- * has a fault already: then its value is not what was meant.
+ * the place of `beside`, the setting that requires it.  Adds none if one of the
+ * two has a fault already: then its value is not the intended one.
  */
 void config_draft_fault(const struct config_draft *draft,
     enum config_field_id id, enum config_field_id beside, const char *fmt, ...)

@@ -1,6 +1,6 @@
 /*
- * The type of resp.scripts: texts of lock libraries, each by its sha1, and what
- * they are to mean.
+ * The type of resp.scripts: texts of lock libraries, each with its sha1 and its
+ * meaning.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 

@@ -70,7 +70,7 @@ duration_parse(const char *text, int64_t *value)
 {
 	if (parse_duration(text, strlen(text), value))
 		return NULL;
-	/* What is expected says what the units are. */
+	/* The expected value in the message mentions the units. */
 	return text[0] != '\0' && text[strspn(text, DIGITS)] == '\0'
 		   ? "has no unit"
 		   : parse_duration_why(text, strlen(text));
@@ -94,7 +94,7 @@ warm_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
 		parse_duration_text(buf, value);
 }
 
-/* A number of bytes: with a unit, or, if it is bare, perhaps without. */
+/* A number of bytes: with a unit; without one if the type is bare. */
 static const char *
 any_size_parse(const char *text, bool bare, int64_t *value)
 {
@@ -133,7 +133,7 @@ bytes_parse(const char *text, int64_t *value)
 	return any_size_parse(text, true, value);
 }
 
-/* Writes it in the largest unit without a remainder; 0 needs no unit. */
+/* Writes the size in the largest unit without a remainder; 0 needs no unit. */
 static void
 size_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
 {
@@ -147,7 +147,7 @@ size_format(char buf[CONFIG_NUMBER_SIZE], int64_t value)
 
 /* Text. */
 
-/* Has it control characters of ASCII, or of Latin-1 (C2 80 to C2 9F)? */
+/* Has the text control characters of ASCII, or of Latin-1 (C2 80 to C2 9F)? */
 static const char *
 string_check(const char *text)
 {

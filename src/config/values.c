@@ -1,11 +1,10 @@
 /*
- * Operations on values of any type: reading one from a node, and comparing,
- * taking over, freeing and writing it.  This file owns nothing: values live in
- * struct config.
+ * Operations on values of any type: read from a node, compare, take over, free
+ * and write.  This file owns nothing: values are in struct config.
  *
- * Functions for lists and mappings call those for their parts, and so
- * themselves; the tables of types, which do not contain themselves, say how
- * deep.
+ * Functions for lists and mappings call the functions for their parts, and so
+ * themselves; the depth is limited by the tables of types, which do not contain
+ * themselves.
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
@@ -59,7 +58,7 @@ list_in(const void *slot)
 	return list;
 }
 
-/* Returns the place of an item. */
+/* Returns the address of an item. */
 static void *
 item_at(
     const struct config_list *list, const struct config_field *item, size_t i)
@@ -97,7 +96,7 @@ config_value_take(const struct config_field *field, void *to, void *from)
 
 	assert(field->type->kind != CONFIG_ADDRESS);
 	if (field->type->kind >= CONFIG_LIST) {
-		/* Nothing in a mapping points into it. */
+		/* A mapping contains no pointer into itself. */
 		held = xmalloc(size);
 		memcpy(held, to, size);
 		memcpy(to, from, size);
@@ -115,8 +114,7 @@ config_value_take(const struct config_field *field, void *to, void *from)
 /* Writing. */
 
 /*
- * Characters that JSON leaves alone, but YAML refuses or takes for the end of a
- * line.
+ * Characters that JSON leaves alone, but YAML refuses or takes for a line end.
  */
 static const char *const not_yaml[][2] = {
 	{ "\xe2\x80\xa8", "\\u2028" },
@@ -202,7 +200,7 @@ write_keys(const struct config_type *type, const char *value, int indent,
 	}
 }
 
-/* Writes an item after "- ", which stands in place of its indentation. */
+/* Writes an item after "- ", which replaces its indentation. */
 static void
 write_item(const struct config_field *item, const void *value, int indent,
     bool reveal, struct buf *out)
@@ -317,7 +315,7 @@ list_choices(const char *const *choices, struct buf *out)
 	}
 }
 
-/* Writes what the value should be, with the bounds in place of < and >. */
+/* Writes the expected value, with the bounds in place of < and >. */
 static void
 write_expected(
     const struct config_field *field, const char *expected, struct buf *out)
@@ -336,7 +334,7 @@ write_expected(
 	buf_adds(out, expected);
 }
 
-/* Adds what was meant where a value is near one of the choices. */
+/* Adds a suggestion if a value is near one of the choices. */
 static void
 suggest_choice(
     const char *const *choices, const struct config_node *node, struct buf *out)
@@ -454,7 +452,7 @@ is_same(const struct config_type *type, const void *a, const void *b)
 
 	if (type->kind == CONFIG_MAPPING)
 		type = type->keys[0].type;
-	/* Port 0 is a new one each time; an address with a fault has it. */
+	/* Port 0 is a new one each time; an address with a fault has port 0. */
 	if (type->kind == CONFIG_ADDRESS)
 		return (address->path != NULL || address->port != 0) &&
 		       address_same(a, b);
@@ -480,7 +478,7 @@ fault_twice(const struct config_type *type, const struct config_node *node,
 		    "the same %s is given twice, expected once", type->noun);
 }
 
-/* Checks that no item is there twice. */
+/* Checks that no item occurs twice. */
 static bool
 check_twice(const struct config_type *type, const struct config_list *list,
     const struct config_node *node)
@@ -540,7 +538,7 @@ find_key(const struct config_type *type, const char *name)
 	return NULL;
 }
 
-/* Checks that the keys are there without which the others mean nothing. */
+/* Checks that the required keys are given. */
 static bool
 check_required(const struct config_type *type, const struct config_node *node)
 {
@@ -590,7 +588,7 @@ set_mapping(const struct config_field *field, const struct config_node *node,
 
 	if (type->absent != NULL)
 		*(bool *)slot = true;
-	/* Texts that are not given are "". */
+	/* Texts that are not given become "". */
 	for (i = 0; i < type->nkeys; i++)
 		if (type->keys[i].type->kind == CONFIG_TEXT)
 			*(char **)(value + type->keys[i].offset) = xstrdup("");

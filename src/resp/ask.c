@@ -1,7 +1,7 @@
 /*
- * From the words of SET, DEL, GET, PEXPIRE and their like to what the broker
- * asks of the core.  An option that has no meaning for a lock is refused, never
- * taken for something else.
+ * Turns the words of SET, DEL, GET, PEXPIRE and the like into requests to the
+ * core.  An option that has no meaning for a lock is refused, never taken for
+ * something else.
  */
 #include "config.h"
 
@@ -39,8 +39,8 @@ ask_refuse(struct buf *why, const char *what)
 	return false;
 }
 
-/* Of PREFIX{NAME}; or PREFIXNAME, if the name has a brace.  0 bytes: it is
- * neither. */
+/* Returns NAME of PREFIX{NAME}; or of PREFIXNAME, if the name has a brace.  0
+ * bytes: the key has neither form. */
 static struct span
 name_behind(struct span key, const char *prefix)
 {
@@ -60,7 +60,7 @@ ask_queue_of(struct span key)
 	return name_behind(key, QUEUE_KEY);
 }
 
-/* To GET the key of a token is how Redisson asks for a fence. */
+/* Redisson asks for a fence by a GET of the key of a token. */
 struct span
 ask_lock_of(enum resp_id id, struct span key)
 {
@@ -116,14 +116,14 @@ ask_number(struct span word, int64_t *n)
 	return true;
 }
 
-/* Limits a time.  A longer one never ends, for all that anybody will see. */
+/* Limits a time.  A longer one is as good as endless. */
 int64_t
 ask_bounded(int64_t ms)
 {
 	return ms > TOKEN_MS_MAX ? TOKEN_MS_MAX : ms;
 }
 
-/* The time of an extension that sets a new end: one that is over ends the
+/* The time of an extension that sets a new end: an end in the past ends the
  * hold. */
 int64_t
 ask_until(int64_t ms)
@@ -141,7 +141,7 @@ struct set {
 	struct span old; /* IFEQ */
 	bool get;
 	struct span bound; /* EX, PX, EXAT or PXAT; of 0 bytes: none ... */
-	struct span time;  /* ... and the number behind it */
+	struct span time;  /* ... and its number */
 	int64_t ttl_ms;
 };
 
@@ -154,7 +154,7 @@ set_when(struct set *s, enum set_when when, struct buf *why)
 	return true;
 }
 
-/* Takes one of them, perhaps twice: the last one counts. */
+/* Takes one of these options, perhaps twice: the last one counts. */
 static bool
 set_bound(struct set *s, struct span word, struct span number, struct buf *why)
 {
@@ -167,7 +167,7 @@ set_bound(struct set *s, struct span word, struct span number, struct buf *why)
 	return true;
 }
 
-/* EX, PX: for how long; EXAT, PXAT: until when. */
+/* EX, PX: a duration; EXAT, PXAT: a time of day. */
 static bool
 set_ttl(struct set *s, int64_t clock_ms, struct buf *why)
 {
@@ -184,8 +184,8 @@ set_ttl(struct set *s, int64_t clock_ms, struct buf *why)
 	if (s->bound.n == 2 && n > INT64_MAX - clock_ms)
 		return ask_refuse(why, "invalid expire time in 'set' command");
 	/*
-	 * If the time is over already, Redis answers OK and the key expires at
-	 * once.
+	 * If the time has passed already, Redis answers OK and the key expires
+	 * at once.
 	 */
 	if (s->bound.n == 4)
 		n = n - clock_ms > 0 ? n - clock_ms : 1;
@@ -200,7 +200,7 @@ is_bound(struct span word)
 	       says(word, "PXAT");
 }
 
-/* Takes an option, and perhaps the word after it. */
+/* Takes an option, and perhaps its argument. */
 static bool
 set_option(struct set *s, const struct span *words, unsigned left,
     unsigned *taken, struct buf *why)
@@ -352,7 +352,7 @@ parse_persist(struct ask *a)
 	return true;
 }
 
-/* DEL and its like. */
+/* DEL and the like. */
 
 static bool
 parse_release(
@@ -397,8 +397,8 @@ parse_fence(struct ask *a, struct span token, struct buf *why)
 }
 
 /*
- * BLPOP lock-signal:NAME of python-redis-lock, which waits so for lock:NAME.
- * Redis takes fractions of seconds.
+ * BLPOP lock-signal:NAME, by which python-redis-lock waits for lock:NAME. Redis
+ * takes fractions of seconds.
  */
 
 static bool
@@ -428,7 +428,7 @@ parse_timeout(struct span word, int64_t *ms, struct buf *why)
 	return true;
 }
 
-/* The broker knows the command only as the library sends it. */
+/* The broker supports the command only in the form that the library sends. */
 static bool
 unknown(const struct span *words, unsigned nwords, struct buf *why)
 {
@@ -438,8 +438,8 @@ unknown(const struct span *words, unsigned nwords, struct buf *why)
 }
 
 /*
- * The token is a field of the hash that a lock of Redisson is in Redis:
- * CLIENT:THREAD.  Other hashes are no locks.
+ * In Redis, a lock of Redisson is a hash, and its token is a field of it:
+ * CLIENT:THREAD.  Other hashes are not locks.
  */
 static bool
 parse_field(struct ask *a, enum ask_form form, const struct span *words,

@@ -1,5 +1,5 @@
 /*
- * Commands of Redis on keys (lockbroker-resp(7)), read as requests about a
+ * Commands of Redis on keys (lockbroker-resp(7)), parsed into requests about a
  * token hold: what the broker asks of the core, and how it writes the answer.
  *
  * Nothing is allocated or kept: names and tokens point into the request.
@@ -21,21 +21,21 @@
 enum ask_form {
 	ASK_OK_OR_NIL,	  /* +OK, or nil */
 	ASK_ONE_OR_ZERO,  /* 1, or 0 */
-	ASK_COUNT,	  /* of how many names it was done; 0 */
-	ASK_OLD_OR_NIL,	  /* the token that is in the way, or nil */
+	ASK_COUNT,	  /* for how many names it was done; 0 */
+	ASK_OLD_OR_NIL,	  /* the token that holds it already, or nil */
 	ASK_TOKEN_OR_NIL, /* the token, or nil */
 	ASK_TYPE,	  /* +string, or +none */
 	ASK_LENGTH,	  /* of the token; 0 */
-	ASK_LEFT_MS,	  /* -1: no bound; -2: free */
+	ASK_LEFT_MS,	  /* -1: no end; -2: free */
 	ASK_LEFT_S,	  /* the same, in seconds */
 	ASK_FENCE,	  /* if the token is the one in `token`; else nil */
-	ASK_FENCE_NOW,	  /* of whatever is held, as a string; nil */
+	ASK_FENCE_NOW,	  /* of any hold, as a string; nil */
 	/* Of scripts. */
 	ASK_ONE_ZERO_GONE,	   /* 1; 0: another's; -1: free */
 	ASK_ONE_ZERO_OTHERS,	   /* 1; 0: free; -1: another's */
 	ASK_ONE_GONE_OTHERS,	   /* 1; -1: free; -2: another's */
 	ASK_ZERO_OR_ONE,	   /* 0 done; 1 not */
-	ASK_ZERO_ONE_TWO,	   /* 0 done; 1 another's; 2 without a bound */
+	ASK_ZERO_ONE_TWO,	   /* 0 done; 1 another's; 2 without an end */
 	ASK_OK_OR_ZERO,		   /* +OK, or 0 */
 	ASK_OK_OR_ERROR,	   /* +OK, or the error ERROR */
 	ASK_ONE_OK_ERROR,	   /* 1; +OK: free; the error: another's */
@@ -44,41 +44,42 @@ enum ask_form {
 	ASK_LEFT_OR_NIL,	   /* ms; nil: another's */
 	ASK_LEFT_OR_NO_TIME,	   /* ms; -3: another's */
 	ASK_LEFT_S_OR_ERROR,	   /* seconds; the error */
-	ASK_LEFT_OR_ZERO,	   /* ms, if any are left; 0 */
+	ASK_LEFT_OR_ZERO,	   /* ms, if any are left; otherwise 0 */
 	ASK_ONE_OK_NIL,		   /* 1: extended; +OK: taken; nil */
 	ASK_OK_OK_NIL,		   /* OK, a string: extended; +OK: taken; nil */
-	ASK_ONE,		   /* 1, whatever is held */
+	ASK_ONE,		   /* 1, for any hold */
 	ASK_ONE_OR_NIL,		   /* 1, or nil */
 	ASK_ONE_IF_MINE,   /* 1, if the token is the one in `token`; nil */
-	ASK_NIL,	   /* nil, whatever was done */
-	ASK_NIL_OR_LEFT,   /* nil done; else ms, at least 1 */
-	ASK_NIL_OR_ONE,	   /* nil done; else 1 */
-	ASK_FENCE_OR_LEFT, /* [-1, fence] done; else [ms, -1] */
-	ASK_DEPTH_LEFT,	   /* 1: released; 0: a depth is left; nil */
+	ASK_NIL,	   /* nil in any case */
+	ASK_NIL_OR_LEFT,   /* nil done; otherwise ms, at least 1 */
+	ASK_NIL_OR_ONE,	   /* nil done; otherwise 1 */
+	ASK_FENCE_OR_LEFT, /* [-1, fence] done; otherwise [ms, -1] */
+	ASK_DEPTH_LEFT,	   /* 1: released; 0: some depth is left; nil */
 	ASK_DEPTH_OR_GONE, /* the same; 1: free */
-	ASK_HAS_DEPTH,	   /* 1: `token` has it, and it is counted; 0 */
-	ASK_DEPTH,	   /* the depth of that, as a string; nil */
+	ASK_HAS_DEPTH,	   /* 1: `token` holds it, with a depth; 0 */
+	ASK_DEPTH,	   /* the depth of that hold, as a string; nil */
 	ASK_SIGNAL	   /* [`token`, "1"], or a nil array */
 };
 
-/* How a script finds its names: each is free, each is its token's, or else. */
+/* Who holds a script's names: no token, its own token, or another. */
 enum ask_found { ASK_FREE = 1, ASK_MINE = 2, ASK_OTHERS = 4 };
 
 /*
- * A script looks who has its names before it uses the number of their end.  If
- * that is no time to come, the broker asks who has them, or ends what a time
- * that is over ends, and answers with the error only where the script would
- * come so far.  With nothing but zeros, nothing is wrong.
+ * A script checks who holds its names before it uses its number, which sets
+ * their end.  If the number gives no future time, the broker only asks who
+ * holds the names, or ends the hold if the time has passed, and answers with
+ * the error only where the script would get that far.  All zeros: nothing is
+ * wrong.
  */
 struct ask_wrong {
 	unsigned where;	    /* ask_found: the error is the answer */
-	unsigned over;	    /* ask_found: taken, and over at once: DONE */
+	unsigned over;	    /* ask_found: taken, and expired at once: DONE */
 	const char *error;  /* static */
-	const char *behind; /* static; the answer where all has been done, which
-			       is before the script comes to the number */
-	bool if_bound;	    /* MINE: only if the hold has a bound */
-	bool asks;	    /* a QUERY; else the request changes something */
-	bool all;	    /* a QUERY: if one is not the token's, none is */
+	const char *behind; /* static; the answer if everything before the
+			     * script's use of the number has been done */
+	bool if_bound;	    /* MINE: only if the hold has an end */
+	bool asks;	    /* a QUERY; otherwise it changes something */
+	bool all;	    /* a QUERY: unless all are the token's, none is */
 	unsigned nnames;
 };
 
@@ -87,29 +88,29 @@ struct ask {
 	struct token_request rq; /* all but ref and park_ms */
 	struct core_name names[CORE_NAMES_MAX];
 	enum ask_form form;
-	struct span token; /* the token that an answer is compared with */
+	struct span token; /* the token to compare an answer with */
 	struct ask_wrong wrong;
 	bool hears;	   /* its program may listen for the release */
 	bool fair;	   /* of Redisson's getFairLock() */
-	bool repeats;	   /* a client told TRYAGAIN asks again by itself */
+	bool repeats;	   /* a client repeats the request after TRYAGAIN */
 	struct span latch; /* see SCRIPT_FLAG_LATCH; of 0 bytes: none */
 	bool looks;	   /* extends only if least_ms are left */
 	int64_t least_ms;
-	int64_t latch_ms;	       /* 0: the answer is not kept */
+	int64_t latch_ms;	       /* 0: the answer is not remembered */
 	char made[NAME_MAX_BYTES + 1]; /* a name that is not in the request */
 };
 
-/* Returns the name of the lock that a key of the command means: nearly always
- * the same. */
+/* Returns the lock name that a key of the command stands for: nearly always the
+ * same. */
 struct span ask_lock_of(enum resp_id id, struct span key);
 
 /* Returns the name of the lock whose queue Redisson keeps under the key; of 0
- * bytes: it is no such key. */
+ * bytes: there is none. */
 struct span ask_queue_of(struct span key);
 
 /*
- * Takes the words of the command `id`.  On false, `why` has an error, in the
- * words of Redis if Redis has that error.  Times of the day count from
+ * Parses the words of the command `id`.  On false, `why` has an error, in the
+ * words of Redis if Redis has that error.  Times of day are relative to
  * `clock_ms`.
  */
 bool ask_parse(struct ask *a, enum resp_id id, const struct span *words,
@@ -127,23 +128,23 @@ int64_t ask_bounded(int64_t ms);
 int64_t ask_until(int64_t ms);
 
 /*
- * Writes the answer.  `token` is that of the result, `mine` that of the
+ * Writes the answer.  `token` is the token of the result, `mine` that of the
  * request.
  */
 void ask_write(const struct token_result *t, struct span token,
     enum ask_form form, struct span mine, bool three, struct buf *out);
 
 /*
- * The answer to what was asked instead becomes that to the script; returns the
- * error if that is the answer, else NULL.
+ * Turns the answer to the request that was sent instead into the answer to the
+ * script; returns the error if that is the answer, otherwise NULL.
  */
 const char *ask_error(struct token_result *t, const struct ask_wrong *wrong)
     __attribute__((warn_unused_result));
 
 #define ASK_LATCH_MAX 512 /* bytes */
 
-/* How long a client whose form has LEFT sleeps at most, before it comes again
- * by itself. */
+/* The maximum time that a client whose form has LEFT sleeps before it asks
+ * again by itself. */
 #define ASK_SLEEP_MS 500
 #define ASK_LISTEN_MS 2000 /* if a message wakes it */
 

@@ -1,6 +1,6 @@
 /*
- * How the core's result for a token hold is written, in the form that each
- * command and script has.
+ * Writes the core's result for a token hold, in the form of each command and
+ * script.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@ visible(const struct token_result *t, struct span token)
 	return t->kind == TOKEN_HELD && !t->own ? others : token;
 }
 
-/* A hold that is counted is a hash, and no string. */
+/* A hold with a depth is a hash, not a string. */
 static void
 write_token(const struct token_result *t, struct span token, bool three,
     struct buf *out)
@@ -103,7 +103,7 @@ write_depth(
 		resp_null(out, three);
 }
 
-/* Of a key that Redis would count up in. */
+/* For a key whose value Redis would increment. */
 static void
 write_fence(const struct token_result *t, bool three, struct buf *out)
 {
@@ -116,7 +116,7 @@ write_fence(const struct token_result *t, bool three, struct buf *out)
 		resp_null(out, three);
 }
 
-/* How much is left.  Returns false if the form is none of these. */
+/* The remaining time.  Returns false if the form is none of these. */
 static bool
 write_left(const struct token_result *t, enum ask_form form, bool mine,
     bool three, struct buf *out)
@@ -251,8 +251,8 @@ write_odd(const struct token_result *t, enum ask_form form, struct buf *out)
 }
 
 /*
- * Answers to Redisson.  Who is refused sleeps for so long, unless it is told to
- * come: -1 would be for ever, and 0 not at all.
+ * Answers to Redisson.  A client that is refused sleeps for this time, unless a
+ * message wakes it: -1 would be for ever, and 0 not at all.
  */
 static int64_t
 sleep_ms(const struct token_result *t)

@@ -1,6 +1,4 @@
-/*
- * The table of commands, and how the words of a request find a row.
- */
+/* The table of commands, and the search for the row of a request. */
 #include "config.h"
 
 #include <assert.h>
@@ -10,7 +8,7 @@
 #include "base/text.h"
 #include "resp/commands.h"
 
-/* As much as Redis quotes of a command that it does not know. */
+/* The maximum length that Redis quotes of an unknown command. */
 #define QUOTE_BYTES_MAX 128
 
 #define F(x) RESP_FLAG_##x
@@ -23,7 +21,7 @@ const struct resp_row resp_rows[RESP_MAX] = {
 };
 #undef F
 
-/* Is `word` the first `n` bytes of a row, in any case? */
+/* Is `word` equal to the first `n` bytes of a row, in any case? */
 static bool
 is_word(struct span word, const char *row, size_t n)
 {
@@ -67,7 +65,7 @@ find_sub(enum resp_id of, struct span word)
 	return RESP_MAX;
 }
 
-/* Cleans the word: the text must go on behind a byte that is 0. */
+/* Cleans the word: the text must continue after a byte that is 0. */
 static void
 quote(struct buf *why, struct span word, size_t max)
 {

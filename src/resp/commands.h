@@ -1,6 +1,6 @@
 /*
  * The commands of Redis that the broker answers: the rows of commands.def as a
- * table, and how a command is found in it.
+ * table, and the search for a command in it.
  */
 #ifndef LOCKBROKER_RESP_COMMANDS_H
 #define LOCKBROKER_RESP_COMMANDS_H
@@ -44,7 +44,7 @@ extern const struct resp_row resp_rows[RESP_MAX];
 enum resp_id resp_find(
     const struct span *words, unsigned nwords, struct buf *why);
 
-/* Writes the error of Redis to a command that it does not know, but its ERR. */
+/* Writes the error of Redis for an unknown command, without its ERR. */
 void resp_unknown(const struct span *words, unsigned nwords, struct buf *why);
 
 /*

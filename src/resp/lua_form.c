@@ -1,11 +1,12 @@
 /*
- * The normal form is made of words: a text is read (lua_words.h), rewritten by
- * steps that each keep its meaning, and written with a space behind each word.
+ * The normal form consists of words: a script is read (lua_words.h), rewritten
+ * by steps that each keep its meaning, and written with a space after each
+ * word.
  *
- * A step may look at few words only, because a form counts where it equals one
- * of the table of scripts: where a step would change the meaning of an odd text
- * (a name that is declared again, a field of that name), it makes a text that
- * is no Lua, and so is none of these.
+ * A step may look at only a few words, because a form matters only if it equals
+ * one in the table of scripts: if a step would change the meaning of an odd
+ * script (a name that is declared again, a field of that name), the result is
+ * not Lua, and so equals none of them.
  */
 #include "config.h"
 
@@ -27,7 +28,7 @@ same(const struct lua_word *a, const struct lua_word *b)
 
 /* Rewriting. */
 
-/* Puts `n` words in the place of `old` words.  They are not in the array. */
+/* Replaces `old` words by `n` words, which are not in the array. */
 static bool
 replace(struct words *w, unsigned at, unsigned old, const struct lua_word *with,
     unsigned n)
@@ -101,13 +102,13 @@ put_in_local(struct words *w)
 	    !same(&w->v[close + 2], &w->v[1]) ||
 	    !words_is(w, close + 3, "==") || count(w, &w->v[1]) != 2)
 		return;
-	/* `local value =` becomes `if`; `if value` goes. */
+	/* `local value =` becomes `if`; `if value` is removed. */
 	(void)replace(w, close + 1, 2, NULL, 0);
 	w->v[2] = (struct lua_word){ LUA_NAME, { "if", 2 }, false };
 	(void)replace(w, 0, 2, NULL, 0);
 }
 
-/* Returns where the word is, from `i` on; n if nowhere. */
+/* Returns the index of the word, from `i` on; n if it is missing. */
 static unsigned
 find(const struct words *w, unsigned i, const char *text)
 {
@@ -116,7 +117,7 @@ find(const struct words *w, unsigned i, const char *text)
 	return i;
 }
 
-/* Is there one `if`, of which no branch has blocks in it? */
+/* Is there exactly one `if`, without blocks in its branches? */
 static bool
 is_flat(const struct words *w)
 {
@@ -136,7 +137,7 @@ is_flat(const struct words *w)
 }
 
 /* `if ... then ... return X end return Y`: a branch without blocks that returns
- * ends with that. */
+ * must end with the return. */
 static bool
 put_in_else(struct words *w)
 {

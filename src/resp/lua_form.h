@@ -1,6 +1,6 @@
 /*
- * The normal form of a text in Lua: texts of one form do the same.  It sees
- * through
+ * The normal form of a Lua script: scripts with the same form do the same.  It
+ * ignores
  *
  * - layout, comments, semicolons and the kind of quotes;
  * - the case of the name of a command, and `unlink` for `del`;
@@ -8,7 +8,7 @@
  *   only use is the first word of the condition that follows;
  * - `end return X` for `else return X end`, and `nil`, or nothing, for `false`.
  *
- * Names, numbers and other strings count as they are written.
+ * Names, numbers and other strings are compared as written.
  */
 #ifndef LOCKBROKER_RESP_LUA_FORM_H
 #define LOCKBROKER_RESP_LUA_FORM_H
@@ -18,9 +18,9 @@
 #include "base/buf.h"
 #include "base/span.h"
 
-/* Adds the form of the text.  Returns false, and may have added a part, if the
- * text has what the form cannot surely tell: an escape, a long string, what is
- * no Lua, or too many words. */
+/* Adds the form of the script.  Returns false, and may have added a part, if
+ * the script contains something of which the form is not certain: an escape, a
+ * long string, text that is not Lua, or too many words. */
 bool lua_form(struct buf *out, struct span text)
     __attribute__((warn_unused_result));
 

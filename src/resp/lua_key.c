@@ -1,7 +1,7 @@
 /*
- * Commands of Redis on the key of a lock, each with what it does and returns in
- * a state of the key.  What does nothing but to read a number, and err if that is
- * none, is written with a question mark.
+ * Commands of Redis on the key of a lock: what each does and returns in a state
+ * of the key.  A command that only reads a number, with an error if it is not
+ * one, is written with a question mark.
  */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 #include "resp/lua_machine.h"
 
 struct call {
-	const struct lua_value *v; /* behind the key */
+	const struct lua_value *v; /* the words after the key */
 	unsigned n;
 	bool careful;
 };
@@ -49,9 +49,9 @@ has_end(const struct lua_machine *m)
 	return m->state == LUA_HELD || m->state == LUA_OTHERS;
 }
 
-/* Writes a number that a command uses, or (`mark`) only reads.  A number of
- * Lua's, and one of Redis', are not the same: a text has one kind.  An error that
- * Lua could go on with would be another meaning. */
+/* Writes a number that a command uses or (`mark`) only reads.  Numbers read by
+ * Lua and by Redis differ: a script has one kind only.  An error after which
+ * Lua could continue would be another meaning. */
 static void
 write_number(struct lua_machine *m, const struct call *call, const char *what,
     bool mark, const struct lua_value *n)
@@ -220,7 +220,7 @@ setex(struct lua_machine *m, const struct call *call)
 
 static const struct command {
 	const char *word;
-	unsigned least, most; /* words behind the key */
+	unsigned least, most; /* number of words after the key */
 	struct lua_value (*run)(struct lua_machine *m, const struct call *call);
 } commands[] = {
 	{ "GET", 0, 0, get },

@@ -1,6 +1,6 @@
 /*
- * What both parts of a text that is gone through need: to know no more, and to
- * find out which of its arguments is the token.
+ * Functions for both parts of an abstract run: to give up certainty, and to
+ * find out which of the arguments is the token.
  */
 #include "config.h"
 

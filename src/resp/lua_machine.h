@@ -1,6 +1,6 @@
 /*
- * The parts of lua_meaning.c and lua_key.c: a text that is gone through, with
- * values of which only some is known.
+ * The common parts of lua_meaning.c and lua_key.c: an abstract run of a script,
+ * in which only some values are known.
  */
 #ifndef LOCKBROKER_RESP_LUA_MACHINE_H
 #define LOCKBROKER_RESP_LUA_MACHINE_H
@@ -22,7 +22,7 @@ enum lua_state {
 	LUA_OTHERS_FOR_EVER,
 	LUA_FREE,
 	LUA_STATES,
-	LUA_OVER /* perhaps: PEXPIRE may have ended it */
+	LUA_OVER /* perhaps held: PEXPIRE may have ended it */
 };
 
 enum lua_value_kind {
@@ -33,10 +33,10 @@ enum lua_value_kind {
 	LUA_TEXT,
 	LUA_ARGUMENT, /* KEYS[n], ARGV[n]: a string of any bytes */
 	LUA_COMPUTED, /* the number that Lua reads in an argument; or nil */
-	LUA_SUM,      /* that, added to LUA_LEFT */
+	LUA_SUM,      /* a COMPUTED, added to LUA_LEFT */
 	LUA_LEFT,     /* ms until the end, at least 0 */
 	LUA_LEFT_S,
-	LUA_VALUE, /* of the key, if anybody has it */
+	LUA_VALUE, /* of the key, if it is held */
 	LUA_OK	   /* what SET returns */
 };
 
@@ -53,10 +53,10 @@ struct lua_machine {
 	unsigned at;
 	unsigned depth;
 	enum lua_state state;
-	bool sure;     /* else it has no meaning */
-	bool skips;    /* it goes through what is not carried out */
-	bool returned; /* and so for the rest */
-	bool direct;   /* an error would be returned, too */
+	bool sure;     /* otherwise it has no meaning */
+	bool skips;    /* reads text that is not executed */
+	bool returned; /* ... nor is the rest, after a return */
+	bool direct;   /* an error would be returned as well */
 	bool computes; /* Lua has read the number */
 	bool plain;    /* Redis reads it */
 	bool has_token;
@@ -69,16 +69,16 @@ struct lua_machine {
 	unsigned nlocals;
 };
 
-/* Nothing is sure from now on.  Returns NIL. */
+/* Nothing is certain from now on.  Returns NIL. */
 struct lua_value lua_unsure(struct lua_machine *m);
 
-/* A value is compared with the token: may it be that one? */
+/* A value is compared with the token: can it be the token? */
 bool lua_is_token(struct lua_machine *m, const struct lua_value *v);
 
 void lua_write_argument(struct buf *out, const struct lua_value *v);
 
-/* Carries out a command, and writes what it does.  `careful`: its errors would
- * be values. */
+/* Executes a command, and writes what it does.  `careful`: its errors would be
+ * values. */
 struct lua_value lua_command(struct lua_machine *m,
     const struct lua_value *words, unsigned n, bool careful);
 

@@ -1,9 +1,10 @@
 /*
- * Goes through a text as Lua would, once for each state of the key.  What is not
- * carried out in a state is read all the same, so that the whole text is known.
+ * Runs through a script as Lua would, once for each state of the key.  Text
+ * that is not executed in a state is read all the same, so that the whole
+ * script is checked.
  *
- * In doubt, nothing is sure: a value that may be this or that is never compared,
- * and a word that is not expected ends everything.
+ * In doubt, nothing is certain: a value with alternatives is never compared,
+ * and an unexpected word ends everything.
  */
 #include "config.h"
 
@@ -18,7 +19,7 @@ static const struct lua_value nil = { .kind = LUA_NIL };
 static const struct lua_value yes = { .kind = LUA_TRUE };
 static const struct lua_value no = { .kind = LUA_FALSE };
 
-/* No names of locals. */
+/* Words that are not names of locals. */
 static const char *const reserved[] = { "and", "break", "do", "else", "elseif",
 	"end", "false", "for", "function", "if", "in", "local", "nil", "not",
 	"or", "repeat", "return", "then", "true", "until", "while", NULL };
@@ -98,14 +99,14 @@ is_left(const struct lua_value *v)
 	return v->kind == LUA_LEFT || v->kind == LUA_LEFT_S;
 }
 
-/* Not known which. */
+/* A number of unknown value. */
 static bool
 is_number(const struct lua_value *v)
 {
 	return v->kind == LUA_COMPUTED || v->kind == LUA_SUM || is_left(v);
 }
 
-/* Which of the two strings are the same is known only of the key's value. */
+/* Only a comparison of the key's value with the token has a known result. */
 static bool
 same_strings(
     struct lua_machine *m, const struct lua_value *a, const struct lua_value *b)
@@ -137,7 +138,7 @@ equal(
 	return a->kind == b->kind;
 }
 
-/* -1: less; 0: the same; 1: more.  What is left is 0 or more. */
+/* -1: less; 0: equal; 1: more.  The time left is 0 or more. */
 static int
 order(
     struct lua_machine *m, const struct lua_value *a, const struct lua_value *b)
@@ -152,7 +153,10 @@ order(
 	return 0;
 }
 
-/* What is left is less than 0, or not: the one that LUA_LEFT can answer. */
+/*
+ * Is this the comparison of the time left with 0?  It is the only one that
+ * LUA_LEFT can answer.
+ */
 static bool
 is_left_and_zero(const struct lua_value *a, const struct lua_value *b)
 {
@@ -379,7 +383,7 @@ comparison(struct lua_machine *m)
 	return v;
 }
 
-/* `and` (which goes on if it is true), or `or`. */
+/* `and` (which continues if the value is true), or `or`. */
 static struct lua_value
 chain(struct lua_machine *m, const char *word, bool goes_on,
     struct lua_value (*part)(struct lua_machine *m))
@@ -574,7 +578,7 @@ write_result(struct lua_machine *m)
 	buf_adds(m->out, "; ");
 }
 
-/* `#!lua` may stand in front. */
+/* `#!lua` may come first. */
 static bool
 skip_shebang(struct span *text)
 {
@@ -594,7 +598,7 @@ skip_shebang(struct span *text)
 	return true;
 }
 
-/* The first state finds out what the token is. */
+/* The first state shows which argument is the token. */
 static void
 run(struct lua_machine *m, enum lua_state state)
 {

@@ -1,7 +1,7 @@
 /*
- * The words of a text in Lua 5.1 (its manual, 2.1), read as Lua reads them: what
- * looks like a comment in a string is none, and a block comment ends where its
- * brackets close.
+ * The words of a script in Lua 5.1 (its manual, 2.1), read as Lua reads them: a
+ * comment sign in a string begins no comment, and a block comment ends where
+ * its brackets close.
  */
 #include "config.h"
 
@@ -41,8 +41,8 @@ left(const struct lua_reader *r)
 	return (size_t)(r->end - r->p);
 }
 
-/* Skips `[[...]]`, `[=[...]=]`.  Returns false and moves nothing if none
- * begins here; one without an end takes the whole rest, and *open is true. */
+/* Skips `[[...]]`, `[=[...]=]`.  Returns false and moves nothing if none begins
+ * here; one without an end takes the whole rest, and sets *open. */
 static bool
 skip_long(struct lua_reader *r, bool *open)
 {
@@ -72,7 +72,7 @@ skip_long(struct lua_reader *r, bool *open)
 	return true;
 }
 
-/* Skips what is between words.  Returns false if a comment has no end. */
+/* Skips the text between words.  Returns false if a comment has no end. */
 static bool
 skip_space(struct lua_reader *r, bool *on_new_line)
 {
@@ -98,7 +98,7 @@ skip_space(struct lua_reader *r, bool *on_new_line)
 	}
 }
 
-/* What a backslash escapes is skipped, so that it ends no string. */
+/* The byte after a backslash is skipped, so that it cannot end a string. */
 static void
 take_string(struct lua_reader *r, struct lua_word *word)
 {

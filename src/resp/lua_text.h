@@ -1,6 +1,6 @@
 /*
- * The words of a text in Lua 5.1, which is what scripts are written in.  The
- * broker runs none of them: it compares them (resp/scripts.h).
+ * The words of a script in Lua 5.1.  The broker runs no script: it compares
+ * them (resp/scripts.h).
  */
 #ifndef LOCKBROKER_RESP_LUA_TEXT_H
 #define LOCKBROKER_RESP_LUA_TEXT_H
@@ -14,10 +14,10 @@ enum lua_kind {
 	LUA_END,
 	LUA_NAME, /* and keywords */
 	LUA_NUMBER,
-	LUA_STRING, /* in quotes; the text is what is between them */
+	LUA_STRING, /* in quotes; the text is without them */
 	LUA_LONG,   /* a string in long brackets, with them */
 	LUA_SIGN,
-	LUA_WRONG /* no Lua; the rest of the text */
+	LUA_WRONG /* not Lua; the rest of the text */
 };
 
 struct lua_word {
@@ -33,8 +33,8 @@ struct lua_reader {
 /* Reads the next word, and skips comments before it. */
 void lua_next(struct lua_reader *r, struct lua_word *word);
 
-/* Adds the text for people to read: on one line, without comments, strings and
- * long numbers, which may be secrets. */
+/* Adds the script in a form for people: on one line, without comments, strings
+ * and long numbers, which may be secrets. */
 void lua_outline(struct buf *out, struct span text);
 
 #endif

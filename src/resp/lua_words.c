@@ -1,6 +1,6 @@
 /*
- * Reads a text into an array of words, where each semicolon that says nothing is
- * left out.
+ * Reads a script into an array of words, without the semicolons that mean
+ * nothing.
  */
 #include "config.h"
 
@@ -43,7 +43,7 @@ words_is_name(const struct words *w, unsigned i)
 	return i < w->n && w->v[i].kind == LUA_NAME;
 }
 
-/* May an expression, and so a statement, end with this word? */
+/* Can an expression, and so a statement, end with this word? */
 static bool
 may_end(const struct lua_word *word)
 {
@@ -59,7 +59,7 @@ word_has(struct span text, char c)
 	return text.n > 0 && memchr(text.p, c, text.n) != NULL;
 }
 
-/* A string whose bytes are what is written, in quotes of either kind. */
+/* A string that contains exactly the bytes written, in quotes of any kind. */
 static bool
 is_plain(struct span text)
 {
@@ -67,7 +67,7 @@ is_plain(struct span text)
 	       !(word_has(text, '"') && word_has(text, '\''));
 }
 
-/* Lua 5.1 refuses the arguments of a call that begin on another line. */
+/* Lua 5.1 refuses a call whose arguments begin on another line. */
 static bool
 begins_a_line(const struct lua_word *last, const struct lua_word *word)
 {
@@ -79,7 +79,7 @@ begins_a_line(const struct lua_word *last, const struct lua_word *word)
 	return false;
 }
 
-/* May the semicolon between these be left out?  `next` is NULL at the end. */
+/* Can the semicolon between these be left out?  `next` is NULL at the end. */
 static bool
 semicolon_is_nothing(const struct lua_word *last, const struct lua_word *next)
 {
@@ -134,7 +134,7 @@ words_read(struct words *w, struct span text)
 	       semicolon_is_nothing(w->n > 0 ? &w->v[w->n - 1] : NULL, NULL);
 }
 
-/* Returns where the parenthesis that opens at `i` closes; n if nowhere. */
+/* Returns the index of the parenthesis that closes the one at `i`; or n. */
 unsigned
 words_closing(const struct words *w, unsigned i)
 {

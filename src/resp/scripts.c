@@ -1,11 +1,12 @@
 /*
- * Which script a text is, and the texts that the broker remembers.
+ * Recognizes scripts, and remembers some.
  *
- * A text is known by its sha1, which EVALSHA sends, or else by its normal form or
- * its meaning, because libraries and programs write the same in their own ways.
- * These are computed once for a text: the broker keeps the sha1s of some texts with the
- * script that each turned out to be, and the oldest gives way, of a user who has
- * had its share that of the same user.
+ * A script is recognized by its sha1, which EVALSHA sends, or by its normal
+ * form or its meaning, because libraries and programs write the same thing in
+ * their own ways.  Form and meaning are computed once for a text: the broker
+ * keeps the sha1s of some texts with the script that each turned out to be.
+ * The oldest is replaced first; once a user has had its share, the oldest of
+ * that user.
  */
 #include "config.h"
 
@@ -34,7 +35,7 @@ static const char *const normals[SCRIPT_MAX] = {
 #undef TEXT
 };
 
-/* A text that some library sends. */
+/* The text of a script as some library sends it. */
 static const struct text {
 	const char *sha1;
 	enum script_id id;
@@ -48,7 +49,7 @@ static const struct text {
 #undef SCRIPT
 };
 
-/* What programs write themselves.  The sums are computed at the start. */
+/* Scripts that programs write themselves; their sums are computed at start. */
 static const struct form {
 	const char *text;
 	enum script_id id;
@@ -65,7 +66,7 @@ static const struct form {
 #define FORMS (sizeof(forms) / sizeof(forms[0]))
 
 struct known {
-	uint64_t seq; /* 0: nothing is here */
+	uint64_t seq; /* 0: an empty slot */
 	struct sha1 sum;
 	struct sha1 user; /* of its name */
 	enum script_id id;
@@ -75,19 +76,19 @@ struct scripts {
 	struct known known[REMEMBERED_MAX];
 	const struct resp_scripts *more; /* NULL: none */
 	struct sha1 forms[FORMS];
-	uint64_t learnt; /* how many ever were */
+	uint64_t learnt; /* number of texts learnt so far */
 };
 
 /* Known texts. */
 
-/* The tables have digits: one sum becomes digits, rather than each row a sum. */
+/* The tables have digits: one sum becomes digits, not each row a sum. */
 static bool
 same(const char hex[SHA1_HEX_SIZE], const char *row)
 {
 	return row != NULL && strcasecmp(hex, row) == 0;
 }
 
-/* The sum of the normal form.  Returns false if the text has none that is sure. */
+/* The sum of the normal form.  Returns false if no form is certain. */
 static bool
 form_of(struct sha1 *sum, struct span text)
 {
@@ -196,8 +197,8 @@ find(const struct scripts *s, const struct sha1 *sum)
 	return NULL;
 }
 
-/* Returns the place for one more text: one that is empty, or the oldest; if the
- * user has its share, the oldest of its own. */
+/* Returns the slot for one more text: an empty one, or the oldest; once the
+ * user has its share, the oldest of this user. */
 static struct known *
 place_for(struct scripts *s, const struct sha1 *user)
 {

@@ -1,6 +1,4 @@
-/*
- * What a script asks for: its row in the table, and the words behind it.
- */
+/* The request of a script: its row in the table, and its arguments. */
 #include "config.h"
 
 #include <assert.h>
@@ -80,13 +78,13 @@ static const struct script table[SCRIPT_MAX] = {
 #undef TEXT
 #undef F
 
-/* The arguments of a call: ARGV, or the keys behind the first one. */
+/* The arguments of a call: ARGV, or the keys after the first one. */
 struct args {
 	const struct span *v;
 	unsigned n;
 };
 
-/* A fair lock of Redisson is three keys: its own, and those of its queue. */
+/* A fair lock of Redisson has three keys: its own, and two of its queue. */
 static bool
 is_fair(const struct span *keys, int64_t n)
 {
@@ -149,7 +147,7 @@ goes_wrong(struct ask *a, unsigned where, const char *error)
 	a->wrong.where |= where;
 }
 
-/* A number with which Lua computes: perhaps with blanks around it, hexadecimal,
+/* A number that Lua computes with: perhaps with blanks around it, hexadecimal,
  * or with an exponent. */
 static bool
 lua_number(struct span word, double *d)
@@ -165,7 +163,10 @@ lua_number(struct span word, double *d)
 	       end + strspn(end, " \t\n\v\f\r") == text + word.n;
 }
 
-/* Redis must read an integer in what Lua writes: above these with an exponent. */
+/*
+ * Redis must read an integer from the text that Lua writes: above these limits
+ * it has an exponent.
+ */
 static bool
 lua_integer(struct span word, int64_t *n)
 {
@@ -177,8 +178,8 @@ lua_integer(struct span word, int64_t *n)
 	return (double)*n == d;
 }
 
-/* A thread that is refused stands in the queue until a time that Lua computes
- * from two numbers, which stand behind its token. */
+/* A thread that is refused stays in the queue until a time that Lua computes
+ * from two numbers, which follow its token. */
 static void
 take_place(struct ask *a, const struct script *s, const struct args *args)
 {
@@ -191,10 +192,11 @@ take_place(struct ask *a, const struct script *s, const struct args *args)
 }
 
 /*
- * How much of the token counts.  A script that finds a name taken compares
- * string.sub(token, 1, n) with GETRANGE from 0 to n - 1: behind the end of the
- * token, only the same token is the same, and with 0 nothing is.  Below that the
- * two count from other ends, so for tokens of one length nothing is either.
+ * The length of the token that counts.  A script that finds a name taken
+ * compares string.sub(token, 1, n) with GETRANGE from 0 to n - 1: for a length
+ * beyond the end of the token, only the same token matches, and for 0 none
+ * does.  Below 0 the two count from different ends, so for tokens of equal
+ * length none matches either.
  */
 static void
 take_prefix(struct ask *a, struct span word)
@@ -258,8 +260,8 @@ ask_first(struct ask *a)
 	a->rq.bound = TOKEN_REPLACE;
 }
 
-/* The number is none.  An unlock uses it only if a depth is left: it then has a
- * bound that changes nothing. */
+/* The number is not valid.  An unlock uses it only if some depth is left: it
+ * then gets an end that changes nothing. */
 static bool
 wrong_number(
     struct ask *a, const struct script *s, struct buf *why, const char *error)
@@ -277,7 +279,7 @@ wrong_number(
 	return true;
 }
 
-/* A time that is over: PEXPIRE ends a hold by it, and SET refuses it. */
+/* A time in the past: PEXPIRE ends a hold by it, and SET refuses it. */
 static bool
 take_over(struct ask *a, const struct script *s, struct buf *why)
 {
@@ -318,7 +320,7 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	if (!is_number || n > INT64_MAX / s->unit || n < INT64_MIN / s->unit)
 		return wrong_number(a, s, why, NOT_A_NUMBER);
 	n *= s->unit;
-	/* Redis keeps the time of the end, which must be a number, too. */
+	/* Redis stores the time of the end, which must be a number, too. */
 	if (n > INT64_MAX - clock_ms)
 		return wrong_number(
 		    a, s, why, "invalid expire time in this script");
@@ -332,7 +334,7 @@ take_number(struct ask *a, const struct script *s, const struct args *args,
 	return true;
 }
 
-/* In ARGV, from 1. */
+/* The index in ARGV, from 1. */
 static unsigned
 place_of_command(const struct script *s)
 {
@@ -378,11 +380,11 @@ args_needed(const struct script *s)
 }
 
 /*
- * The broker remembers what it answered to such a request under its last key
- * for the time in its last argument: a client that has not heard the answer
- * sends the request again, and must not do twice what it asked for once.  If
- * that is no time to come, the script errs when it has done all else.  Other
- * brokers know by the hold itself which request has given back a level last.
+ * The broker remembers the answer to such a request under its last key for the
+ * time in its last argument: a client that has not got the answer sends the
+ * request again, which must not be carried out twice.  If that time is not in
+ * the future, the script fails after it has done everything else.  Other
+ * brokers see from the hold itself which request released a level last.
  */
 static bool
 take_latch(struct ask *a, const struct script *s, const struct span *keys,
@@ -408,13 +410,13 @@ take_latch(struct ask *a, const struct script *s, const struct span *keys,
 		a->wrong.behind = NO_TIME;
 	else
 		a->latch_ms = ask_bounded(ms);
-	/* That a name is free is an answer like any other. */
+	/* The answer that a name is free is remembered like any other. */
 	if (a->latch_ms == 0 && s->form == ASK_DEPTH_OR_GONE)
 		goes_wrong(a, ASK_FREE, a->wrong.behind);
 	return true;
 }
 
-/* ARGV[2] is how much must be left.  The library checks both numbers. */
+/* ARGV[2] is the minimum time left.  The library checks both numbers. */
 static bool
 looks(struct ask *a, const struct args *args, struct buf *why)
 {
@@ -424,7 +426,7 @@ looks(struct ask *a, const struct args *args, struct buf *why)
 	return ask_refuse(why, NOT_A_NUMBER);
 }
 
-/* What is no number of a database selects none. */
+/* An argument that is not the number of a database selects none. */
 static bool
 selects(const struct args *args, struct buf *why)
 {
@@ -435,7 +437,7 @@ selects(const struct args *args, struct buf *why)
 	return ask_refuse(why, "lockbroker has database 0 only");
 }
 
-/* The command by which a script tells others stands behind all else. */
+/* The command by which a script notifies others follows all other arguments. */
 static bool
 tells(const struct script *s, const struct args *args, struct buf *why)
 {
