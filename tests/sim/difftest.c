@@ -106,7 +106,7 @@ same_number(long long a, long long b, int64_t slack_ms)
 			     d <= slack_ms);
 }
 
-/* So may a time of day that is a text. */
+/* So may a time of day that begins a text. */
 static bool
 same_time(const redisReply *a, const redisReply *b, int64_t slack_ms)
 {
@@ -114,8 +114,8 @@ same_time(const redisReply *a, const redisReply *b, int64_t slack_ms)
 	long long x = strtoll(a->str, &a_end, 10);
 	long long y = strtoll(b->str, &b_end, 10);
 
-	return a->len == TIME_DIGITS && b->len == TIME_DIGITS &&
-	       *a_end == '\0' && *b_end == '\0' && same_number(x, y, slack_ms);
+	return a_end - a->str == TIME_DIGITS && strcmp(a_end, b_end) == 0 &&
+	       same_number(x, y, slack_ms);
 }
 
 /* Compares as deeply as scripts nest their results: three levels. */
