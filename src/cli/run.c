@@ -404,11 +404,12 @@ elect_all(struct run *run)
 
 	for (;;) {
 		run_wait_begin(run);
+		/* The end of the last command ends no wait. */
+		child_reset(&run->child);
+		run->lost = run->foreign_told = run->blind_told = false;
 		status = run_reach(run, first, NEVER_MS);
 		if (status != CLI_EXIT_OK)
 			return status;
-		child_reset(&run->child);
-		run->lost = run->foreign_told = run->blind_told = false;
 		run_once(run);
 		if (!elect_goes_on(run))
 			return run->status;

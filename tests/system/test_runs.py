@@ -224,6 +224,9 @@ class Runs(CommandTest):
         self.await_lines("one", 1)
         self.control.close()
         self.brokers[0].stop()
+        # It comes back after the command has ended, and an attempt has failed.
+        while "no broker answers" not in child.stderr.readline():
+            self.assertIsNone(child.poll())
         self.broker(self.server, name="b1", trust_new=True, lease=self.lease)
         self.await_lines("one", 2, 15)
         child.send_signal(signal.SIGINT)
