@@ -32,6 +32,16 @@ def more_descriptors():
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
+def within(points, what):
+    """Those of the points for which there are descriptors."""
+    limit = more_descriptors()
+    for n in points:
+        if n + 100 > limit:
+            print(f"{what}: {n:,} need more than {limit:,} descriptors")
+            return
+        yield n
+
+
 def available_kib():
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
@@ -51,11 +61,7 @@ def point(bench, x, redis, broker, **load):
 
 def clients(bench, points):
     """own locks, by the number of clients"""
-    limit = more_descriptors()
-    for n in points:
-        if n + 100 > limit:
-            print(f"clients: {n:,} need more than {limit:,} descriptors")
-            return
+    for n in within(points, "clients"):
         with bench.redis() as redis, bench.broker(redis, warm="auto") as broker:
             yield point(bench, n, redis, broker, clients=n, warm=1)
 
@@ -92,11 +98,7 @@ def brokers(bench, points):
 
 def waiters(bench, points):
     """one lock, by the number of clients that want it"""
-    limit = more_descriptors()
-    for n in points:
-        if n + 100 > limit:
-            print(f"waiters: {n:,} need more than {limit:,} descriptors")
-            return
+    for n in within(points, "waiters"):
         with bench.redis() as redis, bench.broker(redis, warm="auto") as broker:
             before = broker.rss_kib()
             near = SimpleNamespace(address=broker.unix, pid=broker.pid)
