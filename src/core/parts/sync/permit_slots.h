@@ -18,7 +18,8 @@ struct op;
 struct outcome;
 struct semaphore;
 
-#define SLOTS_MAX 1024	  /* the largest limit= with slots */
+/* The largest limit= with slots: one step looks at all that have one. */
+#define SLOTS_MAX 512
 #define NO_SLOT SLOTS_MAX /* the slot of permits without one */
 
 struct slot_set {

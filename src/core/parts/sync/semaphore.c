@@ -453,6 +453,8 @@ semaphore_next(struct core *core, struct sync *y)
 
 /* Outcomes. */
 
+static_assert(SLOTS_MAX < CORE_WORK_MAX, "one step looks at all holders");
+
 /* Another broker has said that some are its own. */
 static void
 lose_slots(struct core *core, struct semaphore *m)

@@ -571,7 +571,7 @@ config handovers=4 holds=8 waiters=8
 10 3 @1 ACQUIRE g limit=3 slot n=2
 > 3 @1 ERR bad-option slot=yes takes one permit
 10 3 @2 ACQUIRE h limit=1025 slot
-> 3 @2 ERR bad-option slot=yes takes a limit= of at most 1024
+> 3 @2 ERR bad-option slot=yes takes a limit= of at most 512
 10 3 @3 ACQUIRE g limit=3
 > op take g seq=3 have=2 other=0:0,1, need=1 want=1 limit=3 queue
 10 < taken g first=3 text=0,1
