@@ -250,6 +250,8 @@ over(struct core *core, const struct lock *l, struct drill *d, bool lost)
 
 	core_disarm(core, &d->let_go);
 	d->hold = NULL;
+	if (core->fx == NULL) /* in core_free(): nobody is left */
+		return;
 	if (a != NULL && lost)
 		fail(core, a, ERR_LOST, LOST_TEXT);
 	else if (a != NULL)

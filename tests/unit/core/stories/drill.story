@@ -258,3 +258,12 @@
 40 1 UNLOCK a
 > 1 ERR lost this session held a and lost it
 > 2 OK holder=peer took=10
+
+== the broker ends while a drill goes on
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=7 ttl=13s
+> 1 OK fence=7 depth=1
+30 2 DRILL a
+> 1 !LOST a fence=7 reason=drill
