@@ -536,8 +536,9 @@ is_kept(const struct core *core, const struct lock *l, const struct waiter *w,
 /*
  * `starving`: a starving group is before w.  True: w was answered and freed.
  *
- * A name that its own session holds is not taken for w.  If w has queue=N and
- * fewer wait, it is let in, and waits like any other from now on.
+ * A name that its own session holds is not taken for w, unless a part keeps it
+ * from that.  If w has queue=N and fewer wait, it is let in, and waits like any
+ * other from now on.
  */
 static bool
 settle_waiter(struct core *core, struct waiter *w, uint64_t position,
@@ -548,7 +549,7 @@ settle_waiter(struct core *core, struct waiter *w, uint64_t position,
 	if (lock_lingers(core, l, w) || is_kept(core, l, w, starving))
 		taken = true;
 	if (hold_find(core, l, w->claim.owner) != NULL)
-		taken = false;
+		taken = !lock_may_grant(core, l, w);
 	if (taken && (w->claim.try_only || w->queue_limit <= position)) {
 		waiter_answer(core, w, STATUS_BUSY);
 		return true;

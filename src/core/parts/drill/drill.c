@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "base/text.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/lock/broker_message.h"
@@ -17,6 +18,7 @@
 #include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/names.h"
+#include "core/kernel/lock/queue.h"
 #include "core/kernel/lock/stored.h"
 #include "core/kernel/session/claim.h"
 #include "core/kernel/session/quota.h"
@@ -239,6 +241,7 @@ begin(struct core *core, struct lock *l, const char *by)
 	d->since_ms = core->now_ms;
 	hold_forfeit(core, hold_first(l), REASON, by);
 	d->hold = hold_first(l);
+	lock_touch(core, l); /* on_changed() */
 	return d;
 }
 
@@ -304,6 +307,8 @@ on_timer(struct core *core, struct timer *t)
 	lock_next(core, l);
 }
 
+#define STILL "this session has lost %.*s (" REASON "); it must UNLOCK it first"
+
 /* A session that asks again before its release would wait for itself. */
 static bool
 admits(struct core *core, struct owner *owner, const struct core_request *rq)
@@ -317,13 +322,41 @@ admits(struct core *core, struct owner *owner, const struct core_request *rq)
 		d = l != NULL ? drill_of(l) : NULL;
 		if (d == NULL || d->hold->holding.owner != owner)
 			continue;
-		emit_error(core, owner->id, rq->ref, ERR_LOST,
-		    "this session has lost %.*s (" REASON
-		    "); it must UNLOCK it first",
+		emit_error(core, owner->id, rq->ref, ERR_LOST, STILL,
 		    (int)l->name_len, l->name);
 		return false;
 	}
 	return true;
+}
+
+static bool
+waits_for(const struct waiter *w, const struct lock *l)
+{
+	const struct group *g = w->group;
+	unsigned i;
+
+	for (i = 0; g != NULL && i < g->n; i++)
+		if (g->members[i] != NULL && g->members[i]->lock == l)
+			return true;
+	return w->lock == l;
+}
+
+/* So would a session whose untagged request waits already, because its UNLOCK is
+ * not read meanwhile.  Of the requests of a session the untagged one is the
+ * first. */
+static void
+on_changed(struct core *core, struct lock *l)
+{
+	const struct drill *d = drill_of(l);
+	struct claim *c =
+	    d != NULL ? TAILQ_FIRST(&d->hold->holding.owner->waiting) : NULL;
+	struct waiter *w = c != NULL && c->untagged ? waiter_of(c) : NULL;
+	char why[sizeof(STILL) + NAME_MAX_BYTES];
+
+	if (w == NULL || !waits_for(w, l))
+		return;
+	snprintf(why, sizeof(why), STILL, (int)l->name_len, l->name);
+	waiter_error(core, w, ERR_LOST, why);
 }
 
 /* A re-entry that was granted before the loss was told has to wait. */
@@ -585,6 +618,7 @@ static const struct part_slot slots[] = {
 static const struct lock_hooks hooks = {
 	.admits = admits,
 	.may_grant = may_grant,
+	.changed = on_changed,
 	.lost = on_lost,
 	.ends = on_ends,
 	.let_go = on_let_go,

@@ -259,6 +259,54 @@
 > 1 ERR lost this session held a and lost it
 > 2 OK holder=peer took=10
 
+== what the holder waits for untagged is refused: its UNLOCK is not read meanwhile
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=7 ttl=13s
+> 1 OK fence=7 depth=1
+30 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=7 ttl=13s
+> 2 OK fence=7 depth=1
+50 1 LOCK a b
+> op renew a seq=1 ttl=13000 fence=7 reserve=1
+> op renew b seq=2 ttl=13000 fence=7 reserve=1
+55 < renewed a fence=8 ttl=13s
+56 < renewed b fence=8 ttl=13s
+60 3 DRILL a
+> 1 !LOST a fence=7 reason=drill
+> 1 ERR lost this session has lost a (drill); it must UNLOCK it first
+70 1 UNLOCK a
+> 1 ERR lost this session held a and lost it
+> 3 OK holder=peer took=10
+> op end a seq=1
+80 < done a
+
+== its client sends nothing more: what it waits for is cancelled
+0 ready 4
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=7 ttl=13s
+> 1 OK fence=7 depth=1
+30 2 LOCK b
+> op acquire b seq=2 ttl=13000 reserve=1 queue
+40 < granted b fence=7 ttl=13s
+> 2 OK fence=7 depth=1
+50 1 @1 LOCK a b
+> op renew a seq=1 ttl=13000 fence=7 reserve=1
+> op renew b seq=2 ttl=13000 fence=7 reserve=1
+55 < renewed a fence=8 ttl=13s
+56 < renewed b fence=8 ttl=13s
+60 3 DRILL a
+> 1 !LOST a fence=7 reason=drill
+70 2 UNLOCK b
+> 2 OK depth=0
+80 drain 1
+> 1 @1 CANCELLED
+> op end b seq=2
+90 < done b
+
 == the broker ends while a drill goes on
 0 ready 3
 10 1 LOCK a
