@@ -16,6 +16,8 @@
 #include "resumes.h"
 #include "world.h"
 
+#define DRILL_REF UINT64_MAX /* of an UNLOCK that no client has sent */
+
 /* One number for each name: the field occurs once for each of them. */
 static void
 take_nums(const struct effects *fx, const struct effect *e, enum field_id id,
@@ -39,14 +41,14 @@ first_num(const struct effects *fx, const struct effect *e, enum field_id id)
 	return nums[0];
 }
 
-/* -1 if the reply has no slot. */
+/* -1 if the reply has no such field. */
 static int64_t
-slot_of(const struct effects *fx, const struct effect *e)
+number_of(const struct effects *fx, const struct effect *e, enum field_id id)
 {
 	uint32_t i;
 
 	for (i = 0; i < e->nfields; i++)
-		if (fx->fields[e->field + i].id == FIELD_SLOT)
+		if (fx->fields[e->field + i].id == id)
 			return (int64_t)fx->fields[e->field + i].num;
 	return -1;
 }
@@ -97,7 +99,8 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 	take_nums(fx, e, FIELD_DEPTH, a->depths);
 	take_text(fx, e, FIELD_KEY, a->key, sizeof(a->key));
 	a->permits = first_num(fx, e, FIELD_PERMITS);
-	a->slot = slot_of(fx, e);
+	a->slot = number_of(fx, e, FIELD_SLOT);
+	a->took_ms = number_of(fx, e, FIELD_TOOK);
 	a->count = first_num(fx, e, FIELD_COUNT);
 	a->index = first_num(fx, e, FIELD_INDEX);
 	a->generation = first_num(fx, e, FIELD_GENERATION);
@@ -105,6 +108,10 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 	a->depth = a->depths[0];
 	take_text(fx, e, FIELD_REASON, word, sizeof(word));
 	a->forced = strcmp(word, "forced") == 0;
+	a->drilled = strcmp(word, "drill") == 0;
+	word[0] = '\0';
+	take_text(fx, e, FIELD_TOOK_MAX, word, sizeof(word));
+	a->took_max = strcmp(word, "max") == 0;
 	word[0] = '\0';
 	take_text(fx, e, FIELD_STATE, word, sizeof(word));
 	a->taken = strcmp(word, "held") == 0 || strcmp(word, "shared") == 0;
@@ -118,6 +125,29 @@ make_answer(struct answer *a, const struct effects *fx, const struct effect *e)
 		    buf_data(&fx->text) + e->name);
 }
 
+/* Returns true if the holder is not to hear of it.  Otherwise the hold may end at
+ * once, as if the holder had let go. */
+static bool
+drill_ablated(struct broker *b, const struct answer *a)
+{
+	struct input *in;
+
+	if (!world_ablated(b->w, ABLATE_DRILL_GRANTS) || a->sitting == 0)
+		return world_ablated(b->w, ABLATE_DRILL_TOLD);
+	in = input_new(INPUT_REQUEST, a->sitting);
+	in->broker = b;
+	in->ref = DRILL_REF;
+	snprintf(in->texts[0], sizeof(in->texts[0]), "%.7s", a->name);
+	in->names[0].p = in->texts[0];
+	in->names[0].n = strlen(in->texts[0]);
+	in->request.verb = VERB_UNLOCK;
+	in->request.ref = DRILL_REF;
+	in->request.names = in->names;
+	in->request.nnames = 1;
+	broker_input(b, in);
+	return false;
+}
+
 static void
 tell_one(struct broker *b, struct answer *a)
 {
@@ -127,10 +157,17 @@ tell_one(struct broker *b, struct answer *a)
 		return;
 	if (a->sitting != 0 && checker_sitting_gone(b->w, a->sitting))
 		a->sitting = 0;
+	if (a->drilled && drill_ablated(b, a))
+		return;
 	/* A session may outlive its connection; then nobody reads what it is
 	 * told. */
 	if (a->sitting == 0 &&
-	    !(a->is_event && checker_is_away(b->w, a->session)))
+	    !(a->is_event && checker_is_away(b->w, a->session))) {
+		if (a->drilled)
+			checker_drill_told(b->w, b, a);
+		return;
+	}
+	if (!a->is_event && a->ref == DRILL_REF)
 		return;
 	/* A request that came over another connection has nobody waiting for
 	 * it. */
@@ -146,8 +183,21 @@ tell_one(struct broker *b, struct answer *a)
 		broker_drained(b, a->sitting);
 }
 
+/* A session in a drill hears no more of its hold, but the log does. */
 static void
-tell_log(struct broker *b, const struct effect *e)
+tell_lost(struct broker *b, const struct effects *fx, const struct effect *e)
+{
+	char reason[16] = "", name[8] = "";
+
+	take_text(fx, e, FIELD_REASON, reason, sizeof(reason));
+	take_text(fx, e, FIELD_NAME, name, sizeof(name));
+	if (uses_has(b->w, USE_DRILL) && strcmp(reason, "drill") != 0)
+		checker_drill_lost(b->w, b, first_num(fx, e, FIELD_SESSION),
+		    name[1] - '0', strcmp(reason, "forced") == 0);
+}
+
+static void
+tell_log(struct broker *b, const struct effects *fx, const struct effect *e)
 {
 	static const char *const names[] = {
 #define ROW(id, level, name) name,
@@ -158,6 +208,8 @@ tell_log(struct broker *b, const struct effect *e)
 	TRACE(b->w, "%s log %s", b->name, names[e->notice]);
 	if (e->notice == NOTICE_GUARD_FENCES)
 		b->w->checker.by_clocks = true;
+	if (e->notice == NOTICE_LOCK_LOST)
+		tell_lost(b, fx, e);
 }
 
 /* Tells an effect, which is then used up. */
@@ -168,7 +220,7 @@ tell_effect(
 	struct answer a;
 
 	if (e->kind == EFFECT_LOG)
-		tell_log(b, e);
+		tell_log(b, fx, e);
 	if (e->conn >= POLLERS_FIRST ||
 	    (e->kind == EFFECT_TOKEN && e->session == 0)) {
 		pollers_tell(b, fx, e);
@@ -242,11 +294,12 @@ broker_has_news(const struct broker *b, uint64_t session, const char *name)
 	       count_news(&b->late, session, name);
 }
 
-/* If nobody reads for a session, what it loses is lost at once. */
+/* If nobody reads for a session, what it loses is lost at once.  The log is
+ * written at once, too. */
 static void
-hurry_some(struct broker *b, const struct effects *fx)
+hurry_some(struct broker *b, struct effects *fx)
 {
-	const struct effect *e;
+	struct effect *e;
 	bool hurries = !world_ablated(b->w, ABLATE_HURRY);
 	size_t i;
 
@@ -255,6 +308,8 @@ hurry_some(struct broker *b, const struct effects *fx)
 		if (e->kind == EFFECT_EVENT && (hurries || e->conn == 0) &&
 		    (e->event == EVENT_LOST || e->event == EVENT_SHUTDOWN))
 			tell_some(b, false, e->conn);
+		if (e->kind == EFFECT_LOG && e->notice == NOTICE_LOCK_LOST)
+			tell_effect(b, fx, e, b->turn_us);
 	}
 }
 

@@ -36,6 +36,7 @@ checker_fini(struct world *w)
 	free(w->checker.open);
 	free(w->checker.sittings);
 	free(w->checker.generations);
+	free(w->checker.drills);
 }
 
 /* Clients. */
@@ -88,7 +89,10 @@ checker_drop(struct world *w, struct grant *g)
 {
 	struct checker *k = &w->checker;
 	struct ground *ground = &k->grounds[g->name];
+	bool gone = g->detached || g->orphaned || g->away;
 
+	checker_drill_over(w, g,
+	    gone && g->until_us < world_now(w) ? g->until_us : world_now(w));
 	checker_had(w, g->broker, g->name);
 	ground->changed_us = world_now(w);
 	checker_set_kept(w, g);
@@ -495,7 +499,8 @@ static void
 on_lock_ok(struct world *w, const struct broker *b, const struct answer *a,
     const struct ask *ask)
 {
-	struct grant *g = checker_grant(w, ask->session, ask->name);
+	struct grant *g =
+	    checker_drill_regrant(w, checker_grant(w, ask->session, ask->name));
 
 	if (a->depth == 1 && g == NULL) {
 		on_new_grant(w, b, a, ask);
@@ -533,8 +538,11 @@ on_unlock(struct world *w, const struct answer *a, const struct ask *ask)
 	if (g->parting > 0)
 		g->parting--;
 	/* All or nothing: another of its names was not held. */
-	if (a->status != STATUS_OK && ask->nnames > 1)
+	if (a->status != STATUS_OK && ask->nnames > 1) {
+		if (checker_let_go(w, g))
+			g->depth = g->parting;
 		return;
+	}
 	g->depth--;
 	/* What is told here may count re-entries that are told later. */
 	if (a->status != STATUS_OK || a->depth == 0)
@@ -556,7 +564,7 @@ check_warned(struct world *w, const struct broker *b, const struct answer *a)
 	for (i = 0; i < k->ngrants && !w->failed; i++) {
 		g = &k->grants[i];
 		if (g->session != a->session || g->detached || g->orphaned ||
-		    g->depth - g->parting <= 0)
+		    g->depth - g->parting <= 0 || g->drill > 0)
 			continue;
 		if ((g->doubted && a->early_us == 0) ||
 		    now_us >=
@@ -625,6 +633,7 @@ on_reply(struct world *w, const struct broker *b, const struct answer *a)
 		checker_amnesia(w);
 	checker_watch_answered(w, a, ask);
 	checker_force_answered(w, b, a, ask);
+	checker_drill_answered(w, b, a, ask);
 	checker_latch_answered(w, b, a, ask);
 	checker_barrier_answered(w, b, a, ask);
 	if ((ask->kind == ASK_LOCK && a->status == STATUS_BUSY) ||
@@ -676,7 +685,10 @@ checker_line(struct world *w, const struct broker *b, const struct answer *a)
 	w->checker.ops = 0;
 	checker_session_line(w, b, a);
 	checker_watch_line(w, b, a);
-	if ((!a->is_event || a->event != EVENT_LOST) && a->sitting != 0)
+	/* That a drill was lost in earnest is told among what else is lost. */
+	if ((!a->is_event || a->event != EVENT_LOST) && a->sitting != 0 &&
+	    (a->is_event || a->code != ERR_LOST ||
+		checker_ask(w, a->ref)->kind != ASK_DRILL))
 		check_warned(w, b, a);
 	if (w->failed)
 		return;

@@ -48,7 +48,8 @@ struct world;
 	ASK(RESUME, "RESUME", ASK_AT_ONCE) \
 	ASK(WATCH, "WATCH", ASK_TWICE) \
 	ASK(UNWATCH, "UNWATCH", 0) \
-	ASK(FORCE, "UNLOCK-FORCE", 0)
+	ASK(FORCE, "UNLOCK-FORCE", 0) \
+	ASK(DRILL, "DRILL", 0)
 /* clang-format on */
 
 enum ask_kind {
@@ -83,6 +84,7 @@ struct ask {
 	bool slot;	 /* slot=yes */
 	int object;	 /* of semaphores, of latches, of barriers */
 	int64_t ttl_ms;	 /* of a latch */
+	int64_t max_ms;	 /* of a drill, to its answer */
 	bool received, answered, cancelled, gone;
 	bool has_hold;
 	bool untagged;
@@ -176,6 +178,19 @@ struct grant {
 	int64_t keep_us;  /* keep=: nobody else until then */
 	int64_t delay_ms;
 	int64_t until_us; /* detached, orphaned, away: the end of it */
+	/* In checker.drills, counted from 1: its session was told that it has
+	 * lost it; 0: it was not. */
+	size_t drill;
+};
+
+/* A session was told that it has lost a name (checker_drill.c). */
+struct drill {
+	int name;
+	uint64_t session;
+	int64_t told_us;
+	int64_t over_us; /* the session has let go, perhaps; -1: it has not */
+	bool unlocked;	 /* ... for sure, by UNLOCK */
+	bool lost;	 /* in earnest */
 };
 
 /* Permits of one session, for as long as a broker vouches for them. */
@@ -306,6 +321,8 @@ struct checker {
 	struct barrier_facts barriers[CHECKER_BARRIERS_MAX];
 	struct generation *generations; /* owned */
 	size_t ngenerations, generations_size;
+	struct drill *drills; /* owned; in the order of told_us */
+	size_t ndrills, drills_size;
 	int64_t forgot_us[2]; /* when Redis lost data: last, and before that */
 	bool by_clocks; /* a broker has said that fences rest on clocks now */
 	uint64_t next_order;
@@ -397,6 +414,13 @@ void checker_let_in(struct world *w, const struct broker *b, const char *name);
 void checker_refused(
     struct world *w, const char *name, const char *text, size_t len);
 void checker_amnesia(struct world *w);
+
+/* The log of a broker says that a session has lost a name, not by a drill; and
+ * one is told so in a drill whose connection is gone. */
+void checker_drill_lost(struct world *w, const struct broker *b,
+    uint64_t session, int name, bool forced);
+void checker_drill_told(
+    struct world *w, const struct broker *b, const struct answer *a);
 
 /* A broker is asked to let go of a name that is forced. */
 void checker_forces(struct world *w, const char *name);

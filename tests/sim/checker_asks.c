@@ -79,6 +79,7 @@ checker_wants(struct world *w, uint64_t ref, const struct core_request *rq)
 	a->limit = rq->limit;
 	a->slot = rq->slot;
 	a->ttl_ms = rq->ttl_ms;
+	a->max_ms = rq->max_ms;
 	a->object = rq->names[0].p[1] - '0';
 	for (i = 0; i < a->nnames && a->kind == ASK_LOCK; i++) {
 		e = history_note(&w->history, a->sent_us, HISTORY_INVOKE,
@@ -182,8 +183,10 @@ checker_received(struct world *w, const struct broker *b, uint64_t ref)
 	checker_barrier_received(w, ask);
 	for (i = 0; i < ask->nnames && ask->kind == ASK_UNLOCK; i++) {
 		g = checker_grant(w, ask->session, ask->names[i]);
-		if (g != NULL)
-			g->parting++;
+		if (g == NULL)
+			continue;
+		g->parting++;
+		checker_drill_unlocks(w, g, ask);
 	}
 	checker_hunger(w);
 }

@@ -26,8 +26,8 @@ awaits_bound(const struct world *w, const struct grant *g)
 
 /* It was held until the turn that says so, or its lease was over: an UNLOCK
  * that was read meanwhile came too late. */
-static void
-drop_lost(struct world *w, const struct broker *b, struct grant *g)
+void
+checker_drop_lost(struct world *w, const struct broker *b, struct grant *g)
 {
 	int64_t end_us = checker_vouched_until_us(w, g);
 
@@ -41,15 +41,24 @@ static void
 on_lost(struct world *w, const struct broker *b, const struct answer *a)
 {
 	struct grant *g;
+	bool drilled;
 
 	g = checker_grant(w, a->session, a->name[1] - '0');
-	if (checker_told_again(w, a, g == NULL ? 0 : g->fence))
+	drilled = g != NULL && g->drill > 0;
+	if (checker_told_again(w, a, g == NULL || drilled ? 0 : g->fence))
 		return;
-	if (g == NULL) {
+	if (g == NULL || drilled) {
 		world_fail(w, "P3",
 		    "%s tells session %llu !LOST %s, which it "
-		    "does not hold",
-		    b->name, (unsigned long long)a->session, a->name);
+		    "does not hold%s",
+		    b->name, (unsigned long long)a->session, a->name,
+		    drilled ? ", as it was told" : "");
+		return;
+	}
+	if (a->drilled) {
+		w->checker.lost++;
+		checker_told_lost(w, a);
+		checker_drill_told(w, b, a);
 		return;
 	}
 	if (a->forced && !checker_forced(w, g))
@@ -68,7 +77,7 @@ on_lost(struct world *w, const struct broker *b, const struct answer *a)
 		    b->name, (unsigned long long)a->session, a->name);
 	w->checker.lost++;
 	checker_told_lost(w, a);
-	drop_lost(w, b, g);
+	checker_drop_lost(w, b, g);
 }
 
 /*
@@ -112,6 +121,11 @@ checker_event(struct world *w, const struct broker *b, const struct answer *a)
 			    "%s tells session %llu !ATRISK, and nothing "
 			    "is wrong",
 			    b->name, (unsigned long long)a->session);
+		return;
+	}
+	/* Its broker stops, and it may still give back. */
+	if (a->drilled && w->checker.sittings[a->session - 1].leaving) {
+		checker_drill_told(w, b, a);
 		return;
 	}
 	if (checker_gives_back(w, a->session, true))

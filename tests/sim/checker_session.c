@@ -281,7 +281,7 @@ count_locks(const struct world *w, const struct broker *b, uint64_t session,
 
 	for (i = 0; i < k->ngrants; i++) {
 		g = &k->grants[i];
-		n += g->session == session &&
+		n += g->session == session && g->drill == 0 &&
 		     !broker_has_lost(
 			 b, session, sitting, checker_name(g->name), g->fence);
 	}
@@ -429,6 +429,7 @@ look_at_away(struct world *w, uint64_t session)
 		if (k->grants[i].session != session)
 			continue;
 		checker_set_quiet(w, &k->grants[i], s->until_us);
+		checker_drill_over(w, &k->grants[i], s->until_us);
 		/* A client that has only stopped sending may not know. */
 		history_note(&w->history, world_now(w), HISTORY_INFO, session,
 		    HISTORY_DOUBT, checker_name(k->grants[i].name), 0);

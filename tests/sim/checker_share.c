@@ -195,7 +195,7 @@ walk_add(struct walk *walk, uint64_t session)
 }
 
 /* Those of the same broker that hold what a session waits for, and can do
- * nothing else meanwhile. */
+ * nothing else meanwhile.  In a drill, it is one of them. */
 static void
 walk_on(struct world *w, struct walk *walk, uint64_t session)
 {
@@ -214,7 +214,8 @@ walk_on(struct world *w, struct walk *walk, uint64_t session)
 			g = &k->grants[j];
 			if (checker_asks_for(ask, g->name) &&
 			    g->broker == ask->broker && !g->detached &&
-			    !g->orphaned && g->session != session &&
+			    !g->orphaned &&
+			    (g->session != session || g->drill > 0) &&
 			    g->depth - g->parting > 0)
 				walk_add(walk, g->session);
 		}

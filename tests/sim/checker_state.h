@@ -168,6 +168,23 @@ void checker_permits_settle(struct world *w, const struct ask *ask);
 void checker_permits_away(
     struct world *w, uint64_t session, bool away, int64_t until_us);
 
+/*
+ * DRILL (checker_drill.c).  An UNLOCK has come; the session has let go at that
+ * time, unless it had before; has it; and it is granted the name again: returns
+ * NULL instead of a grant that was in a drill.
+ */
+void checker_drill_unlocks(
+    struct world *w, struct grant *g, const struct ask *ask);
+void checker_drill_over(struct world *w, const struct grant *g, int64_t at_us);
+bool checker_let_go(const struct world *w, const struct grant *g);
+struct grant *checker_drill_regrant(struct world *w, struct grant *g);
+void checker_drill_answered(struct world *w, const struct broker *b,
+    const struct answer *a, const struct ask *ask);
+
+/* The broker has lost it by now (checker_events.c). */
+void checker_drop_lost(
+    struct world *w, const struct broker *b, struct grant *g);
+
 /* A broker tells an event (checker_events.c). */
 void checker_event(
     struct world *w, const struct broker *b, const struct answer *a);

@@ -439,7 +439,7 @@ due_us(const struct world *w, const struct ask *ask, int64_t awake_us)
 		return from_us + SLACK_US +
 		       (ask->kind == ASK_RESUME ? resumes_more_us(w) : 0);
 	if (!checker_ask_is(ask, ASK_WAITS) || ask->wait_ms == 0)
-		return from_us + redis_us(w, ask);
+		return from_us + redis_us(w, ask) + ask->max_ms * 1005;
 	if (ask->wait_ms == CORE_WAIT_FOREVER)
 		return INT64_MAX;
 	at_us = ask->received_us + ask->wait_ms * 1005;

@@ -101,6 +101,7 @@ client_forget(struct client *c)
 	c->key[0] = '\0';
 	memset(c->beliefs, 0, sizeof(c->beliefs));
 	memset(c->permits, 0, sizeof(c->permits));
+	c->drilled = 0;
 	c->grace_ms = 0;
 }
 
@@ -532,6 +533,8 @@ act(struct client *c)
 		send_close(c, false);
 		return;
 	}
+	if (c->drilled != 0 && client_lets_go(c))
+		return;
 	if (w->uses.on != 0 && uses_act(c))
 		return;
 	if (w->permits[0] > 0 && prng_chance(&w->prng, 300))
@@ -597,6 +600,7 @@ believe(struct client *c, const struct answer *a, const struct ask *ask)
 		if (ask->kind == ASK_LOCK && a->status == STATUS_OK) {
 			belief->depth++;
 			belief->fence = a->fences[i];
+			c->drilled &= ~(1u << ask->names[i]);
 		}
 		/* One of several names was not held; which one, it will find
 		 * out. */
@@ -619,6 +623,8 @@ hear(struct client *c, const struct answer *a)
 		}
 		if (a->event == EVENT_LOST)
 			c->beliefs[a->name[1] - '0'].depth = 0;
+		if (a->drilled)
+			client_drilled(c, a->name[1] - '0');
 		if (a->event == EVENT_SHUTDOWN)
 			memset(c->beliefs, 0, sizeof(c->beliefs));
 		c->leaves = c->leaves || a->event == EVENT_LEAVING;

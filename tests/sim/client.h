@@ -45,6 +45,9 @@ struct answer {
 	int broker;		   /* of HELD: its number; -1: not said */
 	bool forced;		   /* of LOST: the reason */
 	bool taken;		   /* of STATUS: somebody has it */
+	bool drilled;		   /* of LOST: the reason */
+	bool took_max;		   /* of DRILL; else: */
+	int64_t took_ms;	   /* -1: not said */
 	char key[CLIENT_KEY_SIZE]; /* of SESSION */
 };
 
@@ -85,6 +88,8 @@ struct client {
 	bool leaves;		   /* was told that its broker leaves */
 	bool pings;		   /* watches its own clock */
 	struct belief beliefs[CLIENT_NAMES_MAX];
+	unsigned drilled;  /* names that it has lost and goes on with ... */
+	unsigned stubborn; /* ... as long as it lives */
 	/* That it believes it has. */
 	uint64_t permits[CHECKER_SEMAPHORES_MAX];
 	struct answer_list answers;   /* on their way here */

@@ -56,4 +56,10 @@ void client_use_barrier(struct client *c);
 void client_use_watch(struct client *c);
 void client_use_force(struct client *c);
 
+/* client_drill.c: asks for a drill; hears that it has lost a name; lets one go
+ * of which it has heard so, perhaps. */
+void client_use_drill(struct client *c);
+void client_drilled(struct client *c, int name);
+bool client_lets_go(struct client *c);
+
 #endif

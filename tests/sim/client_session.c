@@ -136,8 +136,11 @@ believe_all(struct client *c)
 
 	for (i = 0; i < CLIENT_NAMES_MAX; i++) {
 		g = checker_grant_of(c->w, c->session, i);
-		c->beliefs[i].depth = g == NULL ? 0 : (unsigned)g->depth;
-		c->beliefs[i].fence = g == NULL ? 0 : g->fence;
+		c->beliefs[i].depth = 0;
+		if (g == NULL || g->drill > 0)
+			continue;
+		c->beliefs[i].depth = (unsigned)g->depth;
+		c->beliefs[i].fence = g->fence;
 	}
 	for (i = 0; i < CHECKER_SEMAPHORES_MAX; i++)
 		c->permits[i] = checker_permits_of(c->w, c->session, i);
@@ -181,6 +184,7 @@ client_hear_session(
 	}
 	c->key[0] = '\0';
 	c->grace_ms = 0;
+	c->drilled = 0;
 	memset(c->beliefs, 0, sizeof(c->beliefs));
 	memset(c->permits, 0, sizeof(c->permits));
 }

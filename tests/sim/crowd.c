@@ -26,6 +26,8 @@ crowd_make(struct world *w)
 
 	if (c->n == 0)
 		return;
+	/* Of many losses the log tells only the first by name. */
+	w->uses.on &= ~(unsigned)USE_DRILL;
 	c->names = xcalloc((size_t)c->n, sizeof(*c->names));
 	for (i = 0; i < c->n; i++)
 		c->names[i].owner = -1;

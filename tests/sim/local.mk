@@ -66,6 +66,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/checker_ends.c \
 	tests/sim/checker_events.c \
 	tests/sim/checker_barrier.c \
+	tests/sim/checker_drill.c \
 	tests/sim/checker_group.c \
 	tests/sim/checker_latch.c \
 	tests/sim/checker_permits.c \
@@ -84,6 +85,7 @@ tests_sim_sim_SOURCES = $(SIM_REDIS) $(SIM_HISTORY) \
 	tests/sim/crowd.h \
 	tests/sim/cluster.c \
 	tests/sim/cluster.h \
+	tests/sim/client_drill.c \
 	tests/sim/client_parts.h \
 	tests/sim/client_permits.c \
 	tests/sim/client_session.c \

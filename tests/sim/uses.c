@@ -51,7 +51,20 @@ draw_slots(struct world *w)
 				 : 0;
 }
 
-/* Half of the seeds use none of it. */
+/* A quarter of all seeds. */
+static void
+draw_drills(struct world *w)
+{
+	struct uses *u = &w->uses;
+
+	prng_seed(&u->drills, w->o->seed ^ 0x6472696c6c73);
+	if (!w->o->uses_given && prng_chance(&u->drills, 250))
+		u->on |= USE_DRILL & w->o->uses;
+	if (w->quorum)
+		u->on &= ~(unsigned)USE_DRILL;
+}
+
+/* Half of the seeds use none of it but, at times, drills. */
 void
 uses_draw(struct world *w)
 {
@@ -79,6 +92,7 @@ uses_draw(struct world *w)
 	if (uses_has(w, USE_SEMAPHORES))
 		draw_semaphores(w);
 	draw_slots(w);
+	draw_drills(w);
 }
 
 bool
@@ -108,6 +122,7 @@ static const struct deed {
 	{ USE_HEARTBEAT, 100, client_use_heartbeat },
 	{ USE_HEARTBEAT, 100, client_use_end },
 	{ USE_SEMAPHORES, 400, client_use_permits },
+	{ USE_DRILL, 60, client_use_drill },
 };
 
 bool

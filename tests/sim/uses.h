@@ -24,7 +24,8 @@ struct world;
 	USE(HEARTBEAT, "heartbeat", "SESSION heartbeat=") \
 	USE(KEEPS, "keeps", "keep= and delay= of those who share") \
 	USE(SEMAPHORES, "semaphores", "several, at times with another limit=") \
-	USE(SLOTS, "slots", "slots of semaphores, beside earlier brokers")
+	USE(SLOTS, "slots", "slots of semaphores, beside earlier brokers") \
+	USE(DRILL, "drill", "DRILL")
 /* clang-format on */
 
 enum use_bit {
@@ -48,6 +49,7 @@ struct uses {
 	uint64_t parties; /* of barriers, mostly */
 	struct prng slots;
 	unsigned earlier; /* brokers that know no slots, as bits */
+	struct prng drills;
 };
 
 /* Parses "latch,barrier", "all", "none"; false: there is an unknown word. */
