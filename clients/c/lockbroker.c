@@ -57,6 +57,7 @@ struct hold {
 	const char *kind; /* "lock" or "semaphore" */
 	char *name;
 	uint64_t fence;
+	unsigned permits; /* of a semaphore, that are not given back */
 	int64_t until_ms; /* by now_ms(); 0: no PING has covered it yet */
 	bool asked;	  /* the PING under way covers it */
 	bool told;	  /* somebody works under it */
@@ -972,7 +973,9 @@ end_giving(struct lockbroker *lb, struct hold *h)
 {
 	bool lost = h->lost; /* meanwhile */
 
-	forget(lb, h);
+	h->giving = false;
+	if (lost || h->permits == 0)
+		forget(lb, h);
 	return lost;
 }
 
@@ -1247,7 +1250,7 @@ lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
 	struct want w = {
 		.kind = "semaphore", .names = name, .wait_ms = wait_ms
 	};
-	const struct hold *h;
+	struct hold *h;
 	int code = may(lb, name, NULL);
 
 	if (code != LOCKBROKER_OK)
@@ -1266,6 +1269,9 @@ lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
 	w.line = buf_data(&line);
 	w.undo = buf_data(&undo);
 	code = name_error(lb, name, grant(lb, &w));
+	h = find(lb, "semaphore", name, strlen(name));
+	if (code == LOCKBROKER_OK && h != NULL)
+		h->permits = permits;
 	buf_fini(&line);
 	buf_fini(&undo);
 	return code;
@@ -1275,16 +1281,19 @@ EXPORT int
 lockbroker_release(struct lockbroker *lb, const char *name, unsigned permits)
 {
 	struct buf line;
+	struct hold *h;
 	int code = may(lb, name, NULL);
 
 	if (code != LOCKBROKER_OK)
 		return code;
-	if (find(lb, "semaphore", name, strlen(name)) == NULL)
+	h = find(lb, "semaphore", name, strlen(name));
+	if (h == NULL)
 		return fail(lb, LOCKBROKER_INVALID, "not held by this handle");
 	buf_init(&line);
 	buf_addf(&line, "RELEASE %s permits=%u", name, permits);
 	buf_addc(&line, '\0');
 	begin_call(lb, 0);
+	h->permits -= permits < h->permits ? permits : h->permits;
 	code = give_back(lb, "semaphore", buf_data(&line), name);
 	buf_fini(&line);
 	return code;
@@ -1348,8 +1357,7 @@ ask_twice(struct lockbroker *lb, const char *line, struct message *reply)
 }
 
 EXPORT int
-lockbroker_set_value(
-    struct lockbroker *lb, const char *name, const char *value)
+lockbroker_set_value(struct lockbroker *lb, const char *name, const char *value)
 {
 	struct message reply = { 0 };
 	const struct hold *h;

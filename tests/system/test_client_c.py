@@ -118,6 +118,18 @@ class Calls(Client):
         self.assertEqual(one.call("request STATUS s"), OK)
         self.assertEqual(one.call("lock a=b|0"), INVALID)
 
+    def test_some_of_the_permits_are_given_back(self):
+        """The others are held on, and counted on."""
+        self.prepare()
+        one, other = self.open(), self.open()
+        self.assertEqual(one.call("both p|0"), OK)
+        self.assertEqual(one.call("release p"), OK)
+        self.assertGreater(one.call("valid p"), 0)
+        self.assertEqual(other.call("acquire p|0"), OK)
+        self.assertEqual(one.call("release p"), OK)
+        self.assertEqual(one.call("release p"), INVALID)
+        self.assertEqual(one.call("acquire p|0"), OK)
+
     def test_of_several_names_one_is_lost(self):
         """The others are given back with it."""
         self.prepare()

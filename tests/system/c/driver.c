@@ -118,6 +118,8 @@ obey(struct lockbroker *lb, const char *what, char *rest)
 		print(lb, lockbroker_unlock(lb, name));
 	else if (strcmp(what, "acquire") == 0)
 		print(lb, lockbroker_acquire(lb, name, 2, 1, wait_ms));
+	else if (strcmp(what, "both") == 0)
+		print(lb, lockbroker_acquire(lb, name, 2, 2, wait_ms));
 	else if (strcmp(what, "release") == 0)
 		print(lb, lockbroker_release(lb, name, 1));
 	else if (strcmp(what, "nothing") == 0)
