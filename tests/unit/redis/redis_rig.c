@@ -393,9 +393,8 @@ rig_op(struct rig *rig, uint64_t id, enum op_kind kind, const char *name)
 	redis_submit(rig->redis, &op);
 }
 
-/* Each turn of a broker ends with a flush. */
-static bool
-all_answered(struct rig *rig)
+bool
+rig_answered_in_turns(struct rig *rig)
 {
 	redis_flush(rig->redis);
 	return rig_answered(rig);
@@ -409,7 +408,7 @@ rig_turn(struct rig *rig)
 	redis_flush(rig->redis);
 	ck_assert_msg(!rig->up || rig->answered == answered,
 	    "an answer before the loop ran");
-	rig_until(rig, all_answered, "outcomes");
+	rig_until(rig, rig_answered_in_turns, "outcomes");
 	ck_assert_uint_eq(rig->answered, rig->expected);
 }
 

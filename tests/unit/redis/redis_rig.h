@@ -84,6 +84,10 @@ bool rig_is_down(struct rig *rig);
 bool rig_is_fatal(struct rig *rig);
 bool rig_answered(struct rig *rig); /* `expected` outcomes are there */
 
+/* The same, and ends each turn with a flush, as a broker does: operations may
+ * wait for calls that are under way. */
+bool rig_answered_in_turns(struct rig *rig);
+
 /* Submits operations; the seq of the token is the id. */
 void rig_op(struct rig *rig, uint64_t id, enum op_kind kind, const char *name);
 /* Flushes, and runs until every submitted operation is answered. */

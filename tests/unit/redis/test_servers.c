@@ -346,8 +346,7 @@ use_many_names(enum op_kind kind)
 		(void)snprintf(name, sizeof(name), "n%u", i);
 		rig_op(&rig, i, kind, name);
 	}
-	redis_flush(rig.redis);
-	rig_until(&rig, rig_answered, "outcomes");
+	rig_until(&rig, rig_answered_in_turns, "outcomes");
 }
 
 /* The answer is there; that we read it late is no reason to drop it. */
