@@ -16,12 +16,31 @@ def say(*words):
         print(*words, flush=True)
 
 
+def seconds(word):
+    return None if word == "-" else int(word) / 1000
+
+
+def lock_of(broker, wait, *names):
+    value = None
+    if "=" in names[-1]:
+        *names, value = names
+    return broker.lock(*names, wait=seconds(wait), value=value and value.partition("=")[2])
+
+
+def slot_of(broker, wait, name, limit):
+    return broker.semaphore(name, int(limit), wait=seconds(wait), slot=True)
+
+
+def what_of(hold):
+    return f"slot={hold.slot}" if hold.slot is not None else ",".join(map(str, hold.fences))
+
+
 class Block:
     """A `with` block, in a thread of its own, until it is told to end."""
 
-    def __init__(self, broker, number, wait, names, value):
+    def __init__(self, number, lock):
         self.number = number
-        self.lock = broker.lock(*names, wait=wait, value=value)
+        self.lock = lock
         self.end = threading.Event()
         threading.Thread(target=self.run, daemon=True).start()
 
@@ -32,7 +51,7 @@ class Block:
             say(self.number, error.code, error)
             return
         threading.Thread(target=self.watch, daemon=True).start()
-        say(self.number, "held", ",".join(map(str, self.lock.fences)))
+        say(self.number, "held", what_of(self.lock))
         self.end.wait()
         try:
             self.lock.release()
@@ -74,9 +93,9 @@ def main():
         for line in sys.stdin:
             what, number, *rest = line.split()
             if what == "lock":
-                wait = None if rest[0] == "-" else int(rest[0]) / 1000
-                value = rest.pop().partition("=")[2] if "=" in rest[-1] else None
-                blocks[number] = Block(broker, number, wait, rest[1:], value)
+                blocks[number] = Block(number, lock_of(broker, *rest))
+            elif what == "slot":
+                blocks[number] = Block(number, slot_of(broker, *rest))
             elif what == "unlock":
                 blocks[number].end.set()
             elif what == "check":

@@ -13,19 +13,38 @@ def say(*words):
     print(*words, flush=True)
 
 
+def seconds(word):
+    return None if word == "-" else int(word) / 1000
+
+
+def lock_of(broker, wait, *names):
+    value = None
+    if "=" in names[-1]:
+        *names, value = names
+    return broker.lock(*names, wait=seconds(wait), value=value and value.partition("=")[2])
+
+
+def slot_of(broker, wait, name, limit):
+    return broker.semaphore(name, int(limit), wait=seconds(wait), slot=True)
+
+
+def what_of(hold):
+    return f"slot={hold.slot}" if hold.slot is not None else ",".join(map(str, hold.fences))
+
+
 class Block:
     """An `async with` block, in a task of its own, until it is told to end."""
 
-    def __init__(self, broker, number, wait, names, value):
+    def __init__(self, number, lock):
         self.number = number
-        self.lock = broker.lock(*names, wait=wait, value=value)
+        self.lock = lock
         self.end = asyncio.Event()
         self.task = asyncio.ensure_future(self.run())
 
     async def run(self):
         try:
             async with self.lock as lock:
-                say(self.number, "held", ",".join(map(str, lock.fences)))
+                say(self.number, "held", what_of(lock))
                 try:
                     await self.end.wait()
                 except asyncio.CancelledError:
@@ -68,9 +87,9 @@ async def main():
         async for line in reader:
             what, number, *rest = line.decode().split()
             if what == "lock":
-                wait = None if rest[0] == "-" else int(rest[0]) / 1000
-                value = rest.pop().partition("=")[2] if "=" in rest[-1] else None
-                blocks[number] = Block(broker, number, wait, rest[1:], value)
+                blocks[number] = Block(number, lock_of(broker, *rest))
+            elif what == "slot":
+                blocks[number] = Block(number, slot_of(broker, *rest))
             elif what == "unlock":
                 blocks[number].end.set()
             elif what == "check":

@@ -22,7 +22,8 @@ SLACK_S = 0.3 * PATIENCE  # so late "in time" may be
 USUAL = {"SESSION": "OK id=1 key=k1", "PING": "OK valid=5000ms", "UNLOCK": "OK depth=0",
          "LOCK": "OK fence=1 depth=1", "RESUME": "OK id=1 locks=1", "QUIT": "OK",
          "CANCEL": "ERR not-found no such request", "AUTH": "OK user=u",
-         "LIST": "OK lines=0", "SETVALUE": "OK", "STATUS": "OK state=free waiters=0"}
+         "LIST": "OK lines=0", "SETVALUE": "OK", "STATUS": "OK state=free waiters=0",
+         "RELEASE": "OK permits=0"}
 
 
 class Failed(Exception):
@@ -383,7 +384,7 @@ def main():
         words = words[2:]
     if len(words) < 2:
         sys.exit(__doc__.strip())
-    can = os.environ.get("CONFORMANCE_CAN", "two grace value").split()
+    can = os.environ.get("CONFORMANCE_CAN", "two grace value slot").split()
     bad = 0
     for case in cases(words[0], can, broker is not None):
         try:

@@ -667,10 +667,10 @@ class Broker:
     lock.__doc__ = aio.Broker.lock.__doc__
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
-                  wait: Optional[float] = None) -> "Lock":
-        """How to take permits of a semaphore that has `limit` of them; see
-        lock()."""
-        return Lock(self, aio.semaphore_words(name, limit, permits), wait)
+                  wait: Optional[float] = None, slot: bool = False) -> "Lock":
+        return Lock(self, aio.semaphore_words(name, limit, permits, slot), wait)
+
+    semaphore.__doc__ = aio.Broker.semaphore.__doc__
 
     def elect(self, name: str, value: Optional[str] = None) -> "Lock":
         """A lock that is waited for; its holder leads.  value() returns the
@@ -868,6 +868,12 @@ class Hold:
         return 0.0 if grant is None else grant.valid
 
     @property
+    def slot(self) -> Optional[int]:
+        """... of a semaphore with slot=True; None without one."""
+        grant = self._grant()
+        return None if grant is None else grant.slot
+
+    @property
     def fences(self) -> Tuple[int, ...]:
         grant = self._grant()
         return () if grant is None else grant.fences
@@ -1026,6 +1032,11 @@ class Lock:
     def valid(self) -> float:
         """The seconds for which no other client can get it."""
         return self._mine().valid if self._holds else 0.0
+
+    @property
+    def slot(self) -> Optional[int]:
+        """... of a semaphore with slot=True; None without one."""
+        return self._mine().slot if self._holds else None
 
     @property
     def fences(self) -> Tuple[int, ...]:

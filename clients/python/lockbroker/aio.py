@@ -416,6 +416,7 @@ class Grant:
         self.is_granted = False
         self.fences: Tuple[int, ...] = ()
         self.permits = 0
+        self.slot: Optional[int] = None
         self.until = 0.0  # by now(); 0: no PING has covered it yet
         self.ends = float("inf")  # by `hold=`, or a little earlier
         self.reason: Optional[str] = None  # why it was lost
@@ -450,6 +451,8 @@ class Grant:
         self.fences = tuple(
             int(f) for f in reply.words.get("fence", "").split(",") if f)
         self.permits = reply.number("permits")
+        if "slot" in reply.words:
+            self.slot = reply.number("slot")
 
     def vouched(self, sent: float, pong: "Reply") -> None:
         """A PING was sent then, after the grant."""
@@ -1047,6 +1050,8 @@ def shown(this: Any, grant: Optional[Grant], *words: str) -> str:
     told = [" ".join(repr(name) for name in this._words[1]), *words]
     if grant is not None and grant.is_granted:
         told += ["fence %d" % fence for fence in grant.fences[:1]]
+        if grant.slot is not None:
+            told.append("slot %d" % grant.slot)
         told.append("valid %.1f s" % grant.valid if grant.valid else "lost")
     return "<%s %s>" % (type(this).__name__, ", ".join(told))
 
@@ -1408,10 +1413,15 @@ class Broker:
                                      value, trace), wait)
 
     def semaphore(self, name: str, limit: int, permits: int = 1,
-                  wait: Optional[float] = None) -> "Lock":
+                  wait: Optional[float] = None, slot: bool = False) -> "Lock":
         """How to take permits of a semaphore that has `limit` of them; see
-        lock()."""
-        return Lock(self, semaphore_words(name, limit, permits), wait)
+        lock().
+
+        `slot`: one permit, with a slot, a number from 0 to `limit` - 1 that no
+        other hold has: Hold.slot.  A program may hold several slots of one
+        semaphore.  A broker that has no slots refuses (Error, code
+        "bad-option")."""
+        return Lock(self, semaphore_words(name, limit, permits, slot), wait)
 
     def elect(self, name: str, value: Optional[str] = None) -> "Lock":
         """A lock that is waited for; its holder leads.  value() returns the
@@ -1557,10 +1567,14 @@ def traced(words: Words) -> Words:
         words[2], span.trace_id, span.span_id, span.trace_flags), words[3])
 
 
-def semaphore_words(name: str, limit: int, permits: int) -> Words:
+def semaphore_words(name: str, limit: int, permits: int, slot: bool) -> Words:
     check_word(name)
+    if slot and permits != 1:
+        raise Error("a slot goes with one permit, and not with %d" % permits,
+                    "bad-option").about((name,))
     return ("semaphore", (name,),
-            "ACQUIRE %s limit=%d permits=%d" % (name, limit, permits),
+            "ACQUIRE %s limit=%d %s" % (
+                name, limit, "slot=yes" if slot else "permits=%d" % permits),
             "RELEASE %s permits=%d" % (name, permits))
 
 
@@ -1766,6 +1780,11 @@ class Hold:
         return 0.0 if self._grant is None else self._grant.valid
 
     @property
+    def slot(self) -> Optional[int]:
+        """... of a semaphore with slot=True; None without one."""
+        return None if self._grant is None else self._grant.slot
+
+    @property
     def fences(self) -> Tuple[int, ...]:
         return () if self._grant is None else self._grant.fences
 
@@ -1885,6 +1904,11 @@ class Lock:
     def valid(self) -> float:
         """The seconds for which no other client can get it."""
         return self._mine().valid if self._holds else 0.0
+
+    @property
+    def slot(self) -> Optional[int]:
+        """... of a semaphore with slot=True; None without one."""
+        return self._mine().slot if self._holds else None
 
     @property
     def fences(self) -> Tuple[int, ...]:
