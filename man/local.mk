@@ -16,7 +16,7 @@ dist_man_MANS += man/lockbrokerd.8
 # The pages name every verb, option, setting, statistic and exit status. They
 # are compared with the sources, which this must be able to read.
 TESTS += tests/unit/test_manual.py
-EXTRA_DIST += tests/unit/test_manual.py
+EXTRA_DIST += tests/unit/test_manual.py tests/unit/tables.py
 
 # For a browser, in the folder html of the build directory.
 EXTRA_DIST += man/html man/html.css man/html.js

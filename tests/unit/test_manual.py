@@ -15,54 +15,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-TOP = Path(os.environ.get("LOCKBROKER_SRC",
-                          Path(__file__).resolve().parents[2]))
-
-
-def source(path):
-    return (TOP / path).read_text(encoding="utf-8")
-
-
-def rows(text, macro):
-    """The arguments of each macro(...) in a table, cut at their commas."""
-    found = []
-    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
-    text = re.sub(r"#[ \t]*(define|undef|include)\b(.*\\\n)*.*", " ", text)
-    for match in re.finditer(rf"\b{macro}\(", text):
-        found.append(arguments(text, match.end()))
-    return found
-
-
-def arguments(text, at):
-    """The text from `at` to the closing parenthesis."""
-    out, word, depth, quoted = [], "", 0, False
-    while True:
-        c = text[at]
-        if quoted and c == "\\":
-            word += text[at:at + 2]
-            at += 2
-            continue
-        if c == '"':
-            quoted = not quoted
-        elif not quoted and c == "(":
-            depth += 1
-        elif not quoted and c == ")":
-            if depth == 0:
-                out.append(word.strip())
-                return out
-            depth -= 1
-        if c == "," and depth == 0 and not quoted:
-            out.append(word.strip())
-            word = ""
-        else:
-            word += c
-        at += 1
-
-
-def string(literal):
-    """The value of one or more adjacent C string literals."""
-    parts = re.findall(r'"((?:[^"\\]|\\.)*)"', literal)
-    return re.sub(r"\\(.)", r"\1", "".join(parts))
+from tables import TOP, Keys, rows, source, string
 
 
 class Page:
@@ -264,18 +217,52 @@ class Settings(unittest.TestCase):
         change = "reloadable" if row[8] == "true" else "needs a restart"
         return f".D1 {taken}; default {default} ; No {change}"
 
+    def own_lines(self):
+        """The lines of each item of a setting, without the lists in it, by its path."""
+        out, stack = {}, []
+        for line in source("man/lockbrokerd.yaml.5").split("\n"):
+            if line.startswith(".Bl "):
+                stack.append(None)
+            elif line == ".El":
+                stack.pop()
+            elif line.startswith(".It Li "):
+                stack[-1] = line[len(".It Li "):]
+            path = [head for head in stack if head]
+            if path and line != ".El":
+                name = path[0] if len(path) == 1 else f"{path[0]} {path[-1]}"
+                out.setdefault(name, []).append(line)
+        return out
+
+    def check_item(self, lines, closing):
+        self.assertIsNotNone(lines, "has no item")
+        self.assertEqual(lines[-1], closing)
+        self.assertEqual(sum(line.startswith(".D1 ") for line in lines), 1)
+
     def test_every_setting(self):
         """Each has an item, whose last line is made from its row of the table."""
         self.assertGreater(len(self.fields), 30)
-        page = "\n" + source("man/lockbrokerd.yaml.5")
+        own = self.own_lines()
         for row in self.fields:
             with self.subTest(setting=string(row[1])):
-                item = re.search(rf"\n\.It Li {re.escape(string(row[1]))}\n"
-                                 r"(.*?)\n(?:\.It Li \w+\.|\.El\n\.Sh )", page, flags=re.S)
-                self.assertIsNotNone(item, "has no item")
-                lines = item.group(1).split("\n")
-                self.assertEqual(lines[-1], self.closing_line(row))
-                self.assertEqual(sum(line.startswith(".D1 ") for line in lines), 1)
+                self.check_item(own.get(string(row[1])), self.closing_line(row))
+
+    def test_every_key_of_a_mapping(self):
+        """The same for each key in listen, auth, metrics.classes and resp.scripts."""
+        keys, own, total = Keys(), self.own_lines(), 0
+        for row in self.fields:
+            if row[2] not in ("LISTEN", "AUTH", "CLASSES", "SCRIPTS"):
+                continue
+            setting, found = string(row[1]), keys.of("config_type_" + row[2])
+            there = [path.split()[1] for path in own if path.startswith(setting + " ")]
+            self.assertEqual(sorted(there), sorted(key for key, _, _ in found))
+            total += len(found)
+            for key, taken, value in found:
+                taken = taken.replace(" . ", r" \&. ")
+                change = "reloadable" if row[8] == "true" else "needs a restart"
+                line = f".D1 {taken}; {value} ; No {change}".replace('"', r"\(dq")
+                with self.subTest(setting=setting, key=key):
+                    self.check_item(own[f"{setting} {key}"], line)
+        self.assertGreater(total, 25)
 
     def test_the_default_listeners(self):
         default = [string(row[7]) for row in self.fields
