@@ -58,6 +58,7 @@ struct hold {
 	char *name;
 	uint64_t fence;
 	unsigned permits; /* of a semaphore, that are not given back */
+	unsigned slot;	  /* of one of them, if it was asked for */
 	int64_t until_ms; /* by now_ms(); 0: no PING has covered it yet */
 	bool asked;	  /* the PING under way covers it */
 	bool told;	  /* somebody works under it */
@@ -883,7 +884,7 @@ static void
 enter(struct lockbroker *lb, const char *kind, const char *names,
     const struct message *reply)
 {
-	struct pair fences;
+	struct pair fences, slot;
 	const char *f = "";
 	size_t n;
 	char *end;
@@ -895,6 +896,9 @@ enter(struct lockbroker *lb, const char *kind, const char *names,
 		add(lb, kind, names, n, strtoull(f, &end, 10));
 		f = *end == ',' ? end + 1 : end;
 	}
+	if (pair_find(reply->text, "slot", &slot))
+		TAILQ_LAST(&lb->holds, hold_list)->slot =
+		    (unsigned)strtoul(slot.value, NULL, 10);
 }
 
 /* Asks how long what is held is safe. */
@@ -1242,9 +1246,10 @@ lockbroker_unlock(struct lockbroker *lb, const char *names)
 	return code;
 }
 
-EXPORT int
-lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
-    unsigned permits, int64_t wait_ms)
+/* Takes permits; `words` say how many, or that one of them has a slot. */
+static int
+acquire(struct lockbroker *lb, const char *name, unsigned permits,
+    const char *words, int64_t wait_ms)
 {
 	struct buf line, undo;
 	struct want w = {
@@ -1261,7 +1266,7 @@ lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
 		return fail(lb, LOCKBROKER_INVALID,
 		    "a name that this handle has, or that is none");
 	buf_init(&line);
-	buf_addf(&line, "ACQUIRE %s limit=%u permits=%u", name, limit, permits);
+	buf_addf(&line, "ACQUIRE %s %s", name, words);
 	buf_addc(&line, '\0');
 	buf_init(&undo);
 	buf_addf(&undo, "RELEASE %s permits=%u", name, permits);
@@ -1274,6 +1279,31 @@ lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
 		h->permits = permits;
 	buf_fini(&line);
 	buf_fini(&undo);
+	return code;
+}
+
+EXPORT int
+lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
+    unsigned permits, int64_t wait_ms)
+{
+	char words[64];
+
+	snprintf(
+	    words, sizeof(words), "limit=%u permits=%u", limit, permits);
+	return acquire(lb, name, permits, words, wait_ms);
+}
+
+EXPORT int
+lockbroker_acquire_slot(struct lockbroker *lb, const char *name,
+    unsigned limit, int64_t wait_ms, unsigned *slot)
+{
+	char words[64];
+	int code;
+
+	snprintf(words, sizeof(words), "limit=%u slot=yes", limit);
+	code = acquire(lb, name, 1, words, wait_ms);
+	if (code == LOCKBROKER_OK && slot != NULL)
+		*slot = find(lb, "semaphore", name, strlen(name))->slot;
 	return code;
 }
 

@@ -103,6 +103,16 @@ int lockbroker_release(
     struct lockbroker *lb, const char *name, unsigned permits);
 
 /*
+ * Takes one permit and a slot: *slot, if it is not NULL, becomes a number from 0 to
+ * `limit` - 1 that no other client holds, for a GPU or a port.  Release it with
+ * lockbroker_release(lb, name, 1).  A handle can hold one slot of a semaphore; open
+ * another handle for a second one.  LOCKBROKER_INVALID: the limit is too high, or
+ * the broker has no slots.
+ */
+int lockbroker_acquire_slot(struct lockbroker *lb, const char *name,
+    unsigned limit, int64_t wait_ms, unsigned *slot);
+
+/*
  * Makes any other request of the protocol that gives nothing to hold.  *reply,
  * if it is not NULL, becomes the whole reply, its lines separated by '\n'; the
  * caller frees it.

@@ -18,6 +18,7 @@
 struct block {
 	bool held;
 	bool told;
+	bool is_slot;
 	char names[LINE_MAX_BYTES]; /* with spaces between them */
 };
 
@@ -27,7 +28,7 @@ static const char *
 word_of(int code)
 {
 	static const char *const words[] = { "released", "busy", "timeout",
-		"lost", "unavailable", "denied", "deadlock" };
+		"lost", "unavailable", "denied", "deadlock", "bad-option" };
 
 	return (size_t)code < sizeof(words) / sizeof(words[0]) ? words[code]
 							       : "failed";
@@ -83,6 +84,7 @@ take(struct lockbroker *lb, int number, const char *wait, const char *names)
 	char *value, held[32];
 	int code;
 
+	b->is_slot = false;
 	snprintf(b->names, sizeof(b->names), "%s", names);
 	value = strstr(b->names, " value=");
 	if (value != NULL)
@@ -91,6 +93,23 @@ take(struct lockbroker *lb, int number, const char *wait, const char *names)
 	    strcmp(wait, "-") == 0 ? -1 : strtoll(wait, NULL, 10), &fence);
 	b->held = code == LOCKBROKER_OK;
 	snprintf(held, sizeof(held), "held %" PRIu64, fence);
+	say(lb, number, code, held);
+}
+
+static void
+take_slot(struct lockbroker *lb, int number, const char *wait, const char *rest)
+{
+	struct block *b = &blocks[number];
+	unsigned slot = 0, limit = 0;
+	char held[32];
+	int code;
+
+	sscanf(rest, "%255s %u", b->names, &limit);
+	code = lockbroker_acquire_slot(lb, b->names, limit,
+	    strcmp(wait, "-") == 0 ? -1 : strtoll(wait, NULL, 10), &slot);
+	b->held = code == LOCKBROKER_OK;
+	b->is_slot = true;
+	snprintf(held, sizeof(held), "held slot=%u", slot);
 	say(lb, number, code, held);
 }
 
@@ -119,6 +138,18 @@ check(const struct lockbroker *lb, int number)
 }
 
 static void
+give_back(struct lockbroker *lb, int number)
+{
+	struct block *b = &blocks[number];
+
+	b->held = false;
+	say(lb, number,
+	    b->is_slot ? lockbroker_release(lb, b->names, 1)
+		       : lockbroker_unlock(lb, b->names),
+	    "released");
+}
+
+static void
 obey(struct lockbroker *lb, char *line)
 {
 	char what[16], wait[16], names[LINE_MAX_BYTES] = "";
@@ -135,6 +166,8 @@ obey(struct lockbroker *lb, char *line)
 		return;
 	if (strcmp(what, "lock") == 0) {
 		take(lb, (int)number, wait, names);
+	} else if (strcmp(what, "slot") == 0) {
+		take_slot(lb, (int)number, wait, names);
 	} else if (strcmp(what, "check") == 0) {
 		check(lb, (int)number);
 	} else if (strcmp(what, "value") == 0) {
@@ -143,11 +176,7 @@ obey(struct lockbroker *lb, char *line)
 	} else if (strcmp(what, "read") == 0) {
 		read_value(lb, (int)number, wait);
 	} else if (strcmp(what, "unlock") == 0) {
-		code = lockbroker_unlock(lb, blocks[number].names);
-		blocks[number].held = false;
-		printf("%u %s%s%s\n", number, word_of(code),
-		    code != LOCKBROKER_OK ? " " : "",
-		    code != LOCKBROKER_OK ? lockbroker_error(lb) : "");
+		give_back(lb, (int)number);
 	}
 }
 

@@ -78,6 +78,7 @@ EXTRA_DIST += \
 	tests/system/test_client_python.py \
 	tests/system/test_client_python_faults.py \
 	tests/system/test_client_python_once.py \
+	tests/system/test_client_slots.py \
 	tests/system/test_client_storms.py \
 	tests/system/test_clients.py \
 	tests/system/test_conformance.py \

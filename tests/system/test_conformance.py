@@ -131,7 +131,7 @@ for line in sys.stdin:
 class Library(Story):
     """The library for C has one session, which makes one request at a time."""
 
-    can = ("grace", "value")
+    can = ("grace", "value", "slot")
 
     def test_c(self):
         folder = tempfile.mkdtemp()

@@ -163,6 +163,20 @@ class Recipes(ShellTest):
         self.assertEqual(len(self.lines()), 4)
         self.assertLessEqual(set(self.lines()), set("0123"))
 
+    def test_gpu_of_a_program(self):
+        path = os.path.join(self.directory, "jobs.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("""
+batches = ["one", "two"]
+def train(batch, device):
+    print(batch, device)
+""" + self.recipes["gpu-python"])
+        name = "gpu:" + os.uname().nodename
+        self.assertEqual(self.control.ok(f"ACQUIRE {name} limit=4 slot=yes")["slot"], "0")
+        python = os.path.join(SOURCE, "clients", "python")
+        self.assertEqual(self.end(self.shell(f"PYTHONPATH={python} {sys.executable} {path}")),
+                         (0, "one 1\ntwo 1\n"))
+
     def test_phases(self):
         self.program("migrate", "echo migrated >>did")
         self.program("serve", "echo serving >>did")

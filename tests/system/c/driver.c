@@ -104,6 +104,7 @@ obey(struct lockbroker *lb, const char *what, char *rest)
 {
 	char *name = rest, *options = strchr(rest, '|'), *reply;
 	uint64_t fence = 0;
+	unsigned slot = 0;
 	int64_t wait_ms = -1;
 	int code;
 
@@ -120,7 +121,10 @@ obey(struct lockbroker *lb, const char *what, char *rest)
 		print(lb, lockbroker_acquire(lb, name, 2, 1, wait_ms));
 	else if (strcmp(what, "both") == 0)
 		print(lb, lockbroker_acquire(lb, name, 2, 2, wait_ms));
-	else if (strcmp(what, "release") == 0)
+	else if (strcmp(what, "slot") == 0) {
+		code = lockbroker_acquire_slot(lb, name, 2, wait_ms, &slot);
+		printf("%d %u\n", code, slot);
+	} else if (strcmp(what, "release") == 0)
 		print(lb, lockbroker_release(lb, name, 1));
 	else if (strcmp(what, "nothing") == 0)
 		print(lb, lockbroker_lock(lb, NULL, NULL, 0, NULL));
