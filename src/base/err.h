@@ -6,8 +6,6 @@
 #ifndef LOCKBROKER_BASE_ERR_H
 #define LOCKBROKER_BASE_ERR_H
 
-#include <stddef.h>
-
 #define ERRORS(ERROR)                             \
 	ERROR(UNKNOWN_COMMAND, "unknown-command") \
 	ERROR(BAD_REQUEST, "bad-request")         \

@@ -11,7 +11,6 @@
 #define LOCKBROKER_CLI_CHILD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "cli/processes.h"

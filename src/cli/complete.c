@@ -22,9 +22,7 @@
 #include "cli/exit.h"
 #include "cli/login.h"
 #include "cli/others.h"
-#include "cli/question.h"
 #include "cli/run_options.h"
-#include "cli/say.h"
 #include "cli/subcommands.h"
 #include "cli/verb_words.h"
 

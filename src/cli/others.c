@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/now.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"
 #include "cli/login.h"

@@ -19,7 +19,6 @@
 
 #include "base/now.h"
 #include "base/parse.h"
-#include "base/xmalloc.h"
 #include "cli/exit.h"
 #include "cli/login.h"
 #include "cli/question.h"

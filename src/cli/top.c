@@ -18,7 +18,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/now.h"
 #include "base/parse.h"
 #include "base/xmalloc.h"

@@ -4,7 +4,6 @@
  */
 #include <config.h> /* not "config.h": this directory has one of its own */
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include "core/parts/ids.h"
 #include "core/parts/notes/notes.h"
 #include "core/parts/sync/semaphore.h"
-#include "core/parts/sync/sync.h"
 #include "core/parts/views/chain.h"
 #include "core/parts/views/status.h"
 #include "core/parts/watch/watch.h"

@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/xmalloc.h"

@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdbool.h>

@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "base/text.h"
 #include "wire/protocol.h"
 

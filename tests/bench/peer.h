@@ -5,7 +5,6 @@
 #ifndef LOCKBROKER_BENCH_PEER_H
 #define LOCKBROKER_BENCH_PEER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

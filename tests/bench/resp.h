@@ -5,7 +5,6 @@
 #define LOCKBROKER_BENCH_RESP_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/buf.h"
 

@@ -7,7 +7,6 @@
 #define LOCKBROKER_SIM_ABLATE_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 struct topology;
 

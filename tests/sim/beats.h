@@ -4,7 +4,6 @@
 #ifndef LOCKBROKER_SIM_BEATS_H
 #define LOCKBROKER_SIM_BEATS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

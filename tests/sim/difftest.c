@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/xmalloc.h"
 #include "lua/lua.h"
 #include "store/gather.h"
 

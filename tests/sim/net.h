@@ -17,7 +17,6 @@
 
 #include <hiredis/hiredis.h> /* only for redisReply */
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/list.h"
 #include "redis/link.h"

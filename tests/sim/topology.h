@@ -12,7 +12,6 @@
 #define LOCKBROKER_SIM_TOPOLOGY_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "config/config.h"
 

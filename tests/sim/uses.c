@@ -3,8 +3,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
 #include "client_parts.h"
 #include "words.h"
 #include "world.h"

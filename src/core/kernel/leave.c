@@ -8,13 +8,9 @@
  */
 #include "config.h"
 
-#include "core/kernel/lease/lease.h"
 #include "core/kernel/leave.h"
-#include "core/kernel/lock/grant.h"
-#include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/names.h"
-#include "core/kernel/lock/queue.h"
 #include "core/kernel/session/claim.h"
 #include "core/kernel/session/holding.h"
 #include "core/kernel/session/notify.h"

@@ -33,7 +33,6 @@
 #include "core/kernel/lock/grant.h"
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/lock.h"
-#include "core/kernel/lock/queue.h"
 #include "core/kernel/session/notify.h"
 #include "core/kernel/session/place.h"
 #include "core/kernel/session/valid.h"

@@ -16,8 +16,6 @@
 
 #include "base/xmalloc.h"
 #include "core/kernel/leave.h"
-#include "core/kernel/life.h"
-#include "core/kernel/lock/hold.h"
 #include "core/kernel/session/claim.h"
 #include "core/kernel/stop.h"
 #include "core/kernel/turn/emit.h"

@@ -10,7 +10,6 @@
 #include "config.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/now.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "base/xmalloc.h"

@@ -10,7 +10,6 @@
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/resp/resp.h"
-#include "daemon/users/identity.h"
 
 /* StackExchange.Redis asks for this key whenever it connects. */
 #define TIE_BREAK "__Booksleeve_TieBreak"

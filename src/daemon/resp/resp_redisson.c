@@ -28,7 +28,6 @@
 
 #include "base/now.h"
 #include "base/table.h"
-#include "base/times.h"
 #include "base/xmalloc.h"
 #include "daemon/resp/resp.h"
 

@@ -14,7 +14,6 @@
 #include "auth/auth.h"
 #include "auth/users.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/xmalloc.h"
 #include "daemon/bridge/bridge.h"
 #include "daemon/users/allowance.h"

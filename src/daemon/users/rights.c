@@ -11,7 +11,6 @@
 #include "daemon/bridge/bridge.h"
 #include "daemon/users/allowance.h"
 #include "daemon/users/identity_state.h"
-#include "wire/reply.h"
 
 static void
 note_denial(

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/xmalloc.h"
 #include "suite.h"
 #include "test_base.h"
 

@@ -39,7 +39,6 @@
  */
 #include "config.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +46,6 @@
 
 #include "base/kind.h"
 #include "base/parse.h"
-#include "base/xmalloc.h"
 #include "core/core.h"
 #include "core/dump.h"
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/xmalloc.h"
 
 #include "story.h"
 #include "suite.h"

@@ -13,7 +13,6 @@
 #include "core/dump.h"
 #include "core/kernel/turn/turn.h"
 #include "core/kernel/turn/work.h"
-#include "core/parts/sync/sync.h"
 #include "core/parts/warm/warm.h"
 #include "suite.h"
 #include "test_work.h"

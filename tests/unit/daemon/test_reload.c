@@ -14,7 +14,6 @@
 
 #include "config/config.h"
 #include "config/fields.h"
-#include "core/core.h"
 #include "core/kernel/lock/state.h"
 #include "core/parts/observe/measure.h"
 #include "daemon/bridge/bridge.h"

@@ -4,11 +4,9 @@
 #include "config.h"
 
 #include <check.h>
-#include <errno.h>
 #include <glob.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

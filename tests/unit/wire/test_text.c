@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "suite.h"
 #include "test_wire.h"
-#include "wire/verbs.h"
 
 struct name_row {
 	const char *name;

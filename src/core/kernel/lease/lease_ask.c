@@ -8,7 +8,6 @@
  */
 #include "config.h"
 
-#include "base/xmalloc.h"
 #include "core/kernel/guard/clock.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lease/pace.h"

@@ -8,7 +8,6 @@
 #include "base/crc16.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lease/pace.h"
-#include "core/kernel/lease/parts.h"
 
 #define A_THIRD (PACE_SLICES / 2) /* of a lease, in slices */
 #define ROOM 300		  /* renewals a millisecond, if many are due */

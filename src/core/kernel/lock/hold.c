@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/times.h"
-#include "base/xmalloc.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lease/tell.h"
 #include "core/kernel/lock/hold.h"

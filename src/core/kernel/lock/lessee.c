@@ -18,7 +18,6 @@
 #include "core/kernel/lock/names.h"
 #include "core/kernel/lock/parting.h"
 #include "core/kernel/lock/queue.h"
-#include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
 
 #define HOLDERS_FEW 8	   /* of more, the longest that any asked for counts */

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lease/parts.h"
@@ -22,7 +21,6 @@
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/parting.h"
 #include "core/kernel/lock/queue.h"
-#include "core/kernel/session/quota.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
 

@@ -17,7 +17,6 @@
 
 #include <string.h>
 
-#include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/lease/lease.h"
 #include "core/kernel/lock/fit.h"

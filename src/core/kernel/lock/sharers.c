@@ -10,7 +10,6 @@
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/turn/emit.h"
-#include "core/kernel/turn/work.h"
 
 static struct lock *
 leased(struct term *t)

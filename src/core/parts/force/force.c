@@ -22,7 +22,6 @@
 #include "core/kernel/guard/clock.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/lease/lease.h"
-#include "core/kernel/lease/parts.h"
 #include "core/kernel/lease/tell.h"
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/hooks.h"

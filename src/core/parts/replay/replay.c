@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "core/kernel/life.h"
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/turn/emit.h"

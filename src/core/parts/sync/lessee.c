@@ -13,8 +13,6 @@
 #include "config.h"
 
 #include "core/kernel/lease/tell.h"
-#include "core/kernel/turn/emit.h"
-#include "core/parts/sync/notify.h"
 #include "core/parts/sync/semaphore_state.h"
 
 static struct semaphore *

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "base/xmalloc.h"
 #include "core/kernel/turn/emit.h"
 #include "core/parts/sync/semaphore_state.h"
 

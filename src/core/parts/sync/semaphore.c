@@ -25,7 +25,6 @@
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
 #include "core/parts/sync/line.h"
-#include "core/parts/sync/notify.h"
 #include "core/parts/sync/semaphore.h"
 #include "core/parts/sync/semaphore_state.h"
 

@@ -18,7 +18,6 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
-#include "core/kernel/turn/emit.h"
 #include "core/parts/token/adopt.h"
 #include "core/parts/token/notify.h"
 

@@ -19,7 +19,6 @@
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
-#include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/turn/emit.h"
 #include "core/parts/token/measured.h"

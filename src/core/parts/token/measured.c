@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "core/kernel/turn/emit.h"
 #include "core/parts/observe/measured.h"
 #include "core/parts/token/measured.h"
 #include "core/parts/token/notify.h"

@@ -9,7 +9,6 @@
 #include "core/parts/token/call.h"
 #include "core/parts/token/poll.h"
 #include "core/parts/token/state.h"
-#include "core/parts/token/token.h"
 #include "core/parts/token/token_record.h"
 
 static bool

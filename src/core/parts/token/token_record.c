@@ -33,7 +33,6 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "base/text.h"
 #include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"

@@ -13,7 +13,6 @@
 
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/hooks.h"
-#include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/session/quota.h"
 #include "core/kernel/session/share.h"

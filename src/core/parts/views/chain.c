@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "base/times.h"
 #include "base/xmalloc.h"
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/lock/hold.h"

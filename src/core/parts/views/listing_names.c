@@ -14,7 +14,6 @@
 
 #include "base/times.h"
 #include "base/xmalloc.h"
-#include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/lock/stored.h"
 #include "core/kernel/session/owner.h"

@@ -10,7 +10,6 @@
 #include "config.h"
 
 #include "base/xmalloc.h"
-#include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/session/record.h"
 #include "core/parts/sync/line.h"

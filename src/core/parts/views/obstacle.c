@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/times.h"
-#include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/stored.h"
 #include "core/kernel/session/record.h"

@@ -21,7 +21,6 @@
 #include "core/kernel/lock/lock.h"
 #include "core/kernel/lock/names.h"
 #include "core/kernel/lock/stored.h"
-#include "core/kernel/turn/emit.h"
 #include "core/parts/ids.h"
 #include "core/parts/views/about.h"
 #include "core/parts/warm/recall.h"

@@ -32,7 +32,6 @@
 #include "core/kernel/lease/pace.h"
 #include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/names.h"
-#include "core/kernel/turn/emit.h"
 #include "core/parts/force/force.h"
 #include "core/parts/ids.h"
 #include "core/parts/warm/plain.h"
