@@ -291,14 +291,7 @@ config_load_buffer(struct config *config, const char *name, const char *text,
 }
 
 bool
-config_load(
-    struct config *config, const char *file, struct config_faults *faults)
-{
-	return config_load_with(config, file, NULL, faults);
-}
-
-bool
-config_load_with(struct config *config, const char *file,
+config_load(struct config *config, const char *file,
     const struct config_options *options, struct config_faults *faults)
 {
 	const char *why;

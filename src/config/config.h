@@ -145,16 +145,6 @@ struct config {
 };
 
 /*
- * Reads a file, or takes the defaults if file is NULL.  Returns true if the
- * config is complete; then the caller frees it with config_free().  On false it
- * has added all faults, and the config holds nothing.  It reads the host's
- * name, $RUNTIME_DIRECTORY, and the password files; it opens files that the
- * configuration names relative to the working directory.
- */
-bool config_load(struct config *config, const char *file,
-    struct config_faults *faults) __attribute__((warn_unused_result));
-
-/*
  * Settings of the command line, each as "section.key=value"; borrowed.  They
  * override the file.  shared: only the sections that all processes of a broker
  * share are read (auth, limits, log); the other sections are ignored.
@@ -165,8 +155,15 @@ struct config_options {
 	bool shared;
 };
 
-/* As config_load(), with options; NULL: none. */
-bool config_load_with(struct config *config, const char *file,
+/*
+ * Reads a file, or takes the defaults if file is NULL; options may be NULL.
+ * Returns true if the config is complete; then the caller frees it with
+ * config_free().  On false it has added all faults, and the config holds
+ * nothing.  It reads the host's name, $RUNTIME_DIRECTORY, and the password
+ * files; it opens files that the configuration names relative to the working
+ * directory.
+ */
+bool config_load(struct config *config, const char *file,
     const struct config_options *options, struct config_faults *faults)
     __attribute__((warn_unused_result));
 

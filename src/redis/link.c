@@ -333,12 +333,6 @@ link_is_up(const struct link *l)
 	return l->state == LINK_UP && !l->doomed;
 }
 
-bool
-link_is_heard(const struct link *l)
-{
-	return l->heard;
-}
-
 const struct info *
 link_info(const struct link *l)
 {

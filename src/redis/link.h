@@ -123,10 +123,6 @@ void link_move(struct link *l, const char *why);
 
 bool link_is_up(const struct link *l);
 
-/* Has the server said anything on the present connection, or on the last
- * one? */
-bool link_is_heard(const struct link *l);
-
 /* These are of the present connection, or of the last one. */
 const struct info *link_info(const struct link *l);
 uint64_t link_client_id(const struct link *l); /* 0: unknown */

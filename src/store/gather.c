@@ -235,13 +235,6 @@ gather_channel(const struct gather *g)
 	return g->channel;
 }
 
-uint64_t
-gather_seen(const struct gather *g, uint32_t shard)
-{
-	assert(shard < g->nshards);
-	return g->shards[shard].seen;
-}
-
 void
 gather_saw(struct gather *g, uint32_t shard, uint64_t fence)
 {
@@ -263,12 +256,6 @@ void
 gather_clock(struct gather *g, uint64_t clock_us)
 {
 	g->clock_us = clock_us;
-}
-
-bool
-gather_empty(const struct gather *g)
-{
-	return TAILQ_EMPTY(&g->active);
 }
 
 static uint32_t

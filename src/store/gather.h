@@ -54,7 +54,6 @@ void gather_free(struct gather *g);
 void gather_leave(struct gather *g, bool leave);
 
 void gather_add(struct gather *g, const struct op *op);
-bool gather_empty(const struct gather *g);
 
 /*
  * Builds the calls of all operations added and hands each to send(), which owns
@@ -86,8 +85,7 @@ void call_deliver(struct gather *g, struct call *call,
 /* Takes a call back without calling a handler. */
 void gather_drop(struct gather *g, struct call *call);
 
-/* Returns the highest fence known of a shard; gather_saw() adds a fence. */
-uint64_t gather_seen(const struct gather *g, uint32_t shard);
+/* A fence of the shard is known from elsewhere. */
 void gather_saw(struct gather *g, uint32_t shard, uint64_t fence);
 
 /* What a server of our own has begun with. */

@@ -94,7 +94,7 @@ struct call {
 	unsigned redirects; /* how often, in a cluster; the topology's */
 	int64_t until_ms;   /* once redirected: its deadline; the same */
 	bool asking;	    /* to be sent after an ASKING; the same */
-	uint64_t seen;	    /* the fence that it passes (gather_seen()) */
+	uint64_t seen;	    /* the fence that it passes */
 	void *sender;	    /* the sender's own */
 
 	/* Set by call_decode(). */

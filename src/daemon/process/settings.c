@@ -54,7 +54,7 @@ settings_load(struct config *config, const char *file, bool shared,
 	struct config_options given = from_line;
 
 	given.shared = shared;
-	return config_load_with(config, settings_file(file), &given, faults);
+	return config_load(config, settings_file(file), &given, faults);
 }
 
 void

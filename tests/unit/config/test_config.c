@@ -150,7 +150,7 @@ START_TEST(defaults)
 	struct config c;
 
 	config_faults_init(&faults);
-	ck_assert(config_load(&c, NULL, &faults));
+	ck_assert(config_load(&c, NULL, NULL, &faults));
 	ck_assert_int_gt(strlen(c.broker.name), 0);
 	ck_assert_uint_eq(c.listen.n, 1);
 	ck_assert_str_eq(c.listen.v[0].address.host, "127.0.0.1");
@@ -419,12 +419,12 @@ START_TEST(files)
 	memset(large, '#', CONFIG_NODE_TEXT_MAX + 1);
 	config_faults_init(&faults);
 	write_file(path, "locks: {lease: 7s}\n", 19);
-	ck_assert(config_load(&c, path, &faults));
+	ck_assert(config_load(&c, path, NULL, &faults));
 	ck_assert_int_eq(c.locks.lease_ms, 7000);
 	config_free(&c);
 	unlink(path);
-	ck_assert(!config_load(&c, "/none/a.yaml", &faults));
-	ck_assert(!config_load(&c, "/", &faults));
+	ck_assert(!config_load(&c, "/none/a.yaml", NULL, &faults));
+	ck_assert(!config_load(&c, "/", NULL, &faults));
 	ck_assert_uint_eq(faults.n, 2);
 	text = config_rig_join(&faults);
 	ck_assert_str_eq(text,
@@ -434,11 +434,11 @@ START_TEST(files)
 	    "KB\n");
 	free(text);
 	write_file(path, large, CONFIG_NODE_TEXT_MAX);
-	ck_assert(config_load(&c, path, &faults));
+	ck_assert(config_load(&c, path, NULL, &faults));
 	config_free(&c);
 	unlink(path);
 	write_file(path, large, CONFIG_NODE_TEXT_MAX + 1);
-	ck_assert(!config_load(&c, path, &faults));
+	ck_assert(!config_load(&c, path, NULL, &faults));
 	ck_assert_ptr_nonnull(strstr(faults.lines[2], "(too large)"));
 	unlink(path);
 	free(large);
@@ -483,7 +483,7 @@ START_TEST(example)
 
 	example_path(path, sizeof(path), examples[_i]);
 	config_faults_init(&faults);
-	ok = config_load(&c, path, &faults);
+	ok = config_load(&c, path, NULL, &faults);
 	ck_assert_msg(ok, "%s", faults.n == 0 ? "" : faults.lines[0]);
 	config_faults_fini(&faults);
 	config_free(&c);
@@ -536,8 +536,8 @@ START_TEST(example_is_the_defaults)
 
 	example_path(path, sizeof(path), "lockbrokerd");
 	config_faults_init(&faults);
-	ck_assert(config_load(&shown, path, &faults));
-	ck_assert(config_load(&fresh, NULL, &faults));
+	ck_assert(config_load(&shown, path, NULL, &faults));
+	ck_assert(config_load(&fresh, NULL, NULL, &faults));
 	ck_assert_uint_eq(
 	    config_reload_diff(&shown, &fresh, config_rig_refused, refused), 0);
 	ck_assert_str_eq(refused, "");

@@ -282,7 +282,7 @@ rig_config(struct rig *rig, const char *path)
 
 	memset(rig, 0, sizeof(*rig));
 	config_faults_init(&faults);
-	ck_assert(config_load(&rig->config, NULL, &faults));
+	ck_assert(config_load(&rig->config, NULL, NULL, &faults));
 	config_faults_fini(&faults);
 	free(redis->server);
 	redis->server = strdup(server_program());

@@ -88,9 +88,9 @@ START_TEST(each_operation_has_its_words)
 {
 	store_begin_plain();
 	store_add(op_rows[_i].kind, 1, "n");
-	ck_assert(!gather_empty(store));
+	ck_assert(gather_is_due(store));
 	store_flush();
-	ck_assert(gather_empty(store));
+	ck_assert(!gather_is_due(store));
 	ck_assert_uint_eq(store_seen.ncalls, 1);
 	ck_assert_int_eq(store_seen.calls[0]->script, op_rows[_i].script);
 	ck_assert_str_eq(store_words(store_seen.calls[0]), op_rows[_i].words);
@@ -354,7 +354,7 @@ START_TEST(what_send_adds_waits_for_the_next_flush)
 	ck_assert_uint_eq(store_seen.ncalls, 2);
 	gather_drop(store, store_seen.calls[0]);
 	gather_drop(store, store_seen.calls[1]);
-	ck_assert(!gather_empty(store));
+	ck_assert(gather_is_due(store));
 	store_flush();
 	ck_assert_uint_eq(store_seen.ncalls, 1);
 	ck_assert_uint_eq(store_seen.calls[0]->nops, 2);
