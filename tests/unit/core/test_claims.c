@@ -35,35 +35,30 @@ hold_all(struct work_rig *r)
 START_TEST(very_many_have_permits)
 {
 	struct core_request rq = work_request(VERB_RELEASE);
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	hold_all(&r);
-	ck_assert_uint_le(r.asked[OP_TAKE], 1);
+	work_init(&rig, WORK_MANY);
+	hold_all(&rig);
+	ck_assert_uint_le(rig.asked[OP_TAKE], 1);
 	rq.number = 1;
-	work_ask_each(&r, &rq, "s");
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
-	ck_assert_uint_lt(r.asked[OP_HOLD], 10);
-	work_fini(&r);
+	work_ask_each(&rig, &rq, "s");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY);
+	ck_assert_uint_lt(rig.asked[OP_HOLD], 10);
 }
 END_TEST
 
 /* The sessions hear that their permits are at risk, and that they are safe. */
 START_TEST(very_many_permits_are_at_risk)
 {
-	struct work_rig r;
-
-	work_init(&r, WORK_MANY);
-	hold_all(&r);
-	work_link(&r, false);
-	work_pass(&r, WORK_LEASE_MS / 2 + 100);
-	ck_assert_uint_eq(r.events[EVENT_ATRISK], WORK_MANY);
-	work_link(&r, true);
-	work_settle(&r);
-	ck_assert_uint_eq(r.events[EVENT_SAFE], WORK_MANY);
-	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	hold_all(&rig);
+	work_link(&rig, false);
+	work_pass(&rig, WORK_LEASE_MS / 2 + 100);
+	ck_assert_uint_eq(rig.events[EVENT_ATRISK], WORK_MANY);
+	work_link(&rig, true);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.events[EVENT_SAFE], WORK_MANY);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], 0);
 }
 END_TEST
 
@@ -71,44 +66,39 @@ END_TEST
 START_TEST(very_many_permits_are_lost)
 {
 	struct core_request rq = work_request(VERB_RELEASE);
-	struct work_rig r;
 	unsigned i;
 
-	work_init(&r, WORK_MANY);
-	hold_all(&r);
-	r.now_ms += WORK_LEASE_MS + 100;
+	work_init(&rig, WORK_MANY);
+	hold_all(&rig);
+	rig.now_ms += WORK_LEASE_MS + 100;
 	rq.number = 1;
 	for (i = 1; i <= WORK_MANY; i += WORK_MANY / 10)
-		work_ask(&r, i, &rq, "s");
-	ck_assert_uint_eq(r.replies[STATUS_ERR], 10);
-	ck_assert_uint_lt(r.events[EVENT_LOST], WORK_MANY);
-	ck_assert(core_has_losses(r.core, r.now_ms));
-	while (core_has_losses(r.core, r.now_ms))
-		work_tick(&r, CORE_TIME);
-	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
-	ck_assert_uint_lt(r.steps, WORK_MANY / 100);
-	work_fini(&r);
+		work_ask(&rig, i, &rq, "s");
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], 10);
+	ck_assert_uint_lt(rig.events[EVENT_LOST], WORK_MANY);
+	ck_assert(core_has_losses(rig.core, rig.now_ms));
+	while (core_has_losses(rig.core, rig.now_ms))
+		work_tick(&rig, CORE_TIME);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_lt(rig.steps, WORK_MANY / 100);
 }
 END_TEST
 
 /* The lease runs out before any grant was told: no grant is told then. */
 START_TEST(very_many_untold_permits_are_lost)
 {
-	struct work_rig r;
-
-	work_init(&r, WORK_MANY);
-	acquire_all(&r, CORE_WAIT_FOREVER);
-	r.permits = 2 * WORK_MANY;
-	work_answer(&r);
-	work_catch_up(&r);
-	r.now_ms += WORK_LEASE_MS + 100;
-	work_tick(&r, CORE_FLUSH);
-	while (core_has_grants(r.core))
-		work_tick(&r, CORE_FLUSH);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
-	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	acquire_all(&rig, CORE_WAIT_FOREVER);
+	rig.permits = 2 * WORK_MANY;
+	work_answer(&rig);
+	work_catch_up(&rig);
+	rig.now_ms += WORK_LEASE_MS + 100;
+	work_tick(&rig, CORE_FLUSH);
+	while (core_has_grants(rig.core))
+		work_tick(&rig, CORE_FLUSH);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 0);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], 0);
 }
 END_TEST
 
@@ -116,14 +106,12 @@ END_TEST
 START_TEST(very_many_try_for_permits)
 {
 	struct outcome o = { .status = OUTCOME_BUSY, .text = "" };
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	acquire_all(&r, 0);
-	r.outcome = &o;
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_BUSY], WORK_MANY);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	acquire_all(&rig, 0);
+	rig.outcome = &o;
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_BUSY], WORK_MANY);
 }
 END_TEST
 
@@ -131,19 +119,17 @@ END_TEST
 START_TEST(very_many_mismatch)
 {
 	struct outcome o = { .status = OUTCOME_MISMATCH, .text = "" };
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	acquire_all(&r, CORE_WAIT_FOREVER);
-	r.outcome = &o;
-	work_answer(&r); /* the first alone; then all others */
-	work_answer(&r);
-	ck_assert_uint_gt(r.replies[STATUS_ERR], 0);
-	ck_assert_uint_lt(r.replies[STATUS_ERR], WORK_MANY);
-	work_catch_up(&r);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
-	ck_assert_uint_eq(r.asked[OP_TAKE], 2);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	acquire_all(&rig, CORE_WAIT_FOREVER);
+	rig.outcome = &o;
+	work_answer(&rig); /* the first alone; then all others */
+	work_answer(&rig);
+	ck_assert_uint_gt(rig.replies[STATUS_ERR], 0);
+	ck_assert_uint_lt(rig.replies[STATUS_ERR], WORK_MANY);
+	work_catch_up(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(rig.asked[OP_TAKE], 2);
 }
 END_TEST
 
@@ -152,31 +138,29 @@ END_TEST
 START_TEST(a_session_has_permits_of_very_many)
 {
 	struct core_request rq = work_request(VERB_ACQUIRE);
-	struct work_rig r;
 	int64_t valid_ms;
 	char name[16];
 	unsigned i;
 
-	work_init(&r, 1);
+	work_init(&rig, 1);
 	rq.number = rq.limit = 1;
-	work_ask_names(&r, 1, &rq, "s");
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
+	work_ask_names(&rig, 1, &rq, "s");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY);
 	for (i = 0; i < 8; i++) {
-		work_pass(&r, WORK_LEASE_MS / 4);
-		valid_ms = core_ping(r.core, r.now_ms, 1);
+		work_pass(&rig, WORK_LEASE_MS / 4);
+		valid_ms = core_ping(rig.core, rig.now_ms, 1);
 		ck_assert_int_gt(valid_ms, 0);
 		ck_assert_int_le(valid_ms, WORK_LEASE_MS);
 	}
-	work_forget(&r);
+	work_forget(&rig);
 	rq.verb = VERB_RELEASE;
 	for (i = 0; i < WORK_MANY; i++) {
 		snprintf(name, sizeof(name), "s%u", WORK_MANY - 1 - i);
-		work_ask(&r, 1, &rq, name);
+		work_ask(&rig, 1, &rq, name);
 	}
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
-	work_fini(&r);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY);
 }
 END_TEST
 
@@ -193,16 +177,14 @@ await_all(struct work_rig *r)
 START_TEST(very_many_wait_for_a_latch)
 {
 	struct outcome o = { .status = OUTCOME_OPEN, .text = "" };
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	await_all(&r);
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
-	r.outcome = &o;
-	work_pass(&r, WORK_LEASE_MS + 100);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	await_all(&rig);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 0);
+	rig.outcome = &o;
+	work_pass(&rig, WORK_LEASE_MS + 100);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY);
 }
 END_TEST
 
@@ -212,21 +194,19 @@ START_TEST(very_many_wait_for_no_latch)
 {
 	struct outcome o = { .status = OUTCOME_GONE, .text = "" };
 	struct core_request rq = work_request(VERB_AWAIT);
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY + 1);
-	await_all(&r);
-	r.outcome = &o;
-	work_answer(&r); /* the first alone; then all others */
-	work_answer(&r);
-	ck_assert_uint_lt(r.replies[STATUS_ERR], WORK_MANY);
-	work_ask(&r, WORK_MANY + 1, &rq, "l");
-	work_catch_up(&r);
-	r.outcome = NULL;
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY + 1);
+	await_all(&rig);
+	rig.outcome = &o;
+	work_answer(&rig); /* the first alone; then all others */
+	work_answer(&rig);
+	ck_assert_uint_lt(rig.replies[STATUS_ERR], WORK_MANY);
+	work_ask(&rig, WORK_MANY + 1, &rq, "l");
+	work_catch_up(&rig);
+	rig.outcome = NULL;
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 0);
 }
 END_TEST
 
@@ -235,17 +215,15 @@ END_TEST
 START_TEST(very_many_count_down)
 {
 	struct core_request rq = work_request(VERB_COUNTDOWN);
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
+	work_init(&rig, WORK_MANY);
 	rq.number = 1;
-	work_ask_each(&r, &rq, "l");
+	work_ask_each(&rig, &rq, "l");
 	rq.verb = VERB_AWAIT;
-	work_ask(&r, 1, &rq, "l");
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
-	ck_assert_uint_gt(r.asked[OP_AWAIT], 0);
-	work_fini(&r);
+	work_ask(&rig, 1, &rq, "l");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY);
+	ck_assert_uint_gt(rig.asked[OP_AWAIT], 0);
 }
 END_TEST
 
@@ -253,15 +231,13 @@ END_TEST
 START_TEST(very_many_count_down_in_vain)
 {
 	struct core_request rq = work_request(VERB_COUNTDOWN);
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	work_link(&r, false);
+	work_init(&rig, WORK_MANY);
+	work_link(&rig, false);
 	rq.number = 1;
-	work_ask_each(&r, &rq, "l");
-	work_pass(&r, 1100);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
-	work_fini(&r);
+	work_ask_each(&rig, &rq, "l");
+	work_pass(&rig, 1100);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], WORK_MANY);
 }
 END_TEST
 
@@ -281,16 +257,13 @@ arrive(struct work_rig *r, unsigned first, unsigned last)
 /* The last party comes: all of them go on. */
 START_TEST(very_many_meet_at_a_barrier)
 {
-	struct work_rig r;
-
-	work_init(&r, WORK_MANY);
-	arrive(&r, 1, WORK_MANY - 1);
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
-	arrive(&r, WORK_MANY, WORK_MANY);
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	arrive(&rig, 1, WORK_MANY - 1);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 0);
+	arrive(&rig, WORK_MANY, WORK_MANY);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY);
 }
 END_TEST
 
@@ -299,26 +272,24 @@ END_TEST
 START_TEST(a_barrier_trips_while_time_is_up)
 {
 	struct core_request rq = work_request(VERB_BARRIER);
-	struct work_rig r;
 	unsigned i;
 
-	work_init(&r, WORK_MANY);
+	work_init(&rig, WORK_MANY);
 	rq.limit = WORK_MANY;
 	rq.wait_ms = 1000;
 	for (i = 1; i < WORK_MANY; i++)
-		work_ask(&r, i, &rq, "b");
-	work_settle(&r);
-	arrive(&r, WORK_MANY, WORK_MANY);
-	while (r.replies[STATUS_OK] == 0)
-		work_answer(&r);
-	ck_assert_uint_lt(r.replies[STATUS_OK], WORK_MANY);
-	work_gone(&r, WORK_MANY - 1, true);
-	r.now_ms += 1000;
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY - 1);
-	ck_assert_uint_eq(r.replies[STATUS_TIMEOUT], 0);
-	ck_assert_uint_eq(r.asked[OP_LEAVE], 1);
-	work_fini(&r);
+		work_ask(&rig, i, &rq, "b");
+	work_settle(&rig);
+	arrive(&rig, WORK_MANY, WORK_MANY);
+	while (rig.replies[STATUS_OK] == 0)
+		work_answer(&rig);
+	ck_assert_uint_lt(rig.replies[STATUS_OK], WORK_MANY);
+	work_gone(&rig, WORK_MANY - 1, true);
+	rig.now_ms += 1000;
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY - 1);
+	ck_assert_uint_eq(rig.replies[STATUS_TIMEOUT], 0);
+	ck_assert_uint_eq(rig.asked[OP_LEAVE], 1);
 }
 END_TEST
 
@@ -326,16 +297,14 @@ END_TEST
 START_TEST(a_barrier_of_very_many_breaks)
 {
 	struct outcome o = { .status = OUTCOME_ENDED, .text = "" };
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	arrive(&r, 1, WORK_MANY - 1);
-	work_settle(&r);
-	work_gone(&r, 1, true);
-	r.outcome = &o;
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY - 2);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	arrive(&rig, 1, WORK_MANY - 1);
+	work_settle(&rig);
+	work_gone(&rig, 1, true);
+	rig.outcome = &o;
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], WORK_MANY - 2);
 }
 END_TEST
 
@@ -343,14 +312,12 @@ END_TEST
 START_TEST(very_many_mismatch_at_a_barrier)
 {
 	struct outcome o = { .status = OUTCOME_MISMATCH, .text = "" };
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	arrive(&r, 1, WORK_MANY);
-	r.outcome = &o;
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	arrive(&rig, 1, WORK_MANY);
+	rig.outcome = &o;
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], WORK_MANY);
 }
 END_TEST
 
@@ -360,6 +327,7 @@ claim_cases(void)
 	TCase *tc = tcase_create("claims");
 
 	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, NULL, work_over);
 	tcase_add_test(tc, very_many_have_permits);
 	tcase_add_test(tc, very_many_permits_are_at_risk);
 	tcase_add_test(tc, very_many_permits_are_lost);

@@ -19,23 +19,21 @@ watch_all(struct work_rig *r, const char *name)
 START_TEST(very_many_watch_a_name)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY + 1);
-	watch_all(&r, "a");
-	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
-	ck_assert_uint_eq(r.events[EVENT_FREE], WORK_MANY);
-	work_lock(&r, WORK_MANY + 1, "a");
-	work_settle(&r);
-	ck_assert_uint_eq(r.events[EVENT_HELD], WORK_MANY);
-	work_forget(&r);
-	work_ask(&r, WORK_MANY + 1, &unlock, "a");
-	work_settle(&r);
-	ck_assert_uint_eq(r.events[EVENT_FREE], WORK_MANY);
-	ck_assert_uint_lt(r.steps, WORK_MANY / 10);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY + 1);
+	watch_all(&rig, "a");
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 0);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY);
+	ck_assert_uint_eq(rig.events[EVENT_FREE], WORK_MANY);
+	work_lock(&rig, WORK_MANY + 1, "a");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.events[EVENT_HELD], WORK_MANY);
+	work_forget(&rig);
+	work_ask(&rig, WORK_MANY + 1, &unlock, "a");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.events[EVENT_FREE], WORK_MANY);
+	ck_assert_uint_lt(rig.steps, WORK_MANY / 10);
 }
 END_TEST
 
@@ -44,24 +42,22 @@ END_TEST
 START_TEST(a_name_changes_while_its_watchers_are_told)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY + 2);
-	watch_all(&r, "a");
-	work_lock(&r, WORK_MANY + 2, "b");
-	work_settle(&r);
-	work_lock(&r, WORK_MANY + 1, "a");
-	work_lock(&r, WORK_MANY + 2, "a");
-	work_forget(&r);
-	work_answer(&r);
-	ck_assert_uint_gt(r.events[EVENT_HELD], 0);
-	ck_assert_uint_lt(r.events[EVENT_HELD], WORK_MANY);
-	work_ask(&r, WORK_MANY + 1, &unlock, "a");
-	work_settle(&r);
-	ck_assert_uint_ge(r.events[EVENT_HELD], WORK_MANY);
-	ck_assert_uint_lt(r.events[EVENT_HELD], WORK_MANY + CORE_WORK_MAX);
-	ck_assert_uint_eq(r.events[EVENT_FREE], 0);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY + 2);
+	watch_all(&rig, "a");
+	work_lock(&rig, WORK_MANY + 2, "b");
+	work_settle(&rig);
+	work_lock(&rig, WORK_MANY + 1, "a");
+	work_lock(&rig, WORK_MANY + 2, "a");
+	work_forget(&rig);
+	work_answer(&rig);
+	ck_assert_uint_gt(rig.events[EVENT_HELD], 0);
+	ck_assert_uint_lt(rig.events[EVENT_HELD], WORK_MANY);
+	work_ask(&rig, WORK_MANY + 1, &unlock, "a");
+	work_settle(&rig);
+	ck_assert_uint_ge(rig.events[EVENT_HELD], WORK_MANY);
+	ck_assert_uint_lt(rig.events[EVENT_HELD], WORK_MANY + CORE_WORK_MAX);
+	ck_assert_uint_eq(rig.events[EVENT_FREE], 0);
 }
 END_TEST
 
@@ -70,21 +66,19 @@ END_TEST
 START_TEST(a_name_is_free_again_before_all_were_told)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY + 1);
-	watch_all(&r, "a");
-	work_settle(&r);
-	work_lock(&r, WORK_MANY + 1, "a");
-	work_forget(&r);
-	work_answer(&r);
-	work_ask(&r, WORK_MANY + 1, &unlock, "a");
-	work_answer(&r);
-	work_settle(&r);
-	ck_assert_uint_gt(r.events[EVENT_HELD], 0);
-	ck_assert_uint_lt(r.events[EVENT_HELD], CORE_WORK_MAX);
-	ck_assert_uint_eq(r.events[EVENT_FREE], r.events[EVENT_HELD]);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY + 1);
+	watch_all(&rig, "a");
+	work_settle(&rig);
+	work_lock(&rig, WORK_MANY + 1, "a");
+	work_forget(&rig);
+	work_answer(&rig);
+	work_ask(&rig, WORK_MANY + 1, &unlock, "a");
+	work_answer(&rig);
+	work_settle(&rig);
+	ck_assert_uint_gt(rig.events[EVENT_HELD], 0);
+	ck_assert_uint_lt(rig.events[EVENT_HELD], CORE_WORK_MAX);
+	ck_assert_uint_eq(rig.events[EVENT_FREE], rig.events[EVENT_HELD]);
 }
 END_TEST
 
@@ -92,43 +86,38 @@ END_TEST
 START_TEST(a_session_watches_very_many_names)
 {
 	struct core_request rq = work_request(VERB_WATCH);
-	struct work_rig r;
 
-	work_init(&r, 2);
-	work_ask_names(&r, 1, &rq, "n");
-	work_settle(&r);
-	ck_assert_uint_eq(r.events[EVENT_FREE], WORK_MANY);
+	work_init(&rig, 2);
+	work_ask_names(&rig, 1, &rq, "n");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.events[EVENT_FREE], WORK_MANY);
 	rq.verb = VERB_UNWATCH;
-	work_forget(&r);
-	work_ask(&r, 1, &rq, "n1");
-	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
-	work_gone(&r, 1, true);
-	work_lock(&r, 2, "n0");
-	work_settle(&r);
-	ck_assert_uint_eq(r.events[EVENT_HELD], 0);
-	work_fini(&r);
+	work_forget(&rig);
+	work_ask(&rig, 1, &rq, "n1");
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 1);
+	work_gone(&rig, 1, true);
+	work_lock(&rig, 2, "n0");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.events[EVENT_HELD], 0);
 }
 END_TEST
 
 /* Nobody knows the state: all are told that, when their time is up. */
 START_TEST(very_many_watch_while_redis_is_away)
 {
-	struct work_rig r;
-
-	work_init(&r, WORK_MANY);
-	work_link(&r, false);
-	work_forget(&r);
-	watch_all(&r, "a");
-	work_pass(&r, 900);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], 0);
-	work_pass(&r, 300);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
-	work_link(&r, true);
-	work_settle(&r);
-	watch_all(&r, "a");
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], WORK_MANY);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	work_link(&rig, false);
+	work_forget(&rig);
+	watch_all(&rig, "a");
+	work_pass(&rig, 900);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], 0);
+	work_pass(&rig, 300);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], WORK_MANY);
+	work_link(&rig, true);
+	work_settle(&rig);
+	watch_all(&rig, "a");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], WORK_MANY);
 }
 END_TEST
 
@@ -138,15 +127,13 @@ START_TEST(very_many_are_refused_a_watch)
 	struct outcome o = {
 		.status = OUTCOME_REFUSED, .text = "no", .text_len = 2
 	};
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	watch_all(&r, "a");
-	r.outcome = &o;
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_ERR], WORK_MANY);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	watch_all(&rig, "a");
+	rig.outcome = &o;
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], WORK_MANY);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 0);
 }
 END_TEST
 
@@ -167,21 +154,18 @@ share_all(struct work_rig *r)
  * as usual. */
 START_TEST(very_many_share_a_name_at_risk)
 {
-	struct work_rig r;
-
-	work_init(&r, WORK_MANY);
-	share_all(&r);
-	work_link(&r, false);
-	work_pass(&r, WORK_LEASE_MS / 2 + 100);
-	ck_assert_uint_eq(r.events[EVENT_ATRISK], WORK_MANY);
-	work_link(&r, true);
-	work_settle(&r);
-	ck_assert_uint_eq(r.asked[OP_RENEW], 1);
-	ck_assert_uint_eq(r.events[EVENT_SAFE], WORK_MANY);
-	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
-	work_pass(&r, 2 * WORK_LEASE_MS);
-	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	share_all(&rig);
+	work_link(&rig, false);
+	work_pass(&rig, WORK_LEASE_MS / 2 + 100);
+	ck_assert_uint_eq(rig.events[EVENT_ATRISK], WORK_MANY);
+	work_link(&rig, true);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.asked[OP_RENEW], 1);
+	ck_assert_uint_eq(rig.events[EVENT_SAFE], WORK_MANY);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], 0);
+	work_pass(&rig, 2 * WORK_LEASE_MS);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], 0);
 }
 END_TEST
 
@@ -189,27 +173,25 @@ END_TEST
 START_TEST(very_many_lose_what_they_share)
 {
 	struct core_request unlock = work_request(VERB_UNLOCK);
-	struct work_rig r;
 	unsigned i;
 
-	work_init(&r, WORK_MANY + 1);
-	share_all(&r);
-	work_lock(&r, WORK_MANY + 1, "a");
-	r.now_ms += WORK_LEASE_MS + 100;
+	work_init(&rig, WORK_MANY + 1);
+	share_all(&rig);
+	work_lock(&rig, WORK_MANY + 1, "a");
+	rig.now_ms += WORK_LEASE_MS + 100;
 	for (i = 1; i <= WORK_MANY; i += WORK_MANY / 10)
-		work_ask(&r, i, &unlock, "a");
-	ck_assert_uint_eq(r.replies[STATUS_ERR], 10);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 0);
-	ck_assert_uint_lt(r.events[EVENT_LOST], WORK_MANY);
-	ck_assert_uint_eq(r.asked[OP_END], 0);
-	ck_assert(core_has_losses(r.core, r.now_ms));
-	while (core_has_losses(r.core, r.now_ms))
-		work_tick(&r, CORE_TIME);
-	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
-	ck_assert_uint_le(r.steps, WORK_MANY / 100);
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
-	work_fini(&r);
+		work_ask(&rig, i, &unlock, "a");
+	ck_assert_uint_eq(rig.replies[STATUS_ERR], 10);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 0);
+	ck_assert_uint_lt(rig.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_eq(rig.asked[OP_END], 0);
+	ck_assert(core_has_losses(rig.core, rig.now_ms));
+	while (core_has_losses(rig.core, rig.now_ms))
+		work_tick(&rig, CORE_TIME);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_le(rig.steps, WORK_MANY / 100);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 1);
 }
 END_TEST
 
@@ -219,28 +201,26 @@ START_TEST(one_of_very_many_sharers_holds_very_much)
 {
 	struct core_request lock = work_request(VERB_LOCK);
 	struct core_request unlock = work_request(VERB_UNLOCK);
-	struct work_rig r;
 	unsigned i;
 
-	work_init(&r, WORK_MANY);
+	work_init(&rig, WORK_MANY);
 	for (i = 0; i < 2 * CORE_WORK_MAX; i++)
-		work_lock_n(&r, 1, "n", i);
-	work_settle(&r);
-	work_forget(&r);
-	share_all(&r);
+		work_lock_n(&rig, 1, "n", i);
+	work_settle(&rig);
+	work_forget(&rig);
+	share_all(&rig);
 	lock.shared = true;
-	work_ask(&r, 1, &lock, "a");
-	work_ask(&r, 1, &unlock, "a");
+	work_ask(&rig, 1, &lock, "a");
+	work_ask(&rig, 1, &unlock, "a");
 	for (i = 3; i <= WORK_MANY; i++)
-		work_gone(&r, i, true);
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 2);
+		work_gone(&rig, i, true);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 2);
 	for (i = 1; i <= 2; i++)
-		work_ask(&r, i, &unlock, "a");
-	work_settle(&r);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 4);
-	ck_assert_uint_eq(r.events[EVENT_LOST], 0);
-	work_fini(&r);
+		work_ask(&rig, i, &unlock, "a");
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 4);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], 0);
 }
 END_TEST
 
@@ -248,15 +228,13 @@ END_TEST
 START_TEST(what_very_many_share_is_taken)
 {
 	struct outcome o = { .status = OUTCOME_LOST, .text = "" };
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY);
-	share_all(&r);
-	r.outcome = &o;
-	work_pass(&r, WORK_LEASE_MS / 3 + 100);
-	ck_assert_uint_eq(r.asked[OP_RENEW], 1);
-	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY);
+	share_all(&rig);
+	rig.outcome = &o;
+	work_pass(&rig, WORK_LEASE_MS / 3 + 100);
+	ck_assert_uint_eq(rig.asked[OP_RENEW], 1);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], WORK_MANY);
 }
 END_TEST
 
@@ -265,42 +243,38 @@ END_TEST
 START_TEST(what_very_many_share_is_forced)
 {
 	struct core_request force = work_request(VERB_UNLOCK_FORCE);
-	struct work_rig r;
 
-	work_init(&r, WORK_MANY + 1);
-	share_all(&r);
-	r.now_ms += 10;
-	work_ask(&r, WORK_MANY + 1, &force, "a");
-	ck_assert_uint_lt(r.events[EVENT_LOST], WORK_MANY);
-	work_settle(&r);
-	ck_assert_uint_eq(r.events[EVENT_LOST], WORK_MANY);
-	ck_assert_uint_eq(r.replies[STATUS_OK], 1);
-	ck_assert_uint_eq(r.asked[OP_END], 1);
-	work_fini(&r);
+	work_init(&rig, WORK_MANY + 1);
+	share_all(&rig);
+	rig.now_ms += 10;
+	work_ask(&rig, WORK_MANY + 1, &force, "a");
+	ck_assert_uint_lt(rig.events[EVENT_LOST], WORK_MANY);
+	work_settle(&rig);
+	ck_assert_uint_eq(rig.events[EVENT_LOST], WORK_MANY);
+	ck_assert_uint_eq(rig.replies[STATUS_OK], 1);
+	ck_assert_uint_eq(rig.asked[OP_END], 1);
 }
 END_TEST
 
 /* Each session ends while the others are still being told. */
 START_TEST(those_who_share_a_name_go_while_they_are_told)
 {
-	struct work_rig r;
 	unsigned i;
 
-	work_init(&r, WORK_MANY);
-	share_all(&r);
-	work_link(&r, false);
-	r.now_ms += WORK_LEASE_MS / 2 + 10;
+	work_init(&rig, WORK_MANY);
+	share_all(&rig);
+	work_link(&rig, false);
+	rig.now_ms += WORK_LEASE_MS / 2 + 10;
 	for (i = WORK_MANY; i > WORK_MANY / 2; i--)
-		work_gone(&r, i, true);
-	work_catch_up(&r);
-	ck_assert_uint_ge(r.events[EVENT_ATRISK], WORK_MANY / 2);
-	r.now_ms += WORK_LEASE_MS;
+		work_gone(&rig, i, true);
+	work_catch_up(&rig);
+	ck_assert_uint_ge(rig.events[EVENT_ATRISK], WORK_MANY / 2);
+	rig.now_ms += WORK_LEASE_MS;
 	for (i = 1; i <= WORK_MANY / 2; i++)
-		work_gone(&r, i, true);
-	work_catch_up(&r);
-	work_link(&r, true);
-	work_settle(&r);
-	work_fini(&r);
+		work_gone(&rig, i, true);
+	work_catch_up(&rig);
+	work_link(&rig, true);
+	work_settle(&rig);
 }
 END_TEST
 
@@ -321,19 +295,16 @@ take_permits(struct work_rig *r)
  * lost. */
 START_TEST(all_permits_are_written_again)
 {
-	struct work_rig r;
-
-	work_init(&r, 1);
-	take_permits(&r);
-	r.now_ms += 1;
-	work_guard(&r, GUARD_PENDING, "p1");
-	ck_assert_uint_lt(r.asked[OP_HOLD], CORE_WORK_MAX);
-	work_pass(&r, WORK_LEASE_MS / 3);
-	ck_assert_uint_ge(r.asked[OP_HOLD], WORK_MANY);
+	work_init(&rig, 1);
+	take_permits(&rig);
+	rig.now_ms += 1;
+	work_guard(&rig, GUARD_PENDING, "p1");
+	ck_assert_uint_lt(rig.asked[OP_HOLD], CORE_WORK_MAX);
+	work_pass(&rig, WORK_LEASE_MS / 3);
+	ck_assert_uint_ge(rig.asked[OP_HOLD], WORK_MANY);
 	/* As for leases, each is put off once at most. */
-	ck_assert_uint_lt(r.steps, 3 * WORK_MANY);
-	ck_assert_uint_eq(r.events[EVENT_ATRISK] + r.events[EVENT_LOST], 0);
-	work_fini(&r);
+	ck_assert_uint_lt(rig.steps, 3 * WORK_MANY);
+	ck_assert_uint_eq(rig.events[EVENT_ATRISK] + rig.events[EVENT_LOST], 0);
 }
 END_TEST
 
@@ -344,24 +315,22 @@ START_TEST(a_pause_is_waited_out)
 		.status = OUTCOME_REFUSED, .text = "no", .text_len = 2
 	};
 	struct core_request rq = work_request(VERB_ACQUIRE);
-	struct work_rig r;
 
-	work_init(&r, 1);
+	work_init(&rig, 1);
 	rq.number = rq.limit = 1;
-	work_ask(&r, 1, &rq, "s");
-	work_settle(&r);
-	work_guard(&r, GUARD_PENDING, "p1");
-	r.outcome = &refused;
-	work_answer(&r);
-	r.outcome = NULL;
-	work_guard(&r, GUARD_PENDING, "p2");
-	work_forget(&r);
-	work_pass(&r, 400);
-	ck_assert_uint_eq(r.asked[OP_HOLD], 0);
-	ck_assert_uint_lt(r.steps, 40); /* and not once a millisecond */
-	work_pass(&r, 700);
-	ck_assert_uint_eq(r.asked[OP_HOLD], 1);
-	work_fini(&r);
+	work_ask(&rig, 1, &rq, "s");
+	work_settle(&rig);
+	work_guard(&rig, GUARD_PENDING, "p1");
+	rig.outcome = &refused;
+	work_answer(&rig);
+	rig.outcome = NULL;
+	work_guard(&rig, GUARD_PENDING, "p2");
+	work_forget(&rig);
+	work_pass(&rig, 400);
+	ck_assert_uint_eq(rig.asked[OP_HOLD], 0);
+	ck_assert_uint_lt(rig.steps, 40); /* and not once a millisecond */
+	work_pass(&rig, 700);
+	ck_assert_uint_eq(rig.asked[OP_HOLD], 1);
 }
 END_TEST
 
@@ -369,36 +338,34 @@ END_TEST
 START_TEST(very_many_latches_are_looked_at)
 {
 	struct core_request rq = work_request(VERB_AWAIT);
-	struct work_rig r;
 
-	work_init(&r, 1);
-	work_link(&r, false);
-	work_ask_names(&r, 1, &rq, "l");
-	work_catch_up(&r);
-	ck_assert_uint_eq(r.asked[OP_AWAIT], 0);
-	work_forget(&r);
-	work_link(&r, true);
-	work_catch_up(&r);
-	ck_assert_uint_eq(r.asked[OP_AWAIT], WORK_MANY);
-	work_settle(&r);
-	work_forget(&r);
-	work_tick(&r, CORE_RESUBSCRIBED);
-	work_pass(&r, 3000);
-	ck_assert_uint_eq(r.asked[OP_AWAIT], WORK_MANY);
+	work_init(&rig, 1);
+	work_link(&rig, false);
+	work_ask_names(&rig, 1, &rq, "l");
+	work_catch_up(&rig);
+	ck_assert_uint_eq(rig.asked[OP_AWAIT], 0);
+	work_forget(&rig);
+	work_link(&rig, true);
+	work_catch_up(&rig);
+	ck_assert_uint_eq(rig.asked[OP_AWAIT], WORK_MANY);
+	work_settle(&rig);
+	work_forget(&rig);
+	work_tick(&rig, CORE_RESUBSCRIBED);
+	work_pass(&rig, 3000);
+	ck_assert_uint_eq(rig.asked[OP_AWAIT], WORK_MANY);
 	/* If another walk is asked for while one is under way, it covers all
 	 * latches, also those that were asked about before. */
-	work_forget(&r);
-	work_tick(&r, CORE_RESUBSCRIBED);
-	while (r.asked[OP_AWAIT] == 0) {
-		r.now_ms++;
-		work_tick(&r, CORE_TIME);
+	work_forget(&rig);
+	work_tick(&rig, CORE_RESUBSCRIBED);
+	while (rig.asked[OP_AWAIT] == 0) {
+		rig.now_ms++;
+		work_tick(&rig, CORE_TIME);
 	}
-	ck_assert_uint_lt(r.asked[OP_AWAIT], WORK_MANY);
-	work_forget(&r);
-	work_tick(&r, CORE_RESUBSCRIBED);
-	work_pass(&r, 3000);
-	ck_assert_uint_ge(r.asked[OP_AWAIT], WORK_MANY);
-	work_fini(&r);
+	ck_assert_uint_lt(rig.asked[OP_AWAIT], WORK_MANY);
+	work_forget(&rig);
+	work_tick(&rig, CORE_RESUBSCRIBED);
+	work_pass(&rig, 3000);
+	ck_assert_uint_ge(rig.asked[OP_AWAIT], WORK_MANY);
 }
 END_TEST
 
@@ -441,20 +408,17 @@ some_hold(struct work_rig *r, int64_t hold_ms)
 
 START_TEST(of_many_losses_the_first_are_named)
 {
-	struct work_rig r;
-
-	work_init(&r, SOME);
-	r.look = note_line;
-	some_hold(&r, 0);
-	work_link(&r, false);
-	work_pass(&r, 2 * WORK_LEASE_MS);
+	work_init(&rig, SOME);
+	rig.look = note_line;
+	some_hold(&rig, 0);
+	work_link(&rig, false);
+	work_pass(&rig, 2 * WORK_LEASE_MS);
 	ck_assert_uint_eq(noted[NOTICE_LOCK_LOST], 100);
 	ck_assert_uint_eq(counted[NOTICE_MORE_LOST], SOME - 100);
 	/* One line at once, and one a second later. */
 	ck_assert_uint_ge(noted[NOTICE_MORE_LOST], 1);
 	ck_assert_uint_le(noted[NOTICE_MORE_LOST], 2);
 	ck_assert_uint_eq(noted[NOTICE_LOCK_BOUND], 0);
-	work_fini(&r);
 }
 END_TEST
 
@@ -462,20 +426,18 @@ END_TEST
  * anew. */
 START_TEST(of_many_bounds_the_first_are_named)
 {
-	struct work_rig r;
 	unsigned i;
 
-	work_init(&r, SOME);
-	r.look = note_line;
+	work_init(&rig, SOME);
+	rig.look = note_line;
 	for (i = 1; i <= 3; i++) {
-		some_hold(&r, 500);
-		work_pass(&r, 1500);
+		some_hold(&rig, 500);
+		work_pass(&rig, 1500);
 		ck_assert_uint_eq(noted[NOTICE_LOCK_BOUND], 100 * i);
 	}
-	work_pass(&r, 1500);
+	work_pass(&rig, 1500);
 	ck_assert_uint_eq(counted[NOTICE_MORE_BOUND], 3 * (SOME - 100));
 	ck_assert_uint_eq(noted[NOTICE_LOCK_LOST], 0);
-	work_fini(&r);
 }
 END_TEST
 
@@ -485,6 +447,7 @@ crowd_cases(void)
 	TCase *tc = tcase_create("crowds");
 
 	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, NULL, work_over);
 	tcase_add_test(tc, very_many_watch_a_name);
 	tcase_add_test(tc, a_name_changes_while_its_watchers_are_told);
 	tcase_add_test(tc, a_name_is_free_again_before_all_were_told);

@@ -15,8 +15,6 @@
 
 #define PART 256 /* things looked at in one part */
 
-static struct work_rig rig;
-
 /* The rows so far, a word each: a name, or the session of a row without one. */
 struct seen {
 	char **words;
@@ -163,7 +161,6 @@ START_TEST(a_list_comes_in_parts)
 	(void)finish(&s, core_list_begin(rig.core, 12345));
 	ck_assert_uint_eq(s.n, 0);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -197,7 +194,6 @@ START_TEST(what_is_lost_meanwhile_is_not_listed)
 	expect(&s, 0, "n00003");
 	core_listing_end(g);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -214,7 +210,6 @@ START_TEST(a_session_ends_while_it_is_listed)
 	(void)finish(&s, g);
 	ck_assert_uint_eq(s.n, 0);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -249,7 +244,6 @@ START_TEST(a_queue_is_in_order)
 		expect(&s, i - 1, word);
 	}
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -270,7 +264,6 @@ START_TEST(a_queue_is_cut_at_its_limit)
 	(void)finish(&s, core_queue_begin(rig.core, "b", 1, 100));
 	ck_assert_uint_eq(s.n, 0);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -318,7 +311,6 @@ START_TEST(a_line_is_listed_while_it_moves)
 	for (i = 1; i < s.n; i++)
 		ck_assert_str_ne(s.words[i], s.words[i - 1]);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -352,7 +344,6 @@ START_TEST(who_comes_next_may_leave)
 	expect_session(&s, s.n - 1, "waiter", 2 * CROWD - 1);
 	ck_assert_uint_eq(s.n, 2 * CROWD - 5);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -372,7 +363,6 @@ START_TEST(all_may_leave_at_the_beginning)
 	expect_session(&s, 0, "holder", CROWD);
 	expect_session(&s, 1, "waiter", CROWD + 1);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -396,7 +386,6 @@ START_TEST(a_name_may_be_over)
 	ck_assert_uint_eq(core_listing_waiters(rig.core, g), 0);
 	core_listing_end(g);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -427,7 +416,6 @@ START_TEST(the_busiest_names)
 	for (i = 3; i < NAMES - 1; i++)
 		ck_assert_str_lt(s.words[i], s.words[i + 1]);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -459,7 +447,6 @@ START_TEST(names_are_listed_once_while_tables_grow)
 	(void)finish(&s, g);
 	expect_once(&s, NAMES);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -480,7 +467,6 @@ START_TEST(names_are_listed_once_while_tables_shrink)
 	(void)finish(&s, g);
 	expect_once(&s, 20);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -494,7 +480,6 @@ START_TEST(there_may_be_no_names)
 	lock(1, "a", false, 0);
 	core_listing_end(core_names_begin(rig.core, 100));
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -597,7 +582,6 @@ START_TEST(names_of_token_holds)
 	expect(&s, 0, "awaited held 2 40");
 	expect(&s, 1, "native held 2 20");
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -620,7 +604,6 @@ START_TEST(names_are_listed_once_while_they_change)
 	ck_assert_uint_eq(s.n, NAMES);
 	expect_once(&s, NAMES);
 	fini(&s);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -642,7 +625,6 @@ START_TEST(gauges_are_kept)
 	core_gauges(rig.core, rig.now_ms, &gauges);
 	ck_assert_uint_eq(gauges.locks_held, 1 + 1);
 	ck_assert_uint_eq(gauges.waiters, 0);
-	work_fini(&rig);
 }
 END_TEST
 
@@ -652,6 +634,7 @@ listing_cases(void)
 	TCase *tc = tcase_create("listing");
 
 	tcase_set_timeout(tc, 20);
+	tcase_add_checked_fixture(tc, NULL, work_over);
 	tcase_add_test(tc, a_list_comes_in_parts);
 	tcase_add_test(tc, what_is_lost_meanwhile_is_not_listed);
 	tcase_add_test(tc, a_session_ends_while_it_is_listed);

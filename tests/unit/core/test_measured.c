@@ -368,10 +368,10 @@ is_end(const struct effect *e)
 }
 
 static void
-note_audit(const struct work_rig *rig, const struct effect *e)
+note_audit(const struct work_rig *w, const struct effect *e)
 {
-	const struct field *f = rig->fx.fields + e->field;
-	const char *text = buf_data(&rig->fx.text);
+	const struct field *f = w->fx.fields + e->field;
+	const char *text = buf_data(&w->fx.text);
 	size_t i, n = 0;
 
 	for (i = 0; is_end(e) && i < e->nfields; i++, f++)

@@ -11,6 +11,8 @@
 #include "base/xmalloc.h"
 #include "work_rig.h"
 
+struct work_rig rig;
+
 static void
 note_op(struct work_rig *r, const struct op *op)
 {
@@ -325,4 +327,10 @@ work_fini(struct work_rig *r)
 	core_free(r->core);
 	effects_fini(&r->fx);
 	free(r->ops);
+}
+
+void
+work_over(void)
+{
+	work_fini(&rig);
 }

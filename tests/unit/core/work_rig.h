@@ -56,6 +56,10 @@ struct work_rig {
 	uint64_t arrived; /* at the barrier */
 };
 
+/* The one of most tests: work_init() it; as a teardown, work_over() ends it. */
+extern struct work_rig rig;
+void work_over(void);
+
 /* Opens `sessions`; Redis grants. */
 void work_init(struct work_rig *r, unsigned sessions);
 void work_fini(struct work_rig *r);
