@@ -3,6 +3,7 @@
 import unittest
 
 from lib.resp import Resp
+from lib.slots import give_elsewhere
 from lib.wait import eventually
 from test_cli import CommandTest
 
@@ -69,13 +70,9 @@ class Slots(CommandTest):
                          ["slot=0", "slot=1"])
 
     def test_who_says_it_second_loses_it(self):
-        """As after a failover during which two brokers were given the same slot."""
         self.prepare(lease=6)
         self.take(self.a)
-        key, = self.server.cmd("KEYS", "*sem:gpu")
-        field, = [f for f in self.server.cmd("HKEYS", key) if f.startswith("s:")]
-        said = self.server.cmd("HGET", key, field)
-        self.server.cmd("HSET", key, "p:x.1", f"1 {2 ** 45} 1", "s:x.1", said)
+        give_elsewhere(self.server, "gpu")
         event = self.a.event(timeout=20)
         self.assertEqual((event.status, event["permits"], event["slot"], event["reason"]),
                          ("!LOST", "1", "0", "taken"))
