@@ -49,6 +49,8 @@ export interface LockOptions extends GrantOptions {
 export interface SemaphoreOptions extends GrantOptions {
   limit: number;
   permits?: number;
+  /** With one permit and its slot, 0 to `limit` - 1, which no other client holds. */
+  slot?: boolean;
 }
 
 /** Permits of a semaphore: they have no fence. */
@@ -59,8 +61,14 @@ export interface Permits {
   readonly signal: AbortSignal;
   /** Guaranteed time left, in ms: no other client can get it. */
   readonly valid: number;
+  /** With `slot: true`. */
+  readonly slot?: number;
   /** Throws if it is lost. */
   check(): void;
+}
+
+export interface Slot extends Permits {
+  readonly slot: number;
 }
 
 export interface Lock extends Permits {
@@ -106,6 +114,11 @@ export class Broker {
   elect<T>(name: string, options: LockOptions, fn: Granted<T>): Promise<T>;
   /** The value of the current holder, through any broker. */
   value(name: string): Promise<string | undefined>;
+  semaphore<T>(name: string,
+    options: SemaphoreOptions & { slot: true; ifAvailable: true },
+    fn: Perhaps<T, Slot>): Promise<T>;
+  semaphore<T>(name: string, options: SemaphoreOptions & { slot: true },
+    fn: Granted<T, Slot>): Promise<T>;
   semaphore<T>(name: string,
     options: SemaphoreOptions & { ifAvailable: true },
     fn: Perhaps<T, Permits>): Promise<T>;

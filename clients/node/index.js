@@ -62,7 +62,7 @@ const WAIT = ['wait', 'signal'];
 const GRANT = [...WAIT, 'ifAvailable', 'steal', 'hold'];
 const KNOWN = {
   lock: [...GRANT, 'mode', 'keep', 'delay', 'value', 'trace'],
-  semaphore: [...GRANT, 'limit', 'permits'],
+  semaphore: [...GRANT, 'limit', 'permits', 'slot'],
   wait: WAIT,
   create: ['ttl'],
   broker: ['addresses', 'user', 'password', 'ca', 'cert', 'key', 'grace', 'label',
@@ -142,6 +142,7 @@ class Lock {
     this.mode = hold.want.mode;
     this.fence = hold.fences[0];
     this.fences = hold.fences;
+    this.slot = hold.slot;
   }
 
   get signal() {
@@ -215,9 +216,13 @@ function wantLock(names, { mode = 'exclusive', hold, keep, delay, value,
   return want('lock', names, 'LOCK', rest, { mode, hold, undo: unlock });
 }
 
-function wantPermits(name, { limit, permits, hold }) {
+function wantPermits(name, { limit, permits, slot, hold }) {
+  if (slot != null && typeof slot !== 'boolean')
+    throw new LockError('bad-option', `slot is not true or false: ${inspect(slot)}`);
+  if (slot && (permits ?? 1) !== 1)
+    throw new LockError('bad-option', `a slot goes with one permit, not with ${permits}`);
   const many = ` permits=${count(permits ?? 1, 'permits')}`;
-  const rest = ` limit=${count(limit, 'limit')}${many}${bound(hold)}`;
+  const rest = ` limit=${count(limit, 'limit')}${slot ? ' slot=yes' : many}${bound(hold)}`;
   return want('semaphore', name, 'ACQUIRE', rest,
     { hold, undo: (all) => `RELEASE ${all}${many}` });
 }

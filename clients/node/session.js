@@ -259,6 +259,8 @@ class Hold {
     const fence = reply.get('fence'); // of each name
     this.fences = want.names.length > 1 && fence ? fence.split(',').map(Number) :
       fence ? [+fence] : [];
+    const slot = reply.get('slot');
+    this.slot = slot === undefined ? undefined : +slot;
     this.ends = now() + (want.hold ?? Infinity); // by `hold=`, or earlier
     this.until = 0; // by now(); 0: no PING has covered it yet
     this.over = false; // lost, or given back

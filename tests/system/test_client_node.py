@@ -13,6 +13,7 @@ import unittest
 from lib import npm, spoken
 from lib.case import SystemTest
 from lib.proxy import Proxy
+from lib.slots import program_keeps_and_loses
 from lib.wait import eventually, hang
 from test_tls_clients import ClientsTest
 
@@ -208,6 +209,39 @@ class Blocks(Client):
         while self.control.event().fields.get("value") != "\u00e9l\u00e8ve=1":
             pass
 
+    def test_slots(self):
+        program_keeps_and_loses(self, lambda address: self.start("""
+            const gpu = (more, fn) =>
+              broker.semaphore('gpu', { limit: 2, slot: true, ...more }, fn);
+            await code(gpu({}, async (one) => {
+              await gpu({}, async (two) => {
+                say(one.slot, two.slot, await code(gpu({ wait: 0 }, () => {})));
+                await hear();
+                one.check();
+                two.check();
+                say(one.slot, two.slot, 'safe');
+              });
+              await aborted(one);
+              say(one.slot, /\\((.*)\\)/.exec(one.signal.reason.message)[1]);
+            }));""", address, grace=10000))
+
+    def test_slots_that_can_not_be(self):
+        self.prepare()
+        said = self.story("""
+            for (const options of [{ permits: 2 }, { slot: 'yes' }, { limit: 513 }])
+              await broker.semaphore('gpu', { limit: 2, slot: true, ...options }, () => {})
+                .catch((error) => say(error.code, error.message));
+            for (const slot of [undefined, null, false])
+              await broker.semaphore('gpu', { limit: 2, permits: 2, slot }, (two) =>
+                say(two.slot === undefined));
+            await broker.request('gpu', (lock) => say(lock.slot === undefined));
+            say(await code(broker.request('gpu', { slot: true }, () => {})));""")
+        self.assertEqual(said, [
+            ["bad-option", "a slot goes with one permit, not with 2"],
+            ["bad-option", "slot is not true or false: 'yes'"],
+            ["bad-option", "gpu: slot=yes takes a limit= of at most 512"],
+            *4 * [[True]], ["bad-option"]])
+
     def test_traces(self):
         """Its own option, or the span of OpenTelemetry in which it asks."""
         self.prepare()
@@ -234,8 +268,10 @@ class Blocks(Client):
               const name: string | null = await broker.request(
                 ['x', 'y'], { ifAvailable: true }, (lock) => lock === null ? null : lock.name);
               await broker.semaphore('s', { limit: 3 }, (permits) => permits.WHAT);
+              const slot: number | null = await broker.semaphore('s',
+                { limit: 3, slot: true, ifAvailable: true }, (permit) => permit && permit.slot);
               await broker.latch('l').wait({ wait: 5 }).catch((error: LockError) => error.holder);
-              console.log(fence, name);
+              console.log(fence, name, slot);
             }
             void main();"""
         folder = os.path.dirname(where)
