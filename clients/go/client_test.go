@@ -334,6 +334,88 @@ func TestSemaphore(t *testing.T) {
 	}
 }
 
+func TestSlots(t *testing.T) {
+	gpus := broker.Semaphore("slots", 3)
+	held := map[int]*lockbroker.Lock{}
+	var mutex sync.Mutex
+	var group sync.WaitGroup
+	for i := 0; i < 3; i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			gpu, err := gpus.Acquire(ctx, lockbroker.Permits(1), lockbroker.Slot())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			held[gpu.Slot()] = gpu
+		}()
+	}
+	group.Wait()
+	_, err := gpus.Acquire(ctx, lockbroker.Slot(), lockbroker.Try())
+	want(t, err, lockbroker.ErrBusy)
+	for slot := 0; slot < 3; slot++ {
+		gpu := held[slot]
+		if gpu == nil {
+			t.Fatal("there are", held)
+		}
+		if err := gpu.Unlock(); err != nil || gpu.Slot() != slot {
+			t.Error(err, gpu.Slot())
+		}
+		again, err := gpus.Acquire(ctx, lockbroker.Slot(), lockbroker.Try())
+		if err != nil || again.Slot() != slot {
+			t.Fatal(err, slot, again.Slot())
+		}
+		defer again.Unlock()
+	}
+	permit, err := broker.Semaphore("permits", 3).Acquire(ctx)
+	if err != nil || permit.Slot() != -1 {
+		t.Error(err, permit.Slot())
+	}
+	defer permit.Unlock()
+	if lock := take(t, "slots"); lock.Slot() != -1 {
+		t.Error(lock.Slot())
+	}
+	_, err = broker.Semaphore("slots513", 513).Acquire(ctx, lockbroker.Slot())
+	if err == nil || !strings.Contains(err.Error(), "slots513: slot=yes takes a limit=") {
+		t.Error(err)
+	}
+}
+
+func TestLostSlot(t *testing.T) {
+	gpus := broker.Semaphore("lost-slots", 2)
+	gpu, err := gpus.Acquire(ctx, lockbroker.Slot(), lockbroker.Hold(50*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-gpu.Context().Done()
+	want(t, context.Cause(gpu.Context()), lockbroker.ErrLost)
+	want(t, gpu.Unlock(), lockbroker.ErrLost)
+}
+
+func TestBrokerBeforeSlots(t *testing.T) {
+	address := serve(t, func(line string) string {
+		if strings.Contains(line, "slot=") {
+			return `ERR bad-option the option "slot" does not exist`
+		}
+		return usual(line)
+	})
+	b := open(t, lockbroker.Config{}, address)
+	var refused *lockbroker.Error
+	for _, wait := range []lockbroker.Option{lockbroker.Try(), lockbroker.Wait(time.Minute)} {
+		_, err := b.Semaphore("gpus", 2).Acquire(ctx, lockbroker.Slot(), wait)
+		if !errors.As(err, &refused) || refused.Code != "bad-option" ||
+			!strings.Contains(err.Error(), `gpus: the option "slot" does not exist`) {
+			t.Error(err)
+		}
+	}
+	if _, err := b.Semaphore("gpus", 2).Acquire(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBarrier(t *testing.T) {
 	var sum atomic.Int32
 	var group sync.WaitGroup
@@ -533,6 +615,7 @@ func TestWordsOfOptions(t *testing.T) {
 		{lockbroker.Hold(0)}, {lockbroker.Hold(-time.Second)}, {lockbroker.Wait(-1)},
 		{lockbroker.Keep(-1)}, {lockbroker.Delay(-1)}, {lockbroker.Permits(2)},
 		{lockbroker.Names("a b")}, {lockbroker.Names("")}, {lockbroker.Value("a b")},
+		{lockbroker.Slot()},
 	} {
 		var refused *lockbroker.Error
 		_, err := b.Lock(ctx, "a", opts...)
@@ -543,6 +626,7 @@ func TestWordsOfOptions(t *testing.T) {
 	for _, opts := range [][]lockbroker.Option{
 		{lockbroker.Shared()}, {lockbroker.Keep(1)}, {lockbroker.Names("b")},
 		{lockbroker.Permits(0)}, {lockbroker.Value("a")}, {lockbroker.Trace("a")},
+		{lockbroker.Slot(), lockbroker.Permits(2)}, {lockbroker.Permits(2), lockbroker.Slot()},
 	} {
 		var refused *lockbroker.Error
 		_, err := b.Semaphore("a", 2).Acquire(ctx, opts...)

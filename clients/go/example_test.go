@@ -124,6 +124,21 @@ func ExampleSemaphore_Do() {
 	// Output: at most four do this
 }
 
+func ExampleSlot() {
+	gpus := broker.Semaphore("gpus", 4)
+	for i := 0; i < 2; i++ {
+		gpu, err := gpus.Acquire(ctx, lockbroker.Slot())
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer gpu.Unlock()
+		fmt.Printf("CUDA_VISIBLE_DEVICES=%d\n", gpu.Slot())
+	}
+	// Output:
+	// CUDA_VISIBLE_DEVICES=0
+	// CUDA_VISIBLE_DEVICES=1
+}
+
 func ExampleBroker_Elect() {
 	leader, err := broker.Elect(ctx, "billing-leader", lockbroker.Value("10.0.0.7:80"))
 	if err != nil {

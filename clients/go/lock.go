@@ -24,6 +24,7 @@ type request struct {
 	hold, keep, delay time.Duration
 	value, trace      string
 	permits           int
+	slot              bool
 	err               error
 }
 
@@ -105,6 +106,13 @@ func Permits(n int) Option {
 	}
 }
 
+// Slot takes one permit of a semaphore together with its slot, a number from 0 to
+// limit - 1 that no other client holds, through any broker: for a GPU, a port or a
+// shard. [Lock.Slot] returns it.
+func Slot() Option {
+	return func(r *request) { r.slot = true }
+}
+
 func newRequest(opts []Option) (*request, error) {
 	r := &request{wait: forever}
 	for _, opt := range opts {
@@ -114,8 +122,8 @@ func newRequest(opts []Option) (*request, error) {
 }
 
 func (r *request) wantLock(name string) (*want, error) {
-	if r.permits != 0 {
-		return nil, badOption("a lock has no Permits")
+	if r.permits != 0 || r.slot {
+		return nil, badOption("a lock has no Permits and no Slot")
 	}
 	line := ""
 	if r.shared {
@@ -132,13 +140,20 @@ func (r *request) wantLock(name string) (*want, error) {
 
 func (r *request) wantPermits(name string, limit int) (*want, error) {
 	if r.shared || r.more != nil || r.keep != 0 || r.delay != 0 || r.value != "" || r.trace != "" {
-		return nil, badOption("a semaphore has only Wait, Try, Hold and Permits")
+		return nil, badOption("a semaphore has only Wait, Try, Hold, Permits and Slot")
 	}
 	if limit < 1 {
 		return nil, badOption("a semaphore of %d", limit)
 	}
+	if r.slot && r.permits > 1 {
+		return nil, badOption("a Slot goes with one permit, not with Permits(%d)", r.permits)
+	}
 	permits := " permits=" + itoa(max(1, r.permits))
-	return r.want("semaphore", []string{name}, "ACQUIRE", " limit="+itoa(limit)+permits,
+	take := permits
+	if r.slot {
+		take = " slot=yes"
+	}
+	return r.want("semaphore", []string{name}, "ACQUIRE", " limit="+itoa(limit)+take,
 		"RELEASE", permits)
 }
 
@@ -370,6 +385,12 @@ func (l *Lock) Fences() []uint64 {
 	return append([]uint64(nil), l.hold.fences...)
 }
 
+// Slot is the number that it was granted with the option [Slot]: only its holder uses the
+// GPU, the port or the shard of that number. Without the option it is -1.
+func (l *Lock) Slot() int {
+	return l.hold.slot
+}
+
 // Valid is the time for which no other client can get it, whatever happens; 0 if it
 // is lost.
 func (l *Lock) Valid() time.Duration {
@@ -453,7 +474,7 @@ func (b *Broker) Latch(name string) *Latch {
 func (b *Broker) query(ctx context.Context, w *want, opts []Option) (*reply, error) {
 	r, err := newRequest(opts)
 	if err == nil && (r.shared || r.more != nil || r.hold != 0 || r.keep != 0 || r.delay != 0 ||
-		r.permits != 0 || r.value != "" || r.trace != "") {
+		r.permits != 0 || r.slot || r.value != "" || r.trace != "") {
 		err = badOption("a wait has only Wait and Try")
 	}
 	if err == nil {

@@ -55,6 +55,7 @@ type hold struct {
 	s      *session
 	want   *want
 	fences []uint64
+	slot   int           // -1: it has none
 	ends   time.Duration // by its Hold, or a little earlier
 	until  time.Duration // by now(); 0: no PING has covered it yet
 	over   bool          // lost, or given back
@@ -858,7 +859,10 @@ func (s *session) granted(w *want, r *reply) *hold {
 	if !r.isOK() || w.verb == "" {
 		return nil
 	}
-	h := &hold{s: s, want: w, ends: forever}
+	h := &hold{s: s, want: w, slot: -1, ends: forever}
+	if slot, err := strconv.Atoi(r.get("slot")); err == nil {
+		h.slot = slot
+	}
 	if w.hold > 0 {
 		h.ends = now() + w.hold
 	}

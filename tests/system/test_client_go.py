@@ -11,6 +11,7 @@ from lib import golang, spoken
 from lib.case import SystemTest
 from lib.manual import SOURCE, read_source
 from lib.proxy import Proxy
+from lib.slots import program_keeps_and_loses
 from lib.wait import eventually, hang
 from test_tls_clients import ClientsTest
 
@@ -306,6 +307,37 @@ func use(_ *lockbroker.Broker) {
         self.assertEqual([program.next(), program.next()], ["<nil> <nil>", "<nil>"])
         self.assertEqual(program.finish(), 0)
         self.assertEqual(control.ask("ACQUIRE s limit=3 permits=3 wait=0").status, "OK")
+
+    def test_slots(self):
+        program_keeps_and_loses(self, lambda address: self.program("""
+func use(_ *lockbroker.Broker) {
+	broker, err := lockbroker.Config{Grace: 10 * time.Second}.Open(os.Args[1:]...)
+	if err != nil {
+		panic(err)
+	}
+	defer broker.Close()
+	gpus := broker.Semaphore("gpu", 2)
+	var held [2]*lockbroker.Lock
+	for i := range held {
+		if held[i], err = gpus.Acquire(ctx, lockbroker.Slot()); err != nil {
+			panic(err)
+		}
+	}
+	one, two := held[0], held[1]
+	_, err = gpus.Acquire(ctx, lockbroker.Slot(), lockbroker.Try())
+	say(one.Slot(), two.Slot(), err.(*lockbroker.Error).Code)
+	hear()
+	if one.Err() == nil && two.Err() == nil {
+		say(one.Slot(), two.Slot(), "safe")
+	}
+	if err := two.Unlock(); err != nil {
+		panic(err)
+	}
+	inside := one.Context()
+	<-inside.Done()
+	say(one.Slot(), context.Cause(inside).(*lockbroker.LostError).Reason)
+}
+""", address))
 
     @staticmethod
     def peer(control):
