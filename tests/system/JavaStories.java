@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import org.lockbroker.Broker;
 import org.lockbroker.BrokerLock;
 import org.lockbroker.BrokerReadWriteLock;
+import org.lockbroker.BrokerSemaphore;
 import org.lockbroker.DeadlockException;
 import org.lockbroker.Hold;
 import org.lockbroker.LockBrokerException;
@@ -254,6 +255,43 @@ final class JavaStories {
           Hold permit = broker.semaphore("s", 1).acquire()) {
         say(end(() -> both.setValue("x")), end(() -> permit.setValue("x")),
             end(() -> lock.setValue("x")));
+      }
+    }
+  }
+
+  static void slots() throws Exception {
+    try (Broker broker = Broker.builder().addresses(given[0]).grace(SOON).build()) {
+      BrokerSemaphore gpus = broker.semaphore("gpu", 2).withSlot();
+      Hold one = gpus.acquire();
+      Hold two = gpus.acquireAsync().get();
+      CountDownLatch told = new CountDownLatch(1);
+      one.onLost(told::countDown);
+      say(one.slot(), two.slot(), end(() -> gpus.acquire(Duration.ZERO)));
+      hear();
+      one.check();
+      two.check();
+      say(one.slot(), two.slot(), "safe");
+      two.close();
+      told.await();
+      try {
+        one.close();
+      } catch (LostException lost) {
+        say(one.slot(), lost.reason());
+      }
+    }
+  }
+
+  static void noSlots() throws Exception {
+    try (Broker broker = broker()) {
+      try {
+        broker.semaphore("gpu", 513).withSlot().acquire();
+      } catch (LockBrokerException error) {
+        say(error.code(), error.getMessage());
+      }
+      BrokerSemaphore gpus = broker.semaphore("gpu", 2);
+      try (Hold two = gpus.withPermits(2).acquire(); Hold lock = broker.lock("gpu").acquire()) {
+        say(end(() -> gpus.withPermits(2).withSlot()), end(() -> gpus.withSlot().withPermits(2)),
+            two.slot(), lock.slot());
       }
     }
   }

@@ -10,6 +10,7 @@ from lib import jdk, spoken
 from lib.case import SystemTest
 from lib.manual import read_source
 from lib.proxy import Proxy
+from lib.slots import program_keeps_and_loses
 from lib.wait import eventually, hang
 from test_tls_clients import ClientsTest
 
@@ -119,6 +120,15 @@ class Locks(Client):
                       self.control.ok("HISTORY t").body[0])
         while self.control.event().fields.get("value") != "10.0.0.8:80":
             pass
+
+    def test_slots(self):
+        program_keeps_and_loses(self, lambda address: self.start("slots", address))
+
+    def test_slots_that_can_not_be(self):
+        self.prepare()
+        self.assertEqual(self.story("noSlots"), [
+            "bad-option gpu: slot=yes takes a limit= of at most 512",
+            "bad-option bad-option -1 -1"])
 
     def test_traces(self):
         self.prepare()

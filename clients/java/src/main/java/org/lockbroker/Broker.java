@@ -152,7 +152,7 @@ public final class Broker implements AutoCloseable {
 
   /** A semaphore with {@code limit} permits. */
   public BrokerSemaphore semaphore(String name, int limit) {
-    return new BrokerSemaphore(core, name, limit, 1);
+    return new BrokerSemaphore(core, name, limit, 1, false);
   }
 
   /** Waits until it leads; it is the only leader until the hold is lost, or closed. */

@@ -10,18 +10,30 @@ public final class BrokerSemaphore {
   private final Core core;
   private final String name;
   private final int limit;
+  private final int permits;
+  private final boolean slot;
   private final Want want;
 
-  BrokerSemaphore(Core core, String name, int limit, int permits) {
+  BrokerSemaphore(Core core, String name, int limit, int permits, boolean slot) {
     this.core = core;
     this.name = name;
     this.limit = limit;
-    want = Want.permits(name, limit, permits, Double.POSITIVE_INFINITY);
+    this.permits = permits;
+    this.slot = slot;
+    want = Want.permits(name, limit, permits, slot, Double.POSITIVE_INFINITY);
   }
 
   /** The same, but this many permits are taken at once. */
-  public BrokerSemaphore withPermits(int permits) {
-    return new BrokerSemaphore(core, name, limit, permits);
+  public BrokerSemaphore withPermits(int many) {
+    return new BrokerSemaphore(core, name, limit, many, slot);
+  }
+
+  /**
+   * The same, but one permit is taken together with its slot: {@link Hold#slot} is a number from 0 to
+   * {@code limit - 1} that no other client holds, through any broker, for a GPU, a port or a shard.
+   */
+  public BrokerSemaphore withSlot() {
+    return new BrokerSemaphore(core, name, limit, permits, true);
   }
 
   /** Waits without limit. */

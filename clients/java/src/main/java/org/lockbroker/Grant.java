@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a session has been granted: locks, or permits of a semaphore. All but {@code fences} is used
- * with the mutex of the {@link Core}.
+ * What a session has been granted: locks, or permits of a semaphore. All but {@code fences} and
+ * {@code slot} is used with the mutex of the {@link Core}.
  */
 final class Grant {
   /** An answer is older than its arrival by less. */
@@ -23,6 +23,8 @@ final class Grant {
   final Session session;
   final Want want;
   final long[] fences;
+  /** -1: it has none. */
+  final int slot;
   private double ends;
   private List<Runnable> told;
   /** Safe until then, by Clock.now(); 0: no PING has covered it yet. */
@@ -42,6 +44,8 @@ final class Grant {
     this.session = session;
     this.want = want;
     ends = Clock.now() + want.hold;
+    String given = reply.get("slot");
+    slot = given == null ? -1 : Integer.parseInt(given);
     String fence = reply.get("fence");
     String[] each = fence == null ? new String[0] : fence.split(",");
     fences = new long[each.length];

@@ -81,6 +81,14 @@ public final class Hold implements AutoCloseable {
     return grant.fences.clone();
   }
 
+  /**
+   * The number that it was granted by {@link BrokerSemaphore#withSlot}: only its holder uses the GPU,
+   * the port or the shard of that number. Without that it is -1.
+   */
+  public int slot() {
+    return grant.slot;
+  }
+
   /** The time for which no other client can get it; zero if it is lost, or released. */
   public Duration valid() {
     return closed.get() ? Duration.ZERO : valid(core, grant);

@@ -56,14 +56,19 @@ final class Want {
         shared, hold, "UNLOCK ", "");
   }
 
-  static Want permits(String name, int limit, int permits, double hold) {
+  static Want permits(String name, int limit, int permits, boolean slot, double hold) {
     if (limit < 1 || permits < 1 || permits > limit) {
       throw LockBrokerException.of("bad-option",
           permits + " of " + limit + " permits can not be had");
     }
+    if (slot && permits > 1) {
+      throw LockBrokerException.of("bad-option",
+          "a slot goes with one permit, not with " + permits);
+    }
     String many = " permits=" + permits;
     return new Want("semaphore", List.of(name), "ACQUIRE",
-        " limit=" + limit + many + bound(hold), true, hold, "RELEASE ", many);
+        " limit=" + limit + (slot ? " slot=yes" : many) + bound(hold), true, hold, "RELEASE ",
+        many);
   }
 
   /** What the broker knows of a name; there is nothing to give back. */
