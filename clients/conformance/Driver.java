@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.lockbroker.Broker;
 import org.lockbroker.BrokerLock;
+import org.lockbroker.BrokerSemaphore;
 import org.lockbroker.Hold;
 import org.lockbroker.LockBrokerException;
 
@@ -22,21 +23,36 @@ final class Driver {
     System.out.flush();
   }
 
+  /** A request that sleeps until it is granted. */
+  private interface Take {
+    Hold take() throws InterruptedException;
+  }
+
+  /** How the words of a line are asked for: {@code lock N WAIT NAME ...}, {@code slot N WAIT NAME LIMIT}. */
+  private static Take take(Broker broker, String... words) {
+    Duration wait = words[2].equals("-") ? null : Duration.ofMillis(Long.parseLong(words[2]));
+    if (words[0].equals("slot")) {
+      BrokerSemaphore one = broker.semaphore(words[3], Integer.parseInt(words[4])).withSlot();
+      return () -> wait == null ? one.acquire() : one.acquire(wait);
+    }
+    String last = words[words.length - 1];
+    int at = last.indexOf('=');
+    String[] names = Arrays.copyOfRange(words, 3, words.length - (at < 0 ? 0 : 1));
+    BrokerLock one = at < 0 ? broker.lock(names)
+        : broker.lock(names).withValue(last.substring(at + 1));
+    return () -> wait == null ? one.acquire() : one.acquire(wait);
+  }
+
   /** A block, in a thread of its own, until it is told to end. */
   private static final class Block implements Runnable {
     private final String number;
-    private final BrokerLock lock;
-    private final Duration wait; // null: for ever
+    private final Take request;
     private final CountDownLatch end = new CountDownLatch(1);
     private volatile Hold hold;
 
-    Block(Broker broker, String number, String wait, String... names) {
+    Block(String number, Take request) {
       this.number = number;
-      this.wait = wait.equals("-") ? null : Duration.ofMillis(Long.parseLong(wait));
-      String last = names[names.length - 1];
-      int at = last.indexOf('=');
-      lock = at < 0 ? broker.lock(names)
-          : broker.lock(Arrays.copyOf(names, names.length - 1)).withValue(last.substring(at + 1));
+      this.request = request;
     }
 
     void value(String text) {
@@ -48,11 +64,11 @@ final class Driver {
 
     @Override
     public void run() {
-      try (Hold mine = wait == null ? lock.acquire() : lock.acquire(wait)) {
+      try (Hold mine = request.take()) {
         hold = mine;
         mine.onLost(() -> say(number, "told"));
-        say(number, "held",
-            Arrays.toString(mine.fences()).replaceAll("[\\[\\] ]", ""));
+        say(number, "held", mine.slot() >= 0 ? "slot=" + mine.slot()
+            : Arrays.toString(mine.fences()).replaceAll("[\\[\\] ]", ""));
         end.await();
       } catch (LockBrokerException | InterruptedException error) {
         say(number, error instanceof LockBrokerException ? ((LockBrokerException) error).code()
@@ -88,8 +104,8 @@ final class Driver {
       for (String line; (line = lines.readLine()) != null; ) {
         String[] words = line.split(" ");
         Block block = blocks.get(words[1]);
-        if (words[0].equals("lock")) {
-          block = new Block(broker, words[1], words[2], Arrays.copyOfRange(words, 3, words.length));
+        if (words[0].equals("lock") || words[0].equals("slot")) {
+          block = new Block(words[1], take(broker, words));
           blocks.put(words[1], block);
           start(block, virtual);
         } else if (words[0].equals("unlock")) {

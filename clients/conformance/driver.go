@@ -43,7 +43,7 @@ type block struct {
 	end  chan struct{}
 }
 
-func (b *block) run(broker *lockbroker.Broker, number string, names []string,
+func (b *block) takeLock(broker *lockbroker.Broker, number string, names []string,
 	opts ...lockbroker.Option) {
 	last := len(names) - 1
 	if _, value, ok := strings.Cut(names[last], "="); ok {
@@ -51,21 +51,41 @@ func (b *block) run(broker *lockbroker.Broker, number string, names []string,
 		names = names[:last]
 	}
 	opts = append(opts, lockbroker.Names(names[1:]...))
-	err := broker.Do(context.Background(), names[0],
-		func(ctx context.Context, lock *lockbroker.Lock) error {
-			mutex.Lock()
-			b.lock = lock
-			mutex.Unlock()
-			fences := strings.Trim(fmt.Sprint(lock.Fences()), "[]")
-			context.AfterFunc(ctx, func() {
-				if errors.Is(context.Cause(ctx), lockbroker.ErrLost) {
-					say(number, "told")
-				}
-			})
-			say(number, "held", strings.ReplaceAll(fences, " ", ","))
-			<-b.end
-			return nil
-		}, opts...)
+	b.ends(number, broker.Do(context.Background(), names[0], b.holds(number), opts...))
+}
+
+func (b *block) takeSlot(broker *lockbroker.Broker, number string, words []string,
+	opts ...lockbroker.Option) {
+	limit, err := strconv.Atoi(words[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	opts = append(opts, lockbroker.Slot())
+	b.ends(number, broker.Semaphore(words[0], limit).Do(context.Background(),
+		b.holds(number), opts...))
+}
+
+func (b *block) holds(number string) func(context.Context, *lockbroker.Lock) error {
+	return func(ctx context.Context, lock *lockbroker.Lock) error {
+		mutex.Lock()
+		b.lock = lock
+		mutex.Unlock()
+		what := strings.ReplaceAll(strings.Trim(fmt.Sprint(lock.Fences()), "[]"), " ", ",")
+		if lock.Slot() >= 0 {
+			what = fmt.Sprintf("slot=%d", lock.Slot())
+		}
+		context.AfterFunc(ctx, func() {
+			if errors.Is(context.Cause(ctx), lockbroker.ErrLost) {
+				say(number, "told")
+			}
+		})
+		say(number, "held", what)
+		<-b.end
+		return nil
+	}
+}
+
+func (b *block) ends(number string, err error) {
 	if err != nil {
 		say(number, code(err), err)
 	} else {
@@ -130,13 +150,18 @@ func main() {
 		words := strings.Fields(lines.Text())
 		number := words[1]
 		switch words[0] {
-		case "lock":
+		case "lock", "slot":
 			var opts []lockbroker.Option
 			if words[2] != "-" {
 				opts = append(opts, lockbroker.Wait(milliseconds(words[2])))
 			}
-			blocks[number] = &block{end: make(chan struct{})}
-			go blocks[number].run(broker, number, words[3:], opts...)
+			b := &block{end: make(chan struct{})}
+			blocks[number] = b
+			take := b.takeLock
+			if words[0] == "slot" {
+				take = b.takeSlot
+			}
+			go take(broker, number, words[3:], opts...)
 		case "unlock":
 			close(blocks[number].end)
 		case "check":

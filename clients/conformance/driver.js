@@ -8,15 +8,25 @@ const options = process.argv.includes('grace') ? { grace: 5000 } : {};
 const broker = new Broker(process.argv[2], options);
 const blocks = new Map();
 
-async function block(number, wait, words) {
+const waiting = (wait) => (wait === '-' ? {} : { wait: +wait });
+
+function lock(wait, words, fn) {
   const names = words.filter((word) => !word.includes('='));
-  const ask = wait === '-' ? {} : { wait: +wait };
+  const ask = waiting(wait);
   if (names.length < words.length) ask.value = words.at(-1).replace(/.*?=/, '');
+  return broker.request(names, ask, fn);
+}
+
+function slot(wait, [name, limit], fn) {
+  return broker.semaphore(name, { ...waiting(wait), limit: +limit, slot: true }, fn);
+}
+
+async function block(number, ask, ...words) {
   try {
-    await broker.request(names, ask, (lock) => new Promise((end) => {
-      lock.signal.addEventListener('abort', () => say(number, 'told'));
-      blocks.set(number, { lock, end });
-      say(number, 'held', lock.fences.join());
+    await ask(...words, (held) => new Promise((end) => {
+      held.signal.addEventListener('abort', () => say(number, 'told'));
+      blocks.set(number, { lock: held, end });
+      say(number, 'held', held.slot === undefined ? held.fences.join() : `slot=${held.slot}`);
     }));
     say(number, 'released');
   } catch (error) {
@@ -60,7 +70,8 @@ function stall(ms) {
 const lines = require('readline').createInterface({ input: process.stdin });
 lines.on('line', (line) => {
   const [what, number, wait, ...names] = line.split(' ');
-  if (what === 'lock') block(number, wait, names);
+  if (what === 'lock') block(number, lock, wait, names);
+  else if (what === 'slot') block(number, slot, wait, names);
   else if (what === 'unlock') blocks.get(number).end();
   else if (what === 'check') check(number);
   else if (what === 'value') setValue(number, wait);

@@ -27,16 +27,15 @@ class Story(SystemTest):
     limit = 100
     can = ("two", "grace", "value", "slot")
 
-    def check(self, *argv, lacks=()):
+    def check(self, *argv):
         play.ANSWER_S, play.SLACK_S = hang(20), hang(0.3)
-        can = set(self.can) - set(lacks)
-        cases = play.cases(STORY, can)
+        cases = play.cases(STORY, self.can)
         self.assertGreater(len(cases), 20)
         for case in cases:
             with self.subTest(case.title):
                 play.Play(case, argv).run()
         broker = self.broker(self.redis(), trust_new=True)
-        cases = play.cases(STORY, can, broker=True)
+        cases = play.cases(STORY, self.can, broker=True)
         self.assertGreater(len(cases), 4)
         for case in cases:
             with self.subTest(case.title + ", at a broker"):
@@ -82,17 +81,17 @@ class Story(SystemTest):
 
     @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
     def test_node(self):
-        self.check("node", os.path.join(HERE, "driver.js"), lacks=["slot"])
+        self.check("node", os.path.join(HERE, "driver.js"))
         self.takes_two_round_trips("node", os.path.join(HERE, "driver.js"))
 
     def test_go(self):
         driver = golang.driver(self.directory)
-        self.check(driver, lacks=["slot"])
+        self.check(driver)
         self.takes_two_round_trips(driver)
 
     def test_java(self):
         driver = jdk.driver()
-        self.check(*driver, lacks=["slot"])
+        self.check(*driver)
         self.takes_two_round_trips(*driver)
 
     def test_a_client_that_is_wrong_fails(self):
