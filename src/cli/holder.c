@@ -110,9 +110,7 @@ holder_details(const char *name, const char *near)
 		address_list_fini(&list);
 	}
 	if (joined == NULL)
-		say("broker %s does not answer; only it knows the label and "
-		    "the age",
-		    text);
+		say("broker %s does not answer: label and age unknown", text);
 	free(text);
 	return joined != NULL ? joined : xstrdup(near);
 }

@@ -151,7 +151,8 @@ run_lost(struct run *run, const char *why)
 
 	run->lost = true;
 	if (run->options->kind == RUN_LOCK) {
-		say("%s: lock lost (%s)", run->names, why);
+		say("%s: lock lost (%s)%s%s", run->names, why,
+		    words[0] != '\0' ? ": " : "", words);
 		run_give(run, CLI_EXIT_LOST);
 		return;
 	}

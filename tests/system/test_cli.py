@@ -340,7 +340,8 @@ class Lock(CommandTest):
         child, _ = self.lock()
         self.control.ok("UNLOCK-FORCE x")
         self.assertEqual(child.wait(hang()), 123)
-        self.assertEqual(child.stderr.read(), "lockbroker: x: lock lost (forced)\n")
+        self.assertEqual(child.stderr.read(),
+                         "lockbroker: x: lock lost (forced): it was released by force\n")
 
     def test_it_says_that_the_broker_is_gone(self):
         child, _ = self.lock()
@@ -626,7 +627,7 @@ class Whereabouts(CommandTest):
         status, out, err = self.run_it("status", "x", address=self.b2.unix_path)
         self.assertEqual(status, 0)
         self.assertRegex(out, "broker +b1")
-        self.assertIn("does not answer; only it knows", err)
+        self.assertIn("does not answer: label and age unknown", err)
         self.assert_within(0.9, now() - start, patience(2.5))
 
     def test_queue_has_a_row_for_it(self):

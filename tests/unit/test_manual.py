@@ -595,18 +595,21 @@ class Diagnostics(unittest.TestCase):
 
     def texts(self, files, calls):
         """Each literal in a call, as the parts around what varies."""
-        found = set()
-        for path in (path for pattern in files for path in TOP.glob(pattern)):
-            text = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S)
-            named = dict(re.findall(r'#define (\w+)[\s\\]+((?:"[^"\n]*"[\s\\]*)+)', text))
-            named |= dict(re.findall(r'static const char (\w+)\[\] =\s*("[^"]*");', text))
+        found, named = set(), {}
+        texts = [re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S)
+                 for pattern in files for path in TOP.glob(pattern)]
+        for text in texts:
+            named |= dict(re.findall(r'#define (\w+)[\s\\]+((?:"[^"\n]*"[\s\\]*)+)', text))
+        for text in texts:
+            local = named | dict(re.findall(r'static const char (\w+)\[\] =\s*("[^"]*");', text))
             for call in re.finditer(calls, text):
                 given = text[call.end():text.index(";\n", call.end())]
-                given = re.sub(r"\b\w+\b", lambda m: named.get(m.group(), m.group()), given)
+                given = re.sub(r"\b\w+\b", lambda m: local.get(m.group(), m.group()), given)
                 for literal in re.findall(r'(?:"(?:[^"\\]|\\.)*"[\s\\]*)+', given):
                     literal = re.sub(r"\\n$|\\n(?=\"$)", "", literal.strip())
                     found.add(tuple(part for part in re.split(
-                        r"%(?:\.\*s|[sd])|(?<=')\w+(?=' command)", string(literal)) if part))
+                        r"%(?:\.\*s|[sdu])|(?<=')\w+(?=' command)", string(literal))
+                                    if part and not re.fullmatch("![A-Z]+", part)))
         return found
 
     def check(self, page, least, files, calls):
@@ -628,6 +631,15 @@ class Diagnostics(unittest.TestCase):
             "src/daemon/bridge/broker.c"),
             r"\b(?:resp_fail|resp_error|ask_refuse|refuse|resp_multi_spoil|goes_wrong|"
             r"wrong_number)\(|\bbuf_adds\((?=(?:why|w->why|b), \"[A-Zuw])|\bhints\[\] = {")
+
+    def test_messages_of_the_command(self):
+        """All but the texts of say_usage(), which are in the words of the command line,
+        of TLS (src/tls/wording.c) and of the holder that `run` waits for."""
+        self.check("lockbroker.1", 60, ("src/cli/*.c", "src/client/client.[ch]"),
+                   r"\bsay\((?=\s*\")|\bsay_code\(\s*[^,]+,|\breturn strcmp\(code,|"
+                   r"\bclient_ended\(\s*c,|c->stranger = |\brun_(?:lost|again)\(run,|"
+                   r"\bsnprintf\((?:c->)?why, sizeof\((?:c->)?why\),(?=\s*\"(?:the|%s \())|"
+                   r"\b(?:all|act|table)\[\] = {(?=\s*(?:{ \"(?:!|hold)|\[ON_LOST))")
 
     def test_messages_of_the_daemon(self):
         self.check("lockbrokerd.8", 12, (
