@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -12,6 +11,7 @@ import unittest
 
 from lib import npm, spoken
 from lib.case import SystemTest
+from lib.npm import version
 from lib.proxy import Proxy
 from lib.slots import program_keeps_and_loses
 from lib.wait import eventually, hang
@@ -44,14 +44,6 @@ END = """
   lines.close();
 })();
 """
-
-
-def version():
-    program = shutil.which("node")
-    if program is None:
-        return 0
-    told = subprocess.run([program, "--version"], stdout=subprocess.PIPE, check=False).stdout
-    return int(told.decode().strip().lstrip("v").partition(".")[0] or 0)
 
 
 class Program(spoken.Program):

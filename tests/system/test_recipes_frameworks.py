@@ -10,8 +10,8 @@ import unittest
 
 from lib import jdk, pinned
 from lib.manual import SOURCE
+from lib.npm import version
 from lib.wait import eventually, patience
-from test_client_node import version
 from test_recipes import ShellTest
 
 PYTHON_CLIENT = os.path.join(SOURCE, "clients", "python")

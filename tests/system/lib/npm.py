@@ -1,4 +1,4 @@
-"""Packages of npm, for tests of programs that use them."""
+"""Node and packages of npm, for tests of programs that use them."""
 
 import os
 import shutil
@@ -6,6 +6,15 @@ import subprocess
 import unittest
 
 from .wait import hang
+
+
+def version():
+    """Of Node; 0: it is not installed."""
+    program = shutil.which("node")
+    if program is None:
+        return 0
+    told = subprocess.run([program, "--version"], stdout=subprocess.PIPE, check=False).stdout
+    return int(told.decode().strip().lstrip("v").partition(".")[0] or 0)
 
 
 def install(directory, *packages):
