@@ -150,7 +150,9 @@ OTHERS = [
     Row("node", "Express", "4", ["express@4"], None),
     Row("node", "Fastify", "5", ["fastify@5"], None),
     Row("node", "BullMQ", "6", ["bullmq@6", "ioredis@5"], None),
+    Row("node", "pg", "8", ["pg@8"], None),
     Row("java", "Spring", "6.2", ["org.springframework:spring-context:6.2.15"], None),
+    Row("java", "PostgreSQL JDBC", "42.7", ["org.postgresql:postgresql:42.7.14"], None),
 ]
 
 # It takes longest, so it begins first.

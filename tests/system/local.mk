@@ -44,8 +44,10 @@ EXTRA_DIST += \
 	tests/system/lib/npm.py \
 	tests/system/lib/pinned.py \
 	tests/system/lib/ports.py \
+	tests/system/lib/postgresql.py \
 	tests/system/lib/proc.py \
 	tests/system/lib/proxy.py \
+	tests/system/lib/recipes.py \
 	tests/system/lib/redisd.py \
 	tests/system/lib/redisson.py \
 	tests/system/lib/redisson_scripts.py \
@@ -124,6 +126,7 @@ EXTRA_DIST += \
 	tests/system/test_recipes.py \
 	tests/system/test_recipes_fences.py \
 	tests/system/test_recipes_frameworks.py \
+	tests/system/test_recipes_languages.py \
 	tests/system/test_reference_client.py \
 	tests/system/test_redis_errors.py \
 	tests/system/test_replace.py \
@@ -133,6 +136,7 @@ EXTRA_DIST += \
 	tests/system/test_replace_load.py \
 	tests/system/test_replace_systemd.py \
 	tests/system/releases.json \
+	tests/system/recipes \
 	tests/system/replays \
 	tests/system/test_resp.py \
 	tests/system/test_resp_failover.py \

@@ -9,24 +9,25 @@ import subprocess
 import sys
 import unittest
 
-from lib import golang, jdk
+from lib import golang, jdk, recipes
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.liblockbroker import link
 from lib.manual import SOURCE, blocks, read_source
+from lib.npm import version
 from lib.proc import die_with_parent
 from lib.wait import eventually, let_time_pass, patience
-from test_client_node import version
 
 class ShellTest(SystemTest):
     """Runs what a reader would paste."""
 
     limit = 60
+    lease = 2
     recipes = blocks("man/lockbroker-recipes.7", "recipe")
 
     def setUp(self):
         super().setUp()
-        self.broker(lease=2)
+        self.broker(lease=self.lease)
         self.control = self.client()
 
     def program(self, name, *lines):
@@ -234,7 +235,10 @@ def train(batch, device):
     def test_all_are_tried(self):
         text = "".join(read_source(f"tests/system/test_recipes{of}.py")
                        for of in ("", "_fences", "_frameworks"))
-        for name in self.recipes:
+        of_languages = {f"{name}-{language}" for name in recipes.ALL
+                        for language in recipes.LANGUAGES}
+        self.assertEqual(of_languages - set(self.recipes), set(), "a language is missing")
+        for name in set(self.recipes) - of_languages:
             self.assertRegex(text, rf'(start\(|recipes\[)"{name}"', "not tried")
 
 
@@ -353,16 +357,6 @@ def report(part, fence):
         ends = self.run_them(sys.executable, path,
                              PYTHONPATH=os.path.join(SOURCE, "clients", "python"))
         self.assertEqual(list(ends), [(0, ""), (0, "another host reports\n")])
-
-    def test_once(self):
-        path = self.write("once.py", """
-def report(day):
-    with open("did", "a") as file:
-        print(day, file=file)
-""" + self.recipes["once"])
-        ends = self.run_them(sys.executable, path,
-                             PYTHONPATH=os.path.join(SOURCE, "clients", "python"))
-        self.assertEqual(list(ends), 2 * [(0, "")])
 
     @unittest.skipIf(version() < 18, "node is not installed, or is older than 18")
     def test_node(self):

@@ -3,7 +3,6 @@
 Those that are not installed, and can't be had from their registries, are skipped.
 """
 
-import glob
 import os
 import shutil
 import sqlite3
@@ -11,13 +10,13 @@ import subprocess
 import sys
 import unittest
 
-from lib import pinned
+from lib import pinned, recipes
+from lib.postgresql import PostgreSQL
 from lib.proc import die_with_parent
 from lib.wait import eventually, patience
 from test_recipes import ShellTest
+from test_recipes_languages import SOON, Programs
 
-# The newest server of Debian's packages, which put it beside the PATH; or None.
-POSTGRES = max(glob.glob("/usr/lib/postgresql/*/bin"), default=None)
 MARIADB = shutil.which("mariadbd", path=os.environ["PATH"] + ":/usr/sbin")
 # What is written by whom, in this order, and the last that is too late.
 WRITES = ((2 ** 53 - 3, 1), (2 ** 53 - 3, 1), (2 ** 53 - 1, 3), (2 ** 53 - 2, 4))
@@ -51,40 +50,17 @@ class Fences(ShellTest):
                                       {"id": 1, "total": fence, "fence": fence})
             self.assertEqual(cursor.rowcount, changed, fence)
 
-    @unittest.skipUnless(POSTGRES and os.getuid() == 0, "no PostgreSQL, or not root")
     def test_sql_in_postgresql(self):
         """The statement as it is printed, by psql, which knows :fence as a variable, too."""
-        data = os.path.join(self.directory, "pg")
-        os.mkdir(data)
-        shutil.chown(data, "postgres")
-        os.chmod(self.directory, 0o755)
-
-        def run(*argv, text=None):
-            done = subprocess.run(["runuser", "-u", "postgres", "--", *argv], cwd=data, text=True,
-                                  input=text, capture_output=True, timeout=patience(60))
-            self.assertEqual(done.returncode, 0, done.stderr)
-            return done.stdout
-        run(os.path.join(POSTGRES, "initdb"), "-D", "d", "-A", "trust", "-N")
-        server = subprocess.Popen(
-            ["runuser", "-u", "postgres", "--", os.path.join(POSTGRES, "postgres"), "-D",
-             os.path.join(data, "d"), "-k", data, "-c", "listen_addresses="],
-            stderr=subprocess.DEVNULL, preexec_fn=die_with_parent, start_new_session=True)
-        self.addCleanup(server.wait)
-        self.addCleanup(self.kill, server)
-        ready = [os.path.join(POSTGRES, "pg_isready"), "-q", "-h", data]
-        eventually(lambda: subprocess.run(ready, check=False).returncode == 0, 30, "it is ready")
-
-        def sql(text, **variables):
-            sets = [f"--set={key}={value}" for key, value in variables.items()]
-            return run("psql", "-h", data, "-d", "postgres", "-At", *sets, text=text).strip()
+        server = PostgreSQL(self)
 
         def write(fence, total):
-            return sql(self.recipes["sql"], id=1, fence=fence, total=total)
-        sql("CREATE TABLE ledger (id int, total int, fence bigint);"
-            "INSERT INTO ledger VALUES (1, 0, 0);")
+            return server.sql(self.recipes["sql"], id=1, fence=fence, total=total)
+        server.sql("CREATE TABLE ledger (id int, total int, fence bigint);"
+                   "INSERT INTO ledger VALUES (1, 0, 0);")
         self.assertEqual([write(7, 1), write(7, 2), write(9, 3), write(8, 4)],
                          ["UPDATE 1", "UPDATE 1", "UPDATE 1", "UPDATE 0"])
-        self.assertEqual(sql("SELECT total, fence FROM ledger;"), "3|9")
+        self.assertEqual(server.sql("SELECT total, fence FROM ledger;"), "3|9")
 
     @unittest.skipUnless(MARIADB and shutil.which("mariadb"), "no MariaDB")
     def test_mariadb(self):
@@ -144,6 +120,81 @@ class Fences(ShellTest):
         self.assertEqual(done.stdout.splitlines(), [
             "written written written late", "late 12", "late 14", "late 16", "late 18"],
             done.stderr)
+
+
+class Stores(Programs):
+    """The recipes for each language, with SQLite or PostgreSQL: `sql` runs a statement there."""
+
+    limit = 90
+    table = ("CREATE TABLE ledger (id bigint, total bigint, fence bigint);"
+             "INSERT INTO ledger VALUES (7, 0, 0);")
+
+    def sqlite(self):
+        database = sqlite3.connect(os.path.join(self.directory, "books.sqlite"))
+        self.addCleanup(database.close)
+        database.executescript(self.table)
+
+        def sql(text):
+            rows = database.execute(text).fetchall()
+            database.commit()
+            return "|".join(map(str, *rows)) if rows else ""
+        return sql
+
+    def postgresql(self):
+        server = PostgreSQL(self)
+        server.sql(self.table)
+        return server, server.sql
+
+    def store(self, sql, late="too late", **env):
+        """`late`: what a program says that writes after the next one."""
+        self.assertEqual(self.run_it("store", "11", **env), (0, ""))
+        total, fence = map(int, sql("SELECT total, fence FROM ledger;").split("|"))
+        self.assertEqual(total, 11)
+        self.touch("slow")
+        first = self.launch("store", "12", **env)
+        eventually(lambda: self.lines() == ["computes"], SOON, "it computes")
+        self.control.ok("UNLOCK-FORCE ledger")
+        self.forget("slow")
+        self.assertEqual(self.run_it("store", "13", **env), (0, ""))
+        self.touch("go")
+        status, out = self.end(first)
+        self.assertNotEqual(status, 0)
+        self.assertRegex(out, late)
+        total, later = map(int, sql("SELECT total, fence FROM ledger;").split("|"))
+        self.assertEqual(total, 13)
+        self.assertGreater(later, fence)
+        # A program with its lock, and a holder after it that has written already.
+        sql(f"UPDATE ledger SET fence = {2 ** 53 - 1};")
+        status, out = self.run_it("store", "14", **env)
+        self.assertNotEqual(status, 0)
+        self.assertRegex(out, "too late|TooLate")
+        self.assertEqual(sql("SELECT total, fence FROM ledger;"), f"13|{2 ** 53 - 1}")
+
+    def test_python(self):
+        self.made = recipes.python(self.directory)
+        self.store(self.sqlite(), late="TooLate")
+
+    def test_c(self):
+        self.made = recipes.c_with_sqlite(self.directory)
+        self.store(self.sqlite())
+
+    def test_node(self):
+        server, sql = self.postgresql()
+        self.made = recipes.node(self.directory, "pg")
+        self.store(sql, BOOKS=f"postgres://postgres@127.0.0.1:{server.port}/postgres")
+
+    def test_go(self):
+        """Its context, which ends with the lock, keeps the late statement back."""
+        server, sql = self.postgresql()
+        self.made = recipes.go_with_postgresql(self.directory)
+        self.store(sql, late="ledger was lost", BOOKS=(
+            f"postgres://postgres@127.0.0.1:{server.port}/postgres?sslmode=disable"))
+
+    def test_java(self):
+        server, sql = self.postgresql()
+        self.made = recipes.java(self.directory, "PostgreSQL JDBC")
+        self.store(sql, BOOKS=(
+            f"jdbc:postgresql://127.0.0.1:{server.port}/postgres?user=postgres"))
 
 
 # A holder that is suspended between its look and its write, while a later one writes: something

@@ -63,8 +63,21 @@ def run(folder, *argv, **env):
     return done.stdout
 
 
-def with_client(folder, name, *texts):
-    """The path of a program with the client, which is had as its README says."""
+def _fetch(source, module, version, sums):
+    """A module of others, whose go.sum is known; if it can't be had, the test is skipped."""
+    with open(os.path.join(source, "go.sum"), "w", encoding="ascii") as file:
+        file.write(sums)
+    run(source, "mod", "edit", f"-require={module}@{version}")
+    env = {**os.environ, **{key: OFFLINE[key] for key in OFFLINE if key != "GOPROXY"}}
+    done = subprocess.run(["go", "mod", "download", module], cwd=source, env=env, check=False,
+                          capture_output=True, text=True, timeout=hang(60))
+    if done.returncode and "SECURITY ERROR" not in done.stderr:
+        raise unittest.SkipTest(f"{module} can't be had: {done.stderr.strip()[-150:]}")
+
+
+def with_client(folder, name, *texts, module=None):
+    """The path of a program with the client, which is had as its README says, and another
+    module: its name, version and go.sum."""
     needs_client()
     source = os.path.join(folder, name + ".d")
     os.mkdir(source)
@@ -76,6 +89,8 @@ def with_client(folder, name, *texts):
     try:
         run(source, "mod", "init", "example.net/" + name)
         run(source, "mod", "edit", f"-replace={MODULE}={CLIENT}")
+        if module:
+            _fetch(source, *module)
         run(source, "get", MODULE + "@v1.0.0")
         run(source, "build", "-o", os.path.join(folder, name), ".")
     finally:
