@@ -44,6 +44,7 @@ struct server_state {
 	struct fake_words words;
 	unsigned *subscribed;
 	unsigned loads; /* of scripts, on the present connection */
+	unsigned answers;
 };
 
 static void
@@ -103,7 +104,8 @@ answer_one(struct server_state *s, int fd, const char *at)
 
 	if (strncmp(at, "EVALSHA\r\n", 9) == 0 ||
 	    strncmp(at, "SENTINEL\r\n", 10) == 0) {
-		say(fd, s->words.answer);
+		if (s->words.answers == 0 || s->answers++ < s->words.answers)
+			say(fd, s->words.answer);
 		return;
 	}
 	for (i = 0; i < sizeof(replies) / sizeof(replies[0]); i++)
@@ -173,7 +175,7 @@ void
 fake_start_words(struct fake *f, const struct fake_words *words)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	struct server_state s = { *words, NULL, 0 };
+	struct server_state s = { *words, NULL, 0, 0 };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	strcpy(f->dir, "/tmp/lockbroker-test-XXXXXX");

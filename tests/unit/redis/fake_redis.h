@@ -23,6 +23,7 @@ struct fake_words {
 	const char *subscribed; /* to SUBSCRIBE */
 	const char *news;	/* to a subscriber, a little later */
 	const char *version;	/* of Redis */
+	unsigned answers;	/* only so many are given; 0: all */
 };
 
 void fake_start_words(struct fake *f, const struct fake_words *words);

@@ -148,6 +148,46 @@ START_TEST(a_distant_server_has_many_calls)
 }
 END_TEST
 
+static bool
+was_sent_again(struct rig *r)
+{
+	struct redis_stats stats;
+
+	redis_stats(r->redis, &stats);
+	return stats.reloads > 0;
+}
+
+/* The time until the answer that the script is missing counts. */
+START_TEST(a_call_that_is_sent_again_has_the_rest_of_its_time)
+{
+	const struct fake_words words = { .answer = "-NOSCRIPT none\r\n",
+		.answers = 1 };
+	const int64_t timeout_ms = 2000; /* of what rig_op() submits */
+	struct fake fake;
+	int64_t start_ms;
+
+	fake_start_words(&fake, &words);
+	rig_config(&rig, fake.path);
+	rig.config.redis.reply_timeout_ms = 10 * timeout_ms;
+	rig_open(&rig);
+	redis_start(rig.redis);
+	rig_until(&rig, rig_is_up, "the link");
+	kill(fake.pid, SIGSTOP);
+	start_ms = now_ms();
+	rig_op(&rig, 1, OP_ACQUIRE, "a");
+	redis_flush(rig.redis);
+	rig_for(&rig, timeout_ms * 7 / 10);
+	kill(fake.pid, SIGCONT);
+	rig_until(&rig, was_sent_again, "the answer");
+	kill(fake.pid, SIGSTOP);
+	rig_until(&rig, rig_answered, "the outcome");
+	ck_status(&rig, 1, UNKNOWN);
+	ck_assert_int_lt(now_ms() - start_ms, timeout_ms * 14 / 10);
+	rig_close(&rig);
+	fake_stop(&fake);
+}
+END_TEST
+
 /* The server leaves connections in its backlog, or accepts them and never
  * greets. */
 START_TEST(a_silent_server_is_given_up)
@@ -289,6 +329,7 @@ misbehaviour_cases(void)
 	tcase_add_test(tc, an_endless_answer_cuts_the_link);
 	tcase_add_test(tc, an_answer_nobody_asked_for_cuts_the_link);
 	tcase_add_test(tc, a_distant_server_has_many_calls);
+	tcase_add_test(tc, a_call_that_is_sent_again_has_the_rest_of_its_time);
 	tcase_add_test(tc, an_old_server_gets_scripts_it_understands);
 	tcase_add_loop_test(tc, a_silent_server_is_given_up, 0, 2);
 	tcase_add_test(tc, connecting_has_its_own_time);
