@@ -68,14 +68,14 @@ const struct option lock_longs[] = { LONGS_TAKING, LONGS_HOLDING };
 #define HELP_WHAT \
 "  -s, --shared                share the lock with other --shared holders\n" \
 "  -l, --limit N               use a semaphore: at most N at a time\n" \
-"      --slot                  with -l: get a slot, 0 to N-1, of one's own\n" \
+"      --slot                  with -l: get a slot of its own, 0 to N-1\n" \
 "  -a, --also NAME             also take NAME, all or none; repeatable\n"
 #define HELP_COMMAND \
 "  -k, --kill-after D          time from TERM to KILL if the lock is lost (5s)\n" \
 "  -c, --command STRING        run STRING with $SHELL -c, or /bin/sh -c\n" \
 "      --on-lost=ACTION        term (then kill), kill, or ignore (term)\n"
 #define HELP_HOLDING \
-"      --hold D                hold the lock for at most D\n" \
+"      --hold D                hold the lock for at most D (1.5, 500ms, 2m)\n" \
 "      --keep D                no other grant until D after this grant\n" \
 "      --delay D               no other grant for D after a crash\n" \
 "      --grace D               keep the lock for D without a connection\n" \

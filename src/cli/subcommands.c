@@ -16,7 +16,7 @@
 #include "cli/top.h"
 
 static const char *const status_options_help =
-    "      --kind KIND    " KIND_TEXT "\n"
+    "      --kind KIND    only " KIND_TEXT "\n"
     "      --local        do not query the broker that holds the lock\n";
 
 static const char *const queue_options_help =
@@ -29,7 +29,7 @@ static const char *const ping_options_help =
     "      --ready        also check that locks are granted\n";
 
 static const char *const force_options_help =
-    "      --fence F      only if the hold has this fence\n";
+    "      --fence F      only if the lock is held with this fence\n";
 
 static const char *const drill_options_help =
     "      --max TIME     wait at most TIME for the release (1m)\n";
@@ -37,7 +37,7 @@ static const char *const drill_options_help =
 static const char *const drain_options_help =
     "      --wait         return when the broker has exited; show the locks\n"
     "                     it waits for\n"
-    "      --abort        end a drain: the broker continues\n";
+    "      --abort        cancel a drain: the broker continues\n";
 
 /* clang-format off */
 /* The options of every command; each list ends as getopt_long(3) needs it. */
@@ -126,7 +126,7 @@ const struct command commands[] = {
 	    &queue_options_help, queue_longs },
 	{ "names", 0, 1, WORDS_MIXED, COMPLETE_NAME, show_names,
 	    "names [--limit N] [PATTERN]",
-	    "list names only, one per line",
+	    "list the names in use, one per line",
 	    &queue_options_help, queue_longs },
 	{ "brokers", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_brokers,
 	    "brokers", "list the brokers on the same Redis, and missing ones", NULL, NULL },
@@ -168,7 +168,7 @@ const struct command commands[] = {
 	    "send WORD ...", "send a raw request and print the reply",
 	    NULL, NULL },
 	{ "complete", 0, -1, WORDS_OWN, COMPLETE_NOTHING, complete_main,
-	    "complete -- WORD ...", "list completions of the last word",
+	    "complete -- WORD ...", "list completions of the last word, for shells",
 	    NULL, NULL },
 	{ "help", 0, 1, WORDS_MIXED, COMPLETE_COMMAND, help_main,
 	    "help [COMMAND]", "show this, or help for a command",

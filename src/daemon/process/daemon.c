@@ -67,7 +67,7 @@ static const char help[] =
     "                     %s,\n"
     "                     where it exists)\n"
     "  -o, --option SETTING=VALUE\n"
-    "                     set redis.mode, for example; overrides the file\n"
+    "                     override a setting of the file: redis.mode=quorum\n"
     "  -t, --test         check the configuration and exit\n"
     "      --take-over    replace the broker at the Unix socket of the\n"
     "                     configuration; start if there is none\n"

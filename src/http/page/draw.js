@@ -795,9 +795,9 @@ var draw = (function () {
 	function classes(s) {
 		return section("classes", "The last hour, by class of names",
 			el("p", null, "A bar for each minute: the longest wait that " +
-				"ended in it, each line a hundred times the one below. " +
-				"It is highlighted if a request timed out; a mark below it " +
-				"is a lost lock."),
+				"ended in it. Each line stands for a hundred times the line " +
+				"below it. A bar is highlighted if a request timed out; a " +
+				"mark below it is a lost lock."),
 			fill(el("div", { "class": "classes" }), null, s.classes.slice()
 				.sort(by_weight).slice(0, CLASSES).map(one_class)));
 	}
@@ -815,7 +815,7 @@ var draw = (function () {
 			return tag("bad", "missing");
 		if (b.leaving)
 			return tag("warn", "leaving");
-		return tag("good", b.self ? "this one" : "there");
+		return tag("good", b.self ? "this one" : "up");
 	}
 	function brokers(s) {
 		if (!s.brokers || s.brokers.length === 0)
@@ -833,10 +833,10 @@ var draw = (function () {
 	}
 	/* Programs that use Redis without a broker have been met there. */
 	function plain(p) {
-		return "No name stays warm: programs that use SET NX themselves" +
-			" were met, since " + clock(p.since * 1000) + " UTC, with " +
-			visible(p.name) + " last. If no more is met, until " +
-			clock(p.until * 1000) + ".";
+		return "No leases are cached here since " + clock(p.since * 1000) +
+			" UTC, because programs use SET NX on it without a broker, most" +
+			" recently for " + visible(p.name) + ". Caching resumes at " +
+			clock(p.until * 1000) + " unless that happens again.";
 	}
 
 	function redis(s) {

@@ -404,8 +404,8 @@ found_ours(struct core *core, struct force *f)
 		return;
 	refuse(core, f, ERR_NOT_HELD,
 	    is_here(core, lock_find(core, f->name, f->name_len))
-		? "nobody held the lock at that time; check STATUS"
-		: "nobody holds it");
+		? "the lock was not held at that time; check STATUS"
+		: "the lock is not held");
 }
 
 static void
@@ -415,7 +415,7 @@ not_there(struct core *core, struct force *f)
 		return;
 	f->there = false;
 	if (!f->here)
-		refuse(core, f, ERR_NOT_HELD, "nobody holds it");
+		refuse(core, f, ERR_NOT_HELD, "the lock is not held");
 }
 
 /* A broker has the name: this one, or another, which got the message if it

@@ -25,7 +25,7 @@
 > log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 < gone a
-> 1 ERR not-held nobody holds it
+> 1 ERR not-held the lock is not held
 
 == of a tombstone
 0 ready 1
@@ -49,7 +49,7 @@
 > log unlock-force name=a session=1 peer=peer
 > op force a by=1000002010
 20 < value a text=b.0000000000000000.7|4
-> 1 ERR not-held nobody holds it
+> 1 ERR not-held the lock is not held
 
 == of what this broker had for nobody, and a session here has since
 0 ready 2
@@ -61,7 +61,7 @@
 30 < granted a fence=100
 > 1 OK fence=100 depth=1
 40 < value a text=b.0000000000000000.1|100
-> 2 ERR not-held nobody held the lock at that time; check STATUS
+> 2 ERR not-held the lock was not held at that time; check STATUS
 50 1 UNLOCK a
 > op end a seq=1
 
@@ -206,7 +206,7 @@
 30 < gone a
 > op force a have=1 by=1000002010
 40 < gone a
-> 1 ERR not-held nobody holds it
+> 1 ERR not-held the lock is not held
 50 1 UNLOCK-FORCE a
 > log unlock-force name=a session=1 peer=peer
 > op force a by=1000002050
