@@ -166,7 +166,6 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/quorum/votes.c \
 	src/core/parts/quorum/votes.h \
 	src/core/parts/replay/replay.c \
-	src/core/parts/replay/replay.h \
 	src/core/parts/sync/barrier.c \
 	src/core/parts/sync/check.c \
 	src/core/parts/sync/latch.c \
@@ -214,7 +213,6 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/token/token_record.c \
 	src/core/parts/token/token_record.h \
 	src/core/parts/unowned/unowned.c \
-	src/core/parts/unowned/unowned.h \
 	src/core/parts/views/about.c \
 	src/core/parts/views/about.h \
 	src/core/parts/views/busiest.c \
@@ -236,7 +234,6 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/warm/plain.c \
 	src/core/parts/warm/plain.h \
 	src/core/parts/warm/recall.c \
-	src/core/parts/warm/recall.h \
 	src/core/parts/warm/warm.c \
 	src/core/parts/warm/warm.h \
 	src/core/parts/watch/watch.c \

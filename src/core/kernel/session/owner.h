@@ -35,7 +35,7 @@ enum holding_kind { HOLDING_NAME, HOLDING_PERMITS, HOLDING_KINDS };
 enum owner_walk {
 	WALK_HASTEN,  /* life.h */
 	WALK_REENTER, /* lock/grant.h */
-	WALK_GOING,   /* unowned/unowned.h */
+	WALK_GOING,   /* unowned/unowned.c */
 	WALK_VOUCHED, /* valid.h */
 	OWNER_WALKS
 };

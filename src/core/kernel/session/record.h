@@ -60,7 +60,7 @@ struct sessions {
 	struct table shares;	   /* of the places that are taken, by user */
 	int64_t exhausted_ms; /* when the log said that all were; 0: never */
 	struct session_list withdrawing, letting_go; /* leave.h */
-	struct kept_list kept_over;		     /* replay.h: to be freed */
+	struct kept_list kept_over;		     /* replay.c: to be freed */
 	uint64_t nevents, nwritten;	/* kept in all; of them, written */
 	TAILQ_HEAD(, retold) retelling; /* replay.c */
 	int64_t left_ms; /* stopping: the latest valid= that was told of

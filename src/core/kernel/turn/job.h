@@ -14,14 +14,14 @@
 /* In the order in which a step runs them; agenda.c has the shares. */
 enum job {
 	/* Nothing else happens before these are done. */
-	JOB_RETELL,   /* events, to sessions that are back: replay.h */
+	JOB_RETELL,   /* events, to sessions that are back: replay.c */
 	JOB_LOSE,     /* losses of names or permits: lease/tell.h */
 	JOB_WITHDRAW, /* requests of sessions that leave: leave.h */
 	/* Sessions that leave, and their requests. */
 	JOB_STOP,    /* the broker leaves or stops: stop.h */
 	JOB_LET_GO,  /* holds of sessions that leave: leave.h */
 	JOB_HASTEN,  /* requests that wait no more: life.h */
-	JOB_GONE,    /* holds whose client is gone: unowned/unowned.h */
+	JOB_GONE,    /* holds whose client is gone: unowned/unowned.c */
 	JOB_REENTER, /* requests that may re-enter: lock/grant.h */
 	/* All that is on a guard. */
 	JOB_SWEEP, /* guard/sweep.h */
@@ -32,7 +32,7 @@ enum job {
 	/* What can wait longest. */
 	JOB_GUARD_WAITS,   /* requests to be tried again: guard/guard_wait.h */
 	JOB_TOKEN_RECORDS, /* to be left, as the broker stops */
-	JOB_FORGET,	   /* events that no client will get: replay.h */
+	JOB_FORGET,	   /* events that no client will get: replay.c */
 	JOB_VOUCH,	   /* bounds of what sessions hold: session/valid.h */
 	/* News that is no loss. */
 	JOB_WARN,     /* of a risk, or that it is over: lease/tell.h */

@@ -38,7 +38,7 @@ struct slot {
 	char *name;
 	size_t name_len;
 	uint8_t verb, about; /* enum verb_id, enum kind */
-	bool again;	     /* its result stands (warm/recall.h) */
+	bool again;	     /* its result stands (warm/recall.c) */
 };
 
 /* The functions for operations of one kind. */
@@ -47,7 +47,7 @@ struct slot_row {
 	void (*outcome)(struct core *core, const struct slot *slot,
 	    const struct outcome *o);
 	/* If it may be sent again when a name has been recalled
-	 * (warm/recall.h): sends it, with that much left of a reply timeout.
+	 * (warm/recall.c): sends it, with that much left of a reply timeout.
 	 * And the name that it is about, if the slot does not say it. */
 	void (*again)(
 	    struct core *core, const struct slot *slot, int64_t left_ms);

@@ -80,15 +80,15 @@ members_fini(struct members *m)
 	*m = (struct members){ NULL, 0, 0 };
 }
 
-void
-fleet_init(struct core *core)
+static void
+init(struct core *core)
 {
 	core->part[PART_FLEET] = xcalloc(1, sizeof(struct fleet));
 	fleet_of(core)->due.kind = TIMER_FLEET;
 }
 
-void
-fleet_fini(struct core *core)
+static void
+fini(struct core *core)
 {
 	core_disarm(core, &fleet_of(core)->due);
 	members_fini(&fleet_of(core)->known);
@@ -342,8 +342,8 @@ plan(struct core *core)
 		    core, &f->due, core->now_ms + n * core->config.fleet_ms);
 }
 
-void
-fleet_timer(struct core *core, struct timer *t)
+static void
+on_timer(struct core *core, struct timer *t)
 {
 	(void)t;
 	plan(core);
@@ -351,8 +351,8 @@ fleet_timer(struct core *core, struct timer *t)
 		(void)fleet_look(core);
 }
 
-void
-fleet_guard_changed(struct core *core)
+static void
+on_guard(struct core *core)
 {
 	if (core->config.fleet_ms > 0 && fleet_of(core)->told_ms == 0 &&
 	    !core->stopping)
@@ -429,9 +429,8 @@ fleet_tell(struct core *core, const char *why)
 	f->told = false;
 }
 
-void
-fleet_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+static void
+on_outcome(struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct fleet *f = fleet_of(core);
 	char why[GUARD_WHY_SIZE];
@@ -493,23 +492,23 @@ static void
 ask_if_ready(struct core *core, uint32_t shard)
 {
 	(void)shard;
-	fleet_guard_changed(core);
+	on_guard(core);
 }
 
 static const struct part_timer timers[] = {
-	{ TIMER_FLEET, { AGENDA_PATIENT, fleet_timer } },
+	{ TIMER_FLEET, { AGENDA_PATIENT, on_timer } },
 	{ 0 },
 };
 
 static const struct part_slot slots[] = {
-	{ SLOT_FLEET, { .outcome = fleet_outcome } },
+	{ SLOT_FLEET, { .outcome = on_outcome } },
 	{ 0 },
 };
 
 const struct core_part fleet_part = {
 	.id = PART_FLEET,
-	.init = fleet_init,
-	.fini = fleet_fini,
+	.init = init,
+	.fini = fini,
 	.guard_changed = ask_if_ready,
 	.timers = timers,
 	.slots = slots,

@@ -34,20 +34,9 @@ struct member {
 	char text[];
 };
 
-void fleet_init(struct core *core);
-void fleet_fini(struct core *core);
-
 /* A BROKERS of the owner.  The answer comes later, if Redis can be reached. */
 void fleet_request(
     struct core *core, struct owner *owner, const struct core_request *rq);
-
-/* A server may grant, or may no longer. */
-void fleet_guard_changed(struct core *core);
-void fleet_timer(struct core *core, struct timer *t);
-
-/* A server has answered, or has not. */
-void fleet_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o);
 
 /* Returns one of the brokers, in the order of their names; NULL after the last.
  * It lives until the next step. */

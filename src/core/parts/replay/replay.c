@@ -1,7 +1,13 @@
 /*
- * Kept events.  News of a state replaces older news of the same state, so that
- * a session keeps no more of them than the number of things that it may hold
- * and watch.
+ * Events that a session may not have heard ("Sessions" in
+ * lockbroker-protocol(7), RESUME).
+ *
+ * A session with grace keeps the events since its client last said anything: as
+ * long as the client is silent, the broker cannot know whether they arrived.
+ * It sends them again when the session is resumed.
+ *
+ * News of a state replaces older news of the same state, so that a session keeps
+ * no more of them than the number of things that it may hold and watch.
  *
  *	!ATRISK, !SAFE   of a hold, or of permits: only the latest
  *	!HELD, !FREE     of a watched name: only the latest
@@ -18,11 +24,11 @@
 #include "base/xmalloc.h"
 #include "core/kernel/lock/hold.h"
 #include "core/kernel/lock/lock.h"
+#include "core/kernel/session/record.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/job.h"
 #include "core/kernel/turn/work.h"
 #include "core/parts/ids.h"
-#include "core/parts/replay/replay.h"
 #include "core/parts/watch/watch.h"
 
 #define KEPT_FIELDS_MAX 4
@@ -70,8 +76,8 @@ drop(struct session *s, struct kept *k)
 }
 
 /* The key is what the event is about, and the name. */
-const char *
-kept_name(const struct table_link *link, size_t *len)
+static const char *
+key_of(const struct table_link *link, size_t *len)
 {
 	const struct kept *k = container_of_const(link, struct kept, by_name);
 
@@ -143,8 +149,10 @@ copy(const struct effects *fx, const struct effect *e)
 	return k;
 }
 
-void
-kept_collect(struct core *core, size_t first)
+/* Keeps copies of this step's events to sessions with grace, from effect
+ * `first` on. */
+static void
+collect(struct core *core, size_t first)
 {
 	const struct effects *fx = core->fx;
 	const struct effect *e;
@@ -247,10 +255,26 @@ retold_free(struct core *core, struct retold *r)
 	free(r);
 }
 
-/* They are no longer kept from here on, but each is kept once more as it is
- * sent again: kept_collect() cannot distinguish it from other events. */
-void
-kept_tell(struct core *core, struct session *s)
+/* free_over() frees them later: they may be many. */
+static void
+forget(struct core *core, struct session *s)
+{
+	TAILQ_CONCAT(&core->sessions->kept_over, &s->kept, link);
+	job_set(core, JOB_FORGET, !TAILQ_EMPTY(&core->sessions->kept_over));
+	s->nkept = 0;
+	table_fini(&s->kept_news);
+}
+
+/*
+ * Sends the kept events again, in order; they stay kept until the client says
+ * something.  If there are many, each step sends some of them, and nothing else
+ * happens before all are sent (core_has_losses()): later news comes after them.
+ *
+ * They are no longer kept from here on, but each is kept once more as it is sent
+ * again: collect() cannot distinguish it from other events.
+ */
+static void
+tell_again(struct core *core, struct session *s)
 {
 	struct retold *r;
 
@@ -260,13 +284,13 @@ kept_tell(struct core *core, struct session *s)
 	r->session = s;
 	TAILQ_INIT(&r->kept);
 	TAILQ_CONCAT(&r->kept, &s->kept, link);
-	kept_forget(core, s);
+	forget(core, s);
 	TAILQ_INSERT_TAIL(&core->sessions->retelling, r, link);
 	job_run(core, JOB_RETELL);
 }
 
-bool
-kept_tell_on(struct core *core)
+static bool
+tell_more(struct core *core)
 {
 	struct retold *r;
 	struct kept *k;
@@ -288,17 +312,22 @@ kept_tell_on(struct core *core)
 	return !TAILQ_EMPTY(&core->sessions->retelling);
 }
 
-/* If some were not written before the client spoke, all stay, and kept_tell()
- * passes over those that are over. */
-void
-kept_heard(struct core *core, struct session *s)
+/*
+ * The client has said something.  That shows that it has heard of the events
+ * that were written before; but not of news of watched names that the broker is
+ * about to write in this turn: these stay kept (core_written()).  If some were
+ * not written before the client spoke, all stay, and tell_again() passes over
+ * those that are over.
+ */
+static void
+heard(struct core *core, struct session *s)
 {
 	const struct kept *last = TAILQ_LAST(&s->kept, kept_list);
 
 	s->heard = core->sessions->nevents;
 	s->heard_written = core->sessions->nwritten;
 	if (last != NULL && last->number <= s->heard_written)
-		kept_forget(core, s);
+		forget(core, s);
 }
 
 void
@@ -307,18 +336,8 @@ core_written(struct core *core)
 	core->sessions->nwritten = core->sessions->nevents;
 }
 
-/* kept_free_over() frees them later: they may be many. */
-void
-kept_forget(struct core *core, struct session *s)
-{
-	TAILQ_CONCAT(&core->sessions->kept_over, &s->kept, link);
-	job_set(core, JOB_FORGET, !TAILQ_EMPTY(&core->sessions->kept_over));
-	s->nkept = 0;
-	table_fini(&s->kept_news);
-}
-
-bool
-kept_free_over(struct core *core)
+static bool
+free_over(struct core *core)
 {
 	struct kept *k;
 
@@ -331,15 +350,15 @@ kept_free_over(struct core *core)
 	return !TAILQ_EMPTY(&core->sessions->kept_over);
 }
 
-void
-kept_fini(struct core *core)
+static void
+fini(struct core *core)
 {
 	while (!TAILQ_EMPTY(&core->sessions->retelling))
 		retold_free(core, TAILQ_FIRST(&core->sessions->retelling));
 	while (!TAILQ_EMPTY(&core->sessions->kept_over)) {
 		work_begin(core);
 		work_allow(core, CORE_WORK_MAX);
-		(void)kept_free_over(core);
+		(void)free_over(core);
 	}
 }
 
@@ -349,22 +368,22 @@ static void
 opened(struct core *core, struct session *s)
 {
 	(void)core;
-	table_init(&s->kept_news, kept_name);
+	table_init(&s->kept_news, key_of);
 }
 
 static const struct part_job jobs[] = {
-	{ JOB_RETELL, kept_tell_on },
-	{ JOB_FORGET, kept_free_over },
+	{ JOB_RETELL, tell_more },
+	{ JOB_FORGET, free_over },
 	{ 0 },
 };
 
 const struct core_part replay_part = {
 	.id = PART_REPLAY,
-	.fini = kept_fini,
+	.fini = fini,
 	.opened = opened,
-	.heard = kept_heard,
-	.resumed = kept_tell,
-	.closed = kept_forget,
-	.told = kept_collect,
+	.heard = heard,
+	.resumed = tell_again,
+	.closed = forget,
+	.told = collect,
 	.jobs = jobs,
 };

@@ -19,7 +19,6 @@
 #include "core/kernel/turn/job.h"
 #include "core/kernel/turn/work.h"
 #include "core/parts/ids.h"
-#include "core/parts/unowned/unowned.h"
 
 /* The share of the user who pays for the name; NULL: no user does. */
 static struct share **
@@ -101,14 +100,19 @@ count_next(struct core *core, struct owner *owner, struct cursor *at)
 	return true;
 }
 
-bool
-unowned_go_on(struct core *core)
+static bool
+go_on(struct core *core)
 {
 	return owner_walk_on(core, WALK_GOING, begin_count, count_next);
 }
 
-void
-unowned_gone(struct core *core, struct owner *owner, bool gone)
+/*
+ * The client of a session is gone, and has no grace; or it is back after all.
+ * Its names are counted anew in parts, and until then as they were.  That does
+ * no harm: a name that is kept for a valid= is never refused.
+ */
+static void
+gone(struct core *core, struct owner *owner, bool gone)
 {
 	if (owner->gone == gone)
 		return;
@@ -152,13 +156,13 @@ static const struct lock_hooks hooks = {
 };
 
 static const struct part_job jobs[] = {
-	{ JOB_GONE, unowned_go_on },
+	{ JOB_GONE, go_on },
 	{ 0 },
 };
 
 const struct core_part unowned_part = {
 	.id = PART_UNOWNED,
 	.lock = &hooks,
-	.gone = unowned_gone,
+	.gone = gone,
 	.jobs = jobs,
 };

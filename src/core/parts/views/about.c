@@ -58,8 +58,8 @@ abouts_of(const struct core *core)
 	return core->part[PART_ABOUT];
 }
 
-void
-about_init(struct core *core)
+static void
+inquiries_init(struct core *core)
 {
 	core->part[PART_ABOUT] = xcalloc(1, sizeof(struct abouts));
 	LIST_INIT(&abouts_of(core)->inquiries);
@@ -99,8 +99,8 @@ inquiry_free(struct core *core, struct inquiry *q)
 	free(q);
 }
 
-void
-about_fini(struct core *core)
+static void
+inquiries_fini(struct core *core)
 {
 	struct inquiry *q;
 
@@ -191,9 +191,8 @@ over(struct core *core, struct inquiry *q, const struct about *a)
 }
 
 /* DONE: it was told, and may have answered before this. */
-void
-about_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+static void
+on_inquiry(struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct inquiry *q = find_seq(core, slot->ref);
 
@@ -201,14 +200,14 @@ about_outcome(
 		over(core, q, NULL);
 }
 
-void
-about_timer(struct core *core, struct timer *t)
+static void
+on_inquiry_timer(struct core *core, struct timer *t)
 {
 	over(core, container_of(t, struct inquiry, deadline), NULL);
 }
 
-void
-about_stop(struct core *core)
+static void
+inquiries_stop(struct core *core)
 {
 	struct inquiry *q;
 
@@ -303,17 +302,17 @@ take_fields(struct about *a, struct span fields)
 	return true;
 }
 
-void
-about_told(struct core *core, uint64_t seq, struct span fields,
-    const char *name, size_t name_len)
+static void
+on_told_message(struct core *core, struct lock *l, const struct message *m)
 {
-	struct inquiry *q = find_seq(core, seq);
+	struct inquiry *q = find_seq(core, m->seq);
 	struct about a = ABOUT_NOTHING;
 
+	(void)l;
 	if (q != NULL &&
-	    span_same((struct span){ name, name_len },
+	    span_same((struct span){ m->name, m->name_len },
 		(struct span){ q->off.slot.name, q->off.slot.name_len }) &&
-	    take_fields(&a, fields))
+	    take_fields(&a, (struct span){ m->more[0].p, m->more[0].n }))
 		over(core, q, &a);
 }
 
@@ -395,11 +394,10 @@ write_field(struct buf *text, const struct known *p)
 		buf_addf(text, " %s=%.*s", p->key, (int)p->text->n, p->text->p);
 }
 
-void
-about_answer(struct core *core, const struct lock *l, const char *name,
-    size_t name_len, const char *asker, size_t asker_len)
+static void
+on_about_message(struct core *core, struct lock *l, const struct message *m)
 {
-	struct span to = { asker, asker_len };
+	struct span to = { m->more[0].p, m->more[0].n };
 	struct known known[FIELDS_MAX];
 	struct about a;
 	struct buf text;
@@ -408,29 +406,15 @@ about_answer(struct core *core, const struct lock *l, const char *name,
 	if (!is_token(to))
 		return;
 	if (!about_here(core, l, &a))
-		(void)LOCK_ASK(token_held, core, name, name_len, &a);
+		(void)LOCK_ASK(token_held, core, m->name, m->name_len, &a);
 	known_of(&a, known);
 	buf_init(&text);
 	buf_adds(&text, "told");
 	for (i = 0; i < FIELDS_MAX; i++)
 		write_field(&text, &known[i]);
 	buf_addc(&text, '\0');
-	about_send(core, SLOT_STRAY, name, name_len, to, buf_data(&text));
+	about_send(core, SLOT_STRAY, m->name, m->name_len, to, buf_data(&text));
 	buf_fini(&text);
-}
-
-static void
-on_about_message(struct core *core, struct lock *l, const struct message *m)
-{
-	about_answer(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
-}
-
-static void
-on_told_message(struct core *core, struct lock *l, const struct message *m)
-{
-	(void)l;
-	about_told(core, m->seq, (struct span){ m->more[0].p, m->more[0].n },
-	    m->name, m->name_len);
 }
 
 static const struct message_word words[] = {
@@ -442,12 +426,12 @@ static const struct message_word words[] = {
 /* As a part. */
 
 static const struct part_timer timers[] = {
-	{ TIMER_ABOUT, { AGENDA_PATIENT, about_timer } },
+	{ TIMER_ABOUT, { AGENDA_PATIENT, on_inquiry_timer } },
 	{ 0 },
 };
 
 static const struct part_slot slots[] = {
-	{ SLOT_ABOUT, { .outcome = about_outcome } },
+	{ SLOT_ABOUT, { .outcome = on_inquiry } },
 	{ 0 },
 };
 
@@ -458,9 +442,9 @@ static const struct lock_hooks hooks = {
 const struct core_part about_part = {
 	.id = PART_ABOUT,
 	.lock = &hooks,
-	.init = about_init,
-	.fini = about_fini,
-	.stops = about_stop,
+	.init = inquiries_init,
+	.fini = inquiries_fini,
+	.stops = inquiries_stop,
 	.timers = timers,
 	.slots = slots,
 };

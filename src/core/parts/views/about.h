@@ -43,9 +43,6 @@ struct about {
 #define ABOUT_NOTHING \
 	((struct about){ .age_ms = -1, .until_ms = -1, .risk_ms = -1 })
 
-void about_init(struct core *core);
-void about_fini(struct core *core);
-
 /*
  * Asks the broker of the token with which the text of the outcome begins.
  * Returns false if it is not asked; nor is it if it has had `most` questions
@@ -64,24 +61,8 @@ void about_token(
 struct slot *about_send(struct core *core, unsigned kind, const char *name,
     size_t name_len, struct span token, const char *text);
 
-void about_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o);
-void about_timer(struct core *core, struct timer *t);
-
-/* A message: the answer to the question `seq`. */
-void about_told(struct core *core, uint64_t seq, struct span fields,
-    const char *name, size_t name_len);
-
-/* A message: the broker of the token `asker` wants to know.  l: NULL: no lock
- * of that name is here. */
-void about_answer(struct core *core, const struct lock *l, const char *name,
-    size_t name_len, const char *asker, size_t asker_len);
-
 /* Does a session here have the name, or is it kept here? */
 bool about_here(
     const struct core *core, const struct lock *l, struct about *out);
-
-/* The broker stops: no answer is waited for any longer. */
-void about_stop(struct core *core);
 
 #endif

@@ -267,8 +267,8 @@ ask_later(struct core *core, struct owner *owner, const struct core_request *rq)
 	    core->now_ms + core->config.reply_timeout_ms);
 }
 
-void
-status_again(struct core *core, const struct slot *slot, int64_t left_ms)
+static void
+ask_again(struct core *core, const struct slot *slot, int64_t left_ms)
 {
 	struct question q = { .verb = (enum verb_id)slot->verb,
 		.kind = (enum kind)slot->about,
@@ -332,8 +332,8 @@ record_of(
 }
 
 /* A hold that was adopted from another broker has no session. */
-bool
-status_of_token(
+static bool
+token_has(
     const struct core *core, const char *name, size_t len, struct about *out)
 {
 	const struct token_record *r = token_record_find(core, name, len);
@@ -364,7 +364,7 @@ from_record(struct core *core, uint64_t session, uint64_t ref, enum kind kind,
 	const struct token_record *r = token_record_find(core, name, len);
 	struct about a;
 
-	if (kind > KIND_LOCK || !status_of_token(core, name, len, &a))
+	if (kind > KIND_LOCK || !token_has(core, name, len, &a))
 		return false;
 	emit_reply(core, session, ref, STATUS_OK);
 	emit_text(core, FIELD_STATE, "held");
@@ -389,7 +389,7 @@ from_key(struct core *core, const struct slot *slot, const struct lock *l,
 	if (told != NULL)
 		a = *told;
 	else if (record_of(core, slot, &v) != NULL)
-		(void)status_of_token(core, slot->name, slot->name_len, &a);
+		(void)token_has(core, slot->name, slot->name_len, &a);
 	if (a.fence == 0 && !v.lease)
 		a.fence = v.fence;
 	emit_reply(core, slot->session, slot->ref, STATUS_OK);
@@ -426,7 +426,7 @@ queue_outcome(struct core *core, const struct slot *slot, const struct lock *l,
 		emit_num(core, FIELD_TTL, (uint64_t)o->ttl_ms);
 	if (record_of(core, slot, &v) == NULL)
 		return;
-	(void)status_of_token(core, slot->name, slot->name_len, &a);
+	(void)token_has(core, slot->name, slot->name_len, &a);
 	a.until_ms = -1;
 	emit_about(core, &a, -1, false);
 }
@@ -531,9 +531,8 @@ ask_broker(struct core *core, const struct slot *slot, const struct lock *l,
 	return about_ask(core, slot, o, ABOUT_EACH_SECOND);
 }
 
-void
-status_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+static void
+on_status(struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct lock *l = lock_find(core, slot->name, slot->name_len);
 	bool answered = o->status == OUTCOME_VALUE || o->status == OUTCOME_GONE;
@@ -554,9 +553,9 @@ status_outcome(
 }
 
 /* The broker that has the name has answered; told: NULL: it has not. */
-void
-status_told(struct core *core, const struct slot *slot, const struct outcome *o,
-    const struct about *told)
+static void
+on_status_told(struct core *core, const struct slot *slot,
+    const struct outcome *o, const struct about *told)
 {
 	struct lock *l = lock_find(core, slot->name, slot->name_len);
 
@@ -570,9 +569,9 @@ status_told(struct core *core, const struct slot *slot, const struct outcome *o,
 /* As a part. */
 
 static const struct part_slot slots[] = {
-	{ SLOT_ASK, { .outcome = status_outcome,
-			.again = status_again,
-			.told = status_told } },
+	{ SLOT_ASK, { .outcome = on_status,
+			.again = ask_again,
+			.told = on_status_told } },
 	{ SLOT_WHY,
 	    { .outcome = why_outcome, .again = why_again, .told = why_told } },
 	{ 0 },
@@ -584,7 +583,7 @@ static const struct part_timer timers[] = {
 };
 
 static const struct lock_hooks hooks = {
-	.token_held = status_of_token,
+	.token_held = token_has,
 };
 
 const struct core_part views_part = {

@@ -1,7 +1,25 @@
 /*
- * See recall.h.  The memory of owners that were asked is no proof: 64 bits of
- * hash stand for name and owner, and a pair that shares a place with another
- * one is asked for once more.
+ * Recalls: a name that another broker keeps warm (warm.h) is free to clients,
+ * so no client here is told that it is not before that broker has been asked.
+ *
+ *	operation --> `BUSY`, held, ...; its owner keeps names warm
+ *	          --> RECALL --> `recall` --> the owner, which gives the name back
+ *	                                      if it is warm, and keeps it warm no
+ *	                                      more for half a minute
+ *	          <-------------- `recalled` <--
+ *	          --> the operation again: what it finds now stands
+ *
+ * If the owner is this broker itself, the name goes back in the same call that
+ * asks for it; if a renewal is under way, that call waits for it here.
+ *
+ * So the answer to an operation that does not wait passes through here, and the
+ * asker sees only one that took longer.  That an owner was asked is remembered
+ * for less than that half a minute: any name that it has meanwhile, it has for
+ * a client.  If it does not answer, the warmth is over by itself.
+ *
+ * The memory of owners that were asked is no proof: 64 bits of hash stand for
+ * name and owner, and a pair that shares a place with another one is asked for
+ * once more.
  */
 #include "config.h"
 
@@ -23,7 +41,6 @@
 #include "core/kernel/lock/stored.h"
 #include "core/parts/ids.h"
 #include "core/parts/views/about.h"
-#include "core/parts/warm/recall.h"
 #include "core/parts/warm/warm.h"
 
 #define PLACES 4096    /* of owners that were asked; a power of two */
@@ -83,8 +100,8 @@ recalls_of(const struct core *core)
 	return core->part[PART_RECALL];
 }
 
-void
-recall_init(struct core *core)
+static void
+recalls_init(struct core *core)
 {
 	core->part[PART_RECALL] = xcalloc(1, sizeof(struct recalls));
 	LIST_INIT(&recalls_of(core)->questions);
@@ -150,8 +167,8 @@ any_recall(const struct core *core)
 	return q == NULL ? NULL : LIST_FIRST(&q->waiting);
 }
 
-void
-recall_fini(struct core *core)
+static void
+recalls_fini(struct core *core)
 {
 	struct recall *r;
 
@@ -211,6 +228,105 @@ note_known(struct core *core, uint64_t pair, int64_t until_ms)
 	k->until_ms = until_ms;
 }
 
+/* Operations that wait for the question wait no longer than that. */
+static void
+end_by(struct core *core, uint64_t seq, int64_t at_ms)
+{
+	struct question *q = find_seq(core, seq);
+	struct recall *r;
+
+	if (q == NULL)
+		return;
+	LIST_FOREACH (r, &q->waiting, link)
+		if (at_ms < core_armed_ms(core, &r->deadline))
+			core_arm(core, &r->deadline, at_ms);
+}
+
+/* At the owner. */
+
+/* Is it this broker that asks?  Then the waiting operations go on in the next
+ * step: the name is in the middle of this one. */
+static bool
+tell_self(struct core *core, const char *asker, size_t len)
+{
+	const char *dot = memrchr(asker, '.', len);
+	uint64_t seq;
+
+	if (!stored_is_ours(core, asker, len) ||
+	    !parse_number(
+		dot + 1, len - (size_t)(dot + 1 - asker), UINT64_MAX, &seq))
+		return false;
+	end_by(core, seq, core->now_ms);
+	return true;
+}
+
+static void
+tell_asker(struct core *core, const char *name, size_t name_len,
+    const char *asker, size_t asker_len)
+{
+	if (!tell_self(core, asker, asker_len))
+		about_send(core, SLOT_STRAY, name, name_len,
+		    (struct span){ asker, asker_len }, "recalled");
+}
+
+/* The broker of the token `asker` wants the name, of which this one has `l`, or
+ * nothing (NULL); then it is told so at once.  Brokers beyond the maximum are
+ * told nothing: their time runs out. */
+static void
+note_asker(struct core *core, struct lock *l, const char *name, size_t name_len,
+    const char *asker, size_t asker_len)
+{
+	struct askers *all;
+	struct asker *a;
+
+	if (l == NULL) {
+		tell_asker(core, name, name_len, asker, asker_len);
+		return;
+	}
+	all = lock_need_part(l, PART_RECALL, sizeof(*all));
+	if (all->n >= ASKERS_MAX)
+		return;
+	a = xcalloc(1, sizeof(*a) + asker_len);
+	a->len = asker_len;
+	memcpy(a->token, asker, asker_len);
+	SLIST_INSERT_HEAD(&all->list, a, link);
+	all->n++;
+}
+
+static void
+forget_askers(struct core *core, struct lock *l)
+{
+	struct askers *all = lock_part(l, PART_RECALL);
+	struct asker *a;
+
+	(void)core;
+	if (all == NULL)
+		return;
+	while ((a = SLIST_FIRST(&all->list)) != NULL) {
+		SLIST_REMOVE_HEAD(&all->list, link);
+		free(a);
+	}
+	all->n = 0;
+}
+
+/* Tells those who have asked, unless the name is on its way back. */
+static void
+tell_askers(struct core *core, struct lock *l)
+{
+	const struct askers *all = lock_part(l, PART_RECALL);
+	const struct asker *a;
+
+	if (all == NULL || all->n == 0 || is_parting(l))
+		return;
+	SLIST_FOREACH(a, &all->list, link)
+	tell_asker(core, l->name, l->name_len, a->token, a->len);
+	forget_askers(core, l);
+}
+
+/* Messages. */
+
+/* A warm name is given back before the other broker is told; any other name is
+ * held, and stays so. */
 /* Asking. */
 
 /* Does the owner that the outcome names keep names warm? */
@@ -244,7 +360,7 @@ ask_self(struct core *core, uint64_t seq, const char *name, size_t n)
 	char asker[ABOUT_TOKEN_BYTES];
 
 	about_token(core, seq, asker);
-	recall_note(
+	note_asker(
 	    core, lock_find(core, name, n), name, n, asker, strlen(asker));
 }
 
@@ -295,9 +411,14 @@ name_of(const struct core *core, const struct slot *slot, size_t *len)
 	return l != NULL ? l->name : slot->name;
 }
 
-bool
-recall_first(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+/*
+ * The operation of this slot, which is free by now, has this outcome.  Returns
+ * true if its owner is asked first: the operation is sent again then
+ * (slot_row.again()), and the outcome does not count.  Takes over the name of
+ * the slot in that case.
+ */
+static bool
+ask_first(struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	const char *name;
 	struct recall *r;
@@ -365,25 +486,10 @@ all_over(struct core *core, uint64_t seq, enum outcome_status status)
 	}
 }
 
-/* Operations that wait for the question wait no longer than that. */
-static void
-end_by(struct core *core, uint64_t seq, int64_t at_ms)
-{
-	struct question *q = find_seq(core, seq);
-	struct recall *r;
-
-	if (q == NULL)
-		return;
-	LIST_FOREACH (r, &q->waiting, link)
-		if (at_ms < core_armed_ms(core, &r->deadline))
-			core_arm(core, &r->deadline, at_ms);
-}
-
 /* The owner was asked: it answers, or its warmth is over by then.  The message
  * may be faster than this. */
-void
-recall_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+static void
+on_outcome(struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	if (o->status == OUTCOME_VALUE)
 		end_by(core, slot->ref, core->now_ms + o->ttl_ms + SLACK_MS);
@@ -391,21 +497,15 @@ recall_outcome(
 		all_over(core, slot->ref, o->status);
 }
 
-void
-recall_timer(struct core *core, struct timer *t)
+static void
+on_timer(struct core *core, struct timer *t)
 {
 	over(core, container_of(t, struct recall, deadline),
 	    core->now_ms + SILENT_MS);
 }
 
-void
-recall_done(struct core *core, uint64_t seq)
-{
-	all_over(core, seq, OUTCOME_VALUE);
-}
-
-void
-recall_stop(struct core *core)
+static void
+stop(struct core *core)
 {
 	struct recall *r;
 
@@ -413,93 +513,13 @@ recall_stop(struct core *core)
 		over(core, r, core->now_ms + SILENT_MS);
 }
 
-/* At the owner. */
-
-/* Is it this broker that asks?  Then the waiting operations go on in the next
- * step: the name is in the middle of this one. */
-static bool
-tell_self(struct core *core, const char *asker, size_t len)
-{
-	const char *dot = memrchr(asker, '.', len);
-	uint64_t seq;
-
-	if (!stored_is_ours(core, asker, len) ||
-	    !parse_number(
-		dot + 1, len - (size_t)(dot + 1 - asker), UINT64_MAX, &seq))
-		return false;
-	end_by(core, seq, core->now_ms);
-	return true;
-}
-
-static void
-tell_asker(struct core *core, const char *name, size_t name_len,
-    const char *asker, size_t asker_len)
-{
-	if (!tell_self(core, asker, asker_len))
-		about_send(core, SLOT_STRAY, name, name_len,
-		    (struct span){ asker, asker_len }, "recalled");
-}
-
-/* Brokers beyond the maximum are told nothing: their time runs out. */
-void
-recall_note(struct core *core, struct lock *l, const char *name,
-    size_t name_len, const char *asker, size_t asker_len)
-{
-	struct askers *all;
-	struct asker *a;
-
-	if (l == NULL) {
-		tell_asker(core, name, name_len, asker, asker_len);
-		return;
-	}
-	all = lock_need_part(l, PART_RECALL, sizeof(*all));
-	if (all->n >= ASKERS_MAX)
-		return;
-	a = xcalloc(1, sizeof(*a) + asker_len);
-	a->len = asker_len;
-	memcpy(a->token, asker, asker_len);
-	SLIST_INSERT_HEAD(&all->list, a, link);
-	all->n++;
-}
-
-static void
-forget_askers(struct core *core, struct lock *l)
-{
-	struct askers *all = lock_part(l, PART_RECALL);
-	struct asker *a;
-
-	(void)core;
-	if (all == NULL)
-		return;
-	while ((a = SLIST_FIRST(&all->list)) != NULL) {
-		SLIST_REMOVE_HEAD(&all->list, link);
-		free(a);
-	}
-	all->n = 0;
-}
-
-void
-recall_tell(struct core *core, struct lock *l)
-{
-	const struct askers *all = lock_part(l, PART_RECALL);
-	const struct asker *a;
-
-	if (all == NULL || all->n == 0 || is_parting(l))
-		return;
-	SLIST_FOREACH(a, &all->list, link)
-	tell_asker(core, l->name, l->name_len, a->token, a->len);
-	forget_askers(core, l);
-}
-
 /* Messages. */
 
-/* A warm name is given back before the other broker is told; any other name is
- * held, and stays so. */
 static void
 on_recall_message(struct core *core, struct lock *l, const struct message *m)
 {
 	warm_cool(core, m->name, m->name_len);
-	recall_note(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
+	note_asker(core, l, m->name, m->name_len, m->more[0].p, m->more[0].n);
 	if (l == NULL)
 		return;
 	warm_recall(core, l);
@@ -511,7 +531,7 @@ static void
 on_recalled_message(struct core *core, struct lock *l, const struct message *m)
 {
 	(void)l;
-	recall_done(core, m->seq);
+	all_over(core, m->seq, OUTCOME_VALUE);
 }
 
 static const struct message_word words[] = {
@@ -523,17 +543,17 @@ static const struct message_word words[] = {
 /* As a part. */
 
 static const struct part_timer timers[] = {
-	{ TIMER_RECALL, { AGENDA_PATIENT, recall_timer } },
+	{ TIMER_RECALL, { AGENDA_PATIENT, on_timer } },
 	{ 0 },
 };
 
 static const struct part_slot slots[] = {
-	{ SLOT_RECALL, { .outcome = recall_outcome } },
+	{ SLOT_RECALL, { .outcome = on_outcome } },
 	{ 0 },
 };
 
 static const struct lock_hooks hooks = {
-	.settles = recall_tell,
+	.settles = tell_askers,
 	.freed = forget_askers,
 	.words = words,
 };
@@ -541,10 +561,10 @@ static const struct lock_hooks hooks = {
 const struct core_part recall_part = {
 	.id = PART_RECALL,
 	.lock = &hooks,
-	.init = recall_init,
-	.fini = recall_fini,
-	.puts_off = recall_first,
-	.stops = recall_stop,
+	.init = recalls_init,
+	.fini = recalls_fini,
+	.puts_off = ask_first,
+	.stops = stop,
 	.timers = timers,
 	.slots = slots,
 };

@@ -89,15 +89,15 @@ forget(struct warm *warm)
 	warm->taken = NULL;
 }
 
-void
-warm_init(struct core *core)
+static void
+init(struct core *core)
 {
 	core->part[PART_WARM] = xcalloc(1, sizeof(struct warm));
 	TAILQ_INIT(&warm_of(core)->names);
 }
 
-void
-warm_fini(struct core *core)
+static void
+fini(struct core *core)
 {
 	assert(warm_of(core)->n == 0);
 	forget(warm_of(core));
@@ -106,8 +106,9 @@ warm_fini(struct core *core)
 	free(warm_of(core));
 }
 
-void
-warm_configure(struct core *core, const struct lock_limits *limits)
+/* Names that are warm by former settings are swept (SWEEP_WARM). */
+static void
+configure(struct core *core, const struct lock_limits *limits)
 {
 	struct warm *warm = warm_of(core);
 	size_t i;
@@ -245,8 +246,8 @@ is_worth_it(const struct core *core, struct warm *warm, const struct lock *l)
 
 /* Warm names. */
 
-void
-warm_over(struct core *core, struct lock *l)
+static void
+cool_off(struct core *core, struct lock *l)
 {
 	struct warm_name *m = lock_part(l, PART_WARM);
 
@@ -264,7 +265,7 @@ warm_recall(struct core *core, struct lock *l)
 {
 	if (!warm_is(l))
 		return;
-	warm_over(core, l);
+	cool_off(core, l);
 	core->stats.warm_recalls++;
 	warm_cool(core, l->name, l->name_len);
 }
@@ -340,7 +341,7 @@ warm_granted(struct core *core, struct lock *l, bool shared)
 	struct warm_name *m = lock_part(l, PART_WARM);
 
 	if (m != NULL && m->warm) {
-		warm_over(core, l);
+		cool_off(core, l);
 		core->stats.warm_grants++;
 		m->regranted = true;
 		put_off_renewal(core, l);
@@ -365,7 +366,7 @@ make_room(struct core *core, struct warm *warm)
 	if (warm->n < WARM_MAX)
 		return;
 	oldest = TAILQ_FIRST(&warm->names)->lock;
-	warm_over(core, oldest);
+	cool_off(core, oldest);
 	lock_touch(core, oldest);
 }
 
@@ -404,7 +405,7 @@ warm_stays(struct core *core, struct lock *l)
 	if (lease_rare(&l->lease)->warm_ms > core->now_ms && is_calm(core, l) &&
 	    is_sound(core, l))
 		return true;
-	warm_over(core, l);
+	cool_off(core, l);
 	return false;
 }
 
@@ -463,12 +464,12 @@ static void
 settled(struct core *core, struct lock *l)
 {
 	if (!lease_is_held(&l->lease) || l->queue != NULL)
-		warm_over(core, l);
+		cool_off(core, l);
 }
 
 static const struct lock_hooks hooks = {
 	.settled = settled,
-	.freed = warm_over,
+	.freed = cool_off,
 	.wanted = warm_recall,
 	.stays = warm_stays,
 	.reserve = warm_reserve,
@@ -489,7 +490,7 @@ static void
 configure_warm(struct core *core, const struct metrics_settings *metrics)
 {
 	(void)metrics;
-	warm_configure(core, &core->config.locks);
+	configure(core, &core->config.locks);
 	cool_down(core);
 }
 
@@ -503,8 +504,8 @@ sweeps(const struct core *core, uint32_t shard)
 const struct core_part warm_part = {
 	.id = PART_WARM,
 	.lock = &hooks,
-	.init = warm_init,
-	.fini = warm_fini,
+	.init = init,
+	.fini = fini,
 	.configure = configure_warm,
 	.leaves = cool_down,
 	.stops = cool_down,

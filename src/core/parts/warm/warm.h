@@ -21,16 +21,6 @@ struct warm_name {
 	bool warm;		     /* it is kept here without a holder */
 };
 
-void warm_init(struct core *core);
-void warm_fini(struct core *core);
-
-/* Takes over locks.warm and locks.warm_names, which it copies.  Names that are
- * warm by former settings are swept (SWEEP_WARM). */
-void warm_configure(struct core *core, const struct lock_limits *limits);
-
-/* It is no longer warm, if it was. */
-void warm_over(struct core *core, struct lock *l);
-
 /* Another broker or client wants the name: it is no longer warm, and does not
  * become so for a while. */
 void warm_recall(struct core *core, struct lock *l);

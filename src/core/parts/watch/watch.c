@@ -5,7 +5,7 @@
  *
  * A watched name exists apart from the lock of that name, which comes and goes.
  * Its `now` is the state that its watchers are told (watchers.h).  A change of
- * the lock touches the watched name; at the end of the step watch_run()
+ * the lock touches the watched name; at the end of the step tell_touched()
  * compares `now` with the state of the lock then, so that quick changes are
  * told as one.
  */
@@ -59,8 +59,8 @@ get(struct core *core, const char *name, size_t len)
 	return w;
 }
 
-bool
-watch_leave(struct core *core, struct owner *owner)
+static bool
+leave(struct core *core, struct owner *owner)
 {
 	while (work_left(core) && !TAILQ_EMPTY(&owner->watches)) {
 		core_visit(core, 1);
@@ -225,14 +225,17 @@ note_change(struct core *core, const struct lock *l, bool taken)
 	job_set(core, JOB_WATCHED, true);
 }
 
-void
-watch_touch(struct core *core, struct lock *l)
+/* A name may have changed: its watchers are told at the end of the step, or, if
+ * they are many, of one of the next. */
+static void
+touch(struct core *core, struct lock *l)
 {
 	note_change(core, l, false);
 }
 
-void
-watch_taken(struct core *core, struct lock *l)
+/* Another broker has been seen to have the name. */
+static void
+taken(struct core *core, struct lock *l)
 {
 	note_change(core, l, true);
 }
@@ -249,8 +252,8 @@ watch_stir(struct core *core, const char *name, size_t len)
 		core_arm(core, &w->timer, core->now_ms);
 }
 
-bool
-watch_run(struct core *core)
+static bool
+tell_touched(struct core *core)
 {
 	struct watched *w;
 
@@ -312,8 +315,8 @@ look_if_up(struct core *core, struct watched *w)
 		wait_for_redis(core, w);
 }
 
-void
-watch_again(struct core *core, const struct slot *slot, int64_t left_ms)
+static void
+on_again(struct core *core, const struct slot *slot, int64_t left_ms)
 {
 	struct watched *w = find_watched(core, slot->name, slot->name_len);
 
@@ -326,8 +329,8 @@ watch_again(struct core *core, const struct slot *slot, int64_t left_ms)
 		wait_for_redis(core, w);
 }
 
-void
-watch_timer(struct core *core, struct timer *t)
+static void
+on_timer(struct core *core, struct timer *t)
 {
 	look_if_up(core, container_of(t, struct watched, timer));
 }
@@ -369,9 +372,8 @@ look_there(struct core *core, struct watched *w, const struct outcome *o)
 
 /* If this broker has got the name while the answer was on its way, it knows
  * better.  The broker that has the name reports what the key does not show. */
-void
-watch_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o)
+static void
+on_outcome(struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct watched *w = find_watched(core, slot->name, slot->name_len);
 
@@ -496,26 +498,25 @@ check_watches(const struct core *core)
 }
 
 static const struct part_timer timers[] = {
-	{ TIMER_WATCH, { AGENDA_PATIENT, watch_timer } },
+	{ TIMER_WATCH, { AGENDA_PATIENT, on_timer } },
 	{ 0 },
 };
 
 static const struct part_slot slots[] = {
-	{ SLOT_WATCH, { .outcome = watch_outcome,
-			  .again = watch_again,
-			  .told = watch_told } },
+	{ SLOT_WATCH,
+	    { .outcome = on_outcome, .again = on_again, .told = watch_told } },
 	{ 0 },
 };
 
 static const struct part_job jobs[] = {
-	{ JOB_WATCHED, watch_run },
+	{ JOB_WATCHED, tell_touched },
 	{ JOB_WATCHERS, watchers_tell_on },
 	{ 0 },
 };
 
 static const struct lock_hooks hooks = {
-	.changed = watch_touch,
-	.elsewhere = watch_taken,
+	.changed = touch,
+	.elsewhere = taken,
 };
 
 const struct core_part watch_part = {
@@ -523,7 +524,7 @@ const struct core_part watch_part = {
 	.lock = &hooks,
 	.init = watch_init,
 	.fini = watch_fini,
-	.leave = watch_leave,
+	.leave = leave,
 	.has_nothing = has_nothing,
 	.check = check_watches,
 	.timers = timers,

@@ -23,26 +23,8 @@ void watch_end_request(
 bool watch_has(
     struct core *core, struct owner *owner, const char *name, size_t len);
 
-/*
- * A name may have changed: its watchers are told at the end of the step, or, if
- * they are many, of one of the next.  `watch_taken`: another broker has been
- * seen to have it.
- */
-void watch_touch(struct core *core, struct lock *l);
-void watch_taken(struct core *core, struct lock *l);
-
-/* The same for a name that no session of this broker has: reads the key now. */
+/* A name that no session of this broker has may have changed: reads the key
+ * now. */
 void watch_stir(struct core *core, const char *name, size_t len);
-bool watch_run(struct core *core); /* a job */
-
-void watch_outcome(
-    struct core *core, const struct slot *slot, const struct outcome *o);
-/* The name of a look was recalled: looks again. */
-void watch_again(struct core *core, const struct slot *slot, int64_t left_ms);
-
-void watch_timer(struct core *core, struct timer *t);
-
-/* Ends all watches of a session, in parts; true: none is left. */
-bool watch_leave(struct core *core, struct owner *owner);
 
 #endif

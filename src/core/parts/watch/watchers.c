@@ -176,7 +176,7 @@ knows(const struct watch *one)
 		   same_broker(told, now));
 }
 
-/* A watcher must be told something: watch_run() will visit the name. */
+/* A watcher must be told something: tell_touched() of watch.c will visit the name. */
 static void
 need_telling(struct core *core, struct watched *w)
 {
