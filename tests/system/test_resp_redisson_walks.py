@@ -446,11 +446,15 @@ class Walks(RespTest):
         server = self.redis()
         for _ in range(brokers):
             self.broker(server, trust_new=True)
-        seed = random.randrange(1 << 32)
-        note(f"seed {seed}")
-        walk = Walk(self, seed)
-        walk.run()
-        self.assertGreater(walk.told, 0)
+        # In a short walk of few threads it may happen that nobody is told.
+        for _ in range(3):
+            seed = random.randrange(1 << 32)
+            note(f"seed {seed}")
+            walk = Walk(self, seed)
+            walk.run()
+            if walk.told:
+                return
+        self.fail("nobody is told of a free name")
 
     def test_with_one_broker(self):
         self.walk(1)
