@@ -144,10 +144,10 @@ class Tests(Go):
         for system, processor in (("darwin", "arm64"), ("windows", "amd64"), ("linux", "386")):
             golang.run(golang.CLIENT, "vet", ".", GOOS=system, GOARCH=processor, CGO_ENABLED="0")
 
-    @unittest.skipIf(shutil.which("staticcheck") is None, "staticcheck is not installed")
     def test_staticcheck(self):
-        done = subprocess.run(["staticcheck", "./..."], cwd=golang.CLIENT, capture_output=True,
-                              text=True, check=False, env={**os.environ, **golang.OFFLINE})
+        done = subprocess.run([golang.staticcheck(), "./..."], cwd=golang.CLIENT,
+                              capture_output=True, text=True, check=False,
+                              env={**os.environ, **golang.OFFLINE})
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import unittest
 
 from .manual import SOURCE
@@ -34,6 +35,7 @@ def build(directory, name, text, *packages):
     return program
 
 
+PROXY = os.environ.get("GOPROXY") or "https://proxy.golang.org,direct"
 # Nothing is fetched: the client needs the standard library only.
 OFFLINE = {"GO111MODULE": "on", "GOTOOLCHAIN": "local", "GOFLAGS": "", "GOPROXY": "off",
            "GOWORK": "off"}
@@ -96,6 +98,38 @@ def with_client(folder, name, *texts, module=None):
     finally:
         signal.alarm(left)
     return os.path.join(folder, name)
+
+
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
+                     "lockbroker", "go")
+# The newest that each Go can compile.
+STATICCHECK = (((1, 26), "v0.8.2"), ((1, 25), "v0.7.0"), ((1, 23), "v0.6.1"), ((1, 21), "v0.4.7"))
+
+
+def staticcheck():
+    """Its path. It is fetched and compiled once for each Go; if it can't be had, the test is
+    skipped."""
+    needs_client()
+    found = shutil.which("staticcheck")
+    if found:
+        return found
+    release = next(release for least, release in STATICCHECK if version() >= least)
+    program = os.path.join(CACHE, "staticcheck-%s-go%d.%d" % (release, *version()))
+    if os.path.exists(program):
+        return program
+    left = signal.alarm(0)
+    try:
+        os.makedirs(CACHE, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+            subprocess.run(["go", "install", "honnef.co/go/tools/cmd/staticcheck@" + release],
+                           env=dict(os.environ, **{**OFFLINE, "GOPROXY": PROXY}, GOBIN=folder),
+                           check=True, capture_output=True, timeout=hang(300))
+            os.rename(os.path.join(folder, "staticcheck"), program)
+    except (subprocess.SubprocessError, OSError):
+        raise unittest.SkipTest(f"staticcheck {release} can't be had") from None
+    finally:
+        signal.alarm(left)
+    return program
 
 
 def driver(folder):
