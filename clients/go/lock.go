@@ -159,7 +159,7 @@ func (r *request) wantPermits(name string, limit int) (*want, error) {
 
 func (r *request) want(kind string, names []string, verb, line, undo, tail string) (*want, error) {
 	w := &want{kind: kind, names: names, verb: undo, tail: tail, hold: r.hold,
-		whole: !r.shared}
+		delay: r.delay, whole: !r.shared}
 	for _, name := range names {
 		if err := checkWord(name, "bad-name"); err != nil {
 			return nil, err

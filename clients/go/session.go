@@ -41,6 +41,7 @@ type want struct {
 	verb  string // that gives it back; "" if there is nothing to give
 	tail  string // of the same
 	hold  time.Duration
+	delay time.Duration
 	once  bool // it must not be asked twice
 	whole bool // it excludes all others
 	brief bool // it has no wait= of its own
@@ -509,10 +510,11 @@ func (s *session) drop(reason string) {
 		return
 	}
 	// Who still holds something may go on until that is over: a reset, unlike an
-	// end, keeps it from others until then.
+	// end, keeps it from others until then. Nor may an end cut the Delay off, which
+	// begins with a loss.
 	promised := false
 	for h := range s.holds {
-		promised = promised || h.until > now()
+		promised = promised || h.until > now() || h.want.delay > 0
 	}
 	s.state = isGone
 	for h := range s.holds {

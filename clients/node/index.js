@@ -181,14 +181,14 @@ function abortable(promise, signal) {
 }
 
 /* What is asked for: its words, and those that give it back. */
-function want(kind, given, verb, rest = '', { mode, hold, undo, once, brief } = {}) {
+function want(kind, given, verb, rest = '', { mode, hold, delay, undo, once, brief } = {}) {
   const names = Array.isArray(given) ? given.map((name) => word(name)) : [word(given)];
   if (!names.length) throw new LockError('bad-request', 'a lock has a name');
   const all = names.length > 1 ? names.join(' ') : names[0];
   const keys = names.map((name) => `${kind} ${name}`);
   const busy = hold == null ? keys : [...keys, ALONE];
   const line = `${verb} ${all}${rest}`;
-  return { kind, names, all, keys, busy, line, mode, hold, undo, once, brief };
+  return { kind, names, all, keys, busy, line, mode, hold, delay, undo, once, brief };
 }
 
 const MODES = new Map([['exclusive', ''], ['shared', ' mode=shared']]);
@@ -213,7 +213,7 @@ function wantLock(names, { mode = 'exclusive', hold, keep, delay, value,
     bound(hold) + optional('keep', keep) + optional('delay', delay) +
     (value != null ? ` value=${word(value, 'bad-option')}` : '') +
     (trace != null ? ` trace=${word(trace, 'bad-option')}` : '');
-  return want('lock', names, 'LOCK', rest, { mode, hold, undo: unlock });
+  return want('lock', names, 'LOCK', rest, { mode, hold, delay, undo: unlock });
 }
 
 function wantPermits(name, { limit, permits, slot, hold }) {

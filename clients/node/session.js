@@ -543,8 +543,10 @@ class Session {
   drop(reason) {
     if (this.state === 'gone') return undefined;
     // Who still holds something may go on until that is over: a reset, unlike
-    // an end, keeps it from others until then.
-    const promised = [...this.holds].some((hold) => hold.until > now());
+    // an end, keeps it from others until then.  Nor may an end cut the delay off,
+    // which begins with a loss.
+    const promised = [...this.holds].some((hold) => hold.until > now() ||
+      hold.want.delay > 0);
     this.state = 'gone';
     for (const hold of [...this.holds]) hold.lose(reason);
     clearTimeout(this.timer);

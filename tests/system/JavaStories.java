@@ -398,6 +398,15 @@ final class JavaStories {
     say(end(() -> nobody.lock("a").tryLock()));
   }
 
+  static void delay() throws Exception {
+    try (Broker broker = broker()) {
+      Hold hold = broker.lock("a").withDelay(Duration.ofSeconds(30)).acquire();
+      hold.onLost(() -> say("lost"));
+      hear();
+      say(hold.isLost());
+    }
+  }
+
   static void names() throws Exception {
     try (Broker broker = broker();
         Hold hold = broker.lock("größe", "鍵", "𝄞").acquire()) {

@@ -9,6 +9,7 @@ import unittest
 
 from lib import golang, spoken
 from lib.case import SystemTest
+from lib.delays import program_loses
 from lib.manual import SOURCE, read_source
 from lib.proxy import Proxy
 from lib.slots import program_keeps_and_loses
@@ -307,6 +308,19 @@ func use(_ *lockbroker.Broker) {
         self.assertEqual([program.next(), program.next()], ["<nil> <nil>", "<nil>"])
         self.assertEqual(program.finish(), 0)
         self.assertEqual(control.ask("ACQUIRE s limit=3 permits=3 wait=0").status, "OK")
+
+    def test_a_delay(self):
+        program_loses(self, lambda addresses: self.program("""
+func use(broker *lockbroker.Broker) {
+	lock, err := broker.Lock(ctx, "a", lockbroker.Delay(30*time.Second))
+	if err != nil {
+		panic(err)
+	}
+	<-lock.Context().Done()
+	say("lost")
+	hear()
+}
+""", addresses))
 
     def test_slots(self):
         program_keeps_and_loses(self, lambda address: self.program("""

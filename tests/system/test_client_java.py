@@ -8,6 +8,7 @@ import unittest
 
 from lib import jdk, spoken
 from lib.case import SystemTest
+from lib.delays import program_loses
 from lib.manual import read_source
 from lib.proxy import Proxy
 from lib.slots import program_keeps_and_loses
@@ -176,6 +177,9 @@ class Locks(Client):
         self.assertEqual(said[2:], [
             *["bad-name"] * 5, "bad-request bad-request bad-name", *["bad-option"] * 3,
             "unavailable", "closed"])
+
+    def test_a_delay(self):
+        program_loses(self, lambda addresses: self.start("delay", addresses))
 
     def test_names_in_pieces(self):
         """Characters of several bytes, and each byte comes by itself."""

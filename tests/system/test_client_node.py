@@ -11,6 +11,7 @@ import unittest
 
 from lib import npm, spoken
 from lib.case import SystemTest
+from lib.delays import program_loses
 from lib.npm import version
 from lib.proxy import Proxy
 from lib.slots import program_keeps_and_loses
@@ -435,6 +436,13 @@ class Faults(Client):
         net.cut()
         self.assertEqual([program.next() for _ in range(3)], [["lost"], ["lost"], ["b"]])
         self.assertEqual(program.end(), "")
+
+    def test_a_delay(self):
+        program_loses(self, lambda addresses: self.start("""
+            await code(broker.request('a', { delay: 30000 }, async (lock) => {
+              say(await aborted(lock));
+              await hear();
+            }));""", addresses))
 
     def test_a_session_is_resumed(self):
         self.prepare()

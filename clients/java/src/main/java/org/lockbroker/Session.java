@@ -348,8 +348,9 @@ final class Session {
       return;
     }
     // Who still holds something may go on until that is over: a reset, unlike an end, keeps it from
-    // others until then.
-    boolean promised = holds.stream().anyMatch((hold) -> hold.until > Clock.now());
+    // others until then. Nor may an end cut the delay off, which begins with a loss.
+    boolean promised = holds.stream()
+        .anyMatch((hold) -> hold.until > Clock.now() || hold.want.delayed);
     state = State.GONE;
     for (Grant hold : List.copyOf(holds)) {
       hold.lose(reason);

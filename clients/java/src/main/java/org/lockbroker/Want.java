@@ -21,16 +21,19 @@ final class Want {
   final boolean shared;
   /** Infinite if it is not bounded. */
   final double hold;
+  /** It has a {@code delay=}. */
+  final boolean delayed;
   private final String undo;
   private final String undoRest;
 
   private Want(String kind, List<String> names, String line, String rest, boolean shared,
-      double hold, String undo, String undoRest) {
+      double hold, boolean delayed, String undo, String undoRest) {
     this.names = names;
     this.all = String.join(" ", names);
     this.line = line + " " + all + rest;
     this.shared = shared;
     this.hold = hold;
+    this.delayed = delayed;
     this.undo = undo;
     this.undoRest = undoRest;
     keys = new ArrayList<>();
@@ -53,7 +56,7 @@ final class Want {
             + Words.optional("delay", delay)
             + (value == null ? "" : " value=" + Words.option(value))
             + (trace == null ? "" : " trace=" + Words.option(trace)),
-        shared, hold, "UNLOCK ", "");
+        shared, hold, delay != Double.POSITIVE_INFINITY, "UNLOCK ", "");
   }
 
   static Want permits(String name, int limit, int permits, boolean slot, double hold) {
@@ -67,13 +70,14 @@ final class Want {
     }
     String many = " permits=" + permits;
     return new Want("semaphore", List.of(name), "ACQUIRE",
-        " limit=" + limit + (slot ? " slot=yes" : many) + bound(hold), true, hold, "RELEASE ",
-        many);
+        " limit=" + limit + (slot ? " slot=yes" : many) + bound(hold), true, hold, false,
+        "RELEASE ", many);
   }
 
   /** What the broker knows of a name; there is nothing to give back. */
   static Want status(String name) {
-    return new Want("query", List.of(name), "STATUS", "", true, Double.POSITIVE_INFINITY, "", "");
+    return new Want("query", List.of(name), "STATUS", "", true, Double.POSITIVE_INFINITY, false,
+        "", "");
   }
 
   private static String bound(double hold) {
@@ -96,6 +100,7 @@ final class Want {
     line = other.line + more;
     shared = other.shared;
     hold = other.hold;
+    delayed = other.delayed;
     undo = other.undo;
     undoRest = other.undoRest;
   }
