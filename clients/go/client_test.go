@@ -131,10 +131,59 @@ func TestErrorsTellWhoHasIt(t *testing.T) {
 	})
 	want(t, err, lockbroker.ErrBusy)
 	var refused *lockbroker.Error
-	if !errors.As(err, &refused) || refused.Holder != "first" || refused.Names[0] != "held" {
+	if !errors.As(err, &refused) || refused.Holder != "first" || refused.Names[0] != "held" ||
+		refused.Broker == "" || refused.Age < 0 || refused.Age > time.Minute || refused.Before != 0 {
 		t.Errorf("%#v", refused)
 	}
 	if !strings.HasPrefix(err.Error(), "lockbroker: held: held by first") {
+		t.Error(err)
+	}
+}
+
+func TestErrorsTellHowManyAreBefore(t *testing.T) {
+	lock := take(t, "queue")
+	waits := make(chan error)
+	go func() {
+		waits <- broker.Do(ctx, "queue", func(context.Context, *lockbroker.Lock) error { return nil })
+	}()
+	for before := 0; before == 0; {
+		var refused *lockbroker.Error
+		_, err := broker.Lock(ctx, "queue", lockbroker.Wait(20*time.Millisecond))
+		if !errors.As(err, &refused) || refused.Code != "timeout" {
+			t.Fatal(err)
+		}
+		before = refused.Before
+	}
+	_ = lock.Unlock()
+	if err := <-waits; err != nil {
+		t.Error(err)
+	}
+}
+
+// What is reserved is for nobody else, though it was released, or lost by the clock of
+// the program.
+func TestKeepAndDelay(t *testing.T) {
+	name := func(what string) string { return fmt.Sprint(what, time.Now().UnixNano()) }
+	kept, delayed, released := name("kept"), name("delayed"), name("released")
+	err := broker.Do(ctx, kept, func(context.Context, *lockbroker.Lock) error { return nil },
+		lockbroker.Keep(30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := take(t, released, lockbroker.Delay(30*time.Second)).Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	lost := take(t, delayed, lockbroker.Hold(50*time.Millisecond),
+		lockbroker.Delay(30*time.Second))
+	<-lost.Context().Done()
+	other := open(t, lockbroker.Config{})
+	for _, name := range []string{kept, delayed} {
+		for err = nil; err == nil || !strings.Contains(err.Error(), "reserved"); {
+			_, err = other.Lock(ctx, name, lockbroker.Try())
+			want(t, err, lockbroker.ErrBusy)
+		}
+	}
+	if _, err = other.Lock(ctx, released, lockbroker.Try()); err != nil {
 		t.Error(err)
 	}
 }

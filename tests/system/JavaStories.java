@@ -1,9 +1,13 @@
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,14 +20,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 import org.lockbroker.Broker;
 import org.lockbroker.BrokerLock;
 import org.lockbroker.BrokerReadWriteLock;
 import org.lockbroker.BrokerSemaphore;
 import org.lockbroker.DeadlockException;
+import org.lockbroker.DeniedException;
 import org.lockbroker.Hold;
 import org.lockbroker.LockBrokerException;
 import org.lockbroker.LostException;
+import org.lockbroker.UnavailableException;
 
 /**
  * Programs of test_client_java.py: {@code JavaStories NAME ADDRESS [ARGUMENT ...]}. Each says what it
@@ -398,12 +406,109 @@ final class JavaStories {
     say(end(() -> nobody.lock("a").tryLock()));
   }
 
+  /** What an exception knows, and which class it has. */
+  static void known() throws Exception {
+    try (Broker broker = broker()) {
+      try {
+        broker.lock("held").acquire(Duration.ofMillis(50));
+      } catch (LockBrokerException error) {
+        say(error.code(), error.names(), error.holder().get(), error.broker().get(),
+            error.before().get(), !error.age().get().isNegative());
+      }
+      try (Hold both = broker.lock("a", "b").acquire()) {
+        broker.lock("a").acquire();
+      } catch (DeadlockException error) {
+        say(error.names(), error.holder(), error.broker(), error.age(), error.before());
+      }
+    }
+    try (Broker nobody = Broker.builder().addresses("127.0.0.1:1").patience(
+        Duration.ofMillis(50)).build()) {
+      nobody.lock("a").lock();
+    } catch (UnavailableException error) {
+      say(error.code(), error.names());
+    }
+  }
+
+  /** Times that begin with the grant, and such as are changed while it is held. */
+  static void times() throws Exception {
+    Duration much = Duration.ofSeconds(30);
+    Duration few = Duration.ofMillis(100);
+    try (Broker broker = broker()) {
+      CountDownLatch told = new CountDownLatch(1);
+      Hold delayed = broker.lock("delayed").withDelay(much).withHold(few).acquire();
+      delayed.onLost(told::countDown);
+      told.await();
+      Hold longer = broker.lock("longer").withHold(Duration.ofSeconds(10)).acquire();
+      longer.extend(Duration.ofHours(1));
+      Hold kept = broker.lock("kept").acquire();
+      kept.keep(much);
+      kept.close();
+      say("kept", kept, end(() -> kept.keep(much)), end(() -> kept.extend(much)));
+      hear();
+      longer.extend(few);
+      Hold free = broker.lock("free").acquire();
+      say(end(() -> free.extend(much)), end(() -> free.keep(Duration.ofMillis(-1))));
+      while (!longer.isLost()) {
+        Thread.sleep(20);
+      }
+      say(end(() -> longer.extend(much)), end(() -> longer.keep(much)), end(longer::close),
+          end(delayed::close));
+      free.close();
+    }
+  }
+
   static void delay() throws Exception {
     try (Broker broker = broker()) {
       Hold hold = broker.lock("a").withDelay(Duration.ofSeconds(30)).acquire();
       hold.onLost(() -> say("lost"));
       hear();
       say(hold.isLost());
+    }
+  }
+
+  /** What a BrokerLock says of the lock that its thread has. */
+  static void shown() throws Exception {
+    try (Broker broker = broker()) {
+      BrokerLock both = broker.lock("a", "b");
+      say(both.names(), both, end(both::fences), both.valid(), end(both::isLost));
+      Hold hold = both.tryAcquire().get();
+      say(Arrays.equals(hold.fences(), both.fences()), both.fences().length, hold);
+      say(aside(() -> both.tryAcquire().isPresent()), aside(both::isHeldByCurrentThread));
+      hold.close();
+      say(broker.readWriteLock("s").readLock(), broker.semaphore("s", 2));
+    }
+  }
+
+  static void password() throws Exception {
+    try (Broker broker = Broker.builder().addresses(given[0]).user(given[1], given[2])
+        .label("here").build()) {
+      for (String name : new String[] {"mine/a", "other"}) {
+        try (Hold hold = broker.lock(name).acquire()) {
+          say("held");
+          hear();
+        } catch (DeniedException error) {
+          say(error.code(), error.names());
+        }
+      }
+    }
+  }
+
+  /** TLS whose context is the program's own. */
+  static void context() throws Exception {
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    try (InputStream ca = Files.newInputStream(Path.of(given[1]))) {
+      store.setCertificateEntry("ca", CertificateFactory.getInstance("X.509")
+          .generateCertificate(ca));
+    }
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(store);
+    SSLContext tls = SSLContext.getInstance("TLS");
+    tls.init(null, trust.getTrustManagers(), null);
+    try (Broker broker = Broker.builder().addresses(given[0]).tls(tls).build();
+        Hold hold = broker.lock("a").acquire(SOON)) {
+      say(hold.fence() > 0);
     }
   }
 

@@ -1,5 +1,6 @@
 """The client in Java (clients/java), as programs use it; JavaStories.java has these programs."""
 
+import hashlib
 import os
 import re
 import subprocess
@@ -178,8 +179,55 @@ class Locks(Client):
             *["bad-name"] * 5, "bad-request bad-request bad-name", *["bad-option"] * 3,
             "unavailable", "closed"])
 
+    def test_what_errors_know(self):
+        self.prepare()
+        self.control.ok("SESSION label=worker")
+        self.control.lock("held")
+        waits = self.client()
+        waits.send("LOCK held")
+        self.waiters("held", 1)
+        self.assertEqual(self.story("known"), [
+            f"timeout [held] worker {self.main.name} 1 true",
+            "[a, b] Optional.empty Optional.empty Optional.empty Optional.empty",
+            "unavailable [a]"])
+
+    def test_times(self):
+        self.prepare()
+        program = self.start("times")
+        self.assertEqual(program.next(), "kept Hold[kept, given back] not-held not-held")
+        for name in ("delayed", "kept", "longer"):
+            self.assertEqual(self.control.ask(f"TRYLOCK {name}").status, "BUSY")
+        program.tell()
+        self.assertEqual(self.ends(program), ["bad-option bad-option", "lost lost lost lost"])
+        for name in ("free", "longer"):
+            self.assertTrue(self.is_free(name))
+
     def test_a_delay(self):
         program_loses(self, lambda addresses: self.start("delay", addresses))
+
+    def test_what_a_lock_says(self):
+        self.prepare()
+        self.assertEqual(self.story("shown"), [
+            "[a, b] BrokerLock[a, b] IllegalMonitorStateException PT0S "
+            "IllegalMonitorStateException",
+            "true 2 Hold[a, b]", "false false",
+            "BrokerLock[s, shared] BrokerSemaphore[s, 2]"])
+
+    def test_a_user_by_password(self):
+        secret = "s" * 43
+        self.prepare(ready=False, auth={"users": [{
+            "name": "deploy", "lock": ["mine/*"],
+            "hash": "sha256:" + hashlib.sha256(secret.encode()).hexdigest()}]})
+        eventually(lambda: self.main.log_lines("guard-ready"), 20, "it grants")
+        program = self.start("password", f"127.0.0.1:{self.main.port}", "deploy", secret)
+        self.assertEqual(program.next(), "held")
+        other = self.client()
+        other.ok(f"AUTH deploy {secret}")
+        self.assertIn(" label=here", other.ok("QUEUE mine/a").body[0])
+        program.tell()
+        self.assertEqual(self.ends(program), ["denied [other]"])
+        self.assertEqual(self.story("password", f"127.0.0.1:{self.main.port}", "deploy", "wrong"),
+                         ["auth [mine/a]", "auth [other]"])
 
     def test_names_in_pieces(self):
         """Characters of several bytes, and each byte comes by itself."""
@@ -235,6 +283,7 @@ class Tls(ClientsTest, Client):
         self.tls_broker()
         address = f"tls://localhost:{self.port}"
         self.assertEqual(self.story("user", address, self.file("ca.crt")), ["held", "held"])
+        self.assertEqual(self.story("context", address, self.file("ca.crt")), ["true"])
         refused = self.story("user", address)
         self.assertRegex(refused[0], "^unavailable a: .*certificat")
 
