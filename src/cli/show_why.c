@@ -44,7 +44,7 @@ print_time(
 		printf("%s%s%s", before, timespan_text(ms, text), behind);
 }
 
-/* As `held by etl@b for 12 min`; a session without a label has its number. */
+/* As `held by etl through broker b for 12 min`; a session without a label has its number. */
 static void
 print_holder(const char *line)
 {
@@ -60,8 +60,7 @@ print_holder(const char *line)
 		print_value(" by ", line, "holder");
 	else
 		print_value(" by session ", line, "session");
-	print_value(
-	    pair_find(line, "holder", &p) ? "@" : " at ", line, "broker");
+	print_value(" through broker ", line, "broker");
 	print_time(" for ", line, "age", "");
 	print_time(" for ", line, "kept", " more");
 	print_time(", at risk (", line, "at_risk", " left)");

@@ -197,7 +197,7 @@ static const struct table_column columns_roomy[] = {
 	{ "holder", "HOLDER", TABLE_ALWAYS },
 	{ "age", "FOR", TABLE_ALWAYS },
 	{ "waiters", "WAITING", TABLE_ALWAYS },
-	{ "rate", "HANDOVERS/S", TABLE_ALWAYS },
+	{ "rate", "HANDOFFS/S", TABLE_ALWAYS },
 	{ "oldest", "OLDEST", TABLE_NOT_0 },
 	{ "leaving", "LEAVING", TABLE_MARK },
 };
@@ -206,7 +206,7 @@ static const struct table_column columns_wide[] = {
 	{ "name", "NAME", TABLE_ALWAYS },
 	{ "state", "STATE", TABLE_ALWAYS },
 	{ "waiters", "WAITING", TABLE_ALWAYS },
-	{ "rate", "HANDOVERS/S", TABLE_ALWAYS },
+	{ "rate", "HANDOFFS/S", TABLE_ALWAYS },
 	{ "oldest", "OLDEST", TABLE_NOT_0 },
 	{ "leaving", "LEAVING", TABLE_MARK },
 };

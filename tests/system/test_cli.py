@@ -485,7 +485,7 @@ class Others(CommandTest):
         status, out, err = self.run_it("top", "-b", "-n", "1")
         self.assertEqual((status, err), (0, ""))
         self.assertRegex(out, r"^\S+: 1 name, 1 held, 0 waiting\n\nNAME +STATE +HOLDER +FOR"
-                              r" +WAITING +HANDOVERS/S +OLDEST\nx +held +\S+ +\S+ +0 +- +-\n")
+                              r" +WAITING +HANDOFFS/S +OLDEST\nx +held +\S+ +\S+ +0 +- +-\n")
         self.assertEqual(self.run_it("top", "-n", "0")[0], 64)
         self.assertEqual(self.run_it("top", "surplus")[0], 64)
 

@@ -96,8 +96,9 @@ class Recipes(ShellTest):
         eventually(lambda: "waiters=1" in self.control.ok("STATUS export").text, 5)
         status, out = self.end(self.start("why"))
         self.assertEqual(status, 0)
-        self.assertRegex(out, r"^nightly-report: held by etl@\S+ for [\d.]+ s, which waits for "
-                              r"export: held by api@\S+ for [\d.]+ s\n$")
+        self.assertRegex(out, r"^nightly-report: held by etl through broker \S+ for [\d.]+ s, "
+                              r"which waits for export: held by api through broker \S+ for "
+                              r"[\d.]+ s\n$")
 
     def test_where_the_leader_is(self):
         self.program("billing-daemon", "exec sleep 60")

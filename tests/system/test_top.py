@@ -54,7 +54,7 @@ class Narrow(CommandTest):
 
     def test_long_names_are_shortened(self):
         title, row = self.drawn(80)[1:]
-        self.assertRegex(title, r"^NAME +STATE +WAITING +HANDOVERS/S +OLDEST$")
+        self.assertRegex(title, r"^NAME +STATE +WAITING +HANDOFFS/S +OLDEST$")
         self.assertRegex(row, r"^n+~ +held +0 +- +-$")
         self.assertLessEqual(len(row), 80)
 

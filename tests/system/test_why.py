@@ -100,8 +100,9 @@ class Command(CommandTest, Chains):
         self.chain(self.brokers[0], self.brokers[0])
         status, out, err = self.run_it("why", "report")
         self.assertEqual((status, err), (0, ""))
-        self.assertRegex(out, r"^report: held by etl@\S+ for [\d.]+ s, which waits for "
-                              r"export: held by api@\S+ for [\d.]+ s\n$")
+        self.assertRegex(out, r"^report: held by etl through broker \S+ for [\d.]+ s, which "
+                              r"waits for export: held by api through broker \S+ for "
+                              r"[\d.]+ s\n$")
         rows = [json.loads(line) for line in
                 self.run_it("--json", "why", "report")[1].splitlines()]
         self.assertEqual([row["name"] for row in rows], ["report", "export"])
