@@ -1288,14 +1288,13 @@ lockbroker_acquire(struct lockbroker *lb, const char *name, unsigned limit,
 {
 	char words[64];
 
-	snprintf(
-	    words, sizeof(words), "limit=%u permits=%u", limit, permits);
+	snprintf(words, sizeof(words), "limit=%u permits=%u", limit, permits);
 	return acquire(lb, name, permits, words, wait_ms);
 }
 
 EXPORT int
-lockbroker_acquire_slot(struct lockbroker *lb, const char *name,
-    unsigned limit, int64_t wait_ms, unsigned *slot)
+lockbroker_acquire_slot(struct lockbroker *lb, const char *name, unsigned limit,
+    int64_t wait_ms, unsigned *slot)
 {
 	char words[64];
 	int code;
@@ -1319,11 +1318,14 @@ lockbroker_release(struct lockbroker *lb, const char *name, unsigned permits)
 	h = find(lb, "semaphore", name, strlen(name));
 	if (h == NULL)
 		return fail(lb, LOCKBROKER_INVALID, "not held by this handle");
+	if (permits == 0 || permits > h->permits)
+		return fail(lb, LOCKBROKER_INVALID,
+		    "permits: at least 1, and no more than this handle holds");
 	buf_init(&line);
 	buf_addf(&line, "RELEASE %s permits=%u", name, permits);
 	buf_addc(&line, '\0');
 	begin_call(lb, 0);
-	h->permits -= permits < h->permits ? permits : h->permits;
+	h->permits -= permits;
 	code = give_back(lb, "semaphore", buf_data(&line), name);
 	buf_fini(&line);
 	return code;

@@ -125,6 +125,8 @@ class Calls(Client):
         self.assertEqual(one.call("both p|0"), OK)
         self.assertEqual(one.call("release p"), OK)
         self.assertGreater(one.call("valid p"), 0)
+        self.assertEqual(one.call("release-three p"), INVALID)
+        self.assertGreater(one.call("valid p"), 0)
         self.assertEqual(other.call("acquire p|0"), OK)
         self.assertEqual(one.call("release p"), OK)
         self.assertEqual(one.call("release p"), INVALID)

@@ -126,6 +126,8 @@ obey(struct lockbroker *lb, const char *what, char *rest)
 		printf("%d %u\n", code, slot);
 	} else if (strcmp(what, "release") == 0)
 		print(lb, lockbroker_release(lb, name, 1));
+	else if (strcmp(what, "release-three") == 0)
+		print(lb, lockbroker_release(lb, name, 3));
 	else if (strcmp(what, "nothing") == 0)
 		print(lb, lockbroker_lock(lb, NULL, NULL, 0, NULL));
 	else if (strcmp(what, "valid") == 0)
