@@ -528,7 +528,8 @@ var draw = (function () {
 		if (s.losses.length === 0)
 			return section("losses", "Lost and released by force",
 				el("p", { "class": "empty" },
-					"None that you may view since this broker started."));
+					"None since this broker started, of the names that " +
+					"you may view."));
 		copy = el("button", { type: "button" }, "Copy as text");
 		copy.onclick = function () { view.copy(loss_text(s), this); };
 		return section("losses", "Lost and released by force",
