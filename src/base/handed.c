@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -250,6 +251,42 @@ handed_claim(const struct sockaddr *sa, socklen_t len, enum handed_kind kind)
 		}
 	}
 	return -1;
+}
+
+/* -1: with errno. */
+static int
+bind_tcp(const struct addrinfo *ai, int backlog)
+{
+	int err, fd = socket(ai->ai_family,
+		     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	const int one = 1;
+
+	if (fd < 0)
+		return -1;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (ai->ai_family == AF_INET6) /* 0.0.0.0 may have its own socket */
+		(void)setsockopt(
+		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
+	    listen(fd, backlog) == 0)
+		return fd;
+	err = errno;
+	(void)close(fd);
+	errno = err;
+	return -1;
+}
+
+int
+handed_listen(const struct addrinfo *ai, enum handed_kind kind, int backlog)
+{
+	int fd = spare ? bind_tcp(ai, backlog) : -1, err = errno;
+
+	if (fd < 0)
+		fd = handed_claim(ai->ai_addr, ai->ai_addrlen, kind);
+	if (fd < 0 && !spare)
+		return bind_tcp(ai, backlog);
+	errno = err;
+	return fd;
 }
 
 void

@@ -11,6 +11,7 @@
 #ifndef LOCKBROKER_BASE_HANDED_H
 #define LOCKBROKER_BASE_HANDED_H
 
+#include <netdb.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -96,6 +97,14 @@ int handed_next(enum handed_kind kind);
  */
 int handed_claim(
     const struct sockaddr *sa, socklen_t len, enum handed_kind kind);
+
+/*
+ * Returns a TCP socket that listens at an address: it was handed over, or is
+ * bound; where the handed ones are spare, only what cannot be bound is claimed.
+ * -1: neither is possible, and errno says why it cannot be bound.
+ */
+int handed_listen(
+    const struct addrinfo *ai, enum handed_kind kind, int backlog);
 
 /* Closes unclaimed descriptors, and removes the paths of such sockets, except
  * spare ones: the process that handed them over continues to use them. */

@@ -68,41 +68,6 @@ treat(struct listener *l, const struct treatment *as)
 		listener_set_place(l, (unsigned)as->place);
 }
 
-/* Returns a socket that listens, or -1. */
-static int
-bind_tcp(const struct addrinfo *ai, struct buf *why)
-{
-	int fd = socket_new(ai->ai_family);
-	const int one = 1;
-
-	if (fd < 0) {
-		(void)fail(why, "socket");
-		return -1;
-	}
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (ai->ai_family == AF_INET6) /* 0.0.0.0 may have its own listener */
-		(void)setsockopt(
-		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
-	    listen(fd, BACKLOG) == 0)
-		return fd;
-	(void)fail(why, "cannot listen on this address");
-	(void)close(fd);
-	return -1;
-}
-
-/* The same; or a socket that was handed to this process. */
-static int
-open_tcp(const struct addrinfo *ai, enum handed_kind kind, struct buf *why)
-{
-	bool anew = handed_is_spare();
-	int fd = anew ? bind_tcp(ai, why) : -1;
-
-	if (fd < 0)
-		fd = handed_claim(ai->ai_addr, ai->ai_addrlen, kind);
-	return fd < 0 && !anew ? bind_tcp(ai, why) : fd;
-}
-
 static in_port_t
 tcp_port(const struct sockaddr *sa)
 {
@@ -133,9 +98,9 @@ listen_at(struct front *f, const struct addrinfo *ai,
 			listener_tell(there); /* of another protocol */
 		return true;
 	}
-	fd = open_tcp(ai, kind_of(as), why);
+	fd = handed_listen(ai, kind_of(as), BACKLOG);
 	if (fd < 0)
-		return false;
+		return fail(why, "cannot listen on this address");
 	there = listener_add(f, fd, true, socket_name(fd), NULL);
 	treat(there, as);
 	if (tcp_port(ai->ai_addr) == 0)

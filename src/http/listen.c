@@ -49,48 +49,12 @@ describe(struct http_socket *out)
 	    service);
 }
 
-/* Returns a socket that listens, or -1 with errno. */
-static int
-bind_tcp(const struct addrinfo *ai)
-{
-	const int one = 1;
-	int fd = socket(
-	    ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int err;
-
-	if (fd < 0)
-		return -1;
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (ai->ai_family == AF_INET6) /* 0.0.0.0 may have its own socket */
-		(void)setsockopt(
-		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
-	    listen(fd, BACKLOG) == 0)
-		return fd;
-	err = errno;
-	(void)close(fd);
-	errno = err;
-	return -1;
-}
-
-/* The same; or a socket that was handed to this process. */
-static int
-open_tcp(const struct addrinfo *ai)
-{
-	bool anew = handed_is_spare();
-	int fd = anew ? bind_tcp(ai) : -1;
-
-	if (fd < 0)
-		fd = handed_claim(ai->ai_addr, ai->ai_addrlen, HANDED_HTTP);
-	return fd < 0 && !anew ? bind_tcp(ai) : fd;
-}
-
 static bool
 listen_at(struct http_socket *out, const struct addrinfo *ai)
 {
 	const struct sockaddr_in6 *six = (const void *)ai->ai_addr;
 	const struct sockaddr_in *four = (const void *)ai->ai_addr;
-	int fd = open_tcp(ai);
+	int fd = handed_listen(ai, HANDED_HTTP, BACKLOG);
 
 	if (fd < 0)
 		return false;
