@@ -48,7 +48,6 @@ EXTRA_DIST += \
 	tests/libraries/programs/redsync.go \
 	tests/libraries/programs/rslock.rs \
 	tests/libraries/programs/rueidislock.go \
-	tests/libraries/programs/sesamecare_redlock.js \
 	tests/libraries/ran \
 	tests/libraries/record \
 	tests/libraries/run \

@@ -59,7 +59,7 @@ NODE = [
     Row("node", "redlock", "4.2", ["redlock@4.2.0", "ioredis@5"], "redlock_4.js"),
     Row("node", "redlock", "5.0", ["redlock@5.0.0-beta.2", "ioredis@5"], "redlock_5.js"),
     Row("node", "@sesamecare-oss/redlock", "1.4", ["@sesamecare-oss/redlock@1.4.0", "ioredis@5"],
-        "sesamecare_redlock.js"),
+        "redlock_5.js"),
     Row("node", "redlock-universal", "0.8", ["redlock-universal@0.8.5", "ioredis@5"],
         "redlock_universal.js"),
     Row("node", "redis-semaphore", "4.1", ["redis-semaphore@4.1.0", "ioredis@4"],
