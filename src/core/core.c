@@ -5,15 +5,7 @@
 #include "config.h"
 
 #include "core/kernel/step.h"
-#include "core/parts/drill/drill.h"
-#include "core/parts/fleet/fleet.h"
-#include "core/parts/force/force.h"
 #include "core/parts/ids.h"
-#include "core/parts/notes/notes.h"
-#include "core/parts/sync/semaphore.h"
-#include "core/parts/views/chain.h"
-#include "core/parts/views/status.h"
-#include "core/parts/watch/watch.h"
 
 /* The order in which they begin, and are called. */
 static const struct core_part *const parts[] = {
@@ -28,6 +20,7 @@ static const struct core_part *const parts[] = {
 	&warm_part,
 	&plain_part,
 	&views_part,
+	&why_part,
 	&sync_part,
 	&token_part,
 	&fleet_part,

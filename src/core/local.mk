@@ -141,7 +141,6 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/fleet/fleet.c \
 	src/core/parts/fleet/fleet.h \
 	src/core/parts/drill/drill.c \
-	src/core/parts/drill/drill.h \
 	src/core/parts/force/force.c \
 	src/core/parts/force/force.h \
 	src/core/parts/force/force_list.c \
@@ -228,9 +227,7 @@ src_core_parts_libparts_a_SOURCES = \
 	src/core/parts/views/obstacle.c \
 	src/core/parts/views/obstacle.h \
 	src/core/parts/views/status.c \
-	src/core/parts/views/status.h \
 	src/core/parts/views/chain.c \
-	src/core/parts/views/chain.h \
 	src/core/parts/warm/plain.c \
 	src/core/parts/warm/plain.h \
 	src/core/parts/warm/recall.c \

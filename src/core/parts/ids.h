@@ -19,6 +19,7 @@ enum part_id {
 	PART_PLAIN,
 	PART_ABOUT,
 	PART_VIEWS,
+	PART_WHY,
 	PART_FLEET,
 	PART_SYNC,
 	PART_TOKEN,
@@ -71,8 +72,16 @@ _Static_assert((unsigned)PARTS <= PART_MAX && (unsigned)TIMERS <= TIMER_MAX &&
 
 extern const struct core_part observe_part, replay_part, watch_part, force_part,
     recall_part, unowned_part, warm_part, plain_part, about_part, views_part,
-    fleet_part, sync_part, token_part, tenant_part, notes_part, drill_part,
-    quorum_part;
+    why_part, fleet_part, sync_part, token_part, tenant_part, notes_part,
+    drill_part, quorum_part;
+
+/* They answer the requests of the verbs that base/verbs.def gives to parts, at
+ * once or later. */
+typedef void part_request(
+    struct core *core, struct owner *owner, const struct core_request *rq);
+part_request setvalue_request, status_request, why_request, fleet_request,
+    force_request, drill_request, watch_request, watch_end_request,
+    semaphore_acquire, semaphore_release, latch_request, barrier_request;
 
 static inline struct measure *
 measure_of(const struct core *core)

@@ -1,4 +1,7 @@
 /*
+ * DRILL: a holder is told that it has lost a name, which no one else gets until
+ * the holder has released it.  How long did the holder go on?
+ *
  * See DESIGN.  The holder's broker has a struct drill of the name, the broker
  * that was asked has a struct asker; they may be the same broker.
  */
@@ -25,7 +28,6 @@
 #include "core/kernel/session/record.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
-#include "core/parts/drill/drill.h"
 #include "core/parts/ids.h"
 #include "core/parts/views/about.h"
 

@@ -34,10 +34,6 @@ struct member {
 	char text[];
 };
 
-/* A BROKERS of the owner.  The answer comes later, if Redis can be reached. */
-void fleet_request(
-    struct core *core, struct owner *owner, const struct core_request *rq);
-
 /* Returns one of the brokers, in the order of their names; NULL after the last.
  * It lives until the next step. */
 const struct member *fleet_member(const struct core *core, size_t i);

@@ -12,8 +12,6 @@
 #include "core/kernel/lock/state.h"
 
 void force_init(struct core *core);
-void force_request(
-    struct core *core, struct owner *owner, const struct core_request *rq);
 void force_outcome(
     struct core *core, const struct slot *slot, const struct outcome *o);
 void force_again(struct core *core, const struct slot *slot, int64_t left_ms);

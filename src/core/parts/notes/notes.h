@@ -16,8 +16,4 @@
  * the next step; empty: there is none. */
 struct span notes_of(const struct core *core, const void *of, enum note note);
 
-/* Its holder writes the value of a name anew. */
-void setvalue_request(
-    struct core *core, struct owner *owner, const struct core_request *rq);
-
 #endif

@@ -23,6 +23,7 @@
 #include "core/kernel/session/share.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
+#include "core/parts/ids.h"
 #include "core/parts/sync/line.h"
 #include "core/parts/sync/sync.h"
 
@@ -447,6 +448,7 @@ const struct sync_class latch_class = {
 	.message = sync_hint,
 };
 
+/* LATCH, COUNTDOWN and AWAIT: the verb says which. */
 void
 latch_request(
     struct core *core, struct owner *owner, const struct core_request *rq)

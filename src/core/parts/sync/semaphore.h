@@ -60,11 +60,6 @@ uint64_t semaphore_out(const struct sync *y, uint64_t *limit);
 /* Returns what this broker has of the semaphore in Redis. */
 const struct term *semaphore_term(const struct sync *y);
 
-void semaphore_acquire(
-    struct core *core, struct owner *owner, const struct core_request *rq);
-void semaphore_release(
-    struct core *core, struct owner *owner, const struct core_request *rq);
-
 /* Did the owner lose them when all holders lost theirs?  It has yet to be
  * told. */
 bool permits_are_lost(const struct permits *p);

@@ -297,18 +297,8 @@ int64_t sync_look_ms(const struct core *core, int64_t ttl_ms);
 
 extern const struct sync_class latch_class, barrier_class;
 
-/* LATCH, COUNTDOWN and AWAIT: the verb says which.  It is answered later,
- * unless a limit refuses it. */
-void latch_request(
-    struct core *core, struct owner *owner, const struct core_request *rq);
-
 /* A latch that was made here no longer counts; none does. */
 void latch_count_timer(struct core *core, struct timer *t);
 void latch_count_fini(struct core *core);
-
-/* BARRIER: a party arrives.  It is answered later, unless a limit or another
- * parties= refuses it. */
-void barrier_request(
-    struct core *core, struct owner *owner, const struct core_request *rq);
 
 #endif

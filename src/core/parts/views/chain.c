@@ -27,7 +27,6 @@
 #include "core/kernel/turn/work.h"
 #include "core/parts/ids.h"
 #include "core/parts/views/about.h"
-#include "core/parts/views/chain.h"
 
 #define WHY_MS 2000
 #define LINKS_MAX 16
@@ -62,7 +61,7 @@ struct whys {
 static struct whys *
 whys_of(const struct core *core)
 {
-	return core->part[PART_VIEWS];
+	return core->part[PART_WHY];
 }
 
 static struct why *
@@ -283,8 +282,8 @@ why_request(
 
 /* Outcomes. */
 
-void
-why_again(struct core *core, const struct slot *slot, int64_t left_ms)
+static void
+on_why_again(struct core *core, const struct slot *slot, int64_t left_ms)
 {
 	const struct why *y = find_id(core, slot->ref);
 
@@ -292,8 +291,8 @@ why_again(struct core *core, const struct slot *slot, int64_t left_ms)
 		ask_redis(core, y, core->config.reply_timeout_ms - left_ms);
 }
 
-void
-why_told(struct core *core, const struct slot *slot, const struct outcome *o,
+static void
+on_why_told(struct core *core, const struct slot *slot, const struct outcome *o,
     const struct about *a)
 {
 	struct why *y = find_id(core, slot->ref);
@@ -311,8 +310,8 @@ why_told(struct core *core, const struct slot *slot, const struct outcome *o,
 		go_on(core, y);
 }
 
-void
-why_outcome(struct core *core, const struct slot *slot, const struct outcome *o)
+static void
+on_why(struct core *core, const struct slot *slot, const struct outcome *o)
 {
 	struct why *y = find_id(core, slot->ref);
 	const struct lock *l;
@@ -350,21 +349,21 @@ why_outcome(struct core *core, const struct slot *slot, const struct outcome *o)
 		answer(core, y, "unknown");
 }
 
-void
-why_timer(struct core *core, struct timer *t)
+static void
+on_why_timer(struct core *core, struct timer *t)
 {
 	answer(core, container_of(t, struct why, deadline), "unknown");
 }
 
-void
-why_init(struct core *core)
+static void
+whys_init(struct core *core)
 {
-	core->part[PART_VIEWS] = xcalloc(1, sizeof(struct whys));
+	core->part[PART_WHY] = xcalloc(1, sizeof(struct whys));
 	table_init_key(&whys_of(core)->by_id, struct why, by_id, id);
 }
 
-void
-why_fini(struct core *core)
+static void
+whys_fini(struct core *core)
 {
 	struct table_walk walk;
 	struct table_link *link;
@@ -375,3 +374,24 @@ why_fini(struct core *core)
 	table_fini(&whys_of(core)->by_id);
 	free(whys_of(core));
 }
+
+/* As a part. */
+
+static const struct part_timer timers[] = {
+	{ TIMER_WHY, { AGENDA_PATIENT, on_why_timer } },
+	{ 0 },
+};
+
+static const struct part_slot slots[] = {
+	{ SLOT_WHY,
+	    { .outcome = on_why, .again = on_why_again, .told = on_why_told } },
+	{ 0 },
+};
+
+const struct core_part why_part = {
+	.id = PART_WHY,
+	.init = whys_init,
+	.fini = whys_fini,
+	.timers = timers,
+	.slots = slots,
+};

@@ -35,9 +35,7 @@
 #include "core/parts/sync/sync.h"
 #include "core/parts/token/state.h"
 #include "core/parts/views/about.h"
-#include "core/parts/views/chain.h"
 #include "core/parts/views/obstacle.h"
-#include "core/parts/views/status.h"
 
 static void
 emit_ms(struct core *core, enum field_id id, int64_t ms)
@@ -572,13 +570,6 @@ static const struct part_slot slots[] = {
 	{ SLOT_ASK, { .outcome = on_status,
 			.again = ask_again,
 			.told = on_status_told } },
-	{ SLOT_WHY,
-	    { .outcome = why_outcome, .again = why_again, .told = why_told } },
-	{ 0 },
-};
-
-static const struct part_timer timers[] = {
-	{ TIMER_WHY, { AGENDA_PATIENT, why_timer } },
 	{ 0 },
 };
 
@@ -588,10 +579,7 @@ static const struct lock_hooks hooks = {
 
 const struct core_part views_part = {
 	.id = PART_VIEWS,
-	.init = why_init,
-	.fini = why_fini,
 	.lock = &hooks,
 	.refused = obstacle_tell,
 	.slots = slots,
-	.timers = timers,
 };

@@ -14,11 +14,6 @@
 void watch_init(struct core *core);
 void watch_fini(struct core *core);
 
-void watch_request(
-    struct core *core, struct owner *owner, const struct core_request *rq);
-void watch_end_request(
-    struct core *core, struct owner *owner, const struct core_request *rq);
-
 /* Does the owner watch that name, or is it about to? */
 bool watch_has(
     struct core *core, struct owner *owner, const char *name, size_t len);
