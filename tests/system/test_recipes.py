@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from lib import golang, jdk, recipes
+from lib import golang, http, jdk, recipes
 from lib.broker import find_program
 from lib.case import SystemTest
 from lib.liblockbroker import link
@@ -27,7 +28,7 @@ class ShellTest(SystemTest):
 
     def setUp(self):
         super().setUp()
-        self.broker(lease=self.lease)
+        self.broker(lease=self.lease, http=True)
         self.control = self.client()
 
     def program(self, name, *lines):
@@ -105,6 +106,35 @@ class Recipes(ShellTest):
         self.start("leader-value")
         eventually(lambda: self.control.ok("STATUS billing-leader")["state"] == "held", 5)
         self.assertEqual(self.end(self.start("leader-address")), (0, os.uname().nodename + ":8080\n"))
+
+    @unittest.skipIf(shutil.which("curl") is None, "curl is not installed")
+    def test_where_the_leader_is_not(self):
+        port = http.of(self.brokers[0]).port
+
+        def here():
+            return self.end(self.start("leader-here",
+                                       lambda text: text.replace("5627", str(port))))
+        self.assertEqual(here()[0], 22, "nobody leads")
+        self.control.ok("SESSION label=elsewhere")
+        self.control.lock("billing-leader")
+        self.assertEqual(here()[0], 22)
+        self.control.ok("SESSION label=" + os.uname().nodename)
+        status, out = here()
+        self.assertEqual((status, json.loads(out)["label"]), (0, os.uname().nodename))
+
+    def test_quotas(self):
+        """Added to the configuration, with the user of this test as the team."""
+        broker = self.brokers[0]
+        me = pwd.getpwuid(os.getuid()).pw_name
+        with open(broker.config_path, "a", encoding="utf-8") as file:
+            file.write(self.recipes["quotas"].replace("unix: [etl]", f"unix: [{me}]")
+                       .replace("holds: 500", "holds: 2"))
+        broker.signal(signal.SIGHUP)
+        eventually(lambda: broker.log_lines(" reloaded "), 5, "a reload")
+        for name in "etl/a", "etl/b":
+            self.control.lock(name)
+        self.assertIn("limits.holds", self.control.err("LOCK etl/c", "limit").text)
+        self.control.err("LOCK other", "denied")
 
     def test_drill(self):
         self.program("billing-daemon", "exec sleep 60")
