@@ -13,6 +13,7 @@ from lib.wait import eventually, let_time_pass, now
 
 class SentinelTest(SystemTest):
     limit = 60
+    settings = {}  # of the brokers, besides those of Redis
 
     def prepare(self, lease=2, replicas=1, brokers=2, confirm=0, nodes=None, **options):
         """A master, replicas, Sentinels, and brokers that grant."""
@@ -28,7 +29,7 @@ class SentinelTest(SystemTest):
             eventually(lambda: server.cmd("HEXISTS", "lock:@guard", "id"), 5, "guard replicated")
 
     def join(self, nodes, confirm=0, **redis):
-        return self.broker(nodes[0], lease=self.lease, ready=False, redis={
+        return self.broker(nodes[0], lease=self.lease, ready=False, **self.settings, redis={
             "mode": "sentinel", "nodes": nodes, "master": NAME, "replicas": confirm,
             "trust_new": True, **redis})
 
@@ -40,10 +41,11 @@ class SentinelTest(SystemTest):
         for broker in self.brokers:
             self.follows(broker, server, timeout)
 
-    def fail_over(self):
+    def fail_over(self, meanwhile=lambda: None):
         """The master dies, and comes back as a replica; all brokers follow the other one."""
         old, new = self.watched.servers
         old.kill()
+        meanwhile()
         self.watched.promoted(new)
         old.start()
         self.watched.attach(old, new)
