@@ -104,7 +104,7 @@ class Two(Parts):
     def test_the_broker_is_killed(self):
         """What it kept is gone with it, the slot when its lease has expired; and another broker
         has counted its own clients all along."""
-        self.prepare(lease=4)
+        self.prepare(lease=3)
         self.two.kill()
         asker, fresh = self.client(self.one), self.known(self.one)
         self.why(asker, "report", ([("report", None)], "unknown"))
