@@ -10,8 +10,8 @@ from .ports import free_port
 from .proc import die_with_parent
 from .wait import eventually, patience
 
-# The newest server of Debian's packages, which put it beside the PATH; or None.
-PROGRAMS = max(glob.glob("/usr/lib/postgresql/*/bin"), default=None)
+# The newest server of Debian's packages, which put it beside the PATH; or "".
+PROGRAMS = os.path.dirname(max(glob.glob("/usr/lib/postgresql/*/bin/initdb"), default=""))
 
 
 class PostgreSQL:
