@@ -14,7 +14,7 @@ from test_client_python import Client, lockbroker
 class Slots:
     """What the clients' tests have in common: a broker behind a proxy."""
 
-    def prepare_slots(self, lease=5):
+    def prepare_slots(self, lease=10):
         self.prepare(lease)
         self.net = Proxy(f"127.0.0.1:{self.main.port}")
         self.addCleanup(self.net.stop)
@@ -82,7 +82,7 @@ class Threads(Slots, Client):
         self.assertEqual(caught.exception.code, "bad-option")
 
     def test_a_session_is_resumed_and_the_broker_replaced(self):
-        to = self.prepare_slots()
+        to = self.prepare_slots(lease=6)
         self.assertEqual(self.others_slot(3), 0)
         broker = self.open(to=to, grace=10)
         with broker.semaphore("gpu", 3, slot=True) as hold:
@@ -109,7 +109,7 @@ class Threads(Slots, Client):
                 eventually(lambda: self.slots() == [], 10)
 
     def test_a_lost_one_is_reported(self):
-        to = self.prepare_slots(lease=6)
+        to = self.prepare_slots()
         with self.assertRaisesRegex(lockbroker.Lost, r"^gpu was lost \(taken\)"):
             with self.open(to=to).semaphore("gpu", 2, slot=True) as hold:
                 self.take_away(hold.slot)
@@ -161,7 +161,7 @@ class Tasks(Slots, Client):
         self.run_async(main())
 
     def test_a_session_is_resumed_and_the_broker_replaced(self):
-        to = self.prepare_slots()
+        to = self.prepare_slots(lease=6)
         self.assertEqual(self.others_slot(), 0)
 
         async def renewed(hold):
@@ -183,7 +183,7 @@ class Tasks(Slots, Client):
         self.run_async(main())
 
     def test_a_lost_one_cancels_the_task(self):
-        to = self.prepare_slots(lease=6)
+        to = self.prepare_slots()
 
         async def main():
             async with lockbroker.aio.Broker(to) as broker:
@@ -251,7 +251,7 @@ class Handles(Slots, InC):
             self.assertEqual(self.slots(), [])
 
     def test_a_lost_one_is_reported(self):
-        driver = self.open(self.prepare_slots(lease=6))
+        driver = self.open(self.prepare_slots())
         slot = self.take(driver)
         self.take_away(slot)
         driver.tell("loop 20000")

@@ -124,9 +124,12 @@ def staticcheck():
     try:
         os.makedirs(CACHE, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            subprocess.run(["go", "install", "honnef.co/go/tools/cmd/staticcheck@" + release],
-                           env=dict(os.environ, **{**OFFLINE, "GOPROXY": PROXY}, GOBIN=folder),
-                           check=True, capture_output=True, timeout=hang(300))
+            env = dict(os.environ, **{**OFFLINE, "GOPROXY": PROXY}, GOBIN=folder)
+            # To compile it may take long on a busy machine; a proxy that hangs is not waited for.
+            for argv, most in ((["mod", "download", "honnef.co/go/tools@" + release], 30),
+                               (["install", "honnef.co/go/tools/cmd/staticcheck@" + release], 300)):
+                subprocess.run(["go", *argv], cwd=folder, env=env, check=True,
+                               capture_output=True, timeout=hang(most))
             os.rename(os.path.join(folder, "staticcheck"), program)
     except (subprocess.SubprocessError, OSError):
         raise unittest.SkipTest(f"staticcheck {release} can't be had") from None

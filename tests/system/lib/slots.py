@@ -23,7 +23,7 @@ def program_keeps_and_loses(test, start):
     they are and how a third one ends; hears; says the same, and whether they are safe; releases
     the second one; and says how the first one ends."""
     server = test.redis()
-    broker = test.broker(server, trust_new=True, lease=4)
+    broker = test.broker(server, trust_new=True, lease=10)
     control = test.client(broker)
     net = Proxy(f"127.0.0.1:{broker.port}")
     test.addCleanup(net.stop)
