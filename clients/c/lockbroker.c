@@ -89,6 +89,7 @@ struct lockbroker {
 	struct reconnect back; /* to the session that has what is held */
 	uint64_t resuming;     /* the tag of the RESUME under way, or 0 */
 	bool unanswered; /* the last request was, when its connection ended */
+	bool outrun; /* a grant that is still being given back refused it */
 	pid_t owner;
 	struct hold_list holds;
 	uint64_t tag;	 /* of the last request */
@@ -1095,7 +1096,7 @@ static int
 try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 {
 	struct message reply = { 0 };
-	bool tried = may_be_free(lb, w);
+	bool tried = may_be_free(lb, w), owes = !TAILQ_EMPTY(&lb->debts);
 	int code = LOCKBROKER_OK;
 
 	if (tried) {
@@ -1111,6 +1112,8 @@ try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 	if (!tried)
 		code = ask_for(lb, w, end_ms, &reply);
 	lb->unanswered = lb->back.away && reply.text == NULL;
+	lb->outrun =
+	    owes && reply.text != NULL && message_error_is(&reply, "exists");
 	if (lb->unanswered)
 		take_back(lb, w->undo);
 	else if (code == LOCKBROKER_OK)
@@ -1123,14 +1126,17 @@ try_grant(struct lockbroker *lb, const struct want *w, int64_t end_ms)
 
 /*
  * Is a request that ended so to be made again?  One that a broker that has gone,
- * or goes, did not grant; and what was lost before anybody had it, unless its
- * own bound was over.
+ * or goes, did not grant; what was lost before anybody had it, unless its own
+ * bound was over; and a slot, while the one of a request that was given up is
+ * still being given back.
  */
 static bool
 is_to_repeat(const struct lockbroker *lb, const struct want *w, int code)
 {
 	if (code == LOCKBROKER_LOST)
 		return !w->bounded;
+	if (lb->outrun)
+		return true;
 	return code == LOCKBROKER_UNAVAILABLE &&
 	       (lb->link.fd < 0 || lb->unanswered ||
 		   (lb->leaving && !holds_any(lb)));

@@ -7,7 +7,7 @@ import threading
 
 from lib.proxy import Proxy
 from lib.wait import eventually, hang
-from test_client_c import INVALID, LOST, OK, Client as InC
+from test_client_c import INVALID, LOST, OK, UNAVAILABLE, Client as InC
 from test_client_python import Client, lockbroker
 
 
@@ -248,6 +248,20 @@ class Handles(Slots, InC):
             happens("RELEASE gpu")
             self.assertEqual(driver.call("release gpu"), OK)
             self.assertTrue(self.net.fired.is_set())
+            self.assertEqual(self.slots(), [])
+
+    def test_asked_again_when_no_answer_came_in_time(self):
+        """The first request is granted, but nobody waits for it any more."""
+        driver = self.open(self.prepare_slots(lease=30))
+        driver.tell("lock other|0")
+        self.assertEqual(int(driver.next().split()[0]), OK)
+        for _ in range(3):
+            self.net.stalled = True
+            driver.tell("slot gpu|0")
+            self.assertEqual(int(driver.next().split()[0]), UNAVAILABLE)
+            self.net.stalled = False
+            self.assertEqual([self.take(driver)], self.slots())
+            self.assertEqual(driver.call("release gpu"), OK)
             self.assertEqual(self.slots(), [])
 
     def test_a_lost_one_is_reported(self):
