@@ -7,7 +7,7 @@ import signal
 import unittest
 
 from lib.proxy import Proxy
-from lib.wait import hang, let_time_pass, now
+from lib.wait import eventually, hang, let_time_pass, now
 from test_cli import CommandTest
 from test_floods import is_sanitized
 from test_tls_clients import ClientsTest
@@ -172,7 +172,7 @@ class WithoutProc(ChildrenTest):
         self.assertEqual(child.stderr.readline(),
                          "lockbroker: x: cannot read /proc (Too many open files): "
                          "processes of the command may continue WITHOUT the lock\n")
-        self.assertEqual(self.words_of(sleeper), "sleep 60")
+        eventually(lambda: self.words_of(sleeper) == "sleep 60", 10, "what it became")
         self.assertIsNone(child.poll())
         resource.prlimit(child.pid, resource.RLIMIT_NOFILE, before)
         self.assertEqual(child.wait(hang()), 123)
