@@ -479,6 +479,7 @@ func (s *session) sort() error {
 			listed[words[0]+" "+words[1]] = row
 		}
 	}
+	var kept []*hold
 	for h := range s.holds {
 		there := true
 		for _, key := range h.want.keys {
@@ -488,6 +489,7 @@ func (s *session) sort() error {
 			h.lose("unreachable")
 			continue
 		}
+		kept = append(kept, h)
 		for _, key := range h.want.keys {
 			delete(listed, key)
 		}
@@ -501,7 +503,18 @@ func (s *session) sort() error {
 			s.say("RELEASE "+name+" permits="+field(row, "permits"), nil)
 		}
 	}
-	return s.reply(ctx, s.ping(s.held()))
+	if err := s.reply(ctx, s.ping(s.held())); err != nil {
+		return err
+	}
+	for _, h := range kept {
+		// One that was given back between the two answers: send() could not say it.
+		for _, name := range h.want.names {
+			if h.given {
+				s.say(h.want.undo(name), nil)
+			}
+		}
+	}
+	return nil
 }
 
 // drop gives the session up, and with it all that it has.

@@ -450,6 +450,7 @@ class Broker {
     const { session, want } = hold;
     const lost = hold.valid === 0;
     if (!lost) hold.leave();
+    hold.given = true;
     const given = this.giveBack(session, want, lost);
     given.catch(() => {}).finally(() => this.letGo(session, want.busy));
     try {

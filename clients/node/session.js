@@ -264,6 +264,7 @@ class Hold {
     this.ends = now() + (want.hold ?? Infinity); // by `hold=`, or earlier
     this.until = 0; // by now(); 0: no PING has covered it yet
     this.over = false; // lost, or given back
+    this.given = false; // given back, or about to be
     this.reason = this.error = undefined; // why it was lost
     this.controller = undefined; // made when somebody asks for its signal
   }
@@ -520,11 +521,11 @@ class Session {
   async sort() {
     const { rows } = (await this.say('LIST')).check();
     const listed = new Map(rows.map((row) => [row.split(' ', 2).join(' '), row]));
+    const kept = [...this.holds].filter((hold) =>
+      hold.want.keys.every((key) => listed.has(key)));
     for (const hold of [...this.holds])
-      if (hold.want.keys.every((key) => listed.has(key)))
-        hold.want.keys.forEach((key) => listed.delete(key));
-      else
-        hold.lose('unreachable');
+      if (!kept.includes(hold)) hold.lose('unreachable');
+    for (const key of kept.flatMap((hold) => hold.want.keys)) listed.delete(key);
     for (const [key, row] of listed) {
       const [kind, name] = key.split(' ');
       if (kind === 'lock') await this.say(`UNLOCK ${name}`);
@@ -532,6 +533,9 @@ class Session {
         await this.say(`RELEASE ${name} permits=${field(row, 'permits')}`);
     }
     await this.ping([...this.holds]);
+    // Those given back between the two answers: send() could not say it.
+    for (const { want } of kept.filter((hold) => hold.given))
+      for (const name of want.names) this.say(want.undo(name)).catch(() => {});
     if (this.state === 'away') this.state = 'open';
     this.settle();
   }

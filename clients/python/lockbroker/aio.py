@@ -531,6 +531,7 @@ class Session:
         self.plain: List[str] = []  # tags of requests without one, in order
         self.wary = 0  # how often a lock is not tried before it is waited for
         self.ending = 0  # requests that are being taken back
+        self.kept: List[Grant] = []  # what LIST has shown after a RESUME
         self.key = ""
         self.heard = self.pinged = now()
         self.listened = core.clock()  # as heard, by the core's clock()
@@ -652,8 +653,10 @@ class Session:
         rows = (await self._ask("LIST")).check().rows
         listed = {(kind, name): words for kind, name, *words in
                   map(str.split, rows)}
+        self.kept = []
         for hold in list(self.holds):
             if hold.keys - {ALONE} <= set(listed):
+                self.kept.append(hold)
                 for key in hold.keys - {ALONE}:
                     del listed[key]
             else:
@@ -681,8 +684,20 @@ class Session:
             self.open = True
             self.pinged = 0.0
             self._come_home()
+            self._give_late()
             self._arm()
         self.drop("closed" if self.core.closed else why)
+
+    def _give_late(self) -> None:
+        """Those released behind LIST: send() could not say it."""
+        kept, self.kept = self.kept, []
+        try:
+            for hold in kept:
+                if hold.given:
+                    for line in hold.each():
+                        self.send(line)
+        except Gone:
+            pass  # the session comes back once more, or ends
 
     def _come_home(self) -> None:
         home, self.away = self.away, None

@@ -304,9 +304,11 @@ final class Session {
         listed.put(words[0] + " " + words[1], row);
       }
     }
+    List<Grant> kept = new ArrayList<>();
     for (Grant hold : List.copyOf(holds)) {
       if (listed.keySet().containsAll(hold.want.keys)) {
         listed.keySet().removeAll(hold.want.keys);
+        kept.add(hold);
       } else {
         hold.lose("unreachable");
       }
@@ -320,6 +322,11 @@ final class Session {
       }
     });
     await(ping(List.copyOf(holds)), end, limit);
+    for (Grant hold : kept) {
+      if (hold.given) { // between the two answers: send() could not say it
+        hold.want.names.forEach((name) -> say(hold.want.undo(name), null));
+      }
+    }
     if (state == State.AWAY) {
       state = State.OPEN;
     }
