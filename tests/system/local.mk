@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	tests/system/lib/client.py \
 	tests/system/lib/clock.py \
 	tests/system/lib/cluster.py \
+	tests/system/lib/delays.py \
 	tests/system/lib/driven.py \
 	tests/system/lib/fairness.py \
 	tests/system/lib/fake.py \
@@ -54,6 +55,7 @@ EXTRA_DIST += \
 	tests/system/lib/resp.py \
 	tests/system/lib/sends.py \
 	tests/system/lib/sentinel.py \
+	tests/system/lib/slots.py \
 	tests/system/lib/spoil.py \
 	tests/system/lib/spoken.py \
 	tests/system/lib/stress.py \
@@ -112,6 +114,7 @@ EXTRA_DIST += \
 	tests/system/test_measures.py \
 	tests/system/test_lost_replies.py \
 	tests/system/test_notes.py \
+	tests/system/test_parts.py \
 	tests/system/test_slots.py \
 	tests/system/test_operators.py \
 	tests/system/test_options.py \
