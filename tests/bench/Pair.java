@@ -15,8 +15,8 @@ final class Pair {
       "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
   private static final int WARM_UP = 3000;
 
-  private static Runnable broker(int port) {
-    BrokerLock lock = Broker.connect("127.0.0.1:" + port).lock("pair");
+  private static Runnable broker(String address) {
+    BrokerLock lock = Broker.connect(address).lock("pair");
     return () -> {
       lock.lock();
       lock.unlock();
@@ -38,8 +38,8 @@ final class Pair {
   }
 
   public static void main(String[] args) {
-    int port = Integer.parseInt(args[1]);
-    Runnable pair = args[0].equals("broker") ? broker(port) : redis(port);
+    Runnable pair = args[0].equals("broker") ? broker(args[1])
+        : redis(Integer.parseInt(args[1]));
     for (int i = 0; i < WARM_UP; i++) {
       pair.run();
     }

@@ -67,11 +67,13 @@ def java(bench):
              f"{folder}/classes:{folder}/jars/*", "Pair"], None)
 
 
-def drive(bench, driver, kind, server):
+def drive(bench, driver, kind, server, at_socket=False):
     """One run of a driver."""
     argv, env = driver
-    port = server.address.rsplit(":", 1)[1]
-    argv = [*argv, kind, port, str(bench.options.seconds)]
+    where = server.unix if at_socket else server.address
+    if kind == "redis":
+        where = where.rsplit(":", 1)[1]
+    argv = [*argv, kind, where, str(bench.options.seconds)]
     done = subprocess.run(argv, env=env, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=bench.log)
     if done.returncode != 0:
@@ -96,10 +98,13 @@ def case_clients(bench):
         if driver is None:
             print(f"clients: {name}: not installed; skipped")
             continue
-        for what, locks in (("", {}), (", locks.warm", {"warm": "1s"})):
+        for what, locks, at_socket in (
+                ("", {}, False), (", locks.warm", {"warm": "1s"}, False),
+                # Where clients look without an address.
+                (", locks.warm, at the broker's socket", {"warm": "1s"}, True)):
             with bench.redis() as redis, bench.broker(redis, **locks) as broker:
                 turns = bench.turns(
-                    lambda: drive(bench, driver, "broker", broker),
+                    lambda: drive(bench, driver, "broker", broker, at_socket),
                     lambda: drive(bench, driver, "redis", redis))
             libraries.rows(bench, name + what, turns, (
                 ("p50", "pair p50", " us", 0.6 if locks else 1.2),

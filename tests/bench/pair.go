@@ -20,8 +20,8 @@ import (
 var ctx = context.Background()
 
 // byBroker uses the client of this tree.
-func byBroker(port string) func() error {
-	broker, err := lockbroker.Open("127.0.0.1:" + port)
+func byBroker(address string) func() error {
+	broker, err := lockbroker.Open(address)
 	if err != nil {
 		log.Fatal(err)
 	}

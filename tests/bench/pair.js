@@ -1,12 +1,12 @@
 // A client in Node that takes a lock and gives it back, again and again; see
 // clients.py.
 // usage: pair.js broker|redis PORT SECONDS
-const [kind, port, seconds] = process.argv.slice(2);
+const [kind, where, seconds] = process.argv.slice(2);
 
 // The client of this tree.
 function broker() {
   const { Broker } = require(process.env.LOCKBROKER_CLIENT);
-  const client = new Broker("127.0.0.1:" + port);
+  const client = new Broker(where);
   return () => client.request("pair", async () => {});
 }
 
@@ -14,7 +14,7 @@ function broker() {
 function redis() {
   const Redis = require("ioredis");
   const { randomBytes } = require("crypto");
-  const client = new Redis(+port, "127.0.0.1");
+  const client = new Redis(+where, "127.0.0.1");
   client.defineCommand("release", { numberOfKeys: 1, lua:
     "if redis.call('get', KEYS[1]) == ARGV[1] then " +
     "return redis.call('del', KEYS[1]) else return 0 end" });

@@ -7,10 +7,10 @@ import sys
 import time
 
 
-def broker(port):
+def broker(address):
     """The client of this tree."""
     import lockbroker
-    client = lockbroker.Broker(f"127.0.0.1:{port}")
+    client = lockbroker.Broker(address)
 
     def pair():
         with client.lock("pair"):
@@ -21,7 +21,7 @@ def broker(port):
 def redis(port):
     """redis-py's Lock, which is SET NX PX and a script."""
     import redis as library
-    client = library.Redis(port=port)
+    client = library.Redis(port=int(port))
 
     def pair():
         with client.lock("pair", timeout=20):
@@ -30,8 +30,8 @@ def redis(port):
 
 
 def main():
-    kind, port, seconds = sys.argv[1:]
-    pair = {"broker": broker, "redis": redis}[kind](int(port))
+    kind, where, seconds = sys.argv[1:]
+    pair = {"broker": broker, "redis": redis}[kind](where)
     took = []
     for _ in range(100):
         pair()
