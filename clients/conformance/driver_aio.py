@@ -7,29 +7,7 @@ import time
 
 import lockbroker
 import lockbroker.aio
-
-
-def say(*words):
-    print(*words, flush=True)
-
-
-def seconds(word):
-    return None if word == "-" else int(word) / 1000
-
-
-def lock_of(broker, wait, *names):
-    value = None
-    if "=" in names[-1]:
-        *names, value = names
-    return broker.lock(*names, wait=seconds(wait), value=value and value.partition("=")[2])
-
-
-def slot_of(broker, wait, name, limit):
-    return broker.semaphore(name, int(limit), wait=seconds(wait), slot=True)
-
-
-def what_of(hold):
-    return f"slot={hold.slot}" if hold.slot is not None else ",".join(map(str, hold.fences))
+from driver import lock_of, say, slot_of, what_of
 
 
 class Block:
