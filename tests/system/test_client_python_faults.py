@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+import unittest.mock
 import warnings
 
 from lib import pinned
@@ -138,6 +139,29 @@ class Interrupts(Client):
         # pylint: disable=protected-access
         self.give_up_at_the_end(broker._own, broker, broker.lock("a")._words)
         eventually(lambda: self.control.ok("STATUS a")["state"] == "free", 10)
+
+    async def cancel_when_it_is_connected(self):
+        """Cancels a request in the step of the loop in which its connection is made."""
+        # pylint: disable=protected-access
+        connect = lockbroker.aio.Session._connect
+        asked = None
+
+        async def connected(session):
+            await connect(session)
+            asked.cancel()
+
+        async with lockbroker.aio.Broker(f"127.0.0.1:{self.main.port}") as broker:
+            with unittest.mock.patch.object(lockbroker.aio.Session, "_connect", connected):
+                asked = asyncio.ensure_future(broker.lock("a").acquire())
+                with self.assertRaises(asyncio.CancelledError):
+                    await asked
+            self.assertFalse(broker.sessions)
+
+    def test_a_cancelled_request_is_not_made(self):
+        self.prepare()
+        asyncio.run(self.cancel_when_it_is_connected())
+        eventually(lambda: self.control.stats()["clients"] == "1", 10)
+        self.assertEqual(self.control.ok("STATUS a")["state"], "free")
 
     def test_a_block_with_a_session_that_is_lent(self):
         self.check(True, self.block)

@@ -344,6 +344,24 @@ def resolve(host: str, port: int) -> "asyncio.Future[List[Any]]":
     return future
 
 
+async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """Raises TimeoutError.  Unlike asyncio.wait_for() before Python 3.12, it is
+    cancelled whenever its caller is, though the work may just have ended."""
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(lambda t: t.cancelled() or t.exception())
+    try:
+        await asyncio.wait([task], timeout=seconds)
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+            if task.cancelled():
+                raise asyncio.TimeoutError()
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    return task.result()
+
+
 class Limit:
     """How long one call may take, by the core's clock()."""
 
@@ -543,7 +561,11 @@ class Session:
     # The connection.
 
     async def connect(self, most: float) -> None:
-        await asyncio.wait_for(self._connect(), max(0.001, most))
+        try:
+            await within(max(0.001, most), self._connect())
+        except asyncio.CancelledError:
+            self._abort()  # the connection may have come in the same moment
+            raise
         self.open = True
         self.task = asyncio.ensure_future(self._read())
 
@@ -573,9 +595,12 @@ class Session:
                     self.core.user, self.core.password or ""))).check()
             await self._introduce()
         except BaseException:
-            if self.writer is not None:
-                self.writer.transport.abort()
+            self._abort()
             raise
+
+    def _abort(self) -> None:
+        if self.writer is not None:
+            self.writer.transport.abort()
 
     async def _introduce(self) -> None:
         """A frozen broker accepts connections, too: only an answer counts."""
@@ -627,13 +652,12 @@ class Session:
             for address in self.core.addresses:
                 self.address = address
                 try:
-                    await asyncio.wait_for(self._take_up(), until - now())
+                    await within(until - now(), self._take_up())
                     return True
                 except (OSError, Gone, Error, asyncio.TimeoutError,
                         ValueError) as error:
                     ended += getattr(error, "code", "") == "not-found"
-                    if self.writer is not None:
-                        self.writer.transport.abort()
+                    self._abort()
             if ended == len(self.core.addresses):
                 break
             await asyncio.sleep(TRY_AGAIN)
@@ -1137,7 +1161,7 @@ class Broker:
         await session.come_back(self.patience)
         session.open = False
         try:
-            await asyncio.wait_for(session.call("QUIT"), self.patience)
+            await within(self.patience, session.call("QUIT"))
         except (Gone, asyncio.TimeoutError):
             pass
         session.drop("closed")
