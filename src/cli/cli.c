@@ -17,6 +17,7 @@
 #include "cli/exit.h"
 #include "cli/login.h"
 #include "cli/options.h"
+#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/subcommands.h"
 #include "cli/timespan.h"
@@ -196,8 +197,27 @@ asks_help(const char *word)
 }
 
 static int
-words_check(const struct command *command, int n)
+names_check(const struct command *command, const struct cli *cli)
 {
+	int i;
+
+	if (command->complete != COMPLETE_NAME &&
+	    command->complete != COMPLETE_NAMES)
+		return 0;
+	for (i = 1; i < cli->argc; i++)
+		if (!run_request_name_ok(cli->argv[i]))
+			return say_usage("'%s' is %s", cli->argv[i],
+			    command->min > 0 ? "not a name"
+					     : "neither a name nor a prefix "
+					       "followed by '*'");
+	return 0;
+}
+
+static int
+words_check(const struct command *command, const struct cli *cli)
+{
+	const int n = cli->argc - 1;
+
 	if (n < command->min)
 		return say_usage("%s; usage: lockbroker %s",
 		    command->min == 1 && n == 0 ? "a word is missing"
@@ -206,10 +226,13 @@ words_check(const struct command *command, int n)
 	if (command->max >= 0 && n > command->max)
 		return say_usage(
 		    "too many words; usage: lockbroker %s", command->usage);
-	return 0;
+	return command->words == WORDS_MIXED ? names_check(command, cli) : 0;
 }
 
-/* The gate: no command runs with too few or too many words. */
+/*
+ * The gate: no command runs with too few or too many words, or with words for
+ * names that are none.
+ */
 static int
 command_run(
     struct cli *cli, const struct command *command, int argc, char **argv)
@@ -237,10 +260,10 @@ command_run(
 	if (rc != 0)
 		return rc;
 	/* Leaves the words alone; the one before them stands for the name. */
-	argc -= optind - 1;
-	argv += optind - 1;
-	rc = words_check(command, argc - 1);
-	return rc != 0 ? rc : command->handler(cli, argc, argv);
+	cli->argc = argc - (optind - 1);
+	cli->argv = argv + (optind - 1);
+	rc = words_check(command, cli);
+	return rc != 0 ? rc : command->handler(cli);
 }
 
 static int

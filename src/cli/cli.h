@@ -12,6 +12,8 @@
 
 /* The argument of every handler. Lives on the stack of cli_main(). */
 struct cli {
+	int argc;
+	char **argv; /* the words; [0] stands for the command's name */
 	struct address_list addresses;
 	struct tls_files files; /* of the addresses that use TLS */
 	bool json;
@@ -26,33 +28,33 @@ struct cli {
 	bool abort;	   /* drain: undoes it */
 };
 
-/* argv[0] is the command's name. Returns an exit status. */
-typedef int (*cli_handler)(struct cli *cli, int argc, char **argv);
+/* Returns an exit status. */
+typedef int (*cli_handler)(struct cli *cli);
 
 int cli_main(int argc, char **argv);
 
 /* The handlers, each in the file of its kind. */
-int run_main(struct cli *cli, int argc, char **argv);
-int lock_main(struct cli *cli, int argc, char **argv);
-int elect_main(struct cli *cli, int argc, char **argv);
-int show_status(struct cli *cli, int argc, char **argv);
-int show_queue(struct cli *cli, int argc, char **argv);
-int show_why(struct cli *cli, int argc, char **argv);
-int show_history(struct cli *cli, int argc, char **argv);
-int show_list(struct cli *cli, int argc, char **argv);
-int show_brokers(struct cli *cli, int argc, char **argv);
-int show_names(struct cli *cli, int argc, char **argv);
-int top_main(struct cli *cli, int argc, char **argv);
-int show_stats(struct cli *cli, int argc, char **argv);
-int show_ping(struct cli *cli, int argc, char **argv);
-int show_version(struct cli *cli, int argc, char **argv);
-int show_unlock_force(struct cli *cli, int argc, char **argv);
-int show_drill(struct cli *cli, int argc, char **argv);
-int show_drain(struct cli *cli, int argc, char **argv);
-int show_replace(struct cli *cli, int argc, char **argv);
-int genpass_main(struct cli *cli, int argc, char **argv);
-int acl_main(struct cli *cli, int argc, char **argv);
-int send_main(struct cli *cli, int argc, char **argv);
-int watch_main(struct cli *cli, int argc, char **argv);
+int run_main(struct cli *cli);
+int lock_main(struct cli *cli);
+int elect_main(struct cli *cli);
+int show_status(struct cli *cli);
+int show_queue(struct cli *cli);
+int show_why(struct cli *cli);
+int show_history(struct cli *cli);
+int show_list(struct cli *cli);
+int show_brokers(struct cli *cli);
+int show_names(struct cli *cli);
+int top_main(struct cli *cli);
+int show_stats(struct cli *cli);
+int show_ping(struct cli *cli);
+int show_version(struct cli *cli);
+int show_unlock_force(struct cli *cli);
+int show_drill(struct cli *cli);
+int show_drain(struct cli *cli);
+int show_replace(struct cli *cli);
+int genpass_main(struct cli *cli);
+int acl_main(struct cli *cli);
+int send_main(struct cli *cli);
+int watch_main(struct cli *cli);
 
 #endif

@@ -301,7 +301,7 @@ offer_word(struct cli *cli, const struct typed *t, const char *typed)
 }
 
 int
-complete_main(struct cli *cli, int argc, char **argv)
+complete_main(struct cli *cli)
 {
 	struct typed t;
 	const char *typed;
@@ -309,11 +309,11 @@ complete_main(struct cli *cli, int argc, char **argv)
 
 	memset(&t, 0, sizeof(t));
 	subcommand_longs(NULL, t.longs);
-	if (i < argc && strcmp(argv[i], "--") == 0)
+	if (i < cli->argc && strcmp(cli->argv[i], "--") == 0)
 		i++;
-	for (; i + 1 < argc; i++)
-		word_take(&t, argv[i]);
-	typed = i < argc ? argv[i] : "";
+	for (; i + 1 < cli->argc; i++)
+		word_take(&t, cli->argv[i]);
+	typed = i < cli->argc ? cli->argv[i] : "";
 	if (t.wants != NULL)
 		offer_value(cli, &t, typed);
 	else if (!t.closed && typed[0] == '-')

@@ -7,6 +7,6 @@
 
 #include "cli/cli.h"
 
-int complete_main(struct cli *cli, int argc, char **argv);
+int complete_main(struct cli *cli);
 
 #endif

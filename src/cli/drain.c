@@ -188,13 +188,11 @@ drain(const struct cli *cli, struct client *c)
 }
 
 int
-show_drain(struct cli *cli, int argc, char **argv)
+show_drain(struct cli *cli)
 {
 	struct client c;
 	int status;
 
-	(void)argc;
-	(void)argv;
 	if (cli->abort && cli->wait)
 		return say_usage("--abort and --wait exclude each other");
 	status = question_open(cli, &c);

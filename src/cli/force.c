@@ -9,7 +9,6 @@
 #include "cli/holder.h"
 #include "cli/json_reply.h"
 #include "cli/question.h"
-#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
@@ -115,7 +114,7 @@ before_show(const struct before *b, const char *name, bool json)
 }
 
 int
-show_unlock_force(struct cli *cli, int argc, char **argv)
+show_unlock_force(struct cli *cli)
 {
 	struct before before;
 	struct message m;
@@ -123,18 +122,15 @@ show_unlock_force(struct cli *cli, int argc, char **argv)
 	char line[330];
 	int status;
 
-	(void)argc;
-	if (!run_request_name_ok(argv[1]))
-		return say_usage("'%s' is not a name", argv[1]);
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
-		before_ask(&c, argv[1], &before);
-		snprintf(line, sizeof(line), "UNLOCK-FORCE %s%s%s", argv[1],
-		    cli->fence != NULL ? " fence=" : "",
+		before_ask(&c, cli->argv[1], &before);
+		snprintf(line, sizeof(line), "UNLOCK-FORCE %s%s%s",
+		    cli->argv[1], cli->fence != NULL ? " fence=" : "",
 		    cli->fence != NULL ? cli->fence : "");
 		status = question_on(&c, line, &m);
 		if (status == CLI_EXIT_OK) {
-			before_show(&before, argv[1], cli->json);
+			before_show(&before, cli->argv[1], cli->json);
 			message_fini(&m);
 		}
 		before_free(&before);

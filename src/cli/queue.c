@@ -16,7 +16,6 @@
 #include "cli/exit.h"
 #include "cli/others.h"
 #include "cli/question.h"
-#include "cli/run_request.h"
 #include "cli/say.h"
 
 /* In NAMES, a name that ends with an asterisk is a pattern. */
@@ -256,26 +255,23 @@ ask_leavers(
 }
 
 int
-show_queue(struct cli *cli, int argc, char **argv)
+show_queue(struct cli *cli)
 {
 	struct rows r = { .v = NULL };
 	struct client c;
 	int status;
 
-	(void)argc;
-	if (!run_request_name_ok(argv[1]))
-		return say_usage("'%s' is not a name", argv[1]);
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
-		status = ask_leavers(cli, &c, argv[1], &r);
+		status = ask_leavers(cli, &c, cli->argv[1], &r);
 	if (status == CLI_EXIT_OK)
-		status = ask_queue(cli, &c, argv[1], NULL, &r);
+		status = ask_queue(cli, &c, cli->argv[1], NULL, &r);
 	if (status == CLI_EXIT_OK)
-		status = ask_kinds(cli, &c, argv[1], &r);
+		status = ask_kinds(cli, &c, cli->argv[1], &r);
 	if (status == CLI_EXIT_OK)
 		rows_print(cli, &r);
 	if (status == CLI_EXIT_OK && r.n == 0 && r.more == 0 && !cli->json)
-		status = nobody_print(&c, argv[1]);
+		status = nobody_print(&c, cli->argv[1]);
 	rows_fini(&r);
 	client_fini(&c);
 	return status;

@@ -435,13 +435,13 @@ can_stop(struct run *run)
 }
 
 static int
-run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
+run_with(struct cli *cli, enum run_kind kind)
 {
 	struct run_options options;
 	struct run run;
 	int status;
 
-	status = run_options_parse(&options, kind, argc, argv);
+	status = run_options_parse(&options, kind, cli->argc, cli->argv);
 	if (status != 0)
 		return status;
 	memset(&run, 0, sizeof(run));
@@ -474,20 +474,20 @@ run_with(struct cli *cli, enum run_kind kind, int argc, char **argv)
 }
 
 int
-run_main(struct cli *cli, int argc, char **argv)
+run_main(struct cli *cli)
 {
-	return run_with(cli, RUN_ONCE, argc, argv);
+	return run_with(cli, RUN_ONCE);
 }
 
 int
-elect_main(struct cli *cli, int argc, char **argv)
+elect_main(struct cli *cli)
 {
-	return run_with(cli, RUN_ELECT, argc, argv);
+	return run_with(cli, RUN_ELECT);
 }
 
 int
-lock_main(struct cli *cli, int argc, char **argv)
+lock_main(struct cli *cli)
 {
 	(void)signal(SIGTTIN, SIG_IGN);
-	return run_with(cli, RUN_LOCK, argc, argv);
+	return run_with(cli, RUN_LOCK);
 }

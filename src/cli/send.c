@@ -13,7 +13,6 @@
 #include "cli/exit.h"
 #include "cli/json_reply.h"
 #include "cli/question.h"
-#include "cli/run_request.h"
 #include "cli/say.h"
 
 /* How to read the lines of a reply: the keys of their bare words. */
@@ -183,7 +182,7 @@ is_auth(const char *line)
 }
 
 int
-send_main(struct cli *cli, int argc, char **argv)
+send_main(struct cli *cli)
 {
 	struct client c;
 	struct buf line;
@@ -191,7 +190,7 @@ send_main(struct cli *cli, int argc, char **argv)
 	int status;
 
 	buf_init(&line);
-	if (!line_join(&line, argc, argv)) {
+	if (!line_join(&line, cli->argc, cli->argv)) {
 		buf_fini(&line);
 		return say_usage("a request is a single line");
 	}
@@ -237,18 +236,15 @@ watch_on(struct client *c, bool json)
 }
 
 int
-watch_main(struct cli *cli, int argc, char **argv)
+watch_main(struct cli *cli)
 {
 	struct client c;
 	int i, status;
 
-	for (i = 1; i < argc; i++)
-		if (!run_request_name_ok(argv[i]))
-			return say_usage("'%s' is not a name", argv[i]);
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
-		for (i = 1; i < argc; i++)
-			client_send(&c, "WATCH %s", argv[i]);
+		for (i = 1; i < cli->argc; i++)
+			client_send(&c, "WATCH %s", cli->argv[i]);
 		status = watch_on(&c, cli->json);
 	}
 	client_fini(&c);

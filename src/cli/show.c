@@ -15,7 +15,6 @@
 #include "cli/name_line.h"
 #include "cli/others.h"
 #include "cli/question.h"
-#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
@@ -30,8 +29,6 @@ ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
 	char line[330];
 	int status;
 
-	if (!run_request_name_ok(name))
-		return say_usage("'%s' is not a name", name);
 	snprintf(line, sizeof(line), "%s %s%s%s", verb, name,
 	    cli->limit != NULL ? " limit=" : "",
 	    cli->limit != NULL ? cli->limit : "");
@@ -57,7 +54,7 @@ show_table(const struct cli *cli, const struct table *table, int status,
 }
 
 int
-show_history(struct cli *cli, int argc, char **argv)
+show_history(struct cli *cli)
 {
 	static const struct table_column columns[] = {
 		{ "ago", "ENDED", TABLE_NOT_0 },
@@ -77,9 +74,8 @@ show_history(struct cli *cli, int argc, char **argv)
 	static const struct table history = { "event", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
-	int status = ask_name(cli, "HISTORY", argv[1], &m);
+	int status = ask_name(cli, "HISTORY", cli->argv[1], &m);
 
-	(void)argc;
 	if (status == CLI_EXIT_OK && m.lines_n == 0 && !cli->json)
 		printf("no hold has ended through this broker\n");
 	return show_table(cli, &history, status, &m);
@@ -126,10 +122,6 @@ ask_names(
 	char line[330];
 	int status;
 
-	if (pattern != NULL && !run_request_name_ok(pattern))
-		return say_usage(
-		    "'%s' is neither a name nor a prefix followed by '*'",
-		    pattern);
 	snprintf(line, sizeof(line), "NAMES%s%s%s%s",
 	    pattern != NULL ? " " : "", pattern != NULL ? pattern : "",
 	    cli->limit != NULL ? " limit=" : "",
@@ -147,7 +139,7 @@ ask_names(
 }
 
 int
-show_list(struct cli *cli, int argc, char **argv)
+show_list(struct cli *cli)
 {
 	static const struct table_column columns[] = {
 		{ "name", "NAME", TABLE_ALWAYS },
@@ -163,7 +155,7 @@ show_list(struct cli *cli, int argc, char **argv)
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
 	uint64_t more = 0;
-	int status = ask_names(cli, argc > 1 ? argv[1] : NULL, &more, &m);
+	int status = ask_names(cli, cli->argv[1], &more, &m);
 	char *line;
 	size_t i;
 
@@ -182,7 +174,7 @@ show_list(struct cli *cli, int argc, char **argv)
 }
 
 int
-show_names(struct cli *cli, int argc, char **argv)
+show_names(struct cli *cli)
 {
 	struct message m;
 	struct json j;
@@ -190,7 +182,7 @@ show_names(struct cli *cli, int argc, char **argv)
 	size_t i, n;
 	int status;
 
-	status = ask_names(cli, argc > 1 ? argv[1] : NULL, &more, &m);
+	status = ask_names(cli, cli->argv[1], &more, &m);
 	if (status != 0)
 		return status;
 	for (i = 0; i < m.lines_n; i++) {
@@ -242,7 +234,7 @@ broker_line(const struct message *m, const char *line)
 }
 
 int
-show_brokers(struct cli *cli, int argc, char **argv)
+show_brokers(struct cli *cli)
 {
 	static const struct table_column columns[] = {
 		{ "name", "BROKER", TABLE_ALWAYS },
@@ -265,8 +257,6 @@ show_brokers(struct cli *cli, int argc, char **argv)
 	bool any = false;
 	int64_t ago_ms;
 
-	(void)argc;
-	(void)argv;
 	if (status == 0 && pair_find_ms(m.text, "asof", &ago_ms))
 		say("as of %s ago: Redis does not answer now",
 		    timespan_text(ago_ms, span));
@@ -283,15 +273,13 @@ show_brokers(struct cli *cli, int argc, char **argv)
 }
 
 int
-show_stats(struct cli *cli, int argc, char **argv)
+show_stats(struct cli *cli)
 {
 	struct message m;
 	struct json j;
 	size_t i;
 	int status;
 
-	(void)argc;
-	(void)argv;
 	status = ask(cli, "STATS", &m);
 	if (status != 0)
 		return status;
@@ -332,15 +320,13 @@ ping_print(const struct cli *cli, const char *address, int64_t took_us)
 
 /* question_open() has sent a PING before: this measures the bare round trip. */
 int
-show_ping(struct cli *cli, int argc, char **argv)
+show_ping(struct cli *cli)
 {
 	struct client c;
 	struct message m;
 	int64_t sent_us, took_us = 0;
 	int status;
 
-	(void)argc;
-	(void)argv;
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
 		sent_us = now_us();
@@ -377,7 +363,7 @@ version_field_print(const struct pair *p)
 }
 
 int
-show_version(struct cli *cli, int argc, char **argv)
+show_version(struct cli *cli)
 {
 	struct message m;
 	struct json j;
@@ -387,8 +373,6 @@ show_version(struct cli *cli, int argc, char **argv)
 	struct pair p;
 	int status;
 
-	(void)argc;
-	(void)argv;
 	status = ask(cli, "VERSION", &m);
 	if (status != 0)
 		return status;
@@ -416,7 +400,7 @@ show_version(struct cli *cli, int argc, char **argv)
 
 /* A broker that answers but cannot be replaced stays as it is: refused. */
 int
-show_replace(struct cli *cli, int argc, char **argv)
+show_replace(struct cli *cli)
 {
 	enum client_got got = CLIENT_NOTHING;
 	struct client c;
@@ -424,8 +408,6 @@ show_replace(struct cli *cli, int argc, char **argv)
 	struct pair pid = { NULL, 0, "?", 1 };
 	int status;
 
-	(void)argc;
-	(void)argv;
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK) {
 		got = question_send_for(&c, "REPLACE", REPLACE_MS, &m);

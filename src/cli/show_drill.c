@@ -11,7 +11,6 @@
 #include "cli/exit.h"
 #include "cli/json_reply.h"
 #include "cli/question.h"
-#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
@@ -38,7 +37,7 @@ print_answer(const char *name, const char *line, int64_t max_ms, bool let_go)
 
 /* A holder that has not let go means a failed drill. */
 int
-show_drill(struct cli *cli, int argc, char **argv)
+show_drill(struct cli *cli)
 {
 	int64_t took_ms, max_ms = cli->max_ms > 0 ? cli->max_ms : MAX_MS;
 	struct client c;
@@ -47,11 +46,8 @@ show_drill(struct cli *cli, int argc, char **argv)
 	int status;
 	bool let_go;
 
-	(void)argc;
-	if (!run_request_name_ok(argv[1]))
-		return say_usage("'%s' is not a name", argv[1]);
-	snprintf(
-	    line, sizeof(line), "DRILL %s max=%" PRId64 "ms", argv[1], max_ms);
+	snprintf(line, sizeof(line), "DRILL %s max=%" PRId64 "ms", cli->argv[1],
+	    max_ms);
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = question_status(
@@ -63,7 +59,7 @@ show_drill(struct cli *cli, int argc, char **argv)
 	if (cli->json)
 		json_answer(m.text);
 	else
-		print_answer(argv[1], m.text, max_ms, let_go);
+		print_answer(cli->argv[1], m.text, max_ms, let_go);
 	message_fini(&m);
 	return let_go ? CLI_EXIT_OK : CLI_EXIT_NO;
 }

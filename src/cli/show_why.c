@@ -9,7 +9,6 @@
 #include "cli/columns.h"
 #include "cli/exit.h"
 #include "cli/question.h"
-#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
@@ -90,7 +89,7 @@ print_chain(const struct message *m)
 }
 
 int
-show_why(struct cli *cli, int argc, char **argv)
+show_why(struct cli *cli)
 {
 	static const struct table links = { "name", NULL, 0, 0 };
 	struct client c;
@@ -98,10 +97,7 @@ show_why(struct cli *cli, int argc, char **argv)
 	char line[330];
 	int status;
 
-	(void)argc;
-	if (!run_request_name_ok(argv[1]))
-		return say_usage("'%s' is not a name", argv[1]);
-	snprintf(line, sizeof(line), "WHY %s", argv[1]);
+	snprintf(line, sizeof(line), "WHY %s", cli->argv[1]);
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = question_on(&c, line, &m);

@@ -11,7 +11,6 @@
 #include "cli/json_reply.h"
 #include "cli/others.h"
 #include "cli/question.h"
-#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/timespan.h"
 
@@ -157,19 +156,16 @@ leavers_print(const struct cli *cli, struct client *c, const char *name)
 }
 
 int
-show_status(struct cli *cli, int argc, char **argv)
+show_status(struct cli *cli)
 {
 	struct client c;
 	int status;
 
-	(void)argc;
-	if (!run_request_name_ok(argv[1]))
-		return say_usage("'%s' is not a name", argv[1]);
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
-		status = status_on(cli, &c, argv[1]);
+		status = status_on(cli, &c, cli->argv[1]);
 	if (status == CLI_EXIT_OK && !cli->local)
-		leavers_print(cli, &c, argv[1]);
+		leavers_print(cli, &c, cli->argv[1]);
 	client_fini(&c);
 	return status;
 }

@@ -273,18 +273,17 @@ help_one(const struct command *command)
 }
 
 int
-help_main(struct cli *cli, int argc, char **argv)
+help_main(struct cli *cli)
 {
 	const struct command *command;
 
-	(void)cli;
-	if (argc < 2) {
+	if (cli->argc < 2) {
 		help_all(stdout);
 		return CLI_EXIT_OK;
 	}
-	command = subcommand_find(argv[1]);
+	command = subcommand_find(cli->argv[1]);
 	if (command == NULL)
-		return subcommand_unknown(argv[1]);
+		return subcommand_unknown(cli->argv[1]);
 	help_one(command);
 	return CLI_EXIT_OK;
 }

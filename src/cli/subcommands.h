@@ -79,6 +79,6 @@ void subcommand_longs(
 
 void help_all(FILE *out);
 void help_one(const struct command *command);
-int help_main(struct cli *cli, int argc, char **argv);
+int help_main(struct cli *cli);
 
 #endif

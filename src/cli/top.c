@@ -494,7 +494,7 @@ options_read(struct top *t, int argc, char **argv, bool *done)
 }
 
 int
-top_main(struct cli *cli, int argc, char **argv)
+top_main(struct cli *cli)
 {
 	struct top t;
 	bool done = false;
@@ -502,7 +502,7 @@ top_main(struct cli *cli, int argc, char **argv)
 
 	memset(&t, 0, sizeof(t));
 	t.json = cli->json;
-	status = options_read(&t, argc, argv, &done);
+	status = options_read(&t, cli->argc, cli->argv, &done);
 	if (done || status != CLI_EXIT_OK)
 		return status;
 	t.batch = t.batch || t.json || isatty(STDOUT_FILENO) != 1;

@@ -16,23 +16,23 @@
 #define PATH_BYTES 4096
 
 int
-genpass_main(struct cli *cli, int argc, char **argv)
+genpass_main(struct cli *cli)
 {
 	char secret[SECRET_SIZE], hash[SECRET_HASH_SIZE];
 	struct json j;
 
-	(void)argc;
-	if (user_name_why(argv[1]) != NULL)
-		return say_usage("'%s' %s", argv[1], user_name_why(argv[1]));
+	if (user_name_why(cli->argv[1]) != NULL)
+		return say_usage(
+		    "'%s' %s", cli->argv[1], user_name_why(cli->argv[1]));
 	secret_make(secret, hash);
 	if (cli->json) {
 		json_begin(&j);
-		json_str(&j, "user", argv[1], strlen(argv[1]));
+		json_str(&j, "user", cli->argv[1], strlen(cli->argv[1]));
 		json_str(&j, "secret", secret, strlen(secret));
 		json_str(&j, "hash", hash, strlen(hash));
 		json_end(&j);
 	} else {
-		printf("%s\n%s:%s\n", secret, argv[1], hash);
+		printf("%s\n%s:%s\n", secret, cli->argv[1], hash);
 	}
 	explicit_bzero(secret, sizeof(secret));
 	return CLI_EXIT_OK;
@@ -57,22 +57,22 @@ daemon_path(char path[PATH_BYTES])
 
 /* The daemon reads and checks the configuration, because it is the daemon's. */
 int
-acl_main(struct cli *cli, int argc, char **argv)
+acl_main(struct cli *cli)
 {
 	static char acl[] = "--acl", option[] = "--config", end[] = "--";
 	char path[PATH_BYTES], *words[10];
 	const char *program = daemon_path(path);
 	int i, n = 0;
 
-	words[n++] = argv[0];
+	words[n++] = cli->argv[0];
 	words[n++] = acl;
 	if (cli->config != NULL) {
 		words[n++] = option;
 		words[n++] = cli->config;
 	}
 	words[n++] = end;
-	for (i = 1; i < argc; i++)
-		words[n++] = argv[i];
+	for (i = 1; i < cli->argc; i++)
+		words[n++] = cli->argv[i];
 	words[n] = NULL;
 	execv(program, words);
 	say("cannot start %s: %s", program, strerror(errno));
