@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/login.h"
-#include "cli/options.h"
 #include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/subcommands.h"
@@ -75,15 +73,13 @@ max_set(struct cli *cli, const char *text)
 	return 0;
 }
 
-/* The flag that an option without a value sets. */
-static bool *
-flag_of(struct cli *cli, int opt)
+static int
+count_set(struct cli *cli, const char *text)
 {
-	if (opt == OPT_LOCAL)
-		return &cli->local;
-	if (opt == OPT_READY)
-		return &cli->ready;
-	return opt == OPT_WAIT ? &cli->wait : &cli->abort;
+	if (parse_number(text, strlen(text), UINT32_MAX, &cli->count) &&
+	    cli->count > 0)
+		return 0;
+	return say_usage("'%s' is not a count", text);
 }
 
 /* Takes one option. Sets `*done` if the user asked for nothing else. */
@@ -118,11 +114,22 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 		cli->config = optarg;
 		return 0;
 	case OPT_LOCAL:
-	case OPT_READY:
-	case OPT_WAIT:
-	case OPT_ABORT:
-		*flag_of(cli, opt) = true;
+		cli->local = true;
 		return 0;
+	case OPT_READY:
+		cli->ready = true;
+		return 0;
+	case OPT_WAIT:
+		cli->wait = true;
+		return 0;
+	case OPT_ABORT:
+		cli->abort = true;
+		return 0;
+	case 'b':
+		cli->batch = true;
+		return 0;
+	case 'n':
+		return count_set(cli, optarg);
 	case OPT_USER:
 		login_user(optarg);
 		return 0;
@@ -152,20 +159,21 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
  * there is nothing left to do.
  */
 static int
-options_read(struct cli *cli, int argc, char **argv, const char *shorts,
+options_read(struct cli *cli, int argc, char **argv, const char *begin,
     const struct command *command, bool *done)
 {
-	struct option longs[COMMAND_OPTIONS_MAX];
+	struct options options;
 	int opt, rc = 0;
 
-	subcommand_longs(command, longs);
+	subcommand_options(command, begin, &options);
 	optind = 0;
 	while (rc == 0 && !*done) {
-		opt = getopt_long(argc, argv, shorts, longs, NULL);
+		opt = getopt_long(
+		    argc, argv, options.letters, options.longs, NULL);
 		if (opt == -1)
 			break;
 		if (opt == '?' || opt == ':')
-			rc = options_fault(opt, argv, longs);
+			rc = options_fault(opt, argv, options.longs);
 		else
 			rc = option_take(cli, opt, command, done);
 	}
@@ -249,8 +257,7 @@ command_run(
 		optind = 1;
 	} else {
 		rc = options_read(cli, argc, argv,
-		    command->words == WORDS_LAST ? "+:S:h" : ":S:h", command,
-		    &done);
+		    command->words == WORDS_LAST ? "+:" : ":", command, &done);
 		if (done)
 			return rc;
 	}
@@ -273,7 +280,7 @@ command_start(struct cli *cli, int argc, char **argv)
 	bool done = false;
 	int rc;
 
-	rc = options_read(cli, argc, argv, "+:S:hV", NULL, &done);
+	rc = options_read(cli, argc, argv, "+:", NULL, &done);
 	if (done)
 		return rc;
 	if (optind >= argc) {

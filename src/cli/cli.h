@@ -26,6 +26,8 @@ struct cli {
 	bool ready;	   /* also asks whether locks can be granted */
 	bool wait;	   /* drain: waits until the broker has ended */
 	bool abort;	   /* drain: undoes it */
+	bool batch;	   /* top: prints tables, draws no screen */
+	uint64_t count;	   /* top: of tables; 0: without end */
 };
 
 /* Returns an exit status. */

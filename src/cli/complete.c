@@ -33,7 +33,7 @@
 /* The line so far. Texts belong to the command line. */
 struct typed {
 	const struct command *command; /* NULL: none yet */
-	struct option longs[COMMAND_OPTIONS_MAX];
+	struct options options;
 	const struct option *wants; /* an option that needs a value */
 	const char *server;	    /* of -S, or NULL */
 	struct tls_files files;	    /* of --ca, --cert, --key */
@@ -48,106 +48,73 @@ offer(const char *candidate, const char *typed)
 		printf("%s\n", candidate);
 }
 
-static const struct option *
-long_find(const struct option *longs, const char *name, size_t n)
-{
-	for (; longs->name != NULL; longs++) {
-		if (strlen(longs->name) == n &&
-		    memcmp(longs->name, name, n) == 0)
-			return longs;
-	}
-	return NULL;
-}
-
-static const struct option *
-letter_find(const struct option *longs, char letter)
-{
-	for (; longs->name != NULL; longs++) {
-		if (longs->val == letter)
-			return longs;
-	}
-	return NULL;
-}
-
-static void
-value_take(struct typed *t, const struct option *option, const char *value)
-{
-	t->wants = NULL;
-	if (option->val == 'S')
-		t->server = value;
-	else if (option->val == OPT_CA)
-		t->files.ca = value;
-	else if (option->val == OPT_CERT)
-		t->files.cert = value;
-	else if (option->val == OPT_KEY)
-		t->files.key = value;
-}
-
-/*
- * Takes -nE 75: letters, until one of them takes the rest or the next word as
- * its value.
- */
-static void
-letters_take(struct typed *t, const char *word)
-{
-	const struct option *option;
-
-	while (*++word != '\0') {
-		option = letter_find(t->longs, *word);
-		if (option == NULL || option->has_arg != required_argument)
-			continue;
-		if (word[1] != '\0')
-			value_take(t, option, word + 1);
-		else
-			t->wants = option;
-		return;
-	}
-}
-
-static void
-option_take(struct typed *t, const char *word)
-{
-	const size_t n = strcspn(word, "=");
-	const struct option *option;
-
-	if (word[1] != '-') {
-		letters_take(t, word);
-		return;
-	}
-	option = long_find(t->longs, word + 2, n - 2);
-	if (option == NULL || option->has_arg != required_argument)
-		return;
-	if (word[n] == '=')
-		value_take(t, option, word + n + 1);
-	else
-		t->wants = option;
-}
-
 static bool
 is_run(const struct typed *t)
 {
 	return t->command != NULL && t->command->complete == COMPLETE_RUN;
 }
 
-static void
-word_take(struct typed *t, const char *word)
+/*
+ * Takes options up to the first word, or in the whole line. Returns the place
+ * of the first word that is none; argv[0] is skipped.
+ */
+static int
+options_take(struct typed *t, const char *begin, int argc, char **argv)
 {
-	if (t->wants != NULL) {
-		value_take(t, t->wants, word);
-	} else if (!t->closed && strcmp(word, "--") == 0) {
-		t->closed = true;
-	} else if (!t->closed && word[0] == '-' && word[1] != '\0') {
-		option_take(t, word);
-	} else if (t->command == NULL) {
-		t->command = subcommand_find(word);
-		t->closed = t->command == NULL;
-		subcommand_longs(t->command, t->longs);
-	} else {
-		/* After NAME, `--` may still follow, and then a command. */
-		t->closed = t->closed || (is_run(t) && t->words > 0) ||
-			    t->command->words == WORDS_LAST;
-		t->words++;
+	const struct option *o;
+	int opt, before;
+
+	subcommand_options(t->command, begin, &t->options);
+	optind = 0;
+	for (;;) {
+		before = optind;
+		opt = getopt_long(
+		    argc, argv, t->options.letters, t->options.longs, NULL);
+		if (opt == -1)
+			break;
+		for (o = t->options.longs; o->name != NULL; o++)
+			if (opt == ':' && o->val == optopt)
+				t->wants = o;
+		if (opt == 'S')
+			t->server = optarg;
+		else if (opt == OPT_CA)
+			t->files.ca = optarg;
+		else if (opt == OPT_CERT)
+			t->files.cert = optarg;
+		else if (opt == OPT_KEY)
+			t->files.key = optarg;
 	}
+	t->closed = optind > before && optind > 1 &&
+		    strcmp(argv[optind - 1], "--") == 0;
+	return optind;
+}
+
+/* Takes all words before the one to complete. */
+static void
+line_take(struct typed *t, int argc, char **argv)
+{
+	int at = options_take(t, "+:", argc, argv);
+
+	if (at >= argc)
+		return;
+	t->command = subcommand_find(argv[at]);
+	t->closed = t->command == NULL;
+	if (t->closed)
+		return;
+	argc -= at;
+	argv += at;
+	at = options_take(t,
+	    is_run(t) || t->command->words == WORDS_LAST ? "+:" : ":", argc,
+	    argv);
+	t->words = argc - at;
+	/* After NAME, `--` may still follow, and then a command. */
+	if (is_run(t) && t->words > 0 && !t->closed) {
+		at += options_take(t, "+:", argc - at, argv + at);
+		t->words = 1 + argc - at;
+		t->closed = t->closed || t->words > 1;
+	}
+	t->closed =
+	    t->closed || (t->command->words == WORDS_LAST && t->words > 0);
 }
 
 static void
@@ -156,7 +123,7 @@ offer_options(const struct typed *t, const char *typed)
 	const struct option *option;
 	char word[64];
 
-	for (option = t->longs; option->name != NULL; option++) {
+	for (option = t->options.longs; option->name != NULL; option++) {
 		if (strcmp(option->name, "password") == 0)
 			continue; /* which is always refused */
 		snprintf(word, sizeof(word), "--%s", option->name);
@@ -303,17 +270,13 @@ offer_word(struct cli *cli, const struct typed *t, const char *typed)
 int
 complete_main(struct cli *cli)
 {
+	const int at = cli->argc > 1 && strcmp(cli->argv[1], "--") == 0;
+	const int last = cli->argc - 1;
+	const char *typed = last > at ? cli->argv[last] : "";
 	struct typed t;
-	const char *typed;
-	int i = 1;
 
 	memset(&t, 0, sizeof(t));
-	subcommand_longs(NULL, t.longs);
-	if (i < cli->argc && strcmp(cli->argv[i], "--") == 0)
-		i++;
-	for (; i + 1 < cli->argc; i++)
-		word_take(&t, cli->argv[i]);
-	typed = i < cli->argc ? cli->argv[i] : "";
+	line_take(&t, last > at ? last - at : 1, cli->argv + at);
 	if (t.wants != NULL)
 		offer_value(cli, &t, typed);
 	else if (!t.closed && typed[0] == '-')

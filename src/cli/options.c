@@ -1,6 +1,8 @@
-/* Turns the errors of getopt_long(3) on a command line into our own words. */
+/* See options.h. */
 #include "config.h"
 
+#include <assert.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +10,37 @@
 #include "base/slips.h"
 #include "cli/options.h"
 #include "cli/say.h"
+
+void
+options_init(struct options *o, const char *begin)
+{
+	memset(o, 0, sizeof(*o));
+	strcpy(o->letters, begin);
+}
+
+void
+options_add_one(struct options *o, const struct option *option)
+{
+	char *end = o->letters + strlen(o->letters);
+	size_t n = 0;
+
+	while (o->longs[n].name != NULL)
+		n++;
+	assert(n < OPTIONS_MAX);
+	o->longs[n] = *option;
+	if (option->val > UCHAR_MAX)
+		return;
+	*end++ = (char)option->val;
+	if (option->has_arg == required_argument)
+		*end = ':';
+}
+
+void
+options_add(struct options *o, const struct option *longs)
+{
+	for (; longs->name != NULL; longs++)
+		options_add_one(o, longs);
+}
 
 static bool
 is_long(const char *word)

@@ -1,8 +1,25 @@
-/* Turns the errors of getopt_long(3) on a command line into our own words. */
+/*
+ * Command lines for getopt_long(3): its tables, and its errors in our own words.
+ */
 #ifndef LOCKBROKER_CLI_OPTIONS_H
 #define LOCKBROKER_CLI_OPTIONS_H
 
 #include <getopt.h>
+
+#define OPTIONS_MAX 32
+
+/* What getopt_long() needs. */
+struct options {
+	char letters[2 * OPTIONS_MAX + 3];
+	struct option longs[OPTIONS_MAX + 1];
+};
+
+/* Begins with ":", or with "+:" to stop at the first word. */
+void options_init(struct options *o, const char *begin);
+
+/* Adds options; one whose `val` is a letter also has that letter. */
+void options_add_one(struct options *o, const struct option *option);
+void options_add(struct options *o, const struct option *longs);
 
 /*
  * Says what is wrong with the option at which getopt_long() stopped with `opt`

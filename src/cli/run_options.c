@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +17,9 @@
 
 #define KILL_AFTER_MS 5000
 
-/* Long options without a letter. */
+/* Long options without a letter: others than those of subcommands.h. */
 enum {
-	OPT_HOLD = 256,
+	OPT_HOLD = 512,
 	OPT_KEEP,
 	OPT_DELAY,
 	OPT_ON_LOST,
@@ -57,9 +56,9 @@ enum {
 	{ "value", required_argument, NULL, OPT_VALUE }, \
 	{ NULL, 0, NULL, 0 }
 
-const struct option run_longs[] = { LONGS_TAKING, LONGS_COMMAND, LONGS_HOLDING };
-const struct option elect_longs[] = { LONGS_COMMAND, LONGS_HOLDING };
-const struct option lock_longs[] = { LONGS_TAKING, LONGS_HOLDING };
+static const struct option run_longs[] = { LONGS_TAKING, LONGS_COMMAND, LONGS_HOLDING };
+static const struct option elect_longs[] = { LONGS_COMMAND, LONGS_HOLDING };
+static const struct option lock_longs[] = { LONGS_TAKING, LONGS_HOLDING };
 
 #define HELP_WAITING \
 "  -n, --nonblock              fail at once if the lock is busy\n" \
@@ -85,19 +84,12 @@ const struct option lock_longs[] = { LONGS_TAKING, LONGS_HOLDING };
 "  -v, --verbose               report each step, and the reason for waiting\n" \
 "  -q, --quiet                 show no progress on a terminal\n"
 
-const char *const run_options_help =
-    HELP_WAITING HELP_WHAT HELP_COMMAND HELP_HOLDING;
-const char *const elect_options_help = HELP_COMMAND HELP_HOLDING;
-const char *const lock_options_help = HELP_WAITING HELP_WHAT HELP_HOLDING;
-
 /* After NAME, the words of run and elect are those of the command. */
-static const struct {
-	const char *shorts;
-	const struct option *longs;
-} kinds[RUN_KINDS_MAX] = {
-	[RUN_ONCE] = { "+:nw:E:k:c:vqxsl:a:", run_longs },
-	[RUN_ELECT] = { "+:k:c:vqx", elect_longs },
-	[RUN_LOCK] = { ":nw:E:vqxsl:a:", lock_longs },
+const struct run_words run_words[RUN_KINDS_MAX] = {
+	[RUN_ONCE] = { "+:", run_longs,
+	    HELP_WAITING HELP_WHAT HELP_COMMAND HELP_HOLDING },
+	[RUN_ELECT] = { "+:", elect_longs, HELP_COMMAND HELP_HOLDING },
+	[RUN_LOCK] = { ":", lock_longs, HELP_WAITING HELP_WHAT HELP_HOLDING },
 };
 /* clang-format on */
 
@@ -338,10 +330,11 @@ int
 run_options_parse(
     struct run_options *o, enum run_kind kind, int argc, char **argv)
 {
-	const char *shorts = kinds[kind].shorts;
-	const struct option *longs = kinds[kind].longs;
+	struct options options;
 	int opt, rc;
 
+	options_init(&options, run_words[kind].begin);
+	options_add(&options, run_words[kind].longs);
 	memset(o, 0, sizeof(*o));
 	o->kind = kind;
 	o->request.wait_ms = REQUEST_FOREVER;
@@ -353,9 +346,10 @@ run_options_parse(
 	o->request.names_n = 1;
 	o->request.names[0] = "";
 	optind = 0;
-	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	while ((opt = getopt_long(
+		    argc, argv, options.letters, options.longs, NULL)) != -1) {
 		if (opt == '?' || opt == ':')
-			return options_fault(opt, argv, longs);
+			return options_fault(opt, argv, options.longs);
 		rc = option_set(o, opt, optarg);
 		if (rc != 0)
 			return rc;

@@ -43,14 +43,13 @@ struct run_options {
 int run_options_parse(
     struct run_options *o, enum run_kind kind, int argc, char **argv);
 
-/* In the form that getopt_long(3) needs. */
-extern const struct option run_longs[];
-extern const struct option elect_longs[];
-extern const struct option lock_longs[];
+/* How to read the command line of each, and its lines of the help. */
+struct run_words {
+	const char *begin; /* for options_init() */
+	const struct option *longs;
+	const char *help;
+};
 
-/* For the help: one line for each option. */
-extern const char *const run_options_help;
-extern const char *const elect_options_help;
-extern const char *const lock_options_help;
+extern const struct run_words run_words[RUN_KINDS_MAX];
 
 #endif

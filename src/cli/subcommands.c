@@ -3,7 +3,6 @@
  */
 #include "config.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/kind.h"
@@ -13,31 +12,6 @@
 #include "cli/run_options.h"
 #include "cli/say.h"
 #include "cli/subcommands.h"
-#include "cli/top.h"
-
-static const char *const status_options_help =
-    "      --kind KIND    only " KIND_TEXT "\n"
-    "      --local        do not query the broker that holds the lock\n";
-
-static const char *const queue_options_help =
-    "      --limit N      show at most N of them (100)\n";
-
-static const char *const acl_options_help =
-    "      --config FILE  configuration of lockbrokerd, if not the default\n";
-
-static const char *const ping_options_help =
-    "      --ready        also check that locks are granted\n";
-
-static const char *const force_options_help =
-    "      --fence F      only if the lock is held with this fence\n";
-
-static const char *const drill_options_help =
-    "      --max TIME     wait at most TIME for the release (1m)\n";
-
-static const char *const drain_options_help =
-    "      --wait         return when the broker has exited; show the locks\n"
-    "                     it waits for\n"
-    "      --abort        cancel a drain: the broker continues\n";
 
 /* clang-format off */
 /* The options of every command; each list ends as getopt_long(3) needs it. */
@@ -55,124 +29,112 @@ static const struct option common_longs[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const struct option status_longs[] = {
-	{ "kind", required_argument, NULL, OPT_KIND },
-	{ "local", no_argument, NULL, OPT_LOCAL },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct option queue_longs[] = {
-	{ "limit", required_argument, NULL, OPT_LIMIT },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct option acl_longs[] = {
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct option ping_longs[] = {
-	{ "ready", no_argument, NULL, OPT_READY },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct option force_longs[] = {
-	{ "fence", required_argument, NULL, OPT_FENCE },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct option drill_longs[] = {
-	{ "max", required_argument, NULL, OPT_MAX },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct option drain_longs[] = {
-	{ "wait", no_argument, NULL, OPT_WAIT },
-	{ "abort", no_argument, NULL, OPT_ABORT },
-	{ NULL, 0, NULL, 0 },
+/* Options of single commands, with their lines of the help. */
+static const struct own_option {
+	struct option option;
+	const char *help;
+} own_options[] = {
+	{ { "kind", required_argument, NULL, OPT_KIND },
+	    "      --kind KIND    only " KIND_TEXT "\n" },
+	{ { "local", no_argument, NULL, OPT_LOCAL },
+	    "      --local        do not query the broker that holds the lock\n" },
+	{ { "limit", required_argument, NULL, OPT_LIMIT },
+	    "      --limit N      show at most N of them (100)\n" },
+	{ { "config", required_argument, NULL, OPT_CONFIG },
+	    "      --config FILE  configuration of lockbrokerd, if not the default\n" },
+	{ { "ready", no_argument, NULL, OPT_READY },
+	    "      --ready        also check that locks are granted\n" },
+	{ { "fence", required_argument, NULL, OPT_FENCE },
+	    "      --fence F      only if the lock is held with this fence\n" },
+	{ { "max", required_argument, NULL, OPT_MAX },
+	    "      --max TIME     wait at most TIME for the release (1m)\n" },
+	{ { "wait", no_argument, NULL, OPT_WAIT },
+	    "      --wait         return when the broker has exited; show the locks\n"
+	    "                     it waits for\n" },
+	{ { "abort", no_argument, NULL, OPT_ABORT },
+	    "      --abort        cancel a drain: the broker continues\n" },
+	{ { "batch", no_argument, NULL, 'b' },
+	    "  -b, --batch        print tables one after another, without control codes\n" },
+	{ { "count", required_argument, NULL, 'n' },
+	    "  -n, --count COUNT  exit after COUNT tables\n"
+	    "\n"
+	    "On a terminal, q quits.\n" },
 };
 
 const struct command commands[] = {
 	{ "run", 1, -1, WORDS_OWN, COMPLETE_RUN, run_main,
 	    "run [OPTION ...] NAME [--] COMMAND ... | NAME -c STRING",
 	    "run a command while holding a lock",
-	    &run_options_help, run_longs },
+	    { 0 }, &run_words[RUN_ONCE] },
 	{ "lock", 1, -1, WORDS_OWN, COMPLETE_NAME, lock_main,
 	    "lock [OPTION ...] NAME",
 	    "hold a lock until Ctrl-C or the end of input",
-	    &lock_options_help, lock_longs },
+	    { 0 }, &run_words[RUN_LOCK] },
 	{ "elect", 1, -1, WORDS_OWN, COMPLETE_RUN, elect_main,
 	    "elect [OPTION ...] NAME [--] COMMAND ... | NAME -c STRING",
 	    "run a command whenever this process is the leader",
-	    &elect_options_help, elect_longs },
+	    { 0 }, &run_words[RUN_ELECT] },
 	{ "status", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_status,
 	    "status [--kind KIND] [--local] NAME",
 	    "show whether a lock is free, and its holder",
-	    &status_options_help, status_longs },
+	    { OPT_KIND, OPT_LOCAL }, NULL },
 	{ "queue", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_queue,
 	    "queue [--limit N] NAME",
 	    "show the holders and waiters of a lock",
-	    &queue_options_help, queue_longs },
+	    { OPT_LIMIT }, NULL },
 	{ "why", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_why, "why NAME",
-	    "show the holder of a lock, the lock it waits for, and so on",
-	    NULL, NULL },
+	    "show the holder of a lock, the lock it waits for, and so on", { 0 }, NULL },
 	{ "history", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_history,
 	    "history [--limit N] NAME",
 	    "show recent holds of a lock, and how they ended",
-	    &queue_options_help, queue_longs },
+	    { OPT_LIMIT }, NULL },
 	{ "list", 0, 1, WORDS_MIXED, COMPLETE_NAME, show_list,
 	    "list [--limit N] [PATTERN]",
 	    "show the busiest names of the broker",
-	    &queue_options_help, queue_longs },
+	    { OPT_LIMIT }, NULL },
 	{ "names", 0, 1, WORDS_MIXED, COMPLETE_NAME, show_names,
 	    "names [--limit N] [PATTERN]",
 	    "list the names in use, one per line",
-	    &queue_options_help, queue_longs },
+	    { OPT_LIMIT }, NULL },
 	{ "brokers", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_brokers,
-	    "brokers", "list the brokers on the same Redis, and missing ones", NULL, NULL },
-	{ "top", 0, -1, WORDS_OWN, COMPLETE_NOTHING, top_main,
+	    "brokers", "list the brokers on the same Redis, and missing ones", { 0 }, NULL },
+	{ "top", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, top_main,
 	    "top [-b] [-n COUNT]", "show the busiest names, updated each second",
-	    &top_options_help, top_longs },
+	    { 'b', 'n' }, NULL },
 	{ "stats", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_stats,
-	    "stats", "show the counters of the broker", NULL, NULL },
+	    "stats", "show the counters of the broker", { 0 }, NULL },
 	{ "ping", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_ping,
 	    "ping [--ready]", "show whether the broker answers, and how fast",
-	    &ping_options_help, ping_longs },
+	    { OPT_READY }, NULL },
 	{ "version", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_version,
-	    "version", "show the versions of command and broker",
-	    NULL, NULL },
+	    "version", "show the versions of command and broker", { 0 }, NULL },
 	{ "watch", 1, -1, WORDS_MIXED, COMPLETE_NAMES, watch_main,
-	    "watch NAME ...", "show when locks are taken and freed",
-	    NULL, NULL },
+	    "watch NAME ...", "show when locks are taken and freed", { 0 }, NULL },
 	{ "unlock-force", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_unlock_force,
 	    "unlock-force [--fence F] NAME", "force-release a lock",
-	    &force_options_help, force_longs },
+	    { OPT_FENCE }, NULL },
 	{ "drill", 1, 1, WORDS_MIXED, COMPLETE_NAME, show_drill,
 	    "drill [--max TIME] NAME",
 	    "report a lock as lost to its holder, and time its reaction",
-	    &drill_options_help, drill_longs },
+	    { OPT_MAX }, NULL },
 	{ "drain", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_drain,
 	    "drain [--wait | --abort]",
 	    "stop the broker once no lock is held",
-	    &drain_options_help, drain_longs },
+	    { OPT_WAIT, OPT_ABORT }, NULL },
 	{ "replace", 0, 0, WORDS_MIXED, COMPLETE_NOTHING, show_replace,
-	    "replace", "replace the broker process without dropping clients or locks", NULL, NULL },
+	    "replace", "replace the broker process without dropping clients or locks", { 0 }, NULL },
 	{ "genpass", 1, 1, WORDS_MIXED, COMPLETE_NOTHING, genpass_main,
-	    "genpass USER", "make a password, and its line for users_file",
-	    NULL, NULL },
+	    "genpass USER", "make a password, and its line for users_file", { 0 }, NULL },
 	{ "acl", 2, 3, WORDS_MIXED, COMPLETE_NOTHING, acl_main,
 	    "acl [--config FILE] USER VERB [NAME]",
 	    "show whether a user has a right, and why",
-	    &acl_options_help, acl_longs },
+	    { OPT_CONFIG }, NULL },
 	{ "send", 1, -1, WORDS_LAST, COMPLETE_REQUEST, send_main,
-	    "send WORD ...", "send a raw request and print the reply",
-	    NULL, NULL },
+	    "send WORD ...", "send a raw request and print the reply", { 0 }, NULL },
 	{ "complete", 0, -1, WORDS_OWN, COMPLETE_NOTHING, complete_main,
-	    "complete -- WORD ...", "list completions of the last word, for shells",
-	    NULL, NULL },
+	    "complete -- WORD ...", "list completions of the last word, for shells", { 0 }, NULL },
 	{ "help", 0, 1, WORDS_MIXED, COMPLETE_COMMAND, help_main,
-	    "help [COMMAND]", "show this, or help for a command",
-	    NULL, NULL },
+	    "help [COMMAND]", "show this, or help for a command", { 0 }, NULL },
 	{ .name = NULL },
 };
 /* clang-format on */
@@ -213,21 +175,30 @@ subcommand_unknown(const char *name)
 	return say_usage("'%s' is not a command", name);
 }
 
-void
-subcommand_longs(
-    const struct command *command, struct option longs[COMMAND_OPTIONS_MAX])
+static const struct own_option *
+own_find(int val)
 {
-	const struct option *from = common_longs;
-	size_t n = 0;
+	const struct own_option *own = own_options;
 
-	for (; from->name != NULL; from++)
-		longs[n++] = *from;
-	from = command != NULL ? command->longs : NULL;
-	for (; from != NULL && from->name != NULL; from++) {
-		assert(n + 1 < COMMAND_OPTIONS_MAX);
-		longs[n++] = *from;
-	}
-	memset(&longs[n], 0, sizeof(longs[n]));
+	while (own->option.val != val)
+		own++;
+	return own;
+}
+
+void
+subcommand_options(
+    const struct command *command, const char *begin, struct options *out)
+{
+	const int *own;
+
+	options_init(out, begin);
+	options_add(out, common_longs);
+	if (command == NULL)
+		return;
+	for (own = command->own; *own != 0; own++)
+		options_add_one(out, &own_find(*own)->option);
+	if (command->run != NULL)
+		options_add(out, command->run->longs);
 }
 
 void
@@ -267,9 +238,14 @@ help_all(FILE *out)
 void
 help_one(const struct command *command)
 {
+	const int *own = command->own;
+
 	printf("usage: lockbroker %s\n\n%s\n", command->usage, command->help);
-	if (command->options != NULL)
-		printf("\n%s", *command->options);
+	if (command->run != NULL)
+		printf("\n%s", command->run->help);
+	for (; *own != 0; own++)
+		printf("%s%s", own == command->own ? "\n" : "",
+		    own_find(*own)->help);
 }
 
 int

@@ -7,10 +7,10 @@
 #ifndef LOCKBROKER_CLI_SUBCOMMANDS_H
 #define LOCKBROKER_CLI_SUBCOMMANDS_H
 
-#include <getopt.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 
 /* How the line of a command is parsed. */
 enum words {
@@ -38,8 +38,8 @@ struct command {
 	cli_handler handler;
 	const char *usage;
 	const char *help;
-	const char *const *options; /* more lines for the help, or NULL */
-	const struct option *longs; /* options of its own, or NULL */
+	int own[3];		     /* its own options, up to 0 */
+	const struct run_words *run; /* those of run, elect and lock */
 };
 
 /* Options without a letter that the gate handles for a command. */
@@ -71,11 +71,12 @@ const struct command *subcommand_find(const char *name);
 /* Says that there is no such command, and which one was probably meant. */
 int subcommand_unknown(const char *name);
 
-#define COMMAND_OPTIONS_MAX 32
-
-/* The common options and those of the command; `command` may be NULL. */
-void subcommand_longs(
-    const struct command *command, struct option longs[COMMAND_OPTIONS_MAX]);
+/*
+ * The common options and those of the command, which may be NULL. `begin` is
+ * that of options_init().
+ */
+void subcommand_options(
+    const struct command *command, const char *begin, struct options *out);
 
 void help_all(FILE *out);
 void help_one(const struct command *command);

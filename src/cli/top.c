@@ -7,7 +7,6 @@
  */
 #include "config.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,12 +18,10 @@
 #include <unistd.h>
 
 #include "base/now.h"
-#include "base/parse.h"
 #include "base/xmalloc.h"
 #include "cli/columns.h"
 #include "cli/exit.h"
 #include "cli/name_line.h"
-#include "cli/options.h"
 #include "cli/others.h"
 #include "cli/question.h"
 #include "cli/say.h"
@@ -43,21 +40,6 @@
 /* Red, and wrapping; and back. */
 #define TROUBLE_BEGIN "\033[?7h\033[1;31m"
 #define TROUBLE_END "\033[0m\033[?7l"
-
-const char *const top_options_help =
-    "  -b, --batch        print tables one after another, without control "
-    "codes\n"
-    "  -n, --count COUNT  exit after COUNT tables\n"
-    "\n"
-    "On a terminal, q quits.\n";
-
-const struct option top_longs[] = {
-	{ "batch", no_argument, NULL, 'b' },
-	{ "count", required_argument, NULL, 'n' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
 
 /* A counter of the broker, and how fast it has grown since the answer before. */
 struct pace {
@@ -447,65 +429,16 @@ loop(struct top *t)
 	return status;
 }
 
-static int
-count_set(struct top *t, const char *text)
-{
-	if (parse_number(text, strlen(text), UINT32_MAX, &t->count) &&
-	    t->count > 0)
-		return 0;
-	return say_usage("'%s' is not a count", text);
-}
-
-/* Returns 0 or an exit status. Sets `*done` if the user only asked for help. */
-static int
-options_read(struct top *t, int argc, char **argv, bool *done)
-{
-	int opt, rc = 0;
-
-	optind = 0;
-	while (rc == 0) {
-		opt = getopt_long(argc, argv, ":bn:h", top_longs, NULL);
-		if (opt == -1)
-			break;
-		switch (opt) {
-		case 'b':
-			t->batch = true;
-			break;
-		case 'n':
-			rc = count_set(t, optarg);
-			break;
-		case 'j':
-			t->json = true;
-			say_as_json();
-			break;
-		case 'h':
-			*done = true;
-			printf("usage: lockbroker top [-b] [-n COUNT]\n\n%s",
-			    top_options_help);
-			return CLI_EXIT_OK;
-		default:
-			return options_fault(opt, argv, top_longs);
-		}
-	}
-	if (rc == 0 && optind < argc)
-		return say_usage("too many words; usage: lockbroker top [-b] "
-				 "[-n COUNT]");
-	return rc;
-}
-
 int
 top_main(struct cli *cli)
 {
 	struct top t;
-	bool done = false;
 	int status;
 
 	memset(&t, 0, sizeof(t));
 	t.json = cli->json;
-	status = options_read(&t, cli->argc, cli->argv, &done);
-	if (done || status != CLI_EXIT_OK)
-		return status;
-	t.batch = t.batch || t.json || isatty(STDOUT_FILENO) != 1;
+	t.count = cli->count;
+	t.batch = cli->batch || t.json || isatty(STDOUT_FILENO) != 1;
 	status = question_open(cli, &t.client);
 	if (status == CLI_EXIT_OK) {
 		signals_catch();

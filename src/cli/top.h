@@ -4,7 +4,6 @@
 #ifndef LOCKBROKER_CLI_TOP_H
 #define LOCKBROKER_CLI_TOP_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,8 +46,5 @@ void top_lines_fini(struct top_lines *t);
 
 /* Returns a value from the lines of STATS; 0 if it is missing. */
 uint64_t top_stat(char *const *lines, size_t n, const char *name);
-
-extern const char *const top_options_help;
-extern const struct option top_longs[];
 
 #endif

@@ -304,8 +304,7 @@ class Command(unittest.TestCase):
                                  rf"(?m)^\.(It Cm|Ss) {command}( |$)")
 
     def test_every_option(self):
-        for path in ("src/cli/subcommands.c", "src/cli/run_options.c",
-                     "src/cli/top.c"):
+        for path in ("src/cli/subcommands.c", "src/cli/run_options.c"):
             names = re.findall(r'\{ "([\w-]+)", \w+_argument',
                                source(path))
             self.assertGreater(len(names), 2)
