@@ -49,9 +49,7 @@ cell_text(const struct table *t, const char *line,
 
 	if (bare)
 		p = bare_of(line);
-	else if (!pair_find(line, column->key, &p))
-		p = (struct pair){ NULL, 0, "-", 1 };
-	else if (column->how == TABLE_MARK)
+	else if (pair_find(line, column->key, &p) && column->how == TABLE_MARK)
 		p = (struct pair){ NULL, 0, "yes", 3 };
 	snprintf(text, CELL_MAX, "%.*s", (int)p.value_len, p.value);
 	for (space = text; (space = strchr(space, COLUMNS_SPACE[0])) != NULL;)

@@ -162,7 +162,7 @@ take_back(const struct cli *cli, struct client *c)
 	if (status != CLI_EXIT_OK)
 		return status;
 	if (cli->json)
-		json_answer(m.text);
+		json_answer(NULL, m.text);
 	else
 		printf("drain aborted: the broker accepts clients and grants "
 		       "locks\n");
@@ -179,7 +179,7 @@ drain(const struct cli *cli, struct client *c)
 	if (status != CLI_EXIT_OK)
 		return status;
 	if (cli->json)
-		json_answer(m.text);
+		json_answer(NULL, m.text);
 	else
 		print_draining(&m);
 	(void)fflush(stdout);

@@ -117,11 +117,13 @@ json_pairs(struct json *j, const char *line)
 }
 
 void
-json_answer(const char *line)
+json_answer(const char *name, const char *line)
 {
 	struct json j;
 
 	json_begin(&j);
+	if (name != NULL)
+		json_str(&j, "name", name, strlen(name));
 	json_pairs(&j, line);
 	json_end(&j);
 }

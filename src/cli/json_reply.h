@@ -18,8 +18,8 @@ void json_bare(struct json *j, const char *line, const char *const *keys);
  */
 void json_pairs(struct json *j, const char *line);
 
-/* Writes the fields of an answer as one line. */
-void json_answer(const char *line);
+/* Writes the name, unless it is NULL, and the fields of an answer as one line. */
+void json_answer(const char *name, const char *line);
 
 /* Ends the line, writes it to standard output, and frees it. */
 void json_end(struct json *j);

@@ -14,18 +14,6 @@
 
 #define VALUE_SIZE 300 /* of a label, a peer, or the name of a broker */
 
-/* Returns the value of a field as text: "" if there is none. */
-static const char *
-value_of(const char *line, const char *key, char text[VALUE_SIZE])
-{
-	struct pair p;
-
-	text[0] = '\0';
-	if (pair_find(line, key, &p))
-		snprintf(text, VALUE_SIZE, "%.*s", (int)p.value_len, p.value);
-	return text;
-}
-
 char *
 name_line(const char *line)
 {
@@ -35,12 +23,14 @@ name_line(const char *line)
 	struct pair p;
 	char *out;
 
-	if (value_of(line, "kept", one)[0] == '\0' &&
-	    value_of(line, "limit", one)[0] != '\0')
+	if (pair_text(line, "kept", one, VALUE_SIZE)[0] == '\0' &&
+	    pair_text(line, "limit", one, VALUE_SIZE)[0] != '\0')
 		rc = asprintf(&out,
 		    "%.*s state=%s" COLUMNS_SPACE "of" COLUMNS_SPACE "%s%s", n,
-		    line, value_of(line, "permits", two), one, rest);
-	else if (one[0] != '\0' && value_of(line, "was", two)[0] != '\0')
+		    line, pair_text(line, "permits", two, VALUE_SIZE), one,
+		    rest);
+	else if (one[0] != '\0' &&
+		 pair_text(line, "was", two, VALUE_SIZE)[0] != '\0')
 		rc = asprintf(&out,
 		    "%.*s state=kept age=%s holder=(was" COLUMNS_SPACE "%s)%s",
 		    n, line, one, two, rest);
@@ -48,7 +38,7 @@ name_line(const char *line)
 		rc = asprintf(
 		    &out, "%.*s state=kept age=%s%s", n, line, one, rest);
 	else if (!pair_find(line, "holder", &p) &&
-		 value_of(line, "broker", one)[0] != '\0')
+		 pair_text(line, "broker", one, VALUE_SIZE)[0] != '\0')
 		rc = asprintf(&out, "%.*s holder=at" COLUMNS_SPACE "%s%s", n,
 		    line, one, rest);
 	else

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/parse.h"
 #include "base/xmalloc.h"
 #include "cli/login.h"
 #include "cli/others.h"
@@ -92,22 +91,24 @@ leavers_mark(const char *line)
 	return out;
 }
 
+uint64_t
+names_more(const struct message *m)
+{
+	const uint64_t total = pair_number(m->text, "total");
+
+	return total > m->lines_n ? total - m->lines_n : 0;
+}
+
 static uint64_t
 add(struct message *to, const struct message *m)
 {
-	uint64_t total = 0;
-	struct pair p;
 	size_t i;
 
 	to->lines = xrealloc(
 	    to->lines, (to->lines_n + m->lines_n + 1) * sizeof(char *));
 	for (i = 0; i < m->lines_n; i++)
 		to->lines[to->lines_n++] = leavers_mark(m->lines[i]);
-	if (!pair_find(m->text, "total", &p) ||
-	    !parse_number(p.value, p.value_len, UINT64_MAX, &total) ||
-	    total < m->lines_n)
-		return 0;
-	return total - m->lines_n;
+	return names_more(m);
 }
 
 uint64_t

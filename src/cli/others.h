@@ -22,6 +22,9 @@ void leavers_close(struct leavers *l);
 /* Marks a line as one of an old process; the caller frees it. */
 char *leavers_mark(const char *line);
 
+/* Returns how many names an answer to NAMES does not list. */
+uint64_t names_more(const struct message *m);
+
 /*
  * Asks all old processes, and adds their lines, marked, to the broker's own
  * answer.  Returns how many more names they have (total= of NAMES).

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/now.h"
-#include "base/parse.h"
 #include "cli/login.h"
 #include "cli/progress.h"
 #include "cli/say.h"
@@ -168,18 +167,6 @@ progress_reason(struct progress *p, const char *fmt, ...)
 	p->drawn_ms = now;
 }
 
-/* Writes the value of a field; "" if the line lacks it. */
-static const char *
-value_of(const char *line, const char *key, char *text, size_t size)
-{
-	struct pair pair;
-
-	text[0] = '\0';
-	if (pair_find(line, key, &pair))
-		snprintf(text, size, "%.*s", (int)pair.value_len, pair.value);
-	return text;
-}
-
 /* Writes the time by our own clock, which the user here sees. */
 static void
 clock_text(int64_t age_ms, char *text, size_t size)
@@ -210,13 +197,13 @@ holder_read(struct progress_seen *seen, const char *line)
 {
 	char label[80], peer[80], away[80];
 
-	value_of(line, "label", label, sizeof(label));
-	value_of(line, "peer", peer, sizeof(peer));
+	pair_text(line, "label", label, sizeof(label));
+	pair_text(line, "peer", peer, sizeof(peer));
 	if (label[0] == '\0' && peer[0] == '\0') {
-		value_of(line, "session", away, sizeof(away));
+		pair_text(line, "session", away, sizeof(away));
 		snprintf(label, sizeof(label), "session %.60s", away);
 	}
-	if (value_of(line, "away", away, sizeof(away))[0] != '\0')
+	if (pair_text(line, "away", away, sizeof(away))[0] != '\0')
 		snprintf(peer, sizeof(peer), "disconnected");
 	snprintf(seen->holder, sizeof(seen->holder), "held by %s%s%s%s",
 	    label[0] != '\0' ? label : peer,
@@ -229,12 +216,7 @@ holder_read(struct progress_seen *seen, const char *line)
 static bool
 is_us(const struct progress *p, const char *line)
 {
-	struct pair pair;
-	uint64_t session;
-
-	return pair_find(line, "session", &pair) &&
-	       parse_number(pair.value, pair.value_len, UINT64_MAX, &session) &&
-	       session == p->session;
+	return p->session != 0 && pair_number(line, "session") == p->session;
 }
 
 /* Reads the holder. STATUS shows as much about one without a session. */
@@ -263,8 +245,8 @@ semaphore_read(struct progress_seen *seen, const struct message *m)
 {
 	char limit[32], available[32];
 
-	value_of(m->text, "limit", limit, sizeof(limit));
-	value_of(m->text, "free", available, sizeof(available));
+	pair_text(m->text, "limit", limit, sizeof(limit));
+	pair_text(m->text, "free", available, sizeof(available));
 	if (strcmp(available, "0") == 0)
 		snprintf(seen->holder, sizeof(seen->holder),
 		    "all of the %s permits are taken", limit);
@@ -330,7 +312,7 @@ far_read(struct progress_seen *seen, const struct message *m,
 	struct pair session;
 	bool known = pair_find(m->text, "session", &session);
 
-	value_of(m->text, "label", label, sizeof(label));
+	pair_text(m->text, "label", label, sizeof(label));
 	snprintf(seen->holder, sizeof(seen->holder),
 	    "held %s%s%s%.*s%sthrough broker %s%s%.150s", known ? "by " : "",
 	    known && label[0] == '\0' ? "session " : "", label,
@@ -353,9 +335,9 @@ status_read(struct progress *p, const struct message *m)
 	char state[32], broker[80], address[300], span[TIMESPAN_TEXT_MAX];
 	int64_t until_ms;
 
-	value_of(m->text, "state", state, sizeof(state));
-	value_of(m->text, "broker", broker, sizeof(broker));
-	value_of(m->text, "address", address, sizeof(address));
+	pair_text(m->text, "state", state, sizeof(state));
+	pair_text(m->text, "broker", broker, sizeof(broker));
+	pair_text(m->text, "address", address, sizeof(address));
 	if (state[0] == '\0' || strcmp(state, "free") == 0)
 		return;
 	if (seen->holder[0] != '\0')

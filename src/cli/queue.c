@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "base/xmalloc.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
@@ -60,18 +59,6 @@ rows_add(struct rows *r, const char *line, const struct pair *kind)
 	r->v[r->n++] = row;
 }
 
-static uint64_t
-number_of(const char *line, const char *key)
-{
-	struct pair p;
-	uint64_t n;
-
-	if (pair_find(line, key, &p) &&
-	    parse_number(p.value, p.value_len, UINT64_MAX, &n))
-		return n;
-	return 0;
-}
-
 /* Adds the answer to a QUEUE.  The broker lists no more than its limit. */
 static void
 rows_take(struct rows *r, const struct message *m, const struct pair *kind)
@@ -83,7 +70,7 @@ rows_take(struct rows *r, const struct message *m, const struct pair *kind)
 		rows_add(r, m->lines[i], kind);
 		shown += strncmp(m->lines[i], "waiter ", 7) == 0;
 	}
-	waiters = number_of(m->text, "waiters");
+	waiters = pair_number(m->text, "waiters");
 	if (waiters > shown)
 		r->more += waiters - shown;
 }
@@ -137,9 +124,9 @@ ask_kinds(
 		if (!is_name(m.lines[i], name) ||
 		    !pair_find(m.lines[i], "kind", &kind))
 			continue;
-		if (number_of(m.lines[i], "limit") > 0)
-			r->limit = number_of(m.lines[i], "limit");
-		r->permits += number_of(m.lines[i], "permits");
+		if (pair_number(m.lines[i], "limit") > 0)
+			r->limit = pair_number(m.lines[i], "limit");
+		r->permits += pair_number(m.lines[i], "permits");
 		status = ask_queue(cli, c, name, &kind, r);
 	}
 	message_fini(&m);

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/now.h"
-#include "base/parse.h"
 #include "cli/exit.h"
 #include "cli/login.h"
 #include "cli/question.h"
@@ -187,14 +186,9 @@ label_make(const struct run_options *o, char label[65])
 static void
 session_read(struct run *run, const struct message *reply)
 {
-	struct pair p;
-
 	reconnect_begin(&run->reconnect, reply);
 	run->reconnect.grace_ms = 0;
-	run->session = 0;
-	if (!pair_find(reply->text, "id", &p) ||
-	    !parse_number(p.value, p.value_len, UINT64_MAX, &run->session))
-		run->session = 0;
+	run->session = pair_number(reply->text, "id");
 }
 
 /* The session's label also shows whether a broker answers. */

@@ -18,19 +18,15 @@ static int
 tell_fence(const struct run *run)
 {
 	char line[REQUEST_NAMES_MAX * 21 + 8] = "granted";
-	struct json j;
 
 	if (run->fence != NULL)
 		snprintf(line, sizeof(line), "fence=%s", run->fence);
 	if (run->slot != NULL)
 		snprintf(line, sizeof(line), "slot=%s", run->slot);
-	if (run->cli->json) {
-		json_begin(&j);
-		json_pairs(&j, line);
-		json_end(&j);
-	} else {
+	if (run->cli->json)
+		json_answer(NULL, line);
+	else
 		puts(line);
-	}
 	return fflush(stdout);
 }
 

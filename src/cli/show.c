@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/now.h"
-#include "base/parse.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/exit.h"
@@ -18,25 +17,48 @@
 #include "cli/say.h"
 #include "cli/timespan.h"
 
+/* If no new locks are granted, says so and why, on standard error: the lines
+ * about held locks do not show it. */
+static void
+say_paused(struct client *c)
+{
+	struct message m;
+
+	if (question_send(c, "READY", &m) != CLIENT_MESSAGE)
+		return;
+	if (message_error_is(&m, "unavailable"))
+		say_error(NULL, &m);
+	message_fini(&m);
+}
+
 /*
- * Sends "VERB NAME [limit=N]", also to old processes. Returns the exit status
- * for usage if NAME is not a valid name.
+ * Sends "VERB [NAME] [limit=N]", also to old processes. With `more`, which gets
+ * the number of names that were not listed, also says whether locks are granted.
  */
 static int
-ask_name(struct cli *cli, const char *verb, const char *name, struct message *m)
+ask_all(struct cli *cli, const char *verb, uint64_t *more, struct message *m)
 {
+	const char *name = cli->argv[1], *limit = cli->limit;
 	struct client c;
+	uint64_t theirs;
 	char line[330];
 	int status;
 
-	snprintf(line, sizeof(line), "%s %s%s%s", verb, name,
-	    cli->limit != NULL ? " limit=" : "",
-	    cli->limit != NULL ? cli->limit : "");
+	snprintf(line, sizeof(line), "%s%s%s%s%s", verb,
+	    name != NULL ? " " : "", name != NULL ? name : "",
+	    limit != NULL ? " limit=" : "", limit != NULL ? limit : "");
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = question_on(&c, line, m);
-	if (status == CLI_EXIT_OK)
-		(void)leavers_ask(&c, line, m);
+	if (status == CLI_EXIT_OK && more != NULL)
+		*more = names_more(m);
+	if (status == CLI_EXIT_OK) {
+		theirs = leavers_ask(&c, line, m);
+		if (more != NULL) {
+			*more += theirs;
+			say_paused(&c);
+		}
+	}
 	client_fini(&c);
 	return status;
 }
@@ -74,68 +96,11 @@ show_history(struct cli *cli)
 	static const struct table history = { "event", columns,
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
-	int status = ask_name(cli, "HISTORY", cli->argv[1], &m);
+	int status = ask_all(cli, "HISTORY", NULL, &m);
 
 	if (status == CLI_EXIT_OK && m.lines_n == 0 && !cli->json)
 		printf("no hold has ended through this broker\n");
 	return show_table(cli, &history, status, &m);
-}
-
-/* If no new locks are granted, says so and why, on standard error: the lines
- * about held locks do not show it. */
-static void
-say_paused(struct client *c)
-{
-	struct message m;
-
-	if (question_send(c, "READY", &m) != CLIENT_MESSAGE)
-		return;
-	if (message_error_is(&m, "unavailable"))
-		say_error(NULL, &m);
-	message_fini(&m);
-}
-
-/* Returns the number of names that were not listed. */
-static uint64_t
-names_more(const struct message *m)
-{
-	uint64_t total = 0;
-	struct pair p;
-
-	if (pair_find(m->text, "total", &p) &&
-	    parse_number(p.value, p.value_len, UINT64_MAX, &total) &&
-	    total > m->lines_n)
-		return total - m->lines_n;
-	return 0;
-}
-
-/*
- * Asks for the names in use through the broker, the busiest first: those that
- * match the pattern, unless it is NULL. Old processes are asked, too. more: how
- * many were not listed.
- */
-static int
-ask_names(
-    struct cli *cli, const char *pattern, uint64_t *more, struct message *m)
-{
-	struct client c;
-	char line[330];
-	int status;
-
-	snprintf(line, sizeof(line), "NAMES%s%s%s%s",
-	    pattern != NULL ? " " : "", pattern != NULL ? pattern : "",
-	    cli->limit != NULL ? " limit=" : "",
-	    cli->limit != NULL ? cli->limit : "");
-	status = question_open(cli, &c);
-	if (status == CLI_EXIT_OK)
-		status = question_on(&c, line, m);
-	if (status == CLI_EXIT_OK) {
-		*more = names_more(m);
-		*more += leavers_ask(&c, line, m);
-		say_paused(&c);
-	}
-	client_fini(&c);
-	return status;
 }
 
 int
@@ -155,7 +120,7 @@ show_list(struct cli *cli)
 		sizeof(columns) / sizeof(columns[0]), 0 };
 	struct message m;
 	uint64_t more = 0;
-	int status = ask_names(cli, cli->argv[1], &more, &m);
+	int status = ask_all(cli, "NAMES", &more, &m);
 	char *line;
 	size_t i;
 
@@ -182,7 +147,7 @@ show_names(struct cli *cli)
 	size_t i, n;
 	int status;
 
-	status = ask_names(cli, cli->argv[1], &more, &m);
+	status = ask_all(cli, "NAMES", &more, &m);
 	if (status != 0)
 		return status;
 	for (i = 0; i < m.lines_n; i++) {
@@ -349,12 +314,9 @@ show_ping(struct cli *cli)
 static void
 version_field_print(const struct pair *p)
 {
-	static const char embedded[] = "embedded";
-
 	if (p->key == NULL || pair_is(p, "version") || pair_is(p, "protocol"))
 		return;
-	if (pair_is(p, "redis") && p->value_len == strlen(embedded) &&
-	    memcmp(p->value, embedded, p->value_len) == 0)
+	if (pair_is(p, "redis") && pair_says(p, "embedded"))
 		printf("embedded Redis: locks exclude clients of this broker "
 		       "only\n");
 	else
@@ -419,7 +381,7 @@ show_replace(struct cli *cli)
 	if (status != CLI_EXIT_OK)
 		return status;
 	if (cli->json) {
-		json_answer(m.text);
+		json_answer(NULL, m.text);
 	} else {
 		(void)pair_find(m.text, "pid", &pid);
 		printf("replaced pid=%.*s\n", (int)pid.value_len, pid.value);

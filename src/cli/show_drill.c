@@ -57,7 +57,7 @@ show_drill(struct cli *cli)
 		return status;
 	let_go = pair_find_ms(m.text, "took", &took_ms);
 	if (cli->json)
-		json_answer(m.text);
+		json_answer(NULL, m.text);
 	else
 		print_answer(cli->argv[1], m.text, max_ms, let_go);
 	message_fini(&m);

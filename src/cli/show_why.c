@@ -82,8 +82,7 @@ print_chain(const struct message *m)
 	}
 	for (k = 0; k < sizeof(ends) / sizeof(ends[0]) && i > 0; k++)
 		if (pair_find(m->lines[i - 1], "end", &p) &&
-		    strlen(ends[k].end) == p.value_len &&
-		    memcmp(ends[k].end, p.value, p.value_len) == 0)
+		    pair_says(&p, ends[k].end))
 			printf("%s", ends[k].text);
 	putchar('\n');
 }
@@ -92,16 +91,12 @@ int
 show_why(struct cli *cli)
 {
 	static const struct table links = { "name", NULL, 0, 0 };
-	struct client c;
 	struct message m;
 	char line[330];
 	int status;
 
 	snprintf(line, sizeof(line), "WHY %s", cli->argv[1]);
-	status = question_open(cli, &c);
-	if (status == CLI_EXIT_OK)
-		status = question_on(&c, line, &m);
-	client_fini(&c);
+	status = ask(cli, line, &m);
 	if (status != CLI_EXIT_OK)
 		return status;
 	if (cli->json)

@@ -50,17 +50,6 @@ answer_print(const char *name, const char *text)
 	}
 }
 
-static void
-answer_json(const char *name, const char *text)
-{
-	struct json j;
-
-	json_begin(&j);
-	json_str(&j, "name", name, strlen(name));
-	json_pairs(&j, text);
-	json_end(&j);
-}
-
 static int
 kind_ask(struct client *c, const char *name, const char *kind, size_t n,
     struct message *m)
@@ -112,7 +101,7 @@ status_on(struct cli *cli, struct client *c, const char *name)
 		return status;
 	text = cli->local ? NULL : holder_details(name, m.text);
 	if (cli->json)
-		answer_json(name, text != NULL ? text : m.text);
+		json_answer(name, text != NULL ? text : m.text);
 	else
 		answer_print(name, text != NULL ? text : m.text);
 	if (!cli->json && cli->kind == NULL)
@@ -128,7 +117,7 @@ leavers_print(const struct cli *cli, struct client *c, const char *name)
 {
 	struct leavers l;
 	struct message m;
-	struct pair p, none;
+	struct pair p;
 	char *text;
 	size_t i;
 
@@ -139,12 +128,10 @@ leavers_print(const struct cli *cli, struct client *c, const char *name)
 			&m) != CLI_EXIT_OK)
 			continue;
 		text = leavers_mark(m.text);
-		none = (struct pair){ NULL, 0, "0", 1 };
-		(void)pair_find(text, "waiters", &none);
-		if (pair_find(text, "session", &p) || none.value_len != 1 ||
-		    none.value[0] != '0') {
+		if (pair_find(text, "session", &p) ||
+		    pair_number(text, "waiters") > 0) {
 			if (cli->json)
-				answer_json(name, text);
+				json_answer(name, text);
 			else
 				(void)putchar('\n'), answer_print(name, text);
 		}

@@ -36,25 +36,12 @@ by_rate(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
-static uint64_t
-number_of(const char *line, const char *key)
-{
-	struct pair p;
-	uint64_t n;
-
-	if (!pair_find(line, key, &p) ||
-	    !parse_number(p.value, p.value_len, UINT64_MAX, &n))
-		return 0;
-	return n;
-}
-
 static bool
 is_held(const char *line)
 {
 	struct pair p;
 
-	return pair_find(line, "state", &p) &&
-	       !(p.value_len == 4 && memcmp(p.value, "free", 4) == 0);
+	return pair_find(line, "state", &p) && !pair_says(&p, "free");
 }
 
 /*
@@ -118,7 +105,7 @@ line_make(const struct top_lines *t, const char *line,
 	size_t i;
 
 	out->rate_tenths = 0;
-	out->waiters = number_of(line, "waiters");
+	out->waiters = pair_number(line, "waiters");
 	if (elapsed_ms > 0 && changes(t, now, &n)) {
 		out->rate_tenths = n * 10000 / (uint64_t)elapsed_ms;
 		snprintf(rate, sizeof(rate), " rate=%" PRIu64 ".%" PRIu64,
@@ -172,7 +159,7 @@ top_lines_take(struct top_lines *t, char *const *lines, size_t n, size_t limit,
 	t->held = t->waiters = 0;
 	for (i = 0; i < n; i++) {
 		seen[i].name = name_of(lines[i]);
-		seen[i].handovers = number_of(lines[i], "handovers");
+		seen[i].handovers = pair_number(lines[i], "handovers");
 		line_make(t, lines[i], &seen[i], elapsed_ms, &t->v[i]);
 		t->v[i].place = i;
 		t->held += is_held(lines[i]);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,14 +61,12 @@ message_fini(struct message *m)
 uint64_t
 message_lines_due(const struct message *m)
 {
-	struct pair p;
 	uint64_t n;
 
-	if (m->event || message_status(m) != STATUS_OK ||
-	    !pair_find(m->text, "lines", &p) ||
-	    !parse_number(p.value, p.value_len, LINES_MAX, &n))
+	if (m->event || message_status(m) != STATUS_OK)
 		return 0;
-	return n;
+	n = pair_number(m->text, "lines");
+	return n <= LINES_MAX ? n : 0;
 }
 
 bool
@@ -145,11 +144,44 @@ pair_is(const struct pair *p, const char *key)
 bool
 pair_find(const char *text, const char *key, struct pair *p)
 {
-	while (pair_next(&text, p)) {
-		if (pair_is(p, key))
-			return true;
+	struct pair one;
+
+	while (pair_next(&text, &one)) {
+		if (!pair_is(&one, key))
+			continue;
+		*p = one;
+		return true;
 	}
 	return false;
+}
+
+uint64_t
+pair_number(const char *text, const char *key)
+{
+	struct pair p;
+	uint64_t n;
+
+	return pair_find(text, key, &p) &&
+		       parse_number(p.value, p.value_len, UINT64_MAX, &n)
+		   ? n
+		   : 0;
+}
+
+const char *
+pair_text(const char *text, const char *key, char *out, size_t size)
+{
+	struct pair p = { NULL, 0, "", 0 };
+
+	(void)pair_find(text, key, &p);
+	snprintf(out, size, "%.*s", (int)p.value_len, p.value);
+	return out;
+}
+
+bool
+pair_says(const struct pair *p, const char *value)
+{
+	return strlen(value) == p->value_len &&
+	       memcmp(p->value, value, p->value_len) == 0;
 }
 
 bool

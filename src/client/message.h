@@ -53,8 +53,19 @@ bool message_error_is(const struct message *m, const char *code);
 
 /* Iterates over the words of a line; `*cursor` begins as the line. */
 bool pair_next(const char **cursor, struct pair *p);
+/* Leaves *p alone if there is no such field. */
 bool pair_find(const char *text, const char *key, struct pair *p);
 bool pair_is(const struct pair *p, const char *key);
+
+/* Returns the number of a field; 0 if there is none. */
+uint64_t pair_number(const char *text, const char *key);
+
+/* Writes the value of a field as text; "" if there is none. Returns `out`. */
+const char *pair_text(
+    const char *text, const char *key, char *out, size_t size);
+
+/* Is this the value? */
+bool pair_says(const struct pair *p, const char *value);
 
 /*
  * Finds a duration, which the broker has rounded down. Returns false if there
