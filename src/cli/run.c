@@ -52,7 +52,8 @@ run_messages(struct run *run)
 		got = client_next(&run->client, &m);
 		if (got != CLIENT_MESSAGE)
 			break;
-		run->state->message(run, &m);
+		if (run->state->message != NULL)
+			run->state->message(run, &m);
 		message_fini(&m);
 	}
 	open = open && run->client.fd >= 0;
@@ -67,12 +68,12 @@ run_signals(struct run *run)
 	struct signals_one one;
 
 	while (run->state != NULL && signals_next(&run->signals, &one)) {
-		if (one.number != SIGCHLD) {
+		if (one.number == SIGCHLD) {
+			child_reap(&run->child);
+			run->state->reaped(run);
+		} else if (run->state->signal != NULL) {
 			run->state->signal(run, &one);
-			continue;
 		}
-		child_reap(&run->child);
-		run->state->reaped(run);
 	}
 }
 

@@ -54,7 +54,8 @@ struct run {
 
 /*
  * A row of the state machine: its functions handle the events of a state.
- * `message` does not own its message.
+ * `message` and `signal` are NULL in a state that ignores these; `message` does
+ * not own its message.
  */
 struct run_state {
 	const char *name;

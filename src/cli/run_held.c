@@ -302,7 +302,7 @@ ending_time(struct run *run, int64_t now)
 
 const struct run_state run_ending = {
 	"ending",
-	run_message_ignore,
+	NULL,
 	run_signal_pass,
 	run_closed_forget,
 	ending_reaped,
@@ -317,28 +317,14 @@ unguarded_reaped(struct run *run)
 		run_give(run, run->child.status);
 }
 
-static void
-unguarded_time(struct run *run, int64_t now)
-{
-	(void)run;
-	(void)now;
-}
-
-static int64_t
-unguarded_deadline(const struct run *run)
-{
-	(void)run;
-	return NEVER_MS;
-}
-
 const struct run_state run_unguarded = {
 	"unguarded",
-	run_message_ignore,
+	NULL,
 	run_signal_pass,
 	run_closed_forget,
 	unguarded_reaped,
-	unguarded_time,
-	unguarded_deadline,
+	run_finish_time,
+	run_at_deadline,
 };
 
 /* GIVING. */
@@ -361,7 +347,7 @@ giving_message(struct run *run, const struct message *m)
 const struct run_state run_giving = {
 	"giving",
 	giving_message,
-	run_signal_ignore,
+	NULL,
 	run_closed_finish,
 	run_no_child,
 	run_finish_time,

@@ -70,12 +70,9 @@ void run_lock_ends(struct run *run, int number);
 /* For rows that need no function of their own. */
 int64_t run_at_deadline(const struct run *run);
 void run_no_child(struct run *run);
-void run_closed_again(struct run *run, const char *why);
 void run_closed_forget(struct run *run, const char *why);
 void run_closed_finish(struct run *run, const char *why);
-void run_signal_ignore(struct run *run, const struct signals_one *one);
 void run_signal_pass(struct run *run, const struct signals_one *one);
-void run_message_ignore(struct run *run, const struct message *m);
 void run_finish_time(struct run *run, int64_t now);
 
 #endif

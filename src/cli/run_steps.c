@@ -31,7 +31,6 @@ run_finish(struct run *run, int status)
 	run->state = NULL;
 }
 
-/* The command has not started: tries another broker, or the same once more. */
 void
 run_again(struct run *run, const char *why)
 {
@@ -63,10 +62,6 @@ run_give(struct run *run, int status)
 	run->deadline_ms = now_ms() + (run->lost ? GIVE_LOST_MS : PATIENCE_MS);
 }
 
-/*
- * Ends all processes that the command has started, before another client can
- * get the lock.
- */
 void
 run_end(struct run *run, int number)
 {
@@ -156,10 +151,12 @@ run_lost(struct run *run, const char *why)
 		run_give(run, CLI_EXIT_LOST);
 		return;
 	}
-	if (on_lost == ON_LOST_IGNORE)
+	if (on_lost == ON_LOST_IGNORE) {
 		run->state = &run_unguarded;
-	else
+		run->deadline_ms = NEVER_MS;
+	} else {
 		run_end(run, act[on_lost].number);
+	}
 	say("%s: lock lost (%s): %s%s%s", run->names, why, words,
 	    words[0] != '\0' ? "; " : "", act[on_lost].what);
 	run_tell_left(run);
@@ -173,7 +170,6 @@ run_ask(struct run *run)
 	client_send(&run->client, "@" TAG_PING " PING");
 }
 
-/* Returns false if the reply contains no time that is left. */
 bool
 run_told(struct run *run, const struct message *m)
 {
@@ -201,12 +197,6 @@ run_no_child(struct run *run)
 }
 
 void
-run_closed_again(struct run *run, const char *why)
-{
-	run_again(run, why);
-}
-
-void
 run_closed_forget(struct run *run, const char *why)
 {
 	(void)why;
@@ -218,13 +208,6 @@ run_closed_finish(struct run *run, const char *why)
 {
 	(void)why;
 	run_finish(run, run->status);
-}
-
-void
-run_signal_ignore(struct run *run, const struct signals_one *one)
-{
-	(void)run;
-	(void)one;
 }
 
 void
@@ -240,13 +223,6 @@ run_signal_pass(struct run *run, const struct signals_one *one)
 		say("%s: cannot pass signal %d to the command: it belongs to "
 		    "another user; put sudo before lockbroker, not after it",
 		    run->names, one->number);
-}
-
-void
-run_message_ignore(struct run *run, const struct message *m)
-{
-	(void)run;
-	(void)m;
 }
 
 void
