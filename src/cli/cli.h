@@ -57,6 +57,8 @@ int show_replace(struct cli *cli);
 int genpass_main(struct cli *cli);
 int acl_main(struct cli *cli);
 int send_main(struct cli *cli);
+int complete_main(struct cli *cli);
+int help_main(struct cli *cli);
 int watch_main(struct cli *cli);
 
 #endif

@@ -18,13 +18,11 @@
 
 #include "base/kind.h"
 #include "base/now.h"
-#include "cli/complete.h"
 #include "cli/exit.h"
 #include "cli/login.h"
 #include "cli/others.h"
 #include "cli/run_options.h"
 #include "cli/subcommands.h"
-#include "cli/verb_words.h"
 
 /* A person waits at the prompt. */
 #define NAMES_MS 1000
@@ -144,14 +142,18 @@ offer_commands(const char *typed)
 static void
 offer_verbs(const char *typed)
 {
+	static const char *const verbs[] = {
+#define VERB(id, word, ...) word,
+#include "base/verbs.def"
+#undef VERB
+	};
 	const bool small = islower((unsigned char)typed[0]) != 0;
 	const char *verb;
 	char word[32];
-	unsigned v;
-	size_t i;
+	size_t v, i;
 
-	for (v = 0; verb_word(v) != NULL; v++) {
-		verb = verb_word(v);
+	for (v = 0; v < sizeof(verbs) / sizeof(verbs[0]); v++) {
+		verb = verbs[v];
 		for (i = 0; verb[i] != '\0' && i < sizeof(word) - 1; i++)
 			word[i] = small ? (char)tolower((unsigned char)verb[i])
 					: verb[i];

@@ -8,7 +8,6 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/columns.c \
 	src/cli/columns.h \
 	src/cli/complete.c \
-	src/cli/complete.h \
 	src/cli/drain.c \
 	src/cli/exit.c \
 	src/cli/exit.h \
@@ -62,8 +61,6 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/users.c \
 	src/cli/validity.c \
 	src/cli/validity.h \
-	src/cli/verb_words.c \
-	src/cli/verb_words.h \
 	src/client/addresses.h \
 	src/client/client.h \
 	src/client/message.h \
@@ -71,5 +68,4 @@ src_cli_libcli_a_SOURCES = \
 
 bin_PROGRAMS += lockbroker
 lockbroker_SOURCES = src/cli/main.c
-lockbroker_LDADD = $(LIB_CLI) $(LIB_WIRE) $(LIB_AUTH) \
-	$(LIB_BASE) $(AUTH_LIBS)
+lockbroker_LDADD = $(LIB_CLI) $(LIB_AUTH) $(LIB_BASE) $(AUTH_LIBS)

@@ -7,7 +7,6 @@
 
 #include "base/kind.h"
 #include "base/slips.h"
-#include "cli/complete.h"
 #include "cli/exit.h"
 #include "cli/run_options.h"
 #include "cli/say.h"

@@ -80,6 +80,5 @@ void subcommand_options(
 
 void help_all(FILE *out);
 void help_one(const struct command *command);
-int help_main(struct cli *cli);
 
 #endif
