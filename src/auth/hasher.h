@@ -21,12 +21,14 @@
 #ifndef LOCKBROKER_AUTH_HASHER_H
 #define LOCKBROKER_AUTH_HASHER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/span.h"
 
 struct event_base;
 struct hasher;
+struct users;
 
 /* Maximum number of comparisons under way; more are refused. */
 #define HASHER_JOBS_MAX 64
@@ -60,6 +62,19 @@ enum hasher_answer {
  * the hash; the copies are wiped after the comparison. */
 enum hasher_answer hasher_check(struct hasher *h, uint64_t id, struct span from,
     struct span password, const char *hash, int64_t now_ms)
+    __attribute__((warn_unused_result));
+
+/*
+ * Compares a password of a user so that neither the time nor a full queue shows
+ * which user names exist: at once if the secret is a cheap one (HASHER_RIGHT),
+ * otherwise as hasher_check() does.  The password is right if the comparison
+ * says so and *known is true: for an unknown user, a user without a password,
+ * and a wrong secret of the cheap kind, the comparison uses a hash as slow as
+ * any.
+ */
+enum hasher_answer hasher_compare(struct hasher *h, uint64_t id,
+    struct span from, const struct users *users, struct span name,
+    struct span password, int64_t now_ms, bool *known)
     __attribute__((warn_unused_result));
 
 #endif

@@ -2,8 +2,6 @@
 noinst_LIBRARIES += src/auth/libauth.a
 src_auth_libauth_a_SOURCES = \
 	src/auth/auth.h \
-	src/auth/compare.c \
-	src/auth/compare.h \
 	src/auth/hasher.c \
 	src/auth/hasher.h \
 	src/auth/pattern.c \

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/compare.h"
+#include "auth/hasher.h"
 #include "auth/users.h"
 #include "base/list.h"
 #include "base/now.h"
@@ -151,7 +151,7 @@ logins_try(struct logins *logins, struct login_from from, const char *peer,
 	l->hash = xstrdup(user != NULL ? user_hash(user) : "");
 	l->start_ms = now_ms();
 	LIST_INSERT_HEAD(&logins->list, l, link);
-	switch (compare_password(logins->hasher, l->id, address_of(peer), users,
+	switch (hasher_compare(logins->hasher, l->id, address_of(peer), users,
 	    name, password, l->start_ms, &l->known)) {
 	case HASHER_RIGHT:
 		settle(l, l->known);
