@@ -100,6 +100,29 @@ config_node_path(const struct config_node *node, char buf[CONFIG_PATH_SIZE])
 	return buf;
 }
 
+struct config_node *
+config_node_new(struct config_node **root, struct config_node *parent,
+    struct config_faults *faults)
+{
+	struct config_node *node = xcalloc(1, sizeof(*node));
+
+	node->faults = faults;
+	node->parent = parent;
+	if (*root == NULL) {
+		*root = node;
+		return node;
+	}
+	node->chain = (*root)->chain;
+	(*root)->chain = node;
+	if (parent->first == NULL)
+		parent->first = node;
+	else
+		parent->last->next = node;
+	parent->last = node;
+	parent->count++;
+	return node;
+}
+
 void
 config_node_free(struct config_node *root)
 {
@@ -155,30 +178,6 @@ not_plain(const yaml_event_t *event)
 	return NULL;
 }
 
-/* Makes the root, or a node under top. */
-static struct config_node *
-append(struct builder *b)
-{
-	struct config_node *node = xcalloc(1, sizeof(*node));
-	struct config_node *top = b->top;
-
-	node->faults = b->faults;
-	node->parent = top;
-	if (b->root == NULL) {
-		b->root = node;
-		return node;
-	}
-	node->chain = b->root->chain;
-	b->root->chain = node;
-	if (top->first == NULL)
-		top->first = node;
-	else
-		top->last->next = node;
-	top->last = node;
-	top->count++;
-	return node;
-}
-
 static void
 take_key(struct builder *b, const yaml_event_t *event)
 {
@@ -190,7 +189,7 @@ take_key(struct builder *b, const yaml_event_t *event)
 		    "setting");
 		return;
 	}
-	b->due = append(b);
+	b->due = config_node_new(&b->root, b->top, b->faults);
 	b->due->key = xstrdup((const char *)event->data.scalar.value);
 	b->due->key_at = mark_of(event->start_mark);
 	if (strlen(b->due->key) != event->data.scalar.length)
@@ -248,7 +247,9 @@ set_text(struct config_node *node, const yaml_event_t *event)
 static void
 take_value(struct builder *b, const yaml_event_t *event)
 {
-	struct config_node *node = b->due != NULL ? b->due : append(b);
+	struct config_node *node =
+	    b->due != NULL ? b->due
+			   : config_node_new(&b->root, b->top, b->faults);
 	const char *fault = not_plain(event);
 
 	b->due = NULL;

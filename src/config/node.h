@@ -59,6 +59,10 @@ bool config_node_parse(struct config_node **root, const char *text,
     size_t length, struct config_faults *faults)
     __attribute__((warn_unused_result));
 
+/* Makes the root if *root is NULL, otherwise the last child of `parent`. */
+struct config_node *config_node_new(struct config_node **root,
+    struct config_node *parent, struct config_faults *faults);
+
 void config_node_free(struct config_node *root);
 
 /* Returns the value of a key in a mapping; NULL if there is none, or null. */

@@ -28,23 +28,11 @@ static struct config_node *
 make(struct work *w, struct config_node *parent, struct span key,
     enum config_node_kind kind)
 {
-	struct config_node *node = xcalloc(1, sizeof(*node));
+	struct config_node *node = config_node_new(&w->root, parent, w->faults);
 
 	node->kind = kind;
-	node->faults = w->faults;
 	node->at = node->key_at = w->at;
 	node->key = key.p != NULL ? xstrndup(key.p, key.n) : NULL;
-	if (parent == NULL)
-		return node;
-	node->parent = parent;
-	node->chain = w->root->chain;
-	w->root->chain = node;
-	if (parent->first == NULL)
-		parent->first = node;
-	else
-		parent->last->next = node;
-	parent->last = node;
-	parent->count++;
 	return node;
 }
 
@@ -64,8 +52,7 @@ find(const struct config_node *parent, struct span key)
 {
 	struct config_node *n = parent->first;
 
-	while (n != NULL &&
-	       (strlen(n->key) != key.n || memcmp(n->key, key.p, key.n) != 0))
+	while (n != NULL && !span_is(key, n->key))
 		n = n->next;
 	return n;
 }
@@ -119,12 +106,6 @@ make_list(struct work *w, struct config_node *parent, struct span key,
 	}
 }
 
-static bool
-is(struct span word, const char *text)
-{
-	return word.n == strlen(text) && memcmp(word.p, text, word.n) == 0;
-}
-
 /*
  * An address is one more listener; a key that belongs to an address applies to
  * the listener before it.
@@ -141,11 +122,11 @@ listen_at(
 		w->listen = make(w, w->root, section, CONFIG_NODE_LIST);
 	}
 	item = w->listen->last;
-	if (item == NULL || is(key, "tcp") || is(key, "tls") ||
-	    is(key, "unix") || is(key, "http"))
+	if (item == NULL || span_is(key, "tcp") || span_is(key, "tls") ||
+	    span_is(key, "unix") || span_is(key, "http"))
 		item = make(w, w->listen, none, CONFIG_NODE_MAPPING);
-	make_text(
-	    w, item, key, value, !is(value, "true") && !is(value, "false"));
+	make_text(w, item, key, value,
+	    !span_is(value, "true") && !span_is(value, "false"));
 }
 
 static void
@@ -184,7 +165,7 @@ take(struct work *w, const char *option)
 	value = (struct span){ equals + 1, strlen(equals + 1) };
 	if (dot == NULL) {
 		key = (struct span){ option, n };
-		if (is(key, "listen")) {
+		if (span_is(key, "listen")) {
 			config_faults_at(w->faults, w->at, option,
 			    "is a list, expected listen.tcp=HOST:PORT,"
 			    " listen.tls, listen.unix or listen.http");
@@ -196,7 +177,7 @@ take(struct work *w, const char *option)
 	}
 	section = (struct span){ option, (size_t)(dot - option) };
 	key = (struct span){ dot + 1, (size_t)(equals - dot - 1) };
-	if (is(section, "listen"))
+	if (span_is(section, "listen"))
 		listen_at(w, section, key, value);
 	else
 		set(w, section, key, value);
@@ -213,7 +194,7 @@ config_options_apply(struct config_node **root,
 	if (options == NULL || options->n == 0)
 		return;
 	if (w.root == NULL)
-		*root = w.root = make(&w, NULL, none, CONFIG_NODE_MAPPING);
+		*root = make(&w, NULL, none, CONFIG_NODE_MAPPING);
 	if (config_node_is_empty(w.root))
 		w.root->kind = CONFIG_NODE_MAPPING; /* only comments */
 	if (w.root->kind != CONFIG_NODE_MAPPING)
