@@ -116,15 +116,13 @@ has_control(const char *line, size_t n)
 static bool
 is_http(struct span word)
 {
-	size_t i, n;
+	size_t i;
 
-	if (word.n >= 5 && memcmp(word.p, "Host:", 5) == 0)
+	if (span_begins(word, "Host:"))
 		return true;
-	for (i = 0; i < sizeof(http_methods) / sizeof(http_methods[0]); i++) {
-		n = strlen(http_methods[i]);
-		if (word.n == n && memcmp(word.p, http_methods[i], n) == 0)
+	for (i = 0; i < sizeof(http_methods) / sizeof(http_methods[0]); i++)
+		if (span_is(word, http_methods[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -203,8 +201,7 @@ is_given_name(const struct request *r, struct span name)
 	unsigned i;
 
 	for (i = 0; i < r->nwords; i++)
-		if (r->words[i].n == name.n &&
-		    memcmp(r->words[i].p, name.p, name.n) == 0)
+		if (span_same(r->words[i], name))
 			return true;
 	return false;
 }

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "wire/protocol.h"
 #include "wire/resp_value.h"
@@ -43,18 +44,12 @@ static bool
 to_number(const char *p, size_t n, int64_t *out)
 {
 	bool negative = n > 0 && p[0] == '-';
-	size_t i = negative ? 1 : 0;
-	int64_t v = 0;
+	uint64_t v;
 
-	if (n == i || n - i > 9 || (n - i > 1 && p[i] == '0') ||
-	    (negative && p[i] == '0'))
+	if (!parse_number(p + negative, n - negative, 999999999, &v) ||
+	    (negative && v == 0))
 		return false;
-	for (; i < n; i++) {
-		if (p[i] < '0' || p[i] > '9')
-			return false;
-		v = v * 10 + (p[i] - '0');
-	}
-	*out = negative ? -v : v;
+	*out = negative ? -(int64_t)v : (int64_t)v;
 	return true;
 }
 
