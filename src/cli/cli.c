@@ -82,6 +82,19 @@ count_set(struct cli *cli, const char *text)
 	return say_usage("'%s' is not a count", text);
 }
 
+/* The flag that an option without a value sets. */
+static bool *
+flag_of(struct cli *cli, int opt)
+{
+	if (opt == OPT_LOCAL)
+		return &cli->local;
+	if (opt == OPT_READY)
+		return &cli->ready;
+	if (opt == 'b')
+		return &cli->batch;
+	return opt == OPT_WAIT ? &cli->wait : &cli->abort;
+}
+
 /* Takes one option. Sets `*done` if the user asked for nothing else. */
 static int
 option_take(struct cli *cli, int opt, const struct command *command, bool *done)
@@ -90,13 +103,9 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 	case 'S':
 		return servers_option(cli, optarg);
 	case OPT_CA:
-		cli->files.ca = optarg;
-		return 0;
 	case OPT_CERT:
-		cli->files.cert = optarg;
-		return 0;
 	case OPT_KEY:
-		cli->files.key = optarg;
+		*tls_file_of(&cli->files, opt) = optarg;
 		return 0;
 	case OPT_JSON:
 		cli->json = true;
@@ -114,19 +123,11 @@ option_take(struct cli *cli, int opt, const struct command *command, bool *done)
 		cli->config = optarg;
 		return 0;
 	case OPT_LOCAL:
-		cli->local = true;
-		return 0;
 	case OPT_READY:
-		cli->ready = true;
-		return 0;
 	case OPT_WAIT:
-		cli->wait = true;
-		return 0;
 	case OPT_ABORT:
-		cli->abort = true;
-		return 0;
 	case 'b':
-		cli->batch = true;
+		*flag_of(cli, opt) = true;
 		return 0;
 	case 'n':
 		return count_set(cli, optarg);

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -16,6 +17,7 @@
 #define COLUMNS_MAX 18
 #define CELL_MAX 520
 #define BARE_MIN 4
+#define VALUE_SIZE 300 /* of a label, a peer, or the name of a broker */
 
 /* Returns the bare word of a line: a name, or the kind of the line. */
 static struct pair
@@ -197,4 +199,38 @@ columns_print(const struct table *t, char *const *lines, size_t n, bool json)
 	row_print(t, NULL, width);
 	for (i = 0; i < n; i++)
 		row_print(t, lines[i], width);
+}
+
+char *
+name_line(const char *line)
+{
+	char one[VALUE_SIZE], two[VALUE_SIZE];
+	int n = (int)strcspn(line, " "), rc;
+	const char *rest = line + n;
+	struct pair p;
+	char *out;
+
+	if (pair_text(line, "kept", one, VALUE_SIZE)[0] == '\0' &&
+	    pair_text(line, "limit", one, VALUE_SIZE)[0] != '\0')
+		rc = asprintf(&out,
+		    "%.*s state=%s" COLUMNS_SPACE "of" COLUMNS_SPACE "%s%s", n,
+		    line, pair_text(line, "permits", two, VALUE_SIZE), one,
+		    rest);
+	else if (one[0] != '\0' &&
+		 pair_text(line, "was", two, VALUE_SIZE)[0] != '\0')
+		rc = asprintf(&out,
+		    "%.*s state=kept age=%s holder=(was" COLUMNS_SPACE "%s)%s",
+		    n, line, one, two, rest);
+	else if (one[0] != '\0')
+		rc = asprintf(
+		    &out, "%.*s state=kept age=%s%s", n, line, one, rest);
+	else if (!pair_find(line, "holder", &p) &&
+		 pair_text(line, "broker", one, VALUE_SIZE)[0] != '\0')
+		rc = asprintf(&out, "%.*s holder=at" COLUMNS_SPACE "%s%s", n,
+		    line, one, rest);
+	else
+		rc = asprintf(&out, "%s", line);
+	if (rc < 0)
+		abort();
+	return out;
 }

@@ -36,4 +36,11 @@ struct table {
 void columns_print(
     const struct table *t, char *const *lines, size_t n, bool json);
 
+/*
+ * Returns a line of NAMES for people: it marks reserved names, says how many
+ * permits are out, and where to find a holder, in fields before its other
+ * fields: if a key occurs twice, the first counts. The caller frees it.
+ */
+char *name_line(const char *line);
+
 #endif

@@ -75,12 +75,8 @@ options_take(struct typed *t, const char *begin, int argc, char **argv)
 				t->wants = o;
 		if (opt == 'S')
 			t->server = optarg;
-		else if (opt == OPT_CA)
-			t->files.ca = optarg;
-		else if (opt == OPT_CERT)
-			t->files.cert = optarg;
-		else if (opt == OPT_KEY)
-			t->files.key = optarg;
+		else if (tls_file_of(&t->files, opt) != NULL)
+			*tls_file_of(&t->files, opt) = optarg;
 	}
 	t->closed = optind > before && optind > 1 &&
 		    strcmp(argv[optind - 1], "--") == 0;
@@ -196,7 +192,6 @@ offer_names(struct cli *cli, const struct typed *t, const char *typed)
 	struct client_probe probe = { "NAMES limit=" NAMES_LIMIT, 0, 0 };
 	struct message m;
 	struct client c;
-	struct buf errors;
 	const char *why;
 
 	if (t->server != NULL) {
@@ -206,20 +201,18 @@ offer_names(struct cli *cli, const struct typed *t, const char *typed)
 	}
 	address_list_trust(&cli->addresses, &t->files);
 	client_init(&c, login_line());
-	buf_init(&errors);
 	probe.deadline_ms = now_ms() + NAMES_MS;
-	if (client_open(&c, &cli->addresses, &probe, &m, &errors) ==
+	if (client_open(&c, &cli->addresses, &probe, &m, NULL) ==
 	    CLIENT_MESSAGE) {
 		offer_lines(&m, typed);
 		offer_leavers(&c, &m, typed);
 		message_fini(&m);
 	}
-	buf_fini(&errors);
 	client_fini(&c);
 }
 
 static void
-offer_value(struct cli *cli, const struct typed *t, const char *typed)
+offer_value(struct cli *cli, struct typed *t, const char *typed)
 {
 	static const char *const losses[] = { ON_LOST_WORDS };
 	size_t i;
@@ -232,8 +225,8 @@ offer_value(struct cli *cli, const struct typed *t, const char *typed)
 			offer(losses[i], typed);
 	else if (strcmp(t->wants->name, "also") == 0)
 		offer_names(cli, t, typed);
-	else if (t->wants->val == 'S' || t->wants->val == OPT_CA ||
-		 t->wants->val == OPT_CERT || t->wants->val == OPT_KEY)
+	else if (t->wants->val == 'S' ||
+		 tls_file_of(&t->files, t->wants->val) != NULL)
 		printf("@file\n");
 }
 

@@ -83,13 +83,11 @@ static void
 tell(const struct cli *cli, struct client *c, uint64_t holds)
 {
 	struct message m;
-	struct json j;
+	char line[32];
 
 	if (cli->json) {
-		json_begin(&j);
-		json_key(&j, "holds", 5, "");
-		buf_add_u64(&j.text, holds);
-		json_end(&j);
+		snprintf(line, sizeof(line), "holds=%" PRIu64, holds);
+		json_answer(NULL, line);
 	} else {
 		printf("waits for %" PRIu64 " held", holds);
 		if (holds > 0 &&

@@ -73,18 +73,15 @@ far_answer(const struct address_list *list, const char *name, const char *near)
 	char question[300], *joined = NULL;
 	struct message m;
 	struct client c;
-	struct buf errors;
 
 	snprintf(question, sizeof(question), "STATUS %s", name);
 	probe.line = question;
 	client_init(&c, login_line());
-	buf_init(&errors);
-	if (client_open(&c, list, &probe, &m, &errors) == CLIENT_MESSAGE) {
+	if (client_open(&c, list, &probe, &m, NULL) == CLIENT_MESSAGE) {
 		if (message_status(&m) == STATUS_OK)
 			joined = answers_join(near, m.text);
 		message_fini(&m);
 	}
-	buf_fini(&errors);
 	client_fini(&c);
 	return joined;
 }

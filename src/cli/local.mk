@@ -18,8 +18,6 @@ src_cli_libcli_a_SOURCES = \
 	src/cli/json_reply.h \
 	src/cli/login.c \
 	src/cli/login.h \
-	src/cli/name_line.c \
-	src/cli/name_line.h \
 	src/cli/options.c \
 	src/cli/options.h \
 	src/cli/others.c \

@@ -11,7 +11,6 @@
 #include "cli/columns.h"
 #include "cli/exit.h"
 #include "cli/json_reply.h"
-#include "cli/name_line.h"
 #include "cli/others.h"
 #include "cli/question.h"
 #include "cli/say.h"

@@ -174,6 +174,16 @@ subcommand_unknown(const char *name)
 	return say_usage("'%s' is not a command", name);
 }
 
+const char **
+tls_file_of(struct tls_files *files, int opt)
+{
+	if (opt == OPT_CA)
+		return &files->ca;
+	if (opt == OPT_CERT)
+		return &files->cert;
+	return opt == OPT_KEY ? &files->key : NULL;
+}
+
 static const struct own_option *
 own_find(int val)
 {

@@ -62,6 +62,9 @@ enum {
 	OPT_ABORT
 };
 
+/* Where the file of such an option goes; NULL for all other options. */
+const char **tls_file_of(struct tls_files *files, int opt);
+
 /* Ends with a row without a name. */
 extern const struct command commands[];
 

@@ -21,7 +21,6 @@
 #include "base/xmalloc.h"
 #include "cli/columns.h"
 #include "cli/exit.h"
-#include "cli/name_line.h"
 #include "cli/others.h"
 #include "cli/question.h"
 #include "cli/say.h"

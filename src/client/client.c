@@ -345,8 +345,9 @@ client_open(struct client *c, const struct address_list *list,
 		if (got == CLIENT_REFUSED ||
 		    (got == CLIENT_NOTHING && all == CLIENT_GARBAGE))
 			all = got;
-		buf_addf(
-		    errors, "%s%s: %s", i > 0 ? "; " : "", a->text, c->why);
+		if (errors != NULL)
+			buf_addf(errors, "%s%s: %s", i > 0 ? "; " : "", a->text,
+			    c->why);
 	}
 	return all;
 }

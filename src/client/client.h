@@ -76,7 +76,7 @@ struct client_probe {
 
 /*
  * Tries the addresses in order until a broker answers, and puts the reply into
- * `*reply`. If none does, `errors` says why each failed. Returns CLIENT_GARBAGE
+ * `*reply`. If none does, `errors` says why each failed, unless it is NULL. Returns CLIENT_GARBAGE
  * if all of them speak another protocol, CLIENT_REFUSED if a broker does not
  * accept our user.
  */
