@@ -47,8 +47,6 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/subscriber.c \
 	src/redis/subscriber.h \
 	src/redis/topo_cluster.c \
-	src/redis/topo_quorum.c \
 	src/redis/topo_sentinel.c \
-	src/redis/topo_standalone.c \
-	src/redis/topology.c \
+	src/redis/topo_servers.c \
 	src/redis/topology.h

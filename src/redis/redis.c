@@ -20,6 +20,9 @@
 #include "redis/redis.h"
 #include "redis/topology.h"
 
+/* The log repeats what stays down, for readers who came later. */
+#define REMIND_MS (INT64_C(5) * 60 * 1000)
+
 struct redis {
 	struct io *io;
 	struct topology_env env;
@@ -34,16 +37,15 @@ struct redis {
 };
 
 static const struct mode {
-	const char *name;
 	const struct topology_ops *ops;
 	unsigned shards; /* 0: one for each node */
 	bool tagged;
 } modes[] = {
-	[CONFIG_MODE_EMBEDDED] = { "embedded", &topo_standalone, 1, false },
-	[CONFIG_MODE_STANDALONE] = { "standalone", &topo_standalone, 1, false },
-	[CONFIG_MODE_SENTINEL] = { "sentinel", &topo_sentinel, 1, false },
-	[CONFIG_MODE_CLUSTER] = { "cluster", &topo_cluster, 256, true },
-	[CONFIG_MODE_QUORUM] = { "quorum", &topo_quorum, 0, false },
+	[CONFIG_MODE_EMBEDDED] = { &topo_servers, 1, false },
+	[CONFIG_MODE_STANDALONE] = { &topo_servers, 1, false },
+	[CONFIG_MODE_SENTINEL] = { &topo_sentinel, 1, false },
+	[CONFIG_MODE_CLUSTER] = { &topo_cluster, 256, true },
+	[CONFIG_MODE_QUORUM] = { &topo_servers, 0, false },
 };
 
 unsigned
@@ -52,6 +54,25 @@ redis_shards(const struct config *config)
 	unsigned shards = modes[config->redis.mode].shards;
 
 	return shards > 0 ? shards : (unsigned)config->redis.nodes.n;
+}
+
+struct pool_config
+topology_pool(const struct topology_env *env, const struct address *address,
+    int64_t retry_ms_max)
+{
+	return (struct pool_config){
+		.io = env->io,
+		.gather = env->gather,
+		.redis = &env->config->redis,
+		.address = address,
+		.client_name = env->client_name,
+		.lease_ms = env->config->locks.lease_ms,
+		.retry_ms_max = retry_ms_max,
+		.remind_ms = REMIND_MS,
+		.stats = env->stats,
+		.owner = env->handler,
+		.owner_arg = env->arg,
+	};
 }
 
 static struct gather *

@@ -58,9 +58,8 @@ struct topology_ops {
 struct pool_config topology_pool(const struct topology_env *env,
     const struct address *address, int64_t retry_ms_max);
 
-extern const struct topology_ops topo_standalone; /* and embedded */
+extern const struct topology_ops topo_servers; /* all but these two */
 extern const struct topology_ops topo_sentinel;
-extern const struct topology_ops topo_quorum;
 extern const struct topology_ops topo_cluster;
 
 #endif
