@@ -41,7 +41,6 @@
 #include "base/handed.h"
 #include "base/log.h"
 #include "base/now.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/data_dir.h"
@@ -69,7 +68,7 @@ struct embedded {
 	bool child;	    /* and not the child of an earlier process */
 	int pidfd;	    /* -1: it is a child */
 	struct event *died; /* while pid is not 0 */
-	struct event *restart;
+	struct timer *restart;
 	bool ready; /* it has read its file */
 	bool ever_ready;
 	int64_t started_ms;
@@ -324,27 +323,22 @@ adopt(struct embedded *e)
 static void
 restart_later(struct embedded *e)
 {
-	struct timeval tv;
-
 	if (now_ms() - e->started_ms >= STEADY_MS)
 		e->pause_ms = 0;
 	e->pause_ms = e->pause_ms > 0 ? e->pause_ms * 2 : RESTART_MS_MIN;
 	if (e->pause_ms > RESTART_MS_MAX)
 		e->pause_ms = RESTART_MS_MAX;
-	tv = ms_to_timeval(e->pause_ms);
-	(void)evtimer_add(e->restart, &tv);
+	timer_in(e->restart, e->pause_ms);
 }
 
 static void
-on_restart(evutil_socket_t fd, short what, void *arg)
+on_restart(void *arg)
 {
 	struct embedded *e = arg;
 	char why[256];
 	enum store_data data;
 	int error;
 
-	(void)fd;
-	(void)what;
 	if (!e->owner || e->pid > 0) {
 		e->handler->started(e->arg, STORE_DOUBTED);
 		return;
@@ -516,9 +510,7 @@ embedded_new(struct io *io, const struct config *config,
 	e->databases = config->redis.database + 1;
 	server_dir_init(&e->dir);
 	buf_init(&e->line);
-	e->restart = evtimer_new(io->base, on_restart, e);
-	if (e->restart == NULL)
-		abort();
+	e->restart = timer_new(io, on_restart, e);
 	if (!open_dirs(e, config, why, why_size)) {
 		embedded_free(e);
 		return NULL;
@@ -532,20 +524,12 @@ embedded_new(struct io *io, const struct config *config,
 	return e;
 }
 
-static void
-start_now(struct embedded *e)
-{
-	struct timeval now = { 0, 0 };
-
-	(void)evtimer_add(e->restart, &now);
-}
-
 void
 embedded_start(struct embedded *e)
 {
 	if (e->joined && adopt(e))
 		e->ever_ready = true;
-	start_now(e);
+	timer_in(e->restart, 0);
 }
 
 void
@@ -566,14 +550,14 @@ embedded_own(struct embedded *e)
 	data_dir_own(e->data);
 	(void)event_add(e->readable, NULL);
 	if (!adopt(e))
-		start_now(e);
+		timer_in(e->restart, 0);
 }
 
 bool
 embedded_leave(struct embedded *e)
 {
 	e->owner = false;
-	(void)event_del(e->restart);
+	timer_stop(e->restart);
 	data_dir_leave(e->data);
 	event_free(e->readable);
 	e->readable = NULL;
@@ -623,7 +607,7 @@ embedded_free(struct embedded *e)
 	if (e == NULL)
 		return;
 	last = server_dir_alone(&e->dir);
-	event_free(e->restart);
+	timer_free(e->restart);
 	if (e->owner && last)
 		end_server(e);
 	if (e->pid > 0)

@@ -10,8 +10,6 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
-#include <event2/event.h>
-#include <event2/util.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +17,6 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/small_file.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
 
@@ -48,7 +45,7 @@ static const unsigned follows[] = {
 	[LINK_UP] = BIT(DOWN),
 };
 
-static void on_timer(evutil_socket_t fd, short what, void *arg);
+static void on_timer(void *arg);
 
 void
 link_set_state(struct link *l, enum link_state state)
@@ -69,19 +66,9 @@ link_new(const struct link_config *config, const struct link_handler *handler,
 	l->password = xstrdup(config->password);
 	l->handler = handler;
 	l->arg = arg;
-	l->timer = evtimer_new(config->io->base, on_timer, l);
-	if (l->timer == NULL)
-		abort();
+	l->timer = timer_new(config->io, on_timer, l);
 	link_io_init(l);
 	return l;
-}
-
-static void
-timer_set(struct link *l, int64_t ms)
-{
-	struct timeval tv = ms_to_timeval(ms);
-
-	(void)evtimer_add(l->timer, &tv);
 }
 
 /* Sets the pause before the next attempt. */
@@ -97,10 +84,10 @@ retry_later(struct link *l)
 		ms *= 2;
 	if (ms > l->config.retry_ms_max)
 		ms = l->config.retry_ms_max;
-	evutil_secure_rng_get_bytes(&random, sizeof(random));
+	io_random(l->config.io, &random, sizeof(random));
 	ms = ms / 2 + (int64_t)(random % (uint64_t)(ms / 2 + 1));
 	l->attempts++;
-	timer_set(l, ms);
+	timer_in(l->timer, ms);
 }
 
 void
@@ -124,7 +111,7 @@ link_lost(struct link *l, const char *why, const char *advice)
 		l->attempts = 0;
 	l->refused = false;
 	if (goes_on)
-		timer_set(l, 0); /* the name has another address */
+		timer_in(l->timer, 0); /* the name has another address */
 	else
 		retry_later(l);
 	/* localhost is also ::1: if nobody listens there, that is no news. */
@@ -159,7 +146,7 @@ link_refuse(struct link *l, const char *why, const char *advice)
 void
 link_greeted(struct link *l)
 {
-	(void)evtimer_del(l->timer);
+	timer_stop(l->timer);
 	link_set_state(l, LINK_UP);
 	l->up_ms = now_ms();
 	l->addresses.n = 0; /* look the name up again after the next cut */
@@ -193,7 +180,7 @@ connect_to(struct link *l, const char *ip)
 
 	assert(l->c == NULL && l->lookup == NULL);
 	link_set_state(l, LINK_CONNECTING);
-	timer_set(l, l->config.connect_timeout_ms);
+	timer_in(l->timer, l->config.connect_timeout_ms);
 	if (l->config.io->relay)
 		c = connect_relayed(l, ip);
 	else
@@ -260,7 +247,7 @@ attempt(struct link *l)
 		return;
 	}
 	link_set_state(l, LINK_RESOLVING);
-	timer_set(l, l->config.connect_timeout_ms);
+	timer_in(l->timer, l->config.connect_timeout_ms);
 	l->lookup =
 	    resolver_start(l->config.io->resolver, a->host, on_resolved, l);
 	if (l->lookup == NULL)
@@ -268,13 +255,11 @@ attempt(struct link *l)
 }
 
 static void
-on_timer(evutil_socket_t fd, short what, void *arg)
+on_timer(void *arg)
 {
 	struct link *l = arg;
 	char text[80];
 
-	(void)fd;
-	(void)what;
 	if (l->state == LINK_DOWN) {
 		attempt(l);
 		return;
@@ -287,15 +272,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 void
 link_start(struct link *l)
 {
-	if (l->state == LINK_DOWN)
-		timer_set(l, 0);
-}
-
-void
-link_retry_now(struct link *l)
-{
 	l->attempts = 0;
-	link_start(l);
+	if (l->state == LINK_DOWN)
+		timer_in(l->timer, 0);
 }
 
 void
@@ -306,7 +285,7 @@ link_move(struct link *l, const char *why)
 	assert(l->state == LINK_DOWN);
 	l->addresses.n = 0;
 	l->next_address = 0;
-	link_retry_now(l);
+	link_start(l);
 }
 
 void
@@ -321,7 +300,7 @@ link_free(struct link *l)
 		link_set_state(l, LINK_DOWN);
 		link_detach(l);
 	}
-	event_free(l->timer);
+	timer_free(l->timer);
 	link_io_fini(l);
 	small_file_wipe(l->password);
 	free(l);

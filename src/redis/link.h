@@ -88,6 +88,8 @@ typedef void link_reply(void *arg, const redisReply *reply);
 
 struct link *link_new(const struct link_config *config,
     const struct link_handler *handler, void *arg);
+
+/* Connects; called again, it ends a pause between attempts. */
 void link_start(struct link *l);
 
 /* Not from its own callbacks.  Answers commands under way with NULL. */
@@ -111,9 +113,6 @@ void link_cut(struct link *l, const char *why, const char *advice);
 
 /* Does the same if the server is there, but refuses to do what it should. */
 void link_refuse(struct link *l, const char *why, const char *advice);
-
-/* Ends a pause between attempts. */
-void link_retry_now(struct link *l);
 
 /*
  * Leaves the old address and connects to the new one, after the address in its

@@ -30,7 +30,6 @@
 
 #include "base/now.h"
 #include "base/tcp.h"
-#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "redis/link_state.h"
 
@@ -408,10 +407,8 @@ link_detach(struct link *l)
 static void
 overdue_set(struct link *l, int64_t at_ms, int64_t in_ms)
 {
-	struct timeval tv = ms_to_timeval(in_ms > 0 ? in_ms : 0);
-
 	l->overdue_ms = at_ms;
-	(void)evtimer_add(l->overdue, &tv);
+	timer_in(l->overdue, in_ms > 0 ? in_ms : 0);
 }
 
 /*
@@ -419,15 +416,13 @@ overdue_set(struct link *l, int64_t at_ms, int64_t in_ms)
  * looks again when it fires: most commands have been answered long before.
  */
 static void
-on_overdue(evutil_socket_t fd, short what, void *arg)
+on_overdue(void *arg)
 {
 	int64_t first_ms = INT64_MAX, now = now_ms();
 	struct link *l = arg;
 	struct request *request;
 	int waiting = 0;
 
-	(void)fd;
-	(void)what;
 	l->overdue_ms = INT64_MAX;
 	/* About a thousand (pool_calls.c), and renewals; once a timeout. */
 	TAILQ_FOREACH (request, &l->requests, entry)
@@ -461,7 +456,6 @@ request_new(struct link *l, int64_t timeout_ms, link_reply *done, void *arg)
 		request = xmalloc(sizeof(*request));
 	if (timeout_ms <= 0 || timeout_ms > l->config.reply_timeout_ms)
 		timeout_ms = l->config.reply_timeout_ms;
-	request->link = l;
 	request->done = done;
 	request->arg = arg;
 	/* Replies of a greeting have one deadline together: the timer. */
@@ -583,9 +577,7 @@ link_io_init(struct link *l)
 	TAILQ_INIT(&l->spare);
 	buf_init(&l->command);
 	l->overdue_ms = INT64_MAX;
-	l->overdue = evtimer_new(l->config.io->base, on_overdue, l);
-	if (l->overdue == NULL)
-		abort();
+	l->overdue = timer_new(l->config.io, on_overdue, l);
 }
 
 void
@@ -594,7 +586,7 @@ link_io_fini(struct link *l)
 	struct request *request, *next;
 
 	assert(l->c == NULL && TAILQ_EMPTY(&l->requests));
-	event_free(l->overdue);
+	timer_free(l->overdue);
 	buf_fini(&l->command);
 	TAILQ_FOREACH_SAFE (request, &l->spare, entry, next)
 		free(request);

@@ -21,7 +21,6 @@
 /* A command under way.  Owned by its link, which uses it again afterwards. */
 struct request {
 	TAILQ_ENTRY(request) entry;
-	struct link *link;
 	link_reply *done;
 	void *arg;
 	int64_t deadline_ms; /* INT64_MAX: none of its own */
@@ -52,11 +51,11 @@ struct link {
 
 	struct request_list requests; /* in the order they were sent */
 	struct request_list spare;
-	struct event *overdue; /* the earliest deadline, or before it */
+	struct timer *overdue; /* the earliest deadline, or before it */
 	int64_t overdue_ms;    /* when that fires; INT64_MAX: it is not set */
 	unsigned patience;     /* how often it waited for a late reply */
 
-	struct event *timer; /* of an attempt, or of the pause before one */
+	struct timer *timer; /* of an attempt, or of the pause before one */
 	unsigned attempts;   /* since it was last up for a while */
 	int64_t up_ms;	     /* when it came up */
 	struct lookup *lookup;

@@ -363,7 +363,7 @@ pool_start(struct pool *p)
 	uint32_t i;
 
 	for (i = 0; i < p->nlanes; i++)
-		link_retry_now(p->lanes[i].link);
+		link_start(p->lanes[i].link);
 	subscriber_start(p->subscriber);
 	timer_in(p->probe, PROBE_MS);
 }

@@ -121,7 +121,7 @@ subscriber_new(const struct link_config *config, const char *node,
 void
 subscriber_start(struct subscriber *s)
 {
-	link_retry_now(s->link);
+	link_start(s->link);
 }
 
 void

@@ -450,15 +450,9 @@ link_new(const struct link_config *config, const struct link_handler *handler,
 void
 link_start(struct link *l)
 {
+	l->attempts = 0;
 	if (l->conn == NULL)
 		timer_in(l->timer, 0);
-}
-
-void
-link_retry_now(struct link *l)
-{
-	l->attempts = 0;
-	link_start(l);
 }
 
 void
@@ -466,7 +460,7 @@ link_move(struct link *l, const char *why)
 {
 	assert(l->depth == 0);
 	link_cut(l, why, NULL);
-	link_retry_now(l);
+	link_start(l);
 }
 
 void
