@@ -357,6 +357,8 @@ log_values(enum log_level level, const char *event,
 	struct line l;
 	int saved = errno;
 
+	while (n > 0 && values[n - 1].key == NULL)
+		n--;
 	if (level == LOG_LEVEL_ERROR)
 		snprintf(logger.last_error, sizeof(logger.last_error),
 		    "%s: %.*s", event,

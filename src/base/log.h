@@ -43,11 +43,13 @@ struct log_value {
 
 /* clang-format off */
 #define LOG_S(key, s) { (key), log_string(s), log_strlen(s), 0 }
+#define LOG_IF(key, s) \
+	{ (s) != NULL ? (key) : NULL, log_string(s), log_strlen(s), 0 }
 #define LOG_B(key, p, n) { (key), (p), (n), 0 }
 #define LOG_N(key, n) { (key), NULL, 0, (int64_t)(n) }
 /* clang-format on */
 
-/* NULL is logged as an empty string. */
+/* NULL is logged as an empty string; by LOG_IF, as a last value, not at all. */
 const char *log_string(const char *s);
 size_t log_strlen(const char *s);
 
@@ -70,12 +72,13 @@ uint64_t log_dropped(void);
 /* The latest error, as "EVENT: VALUE" with its first value; "": none. */
 const char *log_last_error(void);
 
+/* Values at the end that have no key are dropped. */
 void log_values(enum log_level level, const char *event,
     const struct log_value *values, size_t n);
 
 /*
  * LOG(level, event, values ...); the values may be left out.  A dummy ends the
- * list, because C11 allows no empty list.
+ * list, because C11 allows no empty list; log_values() drops it.
  */
 #define LOG(...) LOG_LIST(__VA_ARGS__, { NULL, NULL, 0, 0 })
 
@@ -84,7 +87,7 @@ void log_values(enum log_level level, const char *event,
 		if (log_enabled(LOG_LEVEL_##level)) {                      \
 			const struct log_value log_v_[] = { __VA_ARGS__ }; \
 			log_values(LOG_LEVEL_##level, (event), log_v_,     \
-			    sizeof(log_v_) / sizeof(log_v_[0]) - 1);       \
+			    sizeof(log_v_) / sizeof(log_v_[0]));           \
 		}                                                          \
 	} while (0)
 

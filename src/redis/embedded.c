@@ -401,6 +401,7 @@ on_died(evutil_socket_t fd, short what, void *arg)
 	struct embedded *e = arg;
 	struct end end;
 	char why[320];
+	bool again;
 
 	(void)fd;
 	(void)what;
@@ -410,13 +411,8 @@ on_died(evutil_socket_t fd, short what, void *arg)
 	if (!e->owner)
 		return;
 	output_end(e);
-	if (!e->ready && !end.killed && data_dir_failed(e->data)) {
-		LOG(WARNING, "redis-server-died", LOG_S("how", end.text),
-		    LOG_S("last", e->last));
-		restart_later(e);
-		return;
-	}
-	if (!e->ever_ready) {
+	again = !e->ready && !end.killed && data_dir_failed(e->data);
+	if (!again && !e->ever_ready) {
 		snprintf(why, sizeof(why),
 		    "%s ended with %s before it was ready; its last line: %s",
 		    e->program, end.text, e->last);

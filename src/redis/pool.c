@@ -56,13 +56,8 @@ log_down(struct pool *p, const char *why, const char *advice)
 	snprintf(p->down_why, sizeof(p->down_why), "%s", why);
 	p->down_lines++;
 	p->down_told_ms = now;
-	if (advice != NULL)
-		LOG(WARNING, "redis-down", LOG_S("node", p->node),
-		    LOG_S("why", why), LOG_N("down_ms", now - p->down_ms),
-		    LOG_S("advice", advice));
-	else
-		LOG(WARNING, "redis-down", LOG_S("node", p->node),
-		    LOG_S("why", why), LOG_N("down_ms", now - p->down_ms));
+	LOG(WARNING, "redis-down", LOG_S("node", p->node), LOG_S("why", why),
+	    LOG_N("down_ms", now - p->down_ms), LOG_IF("advice", advice));
 }
 
 /* Logs that a lane is down; the others do its work. */

@@ -154,12 +154,8 @@ log_down(struct sentinel *one, const char *why, const char *advice)
 	if (one->down_told)
 		return;
 	one->down_told = true;
-	if (advice != NULL)
-		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
-		    LOG_S("why", why), LOG_S("advice", advice));
-	else
-		LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
-		    LOG_S("why", why));
+	LOG(WARNING, "sentinel-down", LOG_S("node", one->node),
+	    LOG_S("why", why), LOG_IF("advice", advice));
 }
 
 static void

@@ -76,12 +76,8 @@ log_down(struct subscriber *s)
 	if (s->told || s->why[0] == '\0')
 		return;
 	s->told = true;
-	if (s->advice != NULL)
-		LOG(WARNING, "redis-unsubscribed", LOG_S("node", s->node),
-		    LOG_S("why", s->why), LOG_S("advice", s->advice));
-	else
-		LOG(WARNING, "redis-unsubscribed", LOG_S("node", s->node),
-		    LOG_S("why", s->why));
+	LOG(WARNING, "redis-unsubscribed", LOG_S("node", s->node),
+	    LOG_S("why", s->why), LOG_IF("advice", s->advice));
 }
 
 static void
