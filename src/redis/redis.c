@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/io.h"
@@ -40,12 +41,13 @@ static const struct mode {
 	const struct topology_ops *ops;
 	unsigned shards; /* 0: one for each node */
 	bool tagged;
+	bool fails_over; /* to a replica, without asking us */
 } modes[] = {
-	[CONFIG_MODE_EMBEDDED] = { &topo_servers, 1, false },
-	[CONFIG_MODE_STANDALONE] = { &topo_servers, 1, false },
-	[CONFIG_MODE_SENTINEL] = { &topo_sentinel, 1, false },
-	[CONFIG_MODE_CLUSTER] = { &topo_cluster, 256, true },
-	[CONFIG_MODE_QUORUM] = { &topo_servers, 0, false },
+	[CONFIG_MODE_EMBEDDED] = { &topo_servers, 1, false, false },
+	[CONFIG_MODE_STANDALONE] = { &topo_servers, 1, false, false },
+	[CONFIG_MODE_SENTINEL] = { &topo_sentinel, 1, false, true },
+	[CONFIG_MODE_CLUSTER] = { &topo_cluster, 256, true, true },
+	[CONFIG_MODE_QUORUM] = { &topo_servers, 0, false, false },
 };
 
 unsigned
@@ -160,6 +162,15 @@ redis_own(struct redis *r, bool own)
 void
 redis_start(struct redis *r)
 {
+	const struct config_redis *config = &r->env.config->redis;
+
+	if (modes[config->mode].fails_over && config->replicas == 0)
+		LOG(WARNING, "replicas-none",
+		    LOG_S("advice",
+			"with redis.replicas 0 a failover can grant a lock "
+			"twice without notice to the holder; set it to the "
+			"number of replicas that each master has, or check "
+			"fences"));
 	r->ops->start(r->topology);
 }
 

@@ -289,12 +289,6 @@ cluster_new(const struct topology_env *env, char *why, size_t why_size)
 	t = xcalloc(1, sizeof(*t));
 	t->env = *env;
 	t->stale = true;
-	if (env->config->redis.replicas == 0)
-		LOG(WARNING, "replicas-none",
-		    LOG_S("advice",
-			"with redis.replicas 0 a failover can grant a lock"
-			" twice: set it to the number of replicas that each"
-			" master has, or check fences"));
 	TAILQ_INIT(&t->nodes);
 	TAILQ_INIT(&t->parked);
 	t->tick = timer_new(env->io, on_tick, t);

@@ -217,12 +217,6 @@ sentinel_new(const struct topology_env *env, char *why, size_t why_size)
 static void
 sentinel_start(struct topology *t)
 {
-	if (t->env.config->redis.replicas == 0)
-		LOG(WARNING, "replicas-none",
-		    LOG_S("advice",
-			"with redis.replicas 0 a failover can grant a lock "
-			"twice without notice to the holder; set it to the "
-			"number of replicas, or check fences"));
 	sentinels_start(t->sentinels);
 }
 
