@@ -130,12 +130,12 @@ leave_other_servers(struct pool *p, const struct link *l)
 {
 	static const char why[] =
 	    "a new connection leads to a different server";
-	const struct link *ear = subscriber_link(p->subscriber);
+	struct link *ear = subscriber_link(p->subscriber);
 	bool left = is_elsewhere(l, ear);
 	uint32_t i;
 
 	if (left)
-		subscriber_cut(p->subscriber, why);
+		link_cut(ear, why, NULL);
 	for (i = 0; i < p->nlanes; i++) {
 		if (!is_elsewhere(l, p->lanes[i].link))
 			continue;
@@ -359,7 +359,7 @@ pool_start(struct pool *p)
 
 	for (i = 0; i < p->nlanes; i++)
 		link_start(p->lanes[i].link);
-	subscriber_start(p->subscriber);
+	link_start(subscriber_link(p->subscriber));
 	timer_in(p->probe, PROBE_MS);
 }
 
@@ -375,7 +375,7 @@ pool_move(struct pool *p, const char *why)
 
 	for (i = 0; i < p->nlanes; i++)
 		link_move(p->lanes[i].link, why);
-	subscriber_move(p->subscriber, why);
+	link_move(subscriber_link(p->subscriber), why);
 	(void)address_format(p->config.address, p->node);
 	p->down_lines = 0;
 	memset(&p->refusals, 0, sizeof(p->refusals));
@@ -400,14 +400,6 @@ pool_link(struct pool *p)
 	struct lane *lane = pool_any_lane(p, 0);
 
 	return lane != NULL ? lane->link : NULL;
-}
-
-bool
-pool_ask(struct pool *p, const char *command, pool_answer *done, void *arg)
-{
-	struct link *l = pool_link(p);
-
-	return l != NULL && link_sendf(l, 0, done, arg, command);
 }
 
 static void

@@ -68,8 +68,6 @@ struct pool_handler {
 
 struct pool;
 
-typedef void pool_answer(void *arg, const redisReply *reply);
-
 struct pool *pool_new(const struct pool_config *config,
     const struct pool_handler *handler, void *arg);
 
@@ -95,13 +93,6 @@ bool pool_is_idle(const struct pool *p);
  */
 bool pool_send(struct pool *p, struct call *call);
 void pool_flush(struct pool *p);
-
-/*
- * Asks the server something, without arguments.  The answer comes once, NULL if
- * the server gave none.  Returns false, and never answers, if the pool is down.
- */
-bool pool_ask(
-    struct pool *p, const char *command, pool_answer *done, void *arg);
 
 /* Returns a link that is up; NULL: none is. */
 struct link *pool_link(struct pool *p);

@@ -114,25 +114,7 @@ subscriber_new(const struct link_config *config, const char *node,
 	return s;
 }
 
-void
-subscriber_start(struct subscriber *s)
-{
-	link_start(s->link);
-}
-
-void
-subscriber_move(struct subscriber *s, const char *why)
-{
-	link_move(s->link, why);
-}
-
-void
-subscriber_cut(struct subscriber *s, const char *why)
-{
-	link_cut(s->link, why, NULL);
-}
-
-const struct link *
+struct link *
 subscriber_link(const struct subscriber *s)
 {
 	return s->link;

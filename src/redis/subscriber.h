@@ -26,14 +26,9 @@ struct subscriber_handler {
  */
 struct subscriber *subscriber_new(const struct link_config *config,
     const char *node, const struct subscriber_handler *handler, void *arg);
-void subscriber_start(struct subscriber *s); /* or ends a pause */
 
-/* Like link_move() and link_cut(). */
-void subscriber_move(struct subscriber *s, const char *why);
-void subscriber_cut(struct subscriber *s, const char *why);
-
-/* Returns its link, for link_info(). */
-const struct link *subscriber_link(const struct subscriber *s);
+/* Returns its link, to be started, moved or cut. */
+struct link *subscriber_link(const struct subscriber *s);
 void subscriber_free(struct subscriber *s);
 
 /*

@@ -25,6 +25,7 @@
 #include "config/config.h"
 #include "redis/bucket.h"
 #include "redis/cluster_map.h"
+#include "redis/link.h"
 #include "redis/cluster_state.h"
 #include "store/refusal.h"
 
@@ -60,11 +61,13 @@ cluster_doubt_map(struct topology *t)
 bool
 cluster_ask(struct topology *t, struct node *n)
 {
-	if (!n->pool || !pool_is_up(n->pool))
+	struct link *l = n->pool != NULL ? pool_link(n->pool) : NULL;
+
+	if (l == NULL)
 		return false;
 	t->ask_ms = io_now_ms(t->env.io);
-	return pool_ask(n->pool, "CLUSTER INFO", on_info, n) &&
-	       pool_ask(n->pool, "CLUSTER SLOTS", on_slots, n);
+	return link_sendf(l, 0, on_info, n, "CLUSTER INFO") &&
+	       link_sendf(l, 0, on_slots, n, "CLUSTER SLOTS");
 }
 
 /* Asks another node each time: one may know what another does not know yet. */
