@@ -115,7 +115,7 @@ link_lost(struct link *l, const char *why, const char *advice)
 	else
 		retry_later(l);
 	/* localhost is also ::1: if nobody listens there, that is no news. */
-	if (!goes_on || advice != NULL)
+	if (l->handler->down != NULL && (!goes_on || advice != NULL))
 		l->handler->down(l->arg, l, was_up, l->why, advice);
 }
 

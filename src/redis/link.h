@@ -76,7 +76,7 @@ struct link_handler {
 	 * The link was up and no longer is (reported before its commands are
 	 * answered), or an attempt failed: with all addresses of the name, or
 	 * with one address whose server refused us.  The advice, if not NULL,
-	 * says what to do.
+	 * says what to do.  NULL if nobody wants to know.
 	 */
 	void (*down)(void *arg, struct link *l, bool was_up, const char *why,
 	    const char *advice);

@@ -241,12 +241,6 @@ ask(struct sentinel *one)
 }
 
 static void
-poll_in(struct sentinels *s, int64_t ms)
-{
-	timer_in(s->poll, ms);
-}
-
-static void
 on_poll(void *arg)
 {
 	struct sentinels *s = arg;
@@ -255,13 +249,13 @@ on_poll(void *arg)
 	for (i = 0; i < s->n; i++)
 		ask(&s->v[i]);
 	log_trouble(s);
-	poll_in(s, s->hurry ? HURRY_MS : POLL_MS);
+	timer_in(s->poll, s->hurry ? HURRY_MS : POLL_MS);
 }
 
 /* Links. */
 
 static void
-on_asking_up(void *arg, struct link *l)
+on_up(void *arg, struct link *l)
 {
 	struct sentinel *one = arg;
 
@@ -270,7 +264,7 @@ on_asking_up(void *arg, struct link *l)
 }
 
 static void
-on_asking_down(
+on_down(
     void *arg, struct link *l, bool was_up, const char *why, const char *advice)
 {
 	struct sentinel *one = arg;
@@ -283,40 +277,17 @@ on_asking_down(
 }
 
 static void
-on_listening_up(void *arg, struct link *l)
-{
-	struct sentinel *one = arg;
-
-	(void)l;
-	ask(one);
-}
-
-/* The asking link reports that. */
-static void
-on_listening_down(
-    void *arg, struct link *l, bool was_up, const char *why, const char *advice)
-{
-	(void)arg;
-	(void)l;
-	(void)was_up;
-	(void)why;
-	(void)advice;
-}
-
-static void
 on_hint(void *arg, const char *text, size_t len)
 {
 	struct sentinel *one = arg;
 
 	LOG(DEBUG, "sentinel-hint", LOG_S("node", one->node),
 	    LOG_B("text", text, len));
-	poll_in(one->all, 0);
+	timer_in(one->all->poll, 0);
 }
 
-static const struct link_handler asking_handler = { on_asking_up,
-	on_asking_down, NULL };
-static const struct link_handler listening_handler = { on_listening_up,
-	on_listening_down, on_hint };
+static const struct link_handler asking_handler = { on_up, on_down, NULL };
+static const struct link_handler listening_handler = { on_up, NULL, on_hint };
 
 /* Life. */
 
@@ -374,7 +345,7 @@ sentinels_start(struct sentinels *s)
 		link_start(s->v[i].asking);
 		link_start(s->v[i].listening);
 	}
-	poll_in(s, POLL_MS);
+	timer_in(s->poll, POLL_MS);
 }
 
 struct link *
@@ -387,7 +358,7 @@ void
 sentinels_hurry(struct sentinels *s, bool hurry)
 {
 	if (hurry && !s->hurry)
-		poll_in(s, 0);
+		timer_in(s->poll, 0);
 	s->hurry = hurry;
 }
 

@@ -41,12 +41,6 @@
 static void on_info(void *arg, const redisReply *reply);
 static void on_slots(void *arg, const redisReply *reply);
 
-static void
-tick_in(struct topology *t, int64_t ms)
-{
-	timer_in(t->tick, ms);
-}
-
 void
 cluster_doubt_map(struct topology *t)
 {
@@ -55,7 +49,7 @@ cluster_doubt_map(struct topology *t)
 	if (t->stale || t->closing)
 		return;
 	t->stale = true;
-	tick_in(t, in_ms > 0 ? in_ms : 0);
+	timer_in(t->tick, in_ms > 0 ? in_ms : 0);
 }
 
 bool
@@ -253,9 +247,9 @@ on_tick(void *arg)
 		cluster_open_another(t);
 	ask_next(t);
 	if (down > 0 || t->stale)
-		tick_in(t, TICK_MS);
+		timer_in(t->tick, TICK_MS);
 	else
-		tick_in(t, calm ? STEADY_MS : CALM_MS);
+		timer_in(t->tick, calm ? STEADY_MS : CALM_MS);
 }
 
 /* Life. */
@@ -310,7 +304,7 @@ cluster_start(struct topology *t)
 
 	TAILQ_FOREACH (n, &t->nodes, entry)
 		cluster_open(n);
-	tick_in(t, TICK_MS);
+	timer_in(t->tick, TICK_MS);
 }
 
 static struct pool *

@@ -43,8 +43,10 @@ struct topology {
 
 /* Moving cuts links, so only the loop does it. */
 static void
-decide_soon(struct topology *t)
+decide_soon(void *arg)
 {
+	struct topology *t = arg;
+
 	timer_in(t->decide, 0);
 }
 
@@ -193,12 +195,6 @@ on_decide(void *arg)
 	follow(t, &said);
 }
 
-static void
-on_answered(void *arg)
-{
-	decide_soon(arg);
-}
-
 /* Life. */
 
 static struct topology *
@@ -209,7 +205,7 @@ sentinel_new(const struct topology_env *env, char *why, size_t why_size)
 	(void)why;
 	(void)why_size;
 	t->env = *env;
-	t->sentinels = sentinels_new(&t->env, on_answered, t);
+	t->sentinels = sentinels_new(&t->env, decide_soon, t);
 	t->decide = timer_new(env->io, on_decide, t);
 	return t;
 }

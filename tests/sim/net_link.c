@@ -130,7 +130,8 @@ link_lost(struct link *l, const char *why, const char *advice)
 		l->attempts = 0;
 	l->refused = false;
 	retry_later(l);
-	l->handler->down(l->arg, l, was_up, why, advice);
+	if (l->handler->down != NULL)
+		l->handler->down(l->arg, l, was_up, why, advice);
 	answer_all(l);
 }
 
