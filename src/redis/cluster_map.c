@@ -6,13 +6,24 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crc16.h"
 #include "base/parse.h"
-#include "redis/bucket.h"
 #include "redis/cluster_map.h"
+
+/* Only the text between the first braces of a key decides its slot. */
+unsigned
+cluster_slot(uint32_t bucket)
+{
+	char digits[16];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu32, bucket);
+
+	return crc16(digits, (size_t)n) % SLOTS;
+}
 
 static bool
 is_integer(const redisReply *r, long long min, long long max)

@@ -14,9 +14,14 @@
 
 #define CLUSTER_HOST_SIZE 256
 
+#define SLOTS 16384 /* spread over the masters */
+
+/* Returns the slot of all keys of a bucket, which begin PREFIX{BUCKET}:. */
+unsigned cluster_slot(uint32_t bucket);
+
 /* A longer answer is refused, because all of it is read in one go.  Each slot
  * may be a range of its own with four nodes; an entry has two elements more. */
-#define CLUSTER_PLACES_MAX (6 * 16384)
+#define CLUSTER_PLACES_MAX (6 * SLOTS)
 
 /* A node and a range of slots that it has, as their master or as a replica. */
 struct cluster_range {

@@ -1,8 +1,6 @@
 # src/redis: add each .c and .h to the list, one a line.
 noinst_LIBRARIES += src/redis/libredis.a
 src_redis_libredis_a_SOURCES = \
-	src/redis/bucket.c \
-	src/redis/bucket.h \
 	src/redis/cluster_calls.c \
 	src/redis/cluster_map.c \
 	src/redis/cluster_map.h \
@@ -38,8 +36,6 @@ src_redis_libredis_a_SOURCES = \
 	src/redis/redis_tls.c \
 	src/redis/resolve.c \
 	src/redis/resolve.h \
-	src/redis/sentinel_answer.c \
-	src/redis/sentinel_answer.h \
 	src/redis/sentinels.c \
 	src/redis/sentinels.h \
 	src/redis/server_dir.c \

@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "base/times.h"
 #include "config/config.h"
-#include "redis/bucket.h"
+#include "redis/cluster_map.h"
 #include "redis/io.h"
 #include "redis/probe_state.h"
 #include "redis/redis.h"

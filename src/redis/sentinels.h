@@ -9,15 +9,22 @@
 #ifndef LOCKBROKER_REDIS_SENTINELS_H
 #define LOCKBROKER_REDIS_SENTINELS_H
 
+#include <hiredis/hiredis.h> /* only for redisReply */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "redis/sentinel_answer.h"
+#define SENTINEL_HOST_SIZE 256
 
 struct link;
 struct sentinels;
 struct topology_env;
+
+/* A host, by name or by number, and its port.  Plain data. */
+struct sentinel_answer {
+	char host[SENTINEL_HOST_SIZE];
+	uint16_t port;
+};
 
 /* How many Sentinels name the same address. */
 enum sentinels_verdict {
@@ -33,6 +40,13 @@ struct sentinels_answer {
 	uint16_t port;
 	unsigned votes; /* for it */
 };
+
+/*
+ * Reads the answer to SENTINEL get-master-addr-by-name, which may come from
+ * anything that listens where a Sentinel was configured.  Returns false, and
+ * leaves *out alone, if it names no place to connect to.
+ */
+bool sentinel_answer_read(const redisReply *reply, struct sentinel_answer *out);
 
 /* Called from the loop whenever one of them has answered, or has failed. */
 typedef void sentinels_answered(void *arg);

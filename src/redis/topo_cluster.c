@@ -23,10 +23,9 @@
 #include "base/log.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
-#include "redis/bucket.h"
 #include "redis/cluster_map.h"
-#include "redis/link.h"
 #include "redis/cluster_state.h"
+#include "redis/link.h"
 #include "store/refusal.h"
 
 #define TICK_MS 250	/* while something is wrong */
@@ -291,7 +290,7 @@ cluster_new(const struct topology_env *env, char *why, size_t why_size)
 	t->tick = timer_new(env->io, on_tick, t);
 	t->unpark = timer_new(env->io, cluster_unpark, t);
 	for (i = 0; i < BUCKETS; i++)
-		t->buckets[i].slot = bucket_slot((uint32_t)i);
+		t->buckets[i].slot = cluster_slot((uint32_t)i);
 	for (i = 0; i < seeds->n; i++)
 		cluster_node_new(t, &seeds->v[i])->seed = true;
 	return t;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/bucket.h"
+#include "redis/cluster_map.h"
 
 #include "answer.h"
 #include "cluster.h"
@@ -162,8 +162,8 @@ range(const struct server *on, unsigned first, unsigned last)
 static int
 by_slot(const void *a, const void *b)
 {
-	unsigned first = bucket_slot(*(const uint32_t *)a);
-	unsigned second = bucket_slot(*(const uint32_t *)b);
+	unsigned first = cluster_slot(*(const uint32_t *)a);
+	unsigned second = cluster_slot(*(const uint32_t *)b);
 
 	return (first > second) - (first < second);
 }
@@ -182,8 +182,8 @@ cluster_slots(const struct server *s)
 		order[i] = i;
 	qsort(order, w->shards, sizeof(order[0]), by_slot);
 	for (i = 0; i < w->shards; i++) {
-		first = i > 0 ? bucket_slot(order[i]) : 0;
-		last = i + 1 < w->shards ? bucket_slot(order[i + 1]) - 1
+		first = i > 0 ? cluster_slot(order[i]) : 0;
+		last = i + 1 < w->shards ? cluster_slot(order[i + 1]) - 1
 					 : SLOTS - 1;
 		reply->element[i] =
 		    range(&w->servers[heard[order[i]]], first, last);
@@ -220,7 +220,7 @@ redirect(const struct world *w, const char *how, uint32_t bucket, int server)
 {
 	char text[48];
 
-	snprintf(text, sizeof(text), "%s %u %s:%d", how, bucket_slot(bucket),
+	snprintf(text, sizeof(text), "%s %u %s:%d", how, cluster_slot(bucket),
 	    w->servers[server].name, NET_SERVER + server);
 	return answer_error(text);
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/bucket.h"
 #include "redis/cluster_map.h"
 #include "redis/once.h"
 #include "test_redis.h"
@@ -188,9 +187,9 @@ END_TEST
 START_TEST(buckets_have_the_slots_of_redis)
 {
 	/* As CLUSTER KEYSLOT answers for lock:{N}:x. */
-	ck_assert_uint_eq(bucket_slot(0), 13907);
-	ck_assert_uint_eq(bucket_slot(197), 2860);
-	ck_assert_uint_eq(bucket_slot(255), 14163);
+	ck_assert_uint_eq(cluster_slot(0), 13907);
+	ck_assert_uint_eq(cluster_slot(197), 2860);
+	ck_assert_uint_eq(cluster_slot(255), 14163);
 }
 END_TEST
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fake_redis.h"
-#include "redis/sentinel_answer.h"
+#include "redis/sentinels.h"
 #include "redis_rig.h"
 #include "suite.h"
 #include "test_redis.h"
