@@ -25,13 +25,6 @@
 #include "redis/link_state.h"
 #include "store/refusal.h"
 
-static void on_auth(void *arg, const redisReply *reply);
-static void on_select(void *arg, const redisReply *reply);
-static void on_setname(void *arg, const redisReply *reply);
-static void on_id(void *arg, const redisReply *reply);
-static void on_kill(void *arg, const redisReply *reply);
-static void on_info(void *arg, const redisReply *reply);
-
 /* Only links to Sentinels, or to what should be a Sentinel, are plain. */
 #define SENTINEL_PASSWORD                                              \
 	"for a Sentinel set redis.sentinel_password_file; check that " \
@@ -52,25 +45,29 @@ kind_of(const struct link *l)
 
 /* One command of the first round; argv ends with NULL. */
 struct step {
-	link_reply *done;
 	unsigned kinds; /* of links that send it */
+	const char *what;
+	link_judge *judge;
 	const char *argv[GREET_WORDS];
 };
 
+static void on_greeted(void *arg, const redisReply *reply);
+
 static void
-greet_send(struct link *l, link_reply *done, const char *const *words)
+greet_send(struct link *l, const char *what, link_judge *judge,
+    const char *const *words)
 {
 	const char *argv[GREET_WORDS];
 	size_t argvlen[GREET_WORDS];
 	int argc = 0;
 
+	assert(l->greetings < GREETINGS_MAX);
 	for (; words[argc]; argc++) {
 		argv[argc] = words[argc];
 		argvlen[argc] = strlen(words[argc]);
 	}
-	if (link_command(l, 0, done, l, argc, argv, argvlen))
-		l->greetings++;
-	else
+	l->greeted[l->greetings++] = (struct greeting){ what, judge };
+	if (!link_command(l, 0, on_greeted, l, argc, argv, argvlen))
 		link_cut(l, "the connection accepts no commands", NULL);
 }
 
@@ -96,48 +93,6 @@ read_password(struct link *l)
 	l->password = text;
 }
 
-static void
-greet_auth(struct link *l)
-{
-	const char *with_user[] = { "AUTH", l->config.user, NULL, NULL };
-	const char *without[] = { "AUTH", NULL, NULL };
-
-	read_password(l);
-	with_user[2] = without[1] = l->password;
-	if (l->password[0] != '\0')
-		greet_send(l, on_auth, l->config.user[0] ? with_user : without);
-}
-
-void
-link_greet(struct link *l)
-{
-	char number[16];
-	const struct step steps[] = {
-		{ on_select, STORE, { "SELECT", number, NULL } },
-		{ on_setname, STORE | SUBSCRIBER | PLAIN,
-		    { "CLIENT", "SETNAME", l->config.client_name, NULL } },
-		{ on_id, STORE, { "CLIENT", "ID", NULL } },
-		{ on_kill, STORE,
-		    { "CLIENT", "KILL", "ID", "9223372036854775807", NULL } },
-		{ on_info, STORE | SUBSCRIBER, { "INFO", "server", NULL } },
-		{ on_info, STORE, { "INFO", "memory", NULL } },
-		{ on_info, STORE, { "INFO", "replication", NULL } },
-		{ on_info, STORE, { "INFO", "persistence", NULL } },
-	};
-	size_t i;
-
-	assert(l->state == LINK_CONNECTING && l->c != NULL);
-	snprintf(number, sizeof(number), "%u", l->config.database);
-	memset(&l->info, 0, sizeof(l->info));
-	l->client_id = 0;
-	l->greetings = 0;
-	greet_auth(l);
-	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		if (steps[i].kinds & kind_of(l) &&
-		    !(steps[i].done == on_select && l->config.database == 0))
-			greet_send(l, steps[i].done, steps[i].argv);
-}
-
 /* Cuts the link: the server won't do.  Adds advice if we know the refusal. */
 static void
 greet_fail(struct link *l, const char *what, const redisReply *reply)
@@ -155,33 +110,77 @@ greet_fail(struct link *l, const char *what, const redisReply *reply)
 	link_cut(l, text, advice);
 }
 
+/* What replies must be. */
+
 static bool
-is_error(const redisReply *reply, const char *prefix)
+is_good(struct link *l, const redisReply *reply)
 {
-	return reply->type == REDIS_REPLY_ERROR &&
-	       strncmp(reply->str, prefix, strlen(prefix)) == 0;
+	(void)l;
+	return reply->type != REDIS_REPLY_ERROR;
 }
 
-static void
-on_script(void *arg, const redisReply *reply)
+static bool
+is_let_in(struct link *l, const redisReply *reply)
 {
-	struct link *l = arg;
-	enum script_id script;
+	static const char *const needless[] = {
+		"ERR AUTH <password> called without any",
+		"ERR Client sent AUTH, but no password"
+	};
+	size_t i;
 
-	if (reply == NULL)
-		return;
-	assert(l->greetings > 0 && l->greetings <= SCRIPT_MAX);
-	l->greetings--;
+	for (i = 0; i < 2 && reply->type == REDIS_REPLY_ERROR; i++)
+		if (strncmp(reply->str, needless[i], strlen(needless[i])) == 0)
+			l->info.no_password = true;
+	return l->info.no_password || is_good(l, reply);
+}
+
+/* Only a refusal that would meet every command counts here. */
+static bool
+is_named(struct link *l, const redisReply *reply)
+{
+	struct refused r = { .refusal = NULL };
+
+	(void)l;
+	if (reply->type == REDIS_REPLY_ERROR)
+		refusal_read(&r, reply->str, (size_t)reply->len);
+	return r.refusal == NULL || r.refusal->action != REFUSAL_RECONNECT;
+}
+
+static bool
+take_id(struct link *l, const redisReply *reply)
+{
+	l->client_id = (uint64_t)reply->integer;
+	return reply->type == REDIS_REPLY_INTEGER;
+}
+
+static bool
+take_info(struct link *l, const redisReply *reply)
+{
+	if (reply->type != REDIS_REPLY_STRING)
+		return false;
+	info_read(&l->info, reply->str, (size_t)reply->len);
+	return true;
+}
+
+static bool
+take_sha(struct link *l, const redisReply *reply)
+{
 	if (reply->type != REDIS_REPLY_STRING ||
-	    (size_t)reply->len != SHA_BYTES) {
-		greet_fail(l, "SCRIPT LOAD", reply);
-		return;
-	}
+	    (size_t)reply->len != SHA_BYTES)
+		return false;
 	/* Replies come in the order in which the commands were sent. */
-	script = SCRIPT_MAX - 1 - l->greetings;
-	memcpy(l->sha[script], reply->str, SHA_BYTES + 1);
-	if (l->greetings == 0)
-		link_greeted(l);
+	assert(l->answered < SCRIPT_MAX);
+	memcpy(l->sha[l->answered], reply->str, SHA_BYTES + 1);
+	return true;
+}
+
+static bool
+is_subscribed(struct link *l, const redisReply *reply)
+{
+	assert(l->config.channel != NULL);
+	return reply->type == REDIS_REPLY_ARRAY && reply->elements == 3 &&
+	       reply->element[0]->type == REDIS_REPLY_STRING &&
+	       strcmp(reply->element[0]->str, "subscribe") == 0;
 }
 
 /* Only Redis 7 and later understand a first line `#!lua flags=...`. */
@@ -230,45 +229,21 @@ check_memory(struct link *l)
 	return false;
 }
 
-static void
-on_subscribe(void *arg, const redisReply *reply)
-{
-	struct link *l = arg;
-
-	if (reply == NULL)
-		return;
-	assert(l->config.channel != NULL && l->greetings > 0);
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
-	    reply->element[0]->type != REDIS_REPLY_STRING ||
-	    strcmp(reply->element[0]->str, "subscribe") != 0) {
-		greet_fail(l, "SUBSCRIBE", reply);
-		return;
-	}
-	l->greetings--;
-	link_greeted(l);
-}
-
-static void
-subscribe(struct link *l)
-{
-	const char *words[] = { "SUBSCRIBE", l->config.channel, NULL };
-
-	assert(l->config.channel != NULL);
-	greet_send(l, on_subscribe, words);
-}
-
 /* After the first round: is this a server for us?  Begins the second. */
 static void
 greet_second(struct link *l)
 {
-	const char *words[] = { "SCRIPT", "LOAD", NULL, NULL };
+	const char *load[] = { "SCRIPT", "LOAD", NULL, NULL };
+	const char *subscribe[] = { "SUBSCRIBE", l->config.channel, NULL };
 	const unsigned *v = l->info.version;
 	char text[80];
 	unsigned i;
 
-	assert(l->greetings == 0 && l->state == LINK_GREETING);
+	assert(l->state == LINK_GREETING);
+	l->second = true;
+	l->greetings = l->answered = 0;
 	if (l->config.channel) {
-		subscribe(l);
+		greet_send(l, "SUBSCRIBE", is_subscribed, subscribe);
 		return;
 	}
 	if (l->config.plain) {
@@ -290,99 +265,72 @@ greet_second(struct link *l)
 	if (!check_memory(l))
 		return;
 	for (i = 0; i < SCRIPT_MAX; i++) {
-		words[2] = link_script(l, (enum script_id)i);
-		greet_send(l, on_script, words);
+		load[2] = link_script(l, (enum script_id)i);
+		greet_send(l, "SCRIPT LOAD", take_sha, load);
 	}
 }
 
 static void
-greet_answered(struct link *l)
+on_greeted(void *arg, const redisReply *reply)
 {
-	assert(l->greetings > 0);
-	if (--l->greetings == 0)
+	struct link *l = arg;
+	const struct greeting *g = &l->greeted[l->answered];
+
+	if (reply == NULL)
+		return;
+	assert(l->answered < l->greetings);
+	if (!g->judge(l, reply))
+		greet_fail(l, g->what, reply);
+	else if (++l->answered < l->greetings)
+		return;
+	else if (l->second)
+		link_greeted(l);
+	else
 		greet_second(l);
 }
 
 static void
-on_auth(void *arg, const redisReply *reply)
+greet_auth(struct link *l)
 {
-	struct link *l = arg;
+	const char *with_user[] = { "AUTH", l->config.user, NULL, NULL };
+	const char *without[] = { "AUTH", NULL, NULL };
 
-	if (reply == NULL)
-		return;
-	if (is_error(reply, "ERR AUTH <password> called without any") ||
-	    is_error(reply, "ERR Client sent AUTH, but no password"))
-		l->info.no_password = true;
-	else if (reply->type == REDIS_REPLY_ERROR) {
-		greet_fail(l, "AUTH", reply);
-		return;
-	}
-	greet_answered(l);
+	read_password(l);
+	with_user[2] = without[1] = l->password;
+	if (l->password[0] != '\0')
+		greet_send(l, "AUTH", is_let_in,
+		    l->config.user[0] ? with_user : without);
 }
 
-/* Goes on if the reply is good. */
-static void
-greet_judge(
-    struct link *l, const char *what, const redisReply *reply, bool is_good)
+void
+link_greet(struct link *l)
 {
-	if (is_good)
-		greet_answered(l);
-	else
-		greet_fail(l, what, reply);
-}
+	char number[16];
+	const struct step steps[] = {
+		{ l->config.database > 0 ? STORE : 0, "SELECT", is_good,
+		    { "SELECT", number, NULL } },
+		{ STORE | SUBSCRIBER | PLAIN, "CLIENT SETNAME", is_named,
+		    { "CLIENT", "SETNAME", l->config.client_name, NULL } },
+		{ STORE, "CLIENT ID", take_id, { "CLIENT", "ID", NULL } },
+		{ STORE, "CLIENT KILL", is_good,
+		    { "CLIENT", "KILL", "ID", "9223372036854775807", NULL } },
+		{ STORE | SUBSCRIBER, "INFO", take_info,
+		    { "INFO", "server", NULL } },
+		{ STORE, "INFO", take_info, { "INFO", "memory", NULL } },
+		{ STORE, "INFO", take_info, { "INFO", "replication", NULL } },
+		{ STORE, "INFO", take_info, { "INFO", "persistence", NULL } },
+	};
+	size_t i;
 
-static void
-on_select(void *arg, const redisReply *reply)
-{
-	if (reply != NULL)
-		greet_judge(
-		    arg, "SELECT", reply, reply->type != REDIS_REPLY_ERROR);
-}
-
-/* Only a refusal that would meet every command counts here. */
-static void
-on_setname(void *arg, const redisReply *reply)
-{
-	struct refused r = { .refusal = NULL };
-
-	if (reply == NULL)
-		return;
-	if (reply->type == REDIS_REPLY_ERROR)
-		refusal_read(&r, reply->str, (size_t)reply->len);
-	greet_judge(arg, "CLIENT SETNAME", reply,
-	    r.refusal == NULL || r.refusal->action != REFUSAL_RECONNECT);
-}
-
-static void
-on_id(void *arg, const redisReply *reply)
-{
-	struct link *l = arg;
-
-	if (reply == NULL)
-		return;
-	l->client_id = (uint64_t)reply->integer;
-	greet_judge(l, "CLIENT ID", reply, reply->type == REDIS_REPLY_INTEGER);
-}
-
-static void
-on_kill(void *arg, const redisReply *reply)
-{
-	if (reply != NULL)
-		greet_judge(arg, "CLIENT KILL", reply,
-		    reply->type != REDIS_REPLY_ERROR);
-}
-
-static void
-on_info(void *arg, const redisReply *reply)
-{
-	struct link *l = arg;
-
-	if (reply == NULL)
-		return;
-	if (reply->type != REDIS_REPLY_STRING) {
-		greet_fail(l, "INFO", reply);
-		return;
-	}
-	info_read(&l->info, reply->str, (size_t)reply->len);
-	greet_answered(l);
+	assert(l->state == LINK_CONNECTING && l->c != NULL);
+	snprintf(number, sizeof(number), "%u", l->config.database);
+	memset(&l->info, 0, sizeof(l->info));
+	l->client_id = 0;
+	l->greetings = l->answered = 0;
+	l->second = false;
+	greet_auth(l);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (steps[i].kinds & kind_of(l))
+			greet_send(
+			    l, steps[i].what, steps[i].judge, steps[i].argv);
 }

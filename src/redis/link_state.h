@@ -27,6 +27,17 @@ struct request {
 };
 TAILQ_HEAD(request_list, request);
 
+/* Is a reply to the greeting good enough to go on? */
+typedef bool link_judge(struct link *l, const redisReply *reply);
+
+#define GREETINGS_MAX 16
+
+/* A command of the greeting: what it is called if it fails.  Plain data. */
+struct greeting {
+	const char *what;
+	link_judge *judge;
+};
+
 struct link {
 	struct link_config config;
 	char *password; /* owned; as read last */
@@ -65,7 +76,9 @@ struct link {
 	/* What the greeting learned. */
 	struct info info;
 	uint64_t client_id;
-	unsigned greetings; /* replies it still waits for */
+	struct greeting greeted[GREETINGS_MAX]; /* of this round */
+	unsigned greetings, answered; /* sent, and of these answered */
+	bool second;		      /* round */
 	char sha[SCRIPT_MAX][SHA_BYTES + 1];
 };
 
