@@ -116,7 +116,7 @@ void
 cluster_open(struct node *n)
 {
 	const struct pool_config c =
-	    topology_pool(&n->cluster->env, &n->address, RETRY_MS_MAX);
+	    pool_config_of(&n->cluster->env, &n->address, RETRY_MS_MAX);
 
 	if (n->buckets == 0)
 		n->unneeded_ms = io_now_ms(n->cluster->env.io);

@@ -12,6 +12,7 @@
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "redis/pool_state.h"
+#include "redis/topology.h"
 
 #define PROBE_MS 2000
 #define POLICY_EVERY 3	 /* probes: once a minute, if it has nothing */
@@ -19,6 +20,9 @@
 #define DOWN_LINES_MAX 4 /* lines in the log until it is up again */
 #define STEADY_MS 10000	 /* sooner down again: the same problem continues */
 #define FLAPS_MAX 3	 /* and is then logged now and then only */
+
+/* The log repeats what stays down, for readers who came later. */
+#define REMIND_MS (INT64_C(5) * 60 * 1000)
 
 void
 pool_ignore(void *arg, const redisReply *reply)
@@ -260,6 +264,25 @@ on_probe(void *arg)
 }
 
 /* Life. */
+
+struct pool_config
+pool_config_of(const struct topology_env *env, const struct address *address,
+    int64_t retry_ms_max)
+{
+	return (struct pool_config){
+		.io = env->io,
+		.gather = env->gather,
+		.redis = &env->config->redis,
+		.address = address,
+		.client_name = env->client_name,
+		.lease_ms = env->config->locks.lease_ms,
+		.retry_ms_max = retry_ms_max,
+		.remind_ms = REMIND_MS,
+		.stats = env->stats,
+		.owner = env->handler,
+		.owner_arg = env->arg,
+	};
+}
 
 static void
 link_config_init(const struct pool *p, struct link_config *c)

@@ -27,6 +27,7 @@
 struct config_redis;
 struct io;
 struct link;
+struct topology_env;
 
 /* What it needs; everything pointed to must outlive the pool. */
 struct pool_config {
@@ -67,6 +68,10 @@ struct pool_handler {
 };
 
 struct pool;
+
+/* Returns the config of a pool; the address must outlive that pool. */
+struct pool_config pool_config_of(const struct topology_env *env,
+    const struct address *address, int64_t retry_ms_max);
 
 struct pool *pool_new(const struct pool_config *config,
     const struct pool_handler *handler, void *arg);

@@ -125,7 +125,7 @@ static void
 open_pool(struct topology *t)
 {
 	struct pool_config c =
-	    topology_pool(&t->env, &t->address, RETRY_MS_MAX);
+	    pool_config_of(&t->env, &t->address, RETRY_MS_MAX);
 
 	t->pool = pool_new(&c, &pool_handler, t);
 	pool_start(t->pool);

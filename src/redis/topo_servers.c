@@ -179,7 +179,7 @@ find_servers(struct topology *t, char *why, size_t why_size)
 static void
 server_init(struct topology *t, struct server *s, const struct address *address)
 {
-	struct pool_config c = topology_pool(&t->env, address, RETRY_MS_MAX);
+	struct pool_config c = pool_config_of(&t->env, address, RETRY_MS_MAX);
 
 	if (t->embedded != NULL) {
 		c.retry_ms_max = OWN_RETRY_MS_MAX;
@@ -200,7 +200,7 @@ servers_new(const struct topology_env *env, char *why, size_t why_size)
 	size_t i;
 
 	t->env = *env;
-	t->n = redis_shards(env->config);
+	t->n = env->config->redis.mode == CONFIG_MODE_QUORUM ? nodes->n : 1;
 	t->servers = xcalloc(t->n, sizeof(*t->servers));
 	if (!find_servers(t, why, why_size)) {
 		servers_free(t);

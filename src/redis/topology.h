@@ -18,12 +18,10 @@
 #include "store/gather.h"
 
 struct config;
-struct address;
 struct handed_list;
 struct io;
 struct link;
 struct pool;
-struct pool_config;
 struct topology;
 
 /* What a topology works with; all of it outlives the topology. */
@@ -53,10 +51,6 @@ struct topology_ops {
 	void (*hand_over)(const struct topology *t, struct handed_list *out);
 	bool (*own)(struct topology *t, bool own);
 };
-
-/* Returns the config of a pool; the address must outlive that pool. */
-struct pool_config topology_pool(const struct topology_env *env,
-    const struct address *address, int64_t retry_ms_max);
 
 extern const struct topology_ops topo_servers; /* all but these two */
 extern const struct topology_ops topo_sentinel;
