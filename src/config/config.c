@@ -354,7 +354,7 @@ config_dump(const struct config *config, FILE *out)
 		if (!field->type->is_secret ||
 		    config->redis.password_file[0] == '\0')
 			config_value_dump(field,
-			    config_field_slot_const(field, config),
+			    (const char *)config + field->offset,
 			    n == 0 ? 0 : 2, false, &text);
 	}
 	(void)fwrite(buf_data(&text), 1, buf_len(&text), out);

@@ -48,13 +48,6 @@ config_field_slot(const struct config_field *field, struct config *config)
 	return (char *)config + field->offset;
 }
 
-const void *
-config_field_slot_const(
-    const struct config_field *field, const struct config *config)
-{
-	return (const char *)config + field->offset;
-}
-
 const char *
 config_field_leaf(const struct config_field *field)
 {

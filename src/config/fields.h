@@ -163,8 +163,6 @@ extern const struct config_field config_fields[CONFIG_FIELDS];
 /* Returns the address of the value in a config. */
 void *config_field_slot(
     const struct config_field *field, struct config *config);
-const void *config_field_slot_const(
-    const struct config_field *field, const struct config *config);
 
 /* Returns the last part of a path: "lease". */
 const char *config_field_leaf(const struct config_field *field);

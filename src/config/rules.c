@@ -73,7 +73,7 @@ refuse(const struct config_draft *draft, enum config_field_id id,
     const char *expected)
 {
 	const struct config_field *field = &config_fields[id];
-	const void *slot = config_field_slot_const(field, draft->config);
+	const void *slot = config_field_slot(field, draft->config);
 	const char *mode = mode_name(draft->config);
 
 	if (field->type->kind == CONFIG_TEXT) {
@@ -191,8 +191,8 @@ check_no_tls(const struct config_draft *draft)
 	size_t i;
 
 	for (i = 0; i < COUNT(ids); i++) {
-		const char *const *value = config_field_slot_const(
-		    &config_fields[ids[i]], draft->config);
+		const char *const *value =
+		    config_field_slot(&config_fields[ids[i]], draft->config);
 
 		if ((*value)[0] != '\0')
 			config_draft_fault(draft, ids[i], ID(REDIS_TLS),

@@ -105,9 +105,8 @@ check_in(
 	    (const char *)user + field->offset - section.offset;
 
 	if (is_in(field, section))
-		ck_assert_msg(
-		    memcmp(arrived, config_field_slot_const(field, &fresh),
-			field->type->size) == 0,
+		ck_assert_msg(memcmp(arrived, config_field_slot(field, &fresh),
+				  field->type->size) == 0,
 		    "%s did not arrive", field->path);
 }
 
@@ -119,8 +118,8 @@ check_changed(const struct config_field *field)
 
 	load(&defaults, before);
 	ck_assert_msg(
-	    !config_value_same(field, config_field_slot_const(field, &fresh),
-		config_field_slot_const(field, &defaults)),
+	    !config_value_same(field, config_field_slot(field, &fresh),
+		config_field_slot(field, &defaults)),
 	    "`after` says nothing of %s", field->path);
 	config_free(&defaults);
 }
