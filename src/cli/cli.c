@@ -12,10 +12,10 @@
 #include "base/kind.h"
 #include "base/parse.h"
 #include "base/streams.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit.h"
 #include "cli/login.h"
-#include "cli/run_request.h"
 #include "cli/say.h"
 #include "cli/subcommands.h"
 #include "cli/timespan.h"
@@ -214,7 +214,8 @@ names_check(const struct command *command, const struct cli *cli)
 	    command->complete != COMPLETE_NAMES)
 		return 0;
 	for (i = 1; i < cli->argc; i++)
-		if (!run_request_name_ok(cli->argv[i]))
+		if (text_name_why(span_of(cli->argv[i]), NAME_MAX_BYTES) !=
+		    NULL)
 			return say_usage("'%s' is %s", cli->argv[i],
 			    command->min > 0 ? "not a name"
 					     : "neither a name nor a prefix "

@@ -151,7 +151,7 @@ conflict_set(struct run_options *o, const char *arg)
 static int
 label_set(struct run_options *o, const char *arg)
 {
-	if (!run_request_name_ok(arg) || strlen(arg) > 64)
+	if (text_name_why(span_of(arg), LABEL_MAX_BYTES) != NULL)
 		return say_usage("--label: '%s' is not a label (1 to 64 "
 				 "bytes, no space, no '=')",
 		    arg);
@@ -185,7 +185,7 @@ name_add(struct run_options *o, const char *name)
 	struct request *r = &o->request;
 	unsigned i;
 
-	if (!run_request_name_ok(name))
+	if (text_name_why(span_of(name), NAME_MAX_BYTES) != NULL)
 		return say_usage("'%s' is not a name (1 to 255 bytes of "
 				 "UTF-8 without space, control or '=', not "
 				 "beginning with '@' or '!')",

@@ -6,11 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "base/xmalloc.h"
 #include "cli/run_request.h"
-
-#define NAME_MAX_BYTES 255
 
 static void
 option_add(struct buf *line, const char *key, int64_t ms)
@@ -96,21 +93,4 @@ run_request_lost(const struct request *r, const struct message *event)
 		return false;
 	return pair_next(&cursor, &p) && pair_next(&cursor, &p) &&
 	       p.key == NULL && is_ours(r, &p);
-}
-
-/* lockbroker-protocol(7), "Names, numbers and durations". */
-bool
-run_request_name_ok(const char *name)
-{
-	const size_t n = strlen(name);
-	size_t i;
-
-	if (n == 0 || n > NAME_MAX_BYTES || name[0] == '@' || name[0] == '!')
-		return false;
-	for (i = 0; i < n; i++) {
-		if ((unsigned char)name[i] <= ' ' || name[i] == 0x7f ||
-		    name[i] == '=')
-			return false;
-	}
-	return parse_utf8(name, n);
 }

@@ -47,7 +47,4 @@ char *run_request_names(const struct request *r);
 /* Does this event report that the hold is lost? */
 bool run_request_lost(const struct request *r, const struct message *event);
 
-/* Is the name valid for the broker? Other names would break the line. */
-bool run_request_name_ok(const char *name);
-
 #endif

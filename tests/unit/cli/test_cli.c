@@ -432,46 +432,6 @@ START_TEST(request_events)
 }
 END_TEST
 
-static const struct {
-	const char *name;
-	bool good;
-} names[] = {
-	{ "a", true },
-	{ "nightly-report/part-2", true },
-	{ "gr\xc3\xbc\xc3\x9f"
-	  "e",
-	    true },
-	{ "a@b!", true },
-	{ "", false },
-	{ "@a", false },
-	{ "!a", false },
-	{ "a b", false },
-	{ "a=b", false },
-	{ "a\n", false },
-	{ "a\x7f", false },
-	{ "a\xff", false },
-	{ "\xc3", false },
-};
-
-START_TEST(request_name_checks)
-{
-	ck_assert_msg(run_request_name_ok(names[_i].name) == names[_i].good,
-	    "'%s'", names[_i].name);
-}
-END_TEST
-
-START_TEST(request_name_length)
-{
-	char name[257];
-
-	memset(name, 'x', sizeof(name));
-	name[256] = '\0';
-	ck_assert(!run_request_name_ok(name));
-	name[255] = '\0';
-	ck_assert(run_request_name_ok(name));
-}
-END_TEST
-
 /* JSON. */
 
 START_TEST(json_line)
@@ -582,8 +542,6 @@ cli_run(void)
 	tcase_add_test(tc, request_lines);
 	tcase_add_test(tc, request_of_several_and_of_permits);
 	tcase_add_loop_test(tc, request_events, 0, COUNT(events));
-	tcase_add_loop_test(tc, request_name_checks, 0, COUNT(names));
-	tcase_add_test(tc, request_name_length);
 	tcase_add_test(tc, json_line);
 	tcase_add_loop_test(tc, validity_row, 0, COUNT(clocks));
 	tcase_add_test(tc, validity_unanswered);
