@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/xmalloc.h"
 #include "cli/columns.h"
 #include "cli/json_reply.h"
 #include "cli/timespan.h"
@@ -181,16 +182,12 @@ row_print(
 	}
 }
 
-void
-columns_print(const struct table *t, char *const *lines, size_t n, bool json)
+static void
+lines_print(const struct table *t, char *const *lines, size_t n)
 {
 	size_t width[COLUMNS_MAX], i, c;
 
 	assert(t->columns_n <= COLUMNS_MAX);
-	if (json) {
-		lines_json(t, lines, n);
-		return;
-	}
 	if (n == 0)
 		return;
 	for (c = 0; c < t->columns_n; c++)
@@ -199,6 +196,25 @@ columns_print(const struct table *t, char *const *lines, size_t n, bool json)
 	row_print(t, NULL, width);
 	for (i = 0; i < n; i++)
 		row_print(t, lines[i], width);
+}
+
+void
+columns_print(const struct table *t, char *const *lines, size_t n, bool json)
+{
+	char **rows;
+	size_t i;
+
+	if (json || t->row == NULL) {
+		(json ? lines_json : lines_print)(t, lines, n);
+		return;
+	}
+	rows = xcalloc(n + 1, sizeof(*rows));
+	for (i = 0; i < n; i++)
+		rows[i] = t->row(lines[i]);
+	lines_print(t, rows, n);
+	for (i = 0; i < n; i++)
+		free(rows[i]);
+	free(rows);
 }
 
 char *

@@ -25,12 +25,15 @@ struct table_column {
 	enum table_how how;
 };
 
+#define TABLE_COLUMNS(columns) (columns), sizeof(columns) / sizeof((columns)[0])
+
 /* `bare` is the key of the bare word, also in JSON. */
 struct table {
 	const char *bare;
 	const struct table_column *columns;
 	size_t columns_n;
 	size_t width; /* width for shortened bare words; 0: no limit */
+	char *(*row)(const char *line); /* makes one for people; or NULL */
 };
 
 void columns_print(

@@ -38,8 +38,9 @@ rows_fini(struct rows *r)
 	free(r->v);
 }
 
+/* `kind` is the option with the kind; "": a lock. */
 static void
-rows_add(struct rows *r, const char *line, const struct pair *kind)
+rows_add(struct rows *r, const char *line, const char *kind)
 {
 	bool holds = strncmp(line, "holder ", 7) == 0;
 	struct pair p;
@@ -47,13 +48,11 @@ rows_add(struct rows *r, const char *line, const struct pair *kind)
 
 	/* The other process itself reports the holder there. */
 	if (holds && pair_find(line, "broker", &p) &&
-	    (r->leaving || (r->theirs && kind == NULL)))
+	    (r->leaving || (r->theirs && kind[0] == '\0')))
 		return;
-	r->theirs |= r->leaving && holds && kind == NULL;
-	if (asprintf(&row, "%s%s%.*s%s", line, kind != NULL ? " kind=" : "",
-		kind != NULL ? (int)kind->value_len : 0,
-		kind != NULL ? kind->value : "",
-		r->leaving ? " leaving=1" : "") < 0)
+	r->theirs |= r->leaving && holds && kind[0] == '\0';
+	if (asprintf(
+		&row, "%s%s%s", line, kind, r->leaving ? " leaving=1" : "") < 0)
 		abort();
 	r->v = xrealloc(r->v, (r->n + 1) * sizeof(*r->v));
 	r->v[r->n++] = row;
@@ -61,7 +60,7 @@ rows_add(struct rows *r, const char *line, const struct pair *kind)
 
 /* Adds the answer to a QUEUE.  The broker lists no more than its limit. */
 static void
-rows_take(struct rows *r, const struct message *m, const struct pair *kind)
+rows_take(struct rows *r, const struct message *m, const char *kind)
 {
 	uint64_t waiters, shown = 0;
 	size_t i;
@@ -77,16 +76,13 @@ rows_take(struct rows *r, const struct message *m, const struct pair *kind)
 
 static int
 ask_queue(const struct cli *cli, struct client *c, const char *name,
-    const struct pair *kind, struct rows *r)
+    const char *kind, struct rows *r)
 {
 	struct message m;
 	char line[400];
 	int status;
 
-	snprintf(line, sizeof(line), "QUEUE %s%s%.*s%s%s", name,
-	    kind != NULL ? " kind=" : "",
-	    kind != NULL ? (int)kind->value_len : 0,
-	    kind != NULL ? kind->value : "",
+	snprintf(line, sizeof(line), "QUEUE %s%s%s%s", name, kind,
 	    cli->limit != NULL ? " limit=" : "",
 	    cli->limit != NULL ? cli->limit : "");
 	status = question_on(c, line, &m);
@@ -112,7 +108,7 @@ ask_kinds(
 {
 	struct message m;
 	struct pair kind;
-	char line[330];
+	char line[330], option[32];
 	size_t i;
 	int status;
 
@@ -127,7 +123,9 @@ ask_kinds(
 		if (pair_number(m.lines[i], "limit") > 0)
 			r->limit = pair_number(m.lines[i], "limit");
 		r->permits += pair_number(m.lines[i], "permits");
-		status = ask_queue(cli, c, name, &kind, r);
+		snprintf(option, sizeof(option), " kind=%.*s",
+		    (int)kind.value_len, kind.value);
+		status = ask_queue(cli, c, name, option, r);
 	}
 	message_fini(&m);
 	return status;
@@ -177,16 +175,9 @@ rows_print(const struct cli *cli, const struct rows *r)
 		{ "trace", "TRACE", TABLE_IF_ANY },
 		{ "leaving", "LEAVING", TABLE_MARK },
 	};
-	static const struct table queue = { "role", columns,
-		sizeof(columns) / sizeof(columns[0]), 0 };
-	char *line;
-	size_t i;
+	static const struct table queue = { "role", TABLE_COLUMNS(columns), 0,
+		kept_row };
 
-	for (i = 0; !cli->json && i < r->n; i++) {
-		line = r->v[i];
-		r->v[i] = kept_row(line);
-		free(line);
-	}
 	columns_print(&queue, r->v, r->n, cli->json);
 	if (!cli->json && r->more > 0)
 		printf("and %" PRIu64 " more waiting\n", r->more);
@@ -231,7 +222,7 @@ ask_leavers(
 	leavers_open(c, &l);
 	r->leaving = true;
 	for (i = 0; status == CLI_EXIT_OK && i < l.n; i++) {
-		status = ask_queue(cli, &l.v[i], name, NULL, r);
+		status = ask_queue(cli, &l.v[i], name, "", r);
 		if (status == CLI_EXIT_OK)
 			status = ask_kinds(cli, &l.v[i], name, r);
 	}
@@ -252,7 +243,7 @@ show_queue(struct cli *cli)
 	if (status == CLI_EXIT_OK)
 		status = ask_leavers(cli, &c, cli->argv[1], &r);
 	if (status == CLI_EXIT_OK)
-		status = ask_queue(cli, &c, cli->argv[1], NULL, &r);
+		status = ask_queue(cli, &c, cli->argv[1], "", &r);
 	if (status == CLI_EXIT_OK)
 		status = ask_kinds(cli, &c, cli->argv[1], &r);
 	if (status == CLI_EXIT_OK)

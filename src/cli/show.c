@@ -92,8 +92,8 @@ show_history(struct cli *cli)
 		{ "trace", "TRACE", TABLE_IF_ANY },
 		{ "leaving", "LEAVING", TABLE_MARK },
 	};
-	static const struct table history = { "event", columns,
-		sizeof(columns) / sizeof(columns[0]), 0 };
+	static const struct table history = { "event", TABLE_COLUMNS(columns),
+		0, NULL };
 	struct message m;
 	int status = ask_all(cli, "HISTORY", NULL, &m);
 
@@ -115,26 +115,16 @@ show_list(struct cli *cli)
 		{ "oldest", "OLDEST", TABLE_NOT_0 },
 		{ "leaving", "LEAVING", TABLE_MARK },
 	};
-	static const struct table names = { "name", columns,
-		sizeof(columns) / sizeof(columns[0]), 0 };
+	static const struct table names = { "name", TABLE_COLUMNS(columns), 0,
+		name_line };
 	struct message m;
 	uint64_t more = 0;
 	int status = ask_all(cli, "NAMES", &more, &m);
-	char *line;
-	size_t i;
 
-	if (status != 0)
-		return status;
-	for (i = 0; !cli->json && i < m.lines_n; i++) {
-		line = name_line(m.lines[i]);
-		free(m.lines[i]);
-		m.lines[i] = line;
-	}
-	columns_print(&names, m.lines, m.lines_n, cli->json);
-	if (!cli->json && more > 0)
+	status = show_table(cli, &names, status, &m);
+	if (status == CLI_EXIT_OK && !cli->json && more > 0)
 		printf("and %" PRIu64 " more\n", more);
-	message_fini(&m);
-	return CLI_EXIT_OK;
+	return status;
 }
 
 int
@@ -210,8 +200,8 @@ show_brokers(struct cli *cli)
 		{ "http", "PAGE", TABLE_IF_ANY },
 		{ "twice", "SAME NAME", TABLE_MARK },
 	};
-	static const struct table brokers = { "name", columns,
-		sizeof(columns) / sizeof(columns[0]), 0 };
+	static const struct table brokers = { "name", TABLE_COLUMNS(columns), 0,
+		NULL };
 	struct message m;
 	char *line;
 	size_t i;

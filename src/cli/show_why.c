@@ -90,7 +90,7 @@ print_chain(const struct message *m)
 int
 show_why(struct cli *cli)
 {
-	static const struct table links = { "name", NULL, 0, 0 };
+	static const struct table links = { "name", NULL, 0, 0, NULL };
 	struct message m;
 	char line[330];
 	int status;

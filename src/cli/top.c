@@ -243,14 +243,13 @@ static struct table
 layout(size_t width)
 {
 	if (width > 0 && width <= NARROW_COLUMNS)
-		return (struct table){ "name", columns_narrow,
-			sizeof(columns_narrow) / sizeof(columns_narrow[0]),
-			width };
+		return (struct table){ "name", TABLE_COLUMNS(columns_narrow),
+			width, name_line };
 	if (width > 0 && width < ROOMY_COLUMNS)
-		return (struct table){ "name", columns_wide,
-			sizeof(columns_wide) / sizeof(columns_wide[0]), width };
-	return (struct table){ "name", columns_roomy,
-		sizeof(columns_roomy) / sizeof(columns_roomy[0]), width };
+		return (struct table){ "name", TABLE_COLUMNS(columns_wide),
+			width, name_line };
+	return (struct table){ "name", TABLE_COLUMNS(columns_roomy), width,
+		name_line };
 }
 
 static void
@@ -263,15 +262,12 @@ draw(struct top *t)
 
 	n = t->lines.n < n ? t->lines.n : n;
 	for (i = 0; i < n; i++)
-		shown[i] = t->json ? xstrdup(t->lines.v[i].text)
-				   : name_line(t->lines.v[i].text);
+		shown[i] = t->lines.v[i].text;
 	if (!t->batch)
 		(void)fputs(SCREEN_CLEAR, stdout);
 	if (!t->json)
 		head_print(t);
 	columns_print(&table, shown, n, t->json);
-	while (n > 0)
-		free(shown[--n]);
 	if (t->batch && !t->json)
 		(void)putchar('\n');
 	(void)fflush(stdout);
@@ -339,10 +335,10 @@ ask_ready(struct top *t)
 	t->why = NULL;
 	if (got == CLIENT_NOTHING && ended_by != 0)
 		return CLI_EXIT_OK;
-	if (got != CLIENT_MESSAGE)
+	if (got != CLIENT_MESSAGE) {
 		screen_end(t);
-	if (got != CLIENT_MESSAGE)
 		return question_status(&t->client, got, &m);
+	}
 	if (message_error_is(&m, code))
 		t->why = xstrdup(message_error(&m) + strlen(code));
 	message_fini(&m);
