@@ -8,15 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of handoffs of a name at the last answer. */
-struct top_seen {
-	char *name;
-	uint64_t handovers;
-};
-
-/* A line to show, and its sort key. */
+/* A name in an answer: what to show, and its sort key. */
 struct top_line {
+	char *name;
 	char *text;
+	uint64_t handovers;
 	uint64_t rate_tenths; /* handoffs in ten seconds */
 	uint64_t waiters;
 	size_t place; /* position in the broker's own order */
@@ -27,8 +23,6 @@ struct top_line {
  * and calls top_lines_fini().
  */
 struct top_lines {
-	struct top_seen *seen; /* by name */
-	size_t nseen;
 	bool all; /* the broker has listed all of its names */
 	struct top_line *v;
 	size_t n;

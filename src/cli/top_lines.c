@@ -19,7 +19,7 @@
 static int
 by_name(const void *a, const void *b)
 {
-	const struct top_seen *x = a, *y = b;
+	const struct top_line *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
@@ -50,12 +50,12 @@ is_held(const char *line)
  * number is unknown, because the broker may not have listed the name last time.
  */
 static bool
-changes(const struct top_lines *t, const struct top_seen *now, uint64_t *out)
+changes(const struct top_lines *t, const struct top_line *now, uint64_t *out)
 {
-	const struct top_seen *then = NULL;
+	const struct top_line *then = NULL;
 
-	if (t->nseen > 0)
-		then = bsearch(now, t->seen, t->nseen, sizeof(*now), by_name);
+	if (t->n > 0)
+		then = bsearch(now, t->v, t->n, sizeof(*now), by_name);
 	if (then == NULL && !t->all)
 		return false;
 	*out = now->handovers;
@@ -92,9 +92,10 @@ name_of(const char *line)
 	return xstrdup(text);
 }
 
+/* `t` has the answer before, by name. */
 static void
-line_make(const struct top_lines *t, const char *line,
-    const struct top_seen *now, int64_t elapsed_ms, struct top_line *out)
+line_make(const struct top_lines *t, const char *line, int64_t elapsed_ms,
+    struct top_line *out)
 {
 	char text[LINE_BYTES], rate[40] = "";
 	static const char *const more[] = { "holder", "age", "kept", "was",
@@ -104,9 +105,10 @@ line_make(const struct top_lines *t, const char *line,
 	uint64_t n;
 	size_t i;
 
-	out->rate_tenths = 0;
+	out->name = name_of(line);
+	out->handovers = pair_number(line, "handovers");
 	out->waiters = pair_number(line, "waiters");
-	if (elapsed_ms > 0 && changes(t, now, &n)) {
+	if (elapsed_ms > 0 && changes(t, out, &n)) {
 		out->rate_tenths = n * 10000 / (uint64_t)elapsed_ms;
 		snprintf(rate, sizeof(rate), " rate=%" PRIu64 ".%" PRIu64,
 		    out->rate_tenths / 10, out->rate_tenths % 10);
@@ -115,7 +117,7 @@ line_make(const struct top_lines *t, const char *line,
 	(void)pair_find_ms(line, "oldest", &oldest_ms);
 	n = (uint64_t)snprintf(text, sizeof(text),
 	    "%s state=%.*s waiters=%" PRIu64 "%s oldest=%" PRId64 "ms",
-	    now->name, (int)p.value_len, p.value, out->waiters, rate,
+	    out->name, (int)p.value_len, p.value, out->waiters, rate,
 	    oldest_ms);
 	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
 		field_copy(text + n, sizeof(text) - n, line, more[i]);
@@ -124,60 +126,38 @@ line_make(const struct top_lines *t, const char *line,
 	out->text = xstrdup(text);
 }
 
-static void
-seen_free(struct top_seen *seen, size_t n)
+void
+top_lines_fini(struct top_lines *t)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		free(seen[i].name);
-	free(seen);
-}
-
-static void
-lines_free(struct top_lines *t)
-{
-	size_t i;
-
-	for (i = 0; i < t->n; i++)
-		free(t->v[i].text);
+	while (t->n > 0) {
+		free(t->v[--t->n].name);
+		free(t->v[t->n].text);
+	}
 	free(t->v);
 	t->v = NULL;
-	t->n = 0;
 }
 
 void
 top_lines_take(struct top_lines *t, char *const *lines, size_t n, size_t limit,
     int64_t elapsed_ms)
 {
-	struct top_seen *seen = xcalloc(n + 1, sizeof(*seen));
+	struct top_line *v = xcalloc(n + 1, sizeof(*v));
 	size_t i;
 
-	lines_free(t);
-	t->v = xcalloc(n + 1, sizeof(*t->v));
-	t->n = n;
+	if (t->n > 0)
+		qsort(t->v, t->n, sizeof(*t->v), by_name);
 	t->held = t->waiters = 0;
 	for (i = 0; i < n; i++) {
-		seen[i].name = name_of(lines[i]);
-		seen[i].handovers = pair_number(lines[i], "handovers");
-		line_make(t, lines[i], &seen[i], elapsed_ms, &t->v[i]);
-		t->v[i].place = i;
+		line_make(t, lines[i], elapsed_ms, &v[i]);
+		v[i].place = i;
 		t->held += is_held(lines[i]);
-		t->waiters += t->v[i].waiters;
+		t->waiters += v[i].waiters;
 	}
-	seen_free(t->seen, t->nseen);
-	qsort(seen, n, sizeof(*seen), by_name);
-	qsort(t->v, n, sizeof(*t->v), by_rate);
-	t->seen = seen;
-	t->nseen = n;
+	top_lines_fini(t);
+	qsort(v, n, sizeof(*v), by_rate);
+	t->v = v;
+	t->n = n;
 	t->all = n < limit;
-}
-
-void
-top_lines_fini(struct top_lines *t)
-{
-	lines_free(t);
-	seen_free(t->seen, t->nseen);
 }
 
 uint64_t
