@@ -51,13 +51,13 @@ answer_print(const char *name, const char *text)
 }
 
 static int
-kind_ask(struct client *c, const char *name, const char *kind, size_t n,
-    struct message *m)
+kind_ask(
+    struct client *c, const char *name, const char *kind, struct message *m)
 {
 	char line[330];
 
-	snprintf(line, sizeof(line), "STATUS %s%s%.*s", name,
-	    n > 0 ? " kind=" : "", (int)n, kind);
+	snprintf(line, sizeof(line), "STATUS %s%s%s", name,
+	    kind != NULL ? " kind=" : "", kind != NULL ? kind : "");
 	return question_on(c, line, m);
 }
 
@@ -65,25 +65,22 @@ kind_ask(struct client *c, const char *name, const char *kind, size_t n,
 static int
 others_print(struct client *c, const char *name, const char *text)
 {
+	char kinds[100], *rest = kinds, *kind;
 	struct message m;
-	struct pair kinds;
-	size_t n;
 	int status;
 
-	if (!pair_find(text, "other", &kinds))
-		return CLI_EXIT_OK;
-	while (kinds.value_len > 0) {
-		for (n = 0; n < kinds.value_len && kinds.value[n] != ',';)
-			n++;
-		status = kind_ask(c, name, kinds.value, n, &m);
+	pair_text(text, "other", kinds, sizeof(kinds));
+	while (*rest != '\0') {
+		kind = rest;
+		rest += strcspn(rest, ",");
+		if (*rest != '\0')
+			*rest++ = '\0';
+		status = kind_ask(c, name, kind, &m);
 		if (status != CLI_EXIT_OK)
 			return status;
 		(void)putchar('\n');
 		answer_print(name, m.text);
 		message_fini(&m);
-		n += n < kinds.value_len;
-		kinds.value += n;
-		kinds.value_len -= n;
 	}
 	return CLI_EXIT_OK;
 }
@@ -95,8 +92,7 @@ status_on(struct cli *cli, struct client *c, const char *name)
 	char *text;
 	int status;
 
-	status = kind_ask(
-	    c, name, cli->kind, cli->kind != NULL ? strlen(cli->kind) : 0, &m);
+	status = kind_ask(c, name, cli->kind, &m);
 	if (status != CLI_EXIT_OK)
 		return status;
 	text = cli->local ? NULL : holder_details(name, m.text);
@@ -123,9 +119,7 @@ leavers_print(const struct cli *cli, struct client *c, const char *name)
 
 	leavers_open(c, &l);
 	for (i = 0; i < l.n; i++) {
-		if (kind_ask(&l.v[i], name, cli->kind,
-			cli->kind != NULL ? strlen(cli->kind) : 0,
-			&m) != CLI_EXIT_OK)
+		if (kind_ask(&l.v[i], name, cli->kind, &m) != CLI_EXIT_OK)
 			continue;
 		text = leavers_mark(m.text);
 		if (pair_find(text, "session", &p) ||

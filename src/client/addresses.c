@@ -26,10 +26,8 @@ list_add(struct address_list *list, const char *s, size_t n)
 	const char *why;
 
 	if (strchr(place.text, ' ') != NULL) {
-		free(place.text);
-		return "has a space in it; commas separate addresses";
-	}
-	if (strncmp(place.text, TLS, strlen(TLS)) == 0) {
+		why = "has a space in it; commas separate addresses";
+	} else if (strncmp(place.text, TLS, strlen(TLS)) == 0) {
 		place.tls = true;
 		why = address_parse_tcp(
 		    &place.at, place.text + strlen(TLS), ADDRESS_PORT_GIVEN);
