@@ -1,7 +1,4 @@
-/*
- * The lockbroker command: options common to all, and the gate before every
- * command.
- */
+/* See cli.h. */
 #include "config.h"
 
 #include <errno.h>

@@ -1,6 +1,4 @@
-/*
- * Lines of the broker as a table for people, or one JSON object each.
- */
+/* See columns.h. */
 #include "config.h"
 
 #include <assert.h>

@@ -1,6 +1,4 @@
-/*
- * Answers of a broker as JSON.
- */
+/* See json_reply.h. */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
-/*
- * The user of this process, and its password.
- */
+/* See login.h. */
 #include "config.h"
 
 #include <errno.h>

@@ -1,6 +1,4 @@
-/*
- * See others.h.
- */
+/* See others.h. */
 #include "config.h"
 
 #include <stdio.h>

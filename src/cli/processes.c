@@ -1,6 +1,4 @@
-/*
- * See processes.h.
- */
+/* See processes.h. */
 #include "config.h"
 
 #include <errno.h>

@@ -1,6 +1,4 @@
-/*
- * The requests of `run` to the broker, in the words of the protocol.
- */
+/* See run_request.h. */
 #include "config.h"
 
 #include <inttypes.h>

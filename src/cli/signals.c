@@ -1,6 +1,4 @@
-/*
- * The signals that `run` passes on.
- */
+/* See signals.h. */
 #include "config.h"
 
 #include <string.h>

@@ -1,6 +1,4 @@
-/*
- * The table of commands, and the help that is made from it.
- */
+/* See subcommands.h. */
 #include "config.h"
 
 #include <string.h>

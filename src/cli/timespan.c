@@ -1,6 +1,4 @@
-/*
- * Durations as people write and read them on a command line.
- */
+/* See timespan.h. */
 #include "config.h"
 
 #include <assert.h>

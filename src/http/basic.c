@@ -1,6 +1,4 @@
-/*
- * See basic.h.
- */
+/* See basic.h. */
 #include "config.h"
 
 #include <stdint.h>

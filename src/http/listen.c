@@ -1,6 +1,4 @@
-/*
- * See listen.h.
- */
+/* See listen.h. */
 #include "config.h"
 
 #include <arpa/inet.h>

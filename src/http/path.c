@@ -1,6 +1,4 @@
-/*
- * See path.h.
- */
+/* See path.h. */
 #include "config.h"
 
 #include <string.h>

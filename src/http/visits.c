@@ -1,6 +1,4 @@
-/*
- * See visits.h.
- */
+/* See visits.h. */
 #include "config.h"
 
 #include <assert.h>

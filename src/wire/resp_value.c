@@ -1,6 +1,4 @@
-/*
- * Values in RESP.
- */
+/* See resp_value.h. */
 #include "config.h"
 
 #include <string.h>
