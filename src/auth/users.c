@@ -101,9 +101,7 @@ users_add(struct users *users, const char *name)
 		users->v = xrealloc(users->v, users->size * sizeof(*users->v));
 	}
 	user = &users->v[users->n++];
-	memset(user, 0, sizeof(*user));
-	user->name = xstrdup(name);
-	user->hash = xstrdup("");
+	*user = (struct user){ .name = xstrdup(name), .hash = xstrdup("") };
 	return user;
 }
 

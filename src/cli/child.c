@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/xmalloc.h"
 #include "cli/child.h"
 #include "cli/exit.h"
 #include "cli/say.h"

@@ -295,10 +295,9 @@ command_start(struct cli *cli, int argc, char **argv)
 int
 cli_main(int argc, char **argv)
 {
-	struct cli cli;
+	struct cli cli = { 0 };
 	int status;
 
-	memset(&cli, 0, sizeof(cli));
 	if (argc < 1)
 		return CLI_EXIT_USAGE;
 	opterr = 0;

@@ -268,9 +268,8 @@ complete_main(struct cli *cli)
 	const int at = cli->argc > 1 && strcmp(cli->argv[1], "--") == 0;
 	const int last = cli->argc - 1;
 	const char *typed = last > at ? cli->argv[last] : "";
-	struct typed t;
+	struct typed t = { 0 };
 
-	memset(&t, 0, sizeof(t));
 	line_take(&t, last > at ? last - at : 1, cli->argv + at);
 	if (t.wants != NULL)
 		offer_value(cli, &t, typed);

@@ -9,7 +9,6 @@
 #include "cli/holder.h"
 #include "cli/json_reply.h"
 #include "cli/question.h"
-#include "cli/say.h"
 #include "cli/timespan.h"
 
 /* The holders of the lock before it is forced. */

@@ -15,7 +15,6 @@
 #include "cli/exit.h"
 #include "cli/others.h"
 #include "cli/question.h"
-#include "cli/say.h"
 
 /* In NAMES, a name that ends with an asterisk is a pattern. */
 #define NAMES_LIMIT "1000"

@@ -105,9 +105,8 @@ run_input(struct run *run)
 static void
 timer_arm(int fd, int64_t at_ms)
 {
-	struct itimerspec spec;
+	struct itimerspec spec = { 0 };
 
-	memset(&spec, 0, sizeof(spec));
 	if (at_ms != NEVER_MS) {
 		at_ms = at_ms > 0 ? at_ms : 1;
 		spec.it_value.tv_sec = at_ms / 1000;
@@ -431,15 +430,12 @@ static int
 run_with(struct cli *cli, enum run_kind kind)
 {
 	struct run_options options;
-	struct run run;
+	struct run run = { .options = &options, .cli = cli };
 	int status;
 
 	status = run_options_parse(&options, kind, cli->argc, cli->argv);
 	if (status != 0)
 		return status;
-	memset(&run, 0, sizeof(run));
-	run.options = &options;
-	run.cli = cli;
 	run.names = run_request_names(&options.request);
 	client_init(&run.client, login_line());
 	progress_init(&run.progress);

@@ -10,7 +10,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/now.h"
 #include "base/times.h"

@@ -11,7 +11,6 @@
 #include "cli/exit.h"
 #include "cli/json_reply.h"
 #include "cli/question.h"
-#include "cli/say.h"
 #include "cli/timespan.h"
 
 #define MAX_MS 60000 /* without --max */

@@ -2,14 +2,12 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/exit.h"
 #include "cli/question.h"
-#include "cli/say.h"
 #include "cli/timespan.h"
 
 /* What the end of a chain means, as its last words. */

@@ -1,7 +1,6 @@
 /* See signals.h. */
 #include "config.h"
 
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -42,11 +41,9 @@ is_ignored(int number)
 bool
 signals_init(struct signals *s)
 {
-	struct sigaction sa;
+	struct sigaction sa = { .sa_handler = leave };
 	size_t i;
 
-	memset(&sa, 0, sizeof(sa));
-	sa.sa_handler = leave;
 	sigemptyset(&s->held);
 	for (i = 0; i < PASSED_N; i++) {
 		if (is_ignored(passed[i].number))
@@ -103,14 +100,11 @@ signals_next(struct signals *s, struct signals_one *one)
 void
 signals_restore(const struct signals *s)
 {
-	struct sigaction sa;
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
 	/* exec(2) resets handlers, and keeps ignored signals ignored. */
-	if (s->chld_ignored) {
-		memset(&sa, 0, sizeof(sa));
-		sa.sa_handler = SIG_IGN;
-		(void)sigaction(SIGCHLD, &sa, NULL);
-	}
+	if (s->chld_ignored)
+		(void)sigaction(SIGCHLD, &ignore, NULL);
 	(void)sigprocmask(SIG_SETMASK, &s->before, NULL);
 }
 

@@ -11,7 +11,6 @@
 #include "cli/json_reply.h"
 #include "cli/others.h"
 #include "cli/question.h"
-#include "cli/say.h"
 #include "cli/timespan.h"
 
 static void

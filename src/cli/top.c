@@ -23,7 +23,6 @@
 #include "cli/exit.h"
 #include "cli/others.h"
 #include "cli/question.h"
-#include "cli/say.h"
 #include "cli/top.h"
 
 #define PERIOD_MS 1000
@@ -82,11 +81,9 @@ signals_catch(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
 		SIGWINCH };
-	struct sigaction sa;
+	const struct sigaction sa = { .sa_handler = on_signal };
 	size_t i;
 
-	memset(&sa, 0, sizeof(sa));
-	sa.sa_handler = on_signal;
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		(void)sigaction(numbers[i], &sa, NULL);
 }
@@ -427,12 +424,9 @@ loop(struct top *t)
 int
 top_main(struct cli *cli)
 {
-	struct top t;
+	struct top t = { .json = cli->json, .count = cli->count };
 	int status;
 
-	memset(&t, 0, sizeof(t));
-	t.json = cli->json;
-	t.count = cli->count;
 	t.batch = cli->batch || t.json || isatty(STDOUT_FILENO) != 1;
 	status = question_open(cli, &t.client);
 	if (status == CLI_EXIT_OK) {

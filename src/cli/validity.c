@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/now.h"
 #include "cli/validity.h"
@@ -19,8 +18,7 @@ void
 validity_init(struct validity *v, int64_t kill_after_ms)
 {
 	assert(kill_after_ms >= 0);
-	memset(v, 0, sizeof(*v));
-	v->kill_after_ms = kill_after_ms;
+	*v = (struct validity){ .kill_after_ms = kill_after_ms };
 }
 
 void

@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -247,10 +246,8 @@ static enum client_got
 client_try_path(struct client *c, const char *path,
     const struct client_probe *probe, struct message *reply)
 {
-	struct sockaddr_un un;
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
 
-	memset(&un, 0, sizeof(un));
-	un.sun_family = AF_UNIX;
 	assert(strlen(path) < sizeof(un.sun_path));
 	memcpy(un.sun_path, path, strlen(path));
 	return client_try(

@@ -28,9 +28,7 @@ exposition_content_type(bool openmetrics)
 void
 exposition_begin(struct exposition *x, struct buf *out, bool openmetrics)
 {
-	memset(x, 0, sizeof(*x));
-	x->out = out;
-	x->openmetrics = openmetrics;
+	*x = (struct exposition){ .out = out, .openmetrics = openmetrics };
 }
 
 void

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/handed.h"
 #include "http/listen.h"
@@ -33,10 +32,9 @@ static void
 describe(struct http_socket *out)
 {
 	char host[INET6_ADDRSTRLEN + 16], service[8];
-	struct sockaddr_storage sa;
+	struct sockaddr_storage sa = { 0 };
 	socklen_t len = sizeof(sa);
 
-	memset(&sa, 0, sizeof(sa));
 	(void)getsockname(out->fd, (struct sockaddr *)&sa, &len);
 	out->loopback = is_loopback(&sa);
 	if (getnameinfo((const struct sockaddr *)&sa, len, host, sizeof(host),
@@ -56,8 +54,7 @@ listen_at(struct http_socket *out, const struct addrinfo *ai)
 
 	if (fd < 0)
 		return false;
-	memset(out, 0, sizeof(*out));
-	out->fd = fd;
+	*out = (struct http_socket){ .fd = fd };
 	out->any_port =
 	    (ai->ai_family == AF_INET6 ? six->sin6_port : four->sin_port) == 0;
 	describe(out);
@@ -68,14 +65,13 @@ size_t
 http_sockets(struct http_socket out[LISTEN_SOCKETS], const char *host,
     uint16_t port, struct buf *why)
 {
-	struct addrinfo hints, *list, *ai;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo *list, *ai;
 	char service[8];
 	size_t n = 0;
 	int err;
 
-	memset(&hints, 0, sizeof(hints));
-	hints.ai_socktype = SOCK_STREAM;
-	hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
 	snprintf(service, sizeof(service), "%u", (unsigned)port);
 	err = getaddrinfo(host, service, &hints, &list);
 	if (err == 0) {

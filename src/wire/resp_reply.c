@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/parse.h"
 #include "wire/resp_value.h"
