@@ -14,6 +14,7 @@
 #include "cli/timespan.h"
 
 #define MAX_MS 60000 /* without --max */
+#define LATE_MS 5000 /* after that time, the answer may take this long */
 
 static void
 print_answer(const char *name, const char *line, int64_t max_ms, bool let_go)
@@ -50,7 +51,7 @@ show_drill(struct cli *cli)
 	status = question_open(cli, &c);
 	if (status == CLI_EXIT_OK)
 		status = question_status(
-		    &c, question_send_for(&c, line, max_ms, &m), &m);
+		    &c, question_send_for(&c, line, max_ms + LATE_MS, &m), &m);
 	client_fini(&c);
 	if (status != CLI_EXIT_OK)
 		return status;
