@@ -114,3 +114,20 @@ class IdleBrokers(SystemTest):
         eventually(lambda: self.calls("evalsha") > before + 10, 10)
         self.assertEqual(self.calls("hgetall"), sweeps, "each heartbeat reads them all")
         self.assertEqual(self.server.cmd("HEXISTS", GUARD, "b:dead1.0"), 1)
+
+
+class OnePacket(SystemTest):
+    """One broker that has nothing else to do: nothing but a request wakes it soon."""
+
+    LISTS = "LIST", "NAMES", "QUEUE x", "HISTORY x"
+
+    def test_a_list_is_not_left_until_something_else_wakes_the_broker(self):
+        self.broker(lease=60)
+        start = now()
+        for listing in self.LISTS * 8:
+            client = self.client()
+            client.send("LOCK x", listing, "UNLOCK x")
+            self.assertEqual([client.reply().status for _ in range(3)], ["OK"] * 3)
+            client.close()
+        # Each list took up to a second: with a timer of the broker.
+        self.assertLess(now() - start, patience(3, start))

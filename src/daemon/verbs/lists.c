@@ -301,6 +301,7 @@ job_new(struct broker *b, struct conn *c, enum verb_id verb, struct span tag,
 		memcpy(job->name, name.p, name.n);
 	buf_init(&job->rows);
 	TAILQ_INSERT_TAIL(&b->jobs, job, link);
+	front_wake(b->front); /* lists_run() may have run in this turn */
 	conn_busy(c, true);
 	return job;
 }
