@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -105,45 +104,29 @@ users_add(struct users *users, const char *name)
 	return user;
 }
 
-static bool
-add_group(struct user *user, const char *name, struct buf *why)
-{
-	const struct group *group;
-
-	errno = 0;
-	group = getgrnam(name);
-	if (group == NULL) {
-		buf_addf(why,
-		    "auth.users: %s: unix: group \"%s\" does not exist on "
-		    "this host\n",
-		    user->name, name);
-		return false;
-	}
-	user->gids =
-	    xrealloc(user->gids, (user->ngids + 1) * sizeof(*user->gids));
-	user->gids[user->ngids++] = group->gr_gid;
-	return true;
-}
-
+/* Adds a user of this host, or a group if the name begins with '%'. */
 static bool
 add_peer(struct user *user, const char *name, struct buf *why)
 {
-	const struct passwd *passwd;
+	const bool is_group = name[0] == '%';
+	const struct group *group = is_group ? getgrnam(name + 1) : NULL;
+	const struct passwd *passwd = is_group ? NULL : getpwnam(name);
 
-	if (name[0] == '%')
-		return add_group(user, name + 1, why);
-	passwd = getpwnam(name);
-	if (passwd == NULL) {
+	if (group != NULL) {
+		user->gids = xrealloc(
+		    user->gids, (user->ngids + 1) * sizeof(*user->gids));
+		user->gids[user->ngids++] = group->gr_gid;
+	} else if (passwd != NULL) {
+		user->uids = xrealloc(
+		    user->uids, (user->nuids + 1) * sizeof(*user->uids));
+		user->uids[user->nuids++] = passwd->pw_uid;
+	} else {
 		buf_addf(why,
-		    "auth.users: %s: unix: user \"%s\" does not exist on "
+		    "auth.users: %s: unix: %s \"%s\" does not exist on "
 		    "this host\n",
-		    user->name, name);
-		return false;
+		    user->name, is_group ? "group" : "user", name + is_group);
 	}
-	user->uids =
-	    xrealloc(user->uids, (user->nuids + 1) * sizeof(*user->uids));
-	user->uids[user->nuids++] = passwd->pw_uid;
-	return true;
+	return group != NULL || passwd != NULL;
 }
 
 static bool
