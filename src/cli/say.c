@@ -89,37 +89,22 @@ line_text(const char *text)
 	say_bytes(line, (size_t)n);
 }
 
-static void __attribute__((format(printf, 2, 0)))
-say_v(const char *code, const char *fmt, va_list ap)
+void
+say_code(const char *code, const char *fmt, ...)
 {
 	char text[SAY_MAX];
+	va_list ap;
+	int n;
 
-	if (vsnprintf(text, sizeof(text), fmt, ap) < 0)
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n < 0)
 		return;
 	if (as_json)
 		line_json(code, text);
 	else
 		line_text(text);
-}
-
-void
-say(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say_v(NULL, fmt, ap);
-	va_end(ap);
-}
-
-void
-say_code(const char *code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say_v(code, fmt, ap);
-	va_end(ap);
 }
 
 int

@@ -15,11 +15,10 @@ void say_about(const char *command);
 /* This process logs in, so no refusal suggests --user. */
 void say_has_user(void);
 
-void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* As say(); `code` is for programs. */
+/* `code` is for programs; NULL: none. */
 void say_code(const char *code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+#define say(...) say_code(NULL, __VA_ARGS__)
 
 /* Prints an ERR or another refusal; `what` it is about, or NULL. */
 void say_error(const char *what, const struct message *m);

@@ -71,17 +71,15 @@ static bool
 start(struct lookup *l)
 {
 	sigset_t all, before;
-	pthread_attr_t attr;
 	pthread_t thread;
 	int rc;
 
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	rc = pthread_create(&thread, &attr, look, l);
-	(void)pthread_attr_destroy(&attr);
+	rc = pthread_create(&thread, NULL, look, l);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc == 0)
+		(void)pthread_detach(thread);
 	return rc == 0;
 }
 
