@@ -15,8 +15,6 @@
 #include "checker_state.h"
 #include "world.h"
 
-#define CLOCK_SLACK_US 3000 /* rounding of clocks to milliseconds */
-
 void
 checker_init(struct world *w)
 {
@@ -323,11 +321,12 @@ set_terms(struct world *w, struct grant *g, const struct ask *ask)
 	int64_t from_us =
 	    ask->kind == ASK_EXTEND ? ask->received_us : world_now(w);
 
-	if (ask->has_hold)
+	g->reentered = g->reentered || g->depth > 1;
+	if (ask->has_hold) {
 		g->bound_us = ask->hold_ms == 0 ? INT64_MAX
 						: from_us + ask->hold_ms * 1000;
-	if (ask->has_hold)
 		g->slack_us = CLOCK_SLACK_US + ask->hold_ms * 5;
+	}
 	if (ask->keep_ms > 0 && keep_us > g->keep_us)
 		g->keep_us = keep_us;
 	if (ask->delay_ms > g->delay_ms)

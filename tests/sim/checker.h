@@ -169,6 +169,7 @@ struct grant {
 	bool away;	  /* its client is gone, and may come back */
 	bool either;	  /* shared, or alone for a keep= that goes on */
 	bool forced;	  /* UNLOCK-FORCE was asked for while it was there */
+	bool reentered;	  /* at some time its depth was more than 1 */
 	int64_t since_us; /* when it was told ... */
 	int64_t had_us;	  /* ... and before any upgrade */
 	bool orphaned;	  /* its broker is gone, but its client counts on it */

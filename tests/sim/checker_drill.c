@@ -11,8 +11,6 @@
 #include "checker_state.h"
 #include "world.h"
 
-#define CLOCK_SLACK_US 3000 /* rounding of clocks to milliseconds */
-
 static struct drill *
 drill_of(const struct world *w, const struct grant *g)
 {
@@ -114,7 +112,12 @@ checker_drill_told(
 		return;
 	g->drill = k->ndrills;
 	g->bound_us = INT64_MAX;
-	/* One UNLOCK lets go of all levels. */
+	if (g->depth - g->parting > 1)
+		world_fail(w, "drill",
+		    "%s tells session %llu that it has lost n%d in a drill; it "
+		    "holds that with depth %lld",
+		    b->name, (unsigned long long)a->session, name,
+		    (long long)(g->depth - g->parting));
 	g->depth = g->parting + 1;
 	if (unlocks_several(w, b, g)) {
 		g->depth = g->parting;
@@ -302,9 +305,9 @@ check_refusal(struct world *w, const struct broker *b, const struct answer *a,
 		    "%s says that n%d was lost in its drill, and nothing is "
 		    "wrong",
 		    b->name, ask->name);
-	if (g == NULL ||
-	    !(a->code == ERR_NOT_FOUND || a->code == ERR_EXISTS ||
-		(a->code == ERR_UNSUPPORTED && !uses_has(w, USE_SESSION))))
+	if (g == NULL || !(a->code == ERR_NOT_FOUND || a->code == ERR_EXISTS ||
+			     (a->code == ERR_UNSUPPORTED && !g->reentered &&
+				 !uses_has(w, USE_SESSION))))
 		return;
 	world_fail(w, "drill",
 	    "%s can't drill n%d, nothing is wrong, and session %llu holds it",

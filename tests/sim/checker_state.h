@@ -7,6 +7,8 @@
 #include "checker.h"
 #include "world.h"
 
+#define CLOCK_SLACK_US 3000 /* rounding of clocks to milliseconds */
+
 static inline const char *
 checker_name(int name)
 {

@@ -93,10 +93,16 @@ untold(const struct hold *h)
 	return n;
 }
 
+uint32_t
+hold_told_depth(const struct hold *h)
+{
+	return hold_depth(h) - untold(h);
+}
+
 bool
 hold_was_told(const struct hold *h)
 {
-	return hold_depth(h) > untold(h);
+	return hold_told_depth(h) > 0;
 }
 
 /* What the client was told before, of this hold or of an earlier one, still
@@ -403,7 +409,7 @@ void
 hold_forfeit(
     struct core *core, struct hold *h, const char *reason, const char *by)
 {
-	assert(hold_was_told(h) && !hold_rare(h)->forfeited);
+	assert(hold_told_depth(h) == 1 && !hold_rare(h)->forfeited);
 	hold_promise_told(h);
 	tell_lost(core, h, reason, by);
 	forget_untold(h, true);

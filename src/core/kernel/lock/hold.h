@@ -74,6 +74,9 @@ void hold_drop_upgrade(struct hold *h, const struct waiter *w);
 /* The fence that the session was told. */
 uint64_t hold_told_fence(const struct hold *h);
 
+/* How many levels of the hold the session was told. */
+uint32_t hold_told_depth(const struct hold *h);
+
 /* Has the session been told of the hold?  Its bound counts from then on. */
 bool hold_was_told(const struct hold *h);
 
@@ -105,7 +108,7 @@ void hold_lose(
 /*
  * Tells the session the same, but the hold lives on until the session releases
  * it: it is renewed, nothing bounds it, and no other client gets the name.
- * Requires that the session was told of the hold, and not of this.
+ * Requires that the session was told of one level of the hold, and not of this.
  */
 void hold_forfeit(
     struct core *core, struct hold *h, const char *reason, const char *by);

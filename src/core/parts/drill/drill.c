@@ -74,9 +74,11 @@ static const struct refusal {
 	    "its session has no connection now, and gets no events" },
 	{ "deaf", ERR_UNSUPPORTED,
 	    "its session speaks RESP2, and gets no events" },
+	{ "reentered", ERR_UNSUPPORTED,
+	    "its session holds it more than once; try again later" },
 };
 
-enum { GONE, EXISTS, SHARED, TOKEN, AWAY, DEAF, REFUSALS };
+enum { GONE, EXISTS, SHARED, TOKEN, AWAY, DEAF, REENTERED, REFUSALS };
 
 static struct drills *
 drills_of(const struct core *core)
@@ -228,7 +230,11 @@ obstacle(struct core *core, const struct lock *l)
 		return &refusals[GONE];
 	if (core->above->conn_of(core, s->owner.id) == 0)
 		return &refusals[AWAY];
-	return s->deaf ? &refusals[DEAF] : NULL;
+	if (s->deaf)
+		return &refusals[DEAF];
+	/* An UNLOCK of one level may have been sent before the loss was read:
+	 * its session would not have let go. */
+	return hold_told_depth(h) > 1 ? &refusals[REENTERED] : NULL;
 }
 
 /* Requires that nothing is in the way.  The drill is known from the moment at

@@ -259,6 +259,21 @@
 > 1 ERR lost this session held a and lost it
 > 2 OK holder=peer took=10
 
+== an UNLOCK of one level of several does not let go
+0 ready 3
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=7 ttl=13s
+> 1 OK fence=7 depth=1
+30 1 LOCK a
+> 1 OK fence=7 depth=2
+40 2 DRILL a
+> 2 ERR unsupported its session holds it more than once; try again later
+50 1 UNLOCK a
+> 1 OK depth=1
+60 2 DRILL a
+> 1 !LOST a fence=7 reason=drill
+
 == what the holder waits for untagged is refused: its UNLOCK is not read meanwhile
 0 ready 4
 10 1 LOCK a
