@@ -122,7 +122,7 @@ checker_given(struct world *w, const struct server *s, const struct broker *b,
     const char *name)
 {
 	struct ground *ground = &w->checker.grounds[name[1] - '0'];
-	int64_t end_ms = broker_clock_ms(b) + w->pad_ms;
+	int64_t end_ms = broker_clock_ms(b) + w->pad_ms, end_us;
 
 	if (s->last_jump_us > 0 &&
 	    world_now(w) - s->last_jump_us <= 2 * w->pad_ms * 1000)
@@ -133,7 +133,10 @@ checker_given(struct world *w, const struct server *s, const struct broker *b,
 	if (ground->given_us[b->index] != world_now(w))
 		ground->former_us[b->index] = ground->lease_us[b->index];
 	ground->given_us[b->index] = world_now(w);
-	ground->lease_us[b->index] = broker_world_us(b, end_ms);
+	end_us = broker_world_us(b, end_ms);
+	/* After a failover another master may have given it, too. */
+	if (!faults_split(w) || end_us > ground->lease_us[b->index])
+		ground->lease_us[b->index] = end_us;
 }
 
 /*
