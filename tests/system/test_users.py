@@ -34,7 +34,7 @@ ON_NAMES = [
 ALWAYS = ["SESSION", "VALID", "LIST", "NAMES", "PING", "READY", "VERSION", "HELP", "WHOAMI",
           "CANCEL x", "RESUME key=00", "LEAVING 00", "UNWATCH x"]
 ADMIN = ["STATS", "UNLOCK-FORCE free", "DRILL free", "BROKERS"]
-NOBODY = ["HELP", "VERSION", "PING"]
+NOBODY = ["HELP", "VERSION", "PING", "READY"]
 
 
 def crypt_of(password, salt=CHEAP):
