@@ -380,8 +380,8 @@ class UnderLoad(ClientsTest):
     def test_twenty_with_an_embedded_redis(self):
         self.replace_often(20, self.replaceable())
 
-    def test_two_hundred(self):
-        self.replace_often(200, self.replaceable(self.redis(), trust_new=True))
+    def test_eighty(self):
+        self.replace_often(80, self.replaceable(self.redis(), trust_new=True))
 
 
 class UnderWay(ClientsTest):

@@ -445,7 +445,7 @@ class UnderLoad(test_replace_load.UnderLoad):
     def test_twelve(self):
         self.replace_often(12, self.replaceable(self.redis(), trust_new=True))
 
-    test_twenty = test_twenty_with_an_embedded_redis = test_two_hundred = None
+    test_twenty = test_twenty_with_an_embedded_redis = test_eighty = None
 
 
 @unittest.skipUnless(os.geteuid() == 0, "only root can make namespaces")

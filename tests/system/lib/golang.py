@@ -29,7 +29,7 @@ def build(directory, name, text, *packages):
         file.write(text)
     # With cgo, which Debian used for the standard library.
     env = dict(os.environ, GO111MODULE="off", GOPATH=PATH, GOFLAGS="", CGO_ENABLED="1",
-               GOTOOLCHAIN="local", GOCACHE=os.path.join(directory, "gocache"))
+               GOTOOLCHAIN="local")
     subprocess.run(["go", "build", "-o", program, source], env=env, check=True,
                    timeout=hang(60))
     return program
