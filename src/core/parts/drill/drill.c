@@ -507,11 +507,10 @@ on_look(struct core *core, struct asker *a, const struct slot *slot,
 		    guard_excuse(core, slot->shard, o, why));
 	else if (v.free || stored_is_ours(core, o->text, o->text_len))
 		fail(core, a, ERR_NOT_FOUND, refusals[GONE].text);
-	else if (v.broker_len == 0 ||
-		 (!v.lease && strcmp(v.state, "held") == 0))
-		fail(core, a, ERR_UNSUPPORTED, refusals[TOKEN].text);
-	else if (!v.lease)
+	else if (strcmp(v.state, "shared") == 0)
 		fail(core, a, ERR_UNSUPPORTED, refusals[SHARED].text);
+	else if (!v.lease)
+		fail(core, a, ERR_UNSUPPORTED, refusals[TOKEN].text);
 	else if (!about_ask(core, slot, o, ABOUT_EACH_SECOND))
 		fail(core, a, ERR_UNAVAILABLE,
 		    "the holder's broker cannot be asked now; try again");

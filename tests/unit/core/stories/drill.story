@@ -222,6 +222,10 @@
 > op look a
 4040 < gone a
 > 1 ERR not-found the lock has no holder
+4050 1 DRILL a
+> op look a
+4060 < value a text=@shared|34 ttl=5s
+> 1 ERR unsupported the lock is shared; a drill needs one holder
 
 == another broker asks for it
 0 ready 3
