@@ -4,7 +4,6 @@
 #ifndef LOCKBROKER_CORE_KERNEL_STEP_H
 #define LOCKBROKER_CORE_KERNEL_STEP_H
 
-#include "core/kernel/lock/lock.h"
 #include "core/kernel/turn/part.h"
 
 /* Answers a verb, at once or later. */

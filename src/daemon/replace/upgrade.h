@@ -34,7 +34,6 @@ struct config;
 struct handed_list;
 struct leavers;
 struct systemd;
-struct packet;
 struct resume_elsewhere;
 struct upgrade;
 

@@ -16,7 +16,6 @@
 struct allowance;
 struct allowances;
 struct user;
-struct users;
 
 struct allowances *allowances_new(void);
 void allowances_free(struct allowances *all); /* even if clients have one */

@@ -28,7 +28,6 @@
 #include "core/kernel/guard/guard.h"
 #include "core/kernel/turn/emit.h"
 #include "core/kernel/turn/work.h"
-#include "core/parts/ids.h"
 #include "core/parts/sync/line.h"
 #include "core/parts/sync/sync.h"
 

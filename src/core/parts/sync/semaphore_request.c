@@ -5,7 +5,6 @@
 
 #include "base/xmalloc.h"
 #include "core/kernel/turn/emit.h"
-#include "core/parts/ids.h"
 #include "core/parts/sync/line.h"
 #include "core/parts/sync/semaphore_state.h"
 

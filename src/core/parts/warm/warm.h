@@ -6,7 +6,6 @@
 #ifndef LOCKBROKER_CORE_PARTS_WARM_WARM_H
 #define LOCKBROKER_CORE_PARTS_WARM_WARM_H
 
-#include "base/limits.h"
 #include "core/kernel/lock/names.h"
 #include "core/parts/ids.h"
 
