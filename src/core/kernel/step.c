@@ -218,25 +218,6 @@ on_bare(struct core *core, struct owner *owner)
 }
 
 static void
-on_refused(struct core *core, const struct owner *owner, enum kind kind,
-    const char *name, size_t len, uint64_t before)
-{
-	PARTS_CALL(refused, core, owner, kind, name, len, before);
-}
-
-static void
-on_user_changed(struct core *core, struct owner *owner)
-{
-	PARTS_CALL(user_changed, core, owner);
-}
-
-static const struct owner_listener of_owners = {
-	.bare = on_bare,
-	.refused = on_refused,
-	.user_changed = on_user_changed,
-};
-
-static void
 guard_changed(struct core *core, uint32_t shard)
 {
 	unsigned what = (unsigned)PARTS_SUM(sweeps, core, shard);
@@ -257,24 +238,25 @@ history_changed(struct core *core, uint32_t shard)
 	job_run(core, JOB_SWEEP);
 }
 
+/* Only tombstones may be left, which end without this broker. */
 static bool
 all_over(const struct core *core)
 {
-	return names_all_over(core) && stop_all_over(core) &&
-	       PARTS_ALL(all_over, core);
+	return core->leases->n == core->leases->nlingering &&
+	       stop_all_over(core) && PARTS_ALL(all_over, core);
 }
 
 static bool
 has_nothing(const struct core *core, uint32_t shard)
 {
-	return names_has_nothing(core, shard) &&
+	return core->locks->names[shard].n == 0 &&
 	       PARTS_ALL(has_nothing, core, shard);
 }
 
 static size_t
 left_behind(const struct core *core)
 {
-	return names_left_behind(core) + PARTS_SUM(left_behind, core);
+	return core->leases->nlingering + PARTS_SUM(left_behind, core);
 }
 
 static uint64_t
@@ -344,7 +326,7 @@ core_begin(const struct core_config *config,
 	core->rows = make_rows(parts, answers);
 	turn_init(core, &core->rows->above);
 	session_init(core);
-	core->owners->above = &of_owners;
+	core->owners->bare = on_bare;
 	core->owners->classes = core->rows->holdings;
 	guard_init(core, &of_guards, quorum->electorate);
 	sweep_init(core, core->rows->swept);

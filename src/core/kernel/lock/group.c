@@ -21,6 +21,7 @@
 #include "core/kernel/lock/names.h"
 #include "core/kernel/lock/queue.h"
 #include "core/kernel/turn/emit.h"
+#include "core/kernel/turn/part.h"
 #include "core/kernel/turn/work.h"
 
 /* Does the lease of a member fit?  If not, asks the store for what it lacks. */
@@ -191,7 +192,7 @@ group_request(
 	held = rq->wait_ms > 0 ? NULL : held_by_others(core, owner, rq, locks);
 	if (held != NULL) {
 		emit_reply(core, owner->id, rq->ref, STATUS_BUSY);
-		core->owners->above->refused(core, owner, KIND_LOCK, held->name,
+		PARTS_CALL(refused, core, owner, KIND_LOCK, held->name,
 		    held->name_len, queue_of(held)->n);
 		LOCK_HOOK(busy, core, locks, rq->nnames);
 		return;

@@ -287,21 +287,3 @@ lock_next_touched(struct core *core)
 		l->touched = false;
 	return l;
 }
-
-bool
-names_all_over(const struct core *core)
-{
-	return core->leases->n == core->leases->nlingering;
-}
-
-size_t
-names_left_behind(const struct core *core)
-{
-	return core->leases->nlingering;
-}
-
-bool
-names_has_nothing(const struct core *core, uint32_t shard)
-{
-	return table_of(core, shard)->n == 0;
-}

@@ -70,13 +70,4 @@ bool names_touched(const struct core *core);
  * Requires that the ring is not empty. */
 struct lock *lock_next_touched(struct core *core);
 
-/* Are only tombstones left, which end without this broker? */
-bool names_all_over(const struct core *core);
-
-/* How many names has a stopping broker left to Redis as reserved? */
-size_t names_left_behind(const struct core *core);
-
-/* Does the guard have no names? */
-bool names_has_nothing(const struct core *core, uint32_t shard);
-
 #endif

@@ -26,6 +26,7 @@
 #include "core/kernel/lock/names.h"
 #include "core/kernel/lock/queue.h"
 #include "core/kernel/turn/emit.h"
+#include "core/kernel/turn/part.h"
 #include "core/kernel/turn/work.h"
 
 #define LOOK_MAX 100  /* how far in a queue to look */
@@ -391,8 +392,8 @@ in_the_way(const struct core *core, const struct waiter *w)
 static void
 tell_why(struct core *core, const struct waiter *w)
 {
-	core->owners->above->refused(core, w->claim.owner, KIND_LOCK,
-	    w->lock->name, w->lock->name_len, count_before(w));
+	PARTS_CALL(refused, core, w->claim.owner, KIND_LOCK, w->lock->name,
+	    w->lock->name_len, count_before(w));
 }
 
 /* A waiter of a group that is BUSY is the member that lacks its name. */

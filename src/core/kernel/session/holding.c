@@ -31,7 +31,7 @@ holding_end(struct core *core, struct holding *h)
 	owner_counts(owner, -1, 0, 0);
 	owner->nended++;
 	if (owner_has(owner) == 0)
-		core->owners->above->bare(core, owner);
+		core->owners->bare(core, owner);
 }
 
 /* locks.max_hold also limits requests without a limit of their own. */

@@ -15,6 +15,7 @@
 #include "core/kernel/session/owner.h"
 #include "core/kernel/session/share.h"
 #include "core/kernel/turn/job.h"
+#include "core/kernel/turn/part.h"
 #include "core/kernel/turn/work.h"
 
 static const char *
@@ -140,7 +141,7 @@ owner_set_user(struct core *core, struct owner *owner, const char *name)
 {
 	free(owner->user);
 	owner->user = name != NULL ? xstrdup(name) : NULL;
-	core->owners->above->user_changed(core, owner);
+	PARTS_CALL(user_changed, core, owner);
 }
 
 struct owner *

@@ -86,19 +86,6 @@ struct owner {
 	struct tenant *tenant; /* not owned; NULL: nothing counts its things */
 };
 
-/* What owners ask of the modules above.  Static; its row is in core.c. */
-struct owner_listener {
-	/* The owner has released the last of its holdings.  The callee must not
-	 * step in at once: the caller is not done. */
-	void (*bare)(struct core *core, struct owner *owner);
-	/* The reply that was begun says BUSY or TIMEOUT: who has the name that
-	 * is in the way?  That many requests were before this one. */
-	void (*refused)(struct core *core, const struct owner *owner,
-	    enum kind kind, const char *name, size_t len, uint64_t before);
-	/* The owner has another user; or it ends, and no longer has any. */
-	void (*user_changed)(struct core *core, struct owner *owner);
-};
-
 /*
  * A walk visits one owner after the other, and keeps how far it has come with
  * the first of them.  Most walks need one place in the owner's lists; a walk
@@ -113,7 +100,9 @@ struct owners_walk {
 
 /* All owners. */
 struct owners {
-	const struct owner_listener *above;
+	/* The owner has released the last of its holdings.  The callee must not
+	 * step in at once: the caller is not done. */
+	void (*bare)(struct core *core, struct owner *owner);
 	const struct holding_class *const *classes; /* by kind */
 	struct table by_id;
 	struct table by_ref;	   /* requests that wait, for CANCEL */

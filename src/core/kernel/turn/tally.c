@@ -29,18 +29,6 @@ static const struct {
 	[TALLY_GIVEN_UP] = { NOTICE_MORE_GIVEN_UP, 100 },
 };
 
-void
-tally_init(struct core *core)
-{
-	core->tallies = xcalloc(1, sizeof(*core->tallies));
-}
-
-void
-tally_fini(struct core *core)
-{
-	free(core->tallies);
-}
-
 /*
  * A spell of risk is over when a lease has passed without any.  Losses usually
  * come one by one, so their spell is over after a second without any.  Holds

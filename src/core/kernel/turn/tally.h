@@ -29,9 +29,6 @@ struct tallies {
 	bool more; /* of any of them */
 };
 
-void tally_init(struct core *core);
-void tally_fini(struct core *core);
-
 /* Counts one.  Returns true if it is to have a line of its own. */
 bool tally_names(struct core *core, enum tally_kind kind);
 

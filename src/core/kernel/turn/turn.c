@@ -30,7 +30,7 @@ turn_init(struct core *core, const struct turn_listener *above)
 	for (i = 0; i < AGENDA_MAX; i++)
 		heap_init(&core->timers[i]);
 	slot_init(core);
-	tally_init(core);
+	core->tallies = xcalloc(1, sizeof(*core->tallies));
 }
 
 /* Each module disarms what it frees.  A timer that is left here would be in
@@ -40,7 +40,7 @@ turn_fini(struct core *core)
 {
 	unsigned i;
 
-	tally_fini(core);
+	free(core->tallies);
 	slot_fini(core);
 	for (i = 0; i < AGENDA_MAX; i++) {
 		assert(heap_first(&core->timers[i]) == NULL);

@@ -23,6 +23,7 @@
 #include "core/kernel/guard/sweep.h"
 #include "core/kernel/session/quota.h"
 #include "core/kernel/turn/emit.h"
+#include "core/kernel/turn/part.h"
 #include "core/kernel/turn/work.h"
 #include "core/parts/sync/line.h"
 
@@ -450,8 +451,8 @@ entry_answer(struct core *core, struct entry *e, enum status status)
 		core->stats.timeouts++;
 	emit_reply(core, e->claim.owner->id, e->claim.ref, status);
 	if (status == STATUS_BUSY || status == STATUS_TIMEOUT)
-		core->owners->above->refused(core, e->claim.owner, y->kind,
-		    y->name, y->name_len, count_before(e));
+		PARTS_CALL(refused, core, e->claim.owner, y->kind, y->name,
+		    y->name_len, count_before(e));
 	entry_free(core, e);
 }
 

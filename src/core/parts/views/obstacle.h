@@ -7,7 +7,7 @@
 
 #include "core/kernel/session/owner.h"
 
-/* owner_listener.refused: adds fields to the reply that was begun, if its
+/* core_part.refused: adds fields to the reply that was begun, if its
  * session wants them. */
 void obstacle_tell(struct core *core, const struct owner *owner, enum kind kind,
     const char *name, size_t len, uint64_t before);
