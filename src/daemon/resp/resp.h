@@ -216,14 +216,12 @@ void resp_time_now(struct buf *out);
 typedef void resp_handler(
     struct broker *b, struct conn *c, const struct request *r);
 resp_handler resp_ping, resp_echo, resp_hello, resp_auth, resp_reset,
-    resp_select, resp_ok, resp_client_id, resp_client_info, resp_client_getname,
-    resp_client_setname, resp_client_setinfo, resp_commands, resp_command_count,
-    resp_command_docs, resp_command_info, resp_command_list, resp_config_get,
-    resp_info, resp_role, resp_time, resp_zero, resp_wait, resp_scan,
-    resp_no_cluster, resp_no_tracking, resp_no_kill, resp_numsub,
-    resp_subscribe, resp_unsubscribe, resp_key, resp_eval, resp_evalsha,
-    resp_script_load, resp_script_exists, resp_blpop, resp_multi, resp_exec,
-    resp_discard;
+    resp_select, resp_client_id, resp_client_info, resp_client_getname,
+    resp_client_setname, resp_client_setinfo, resp_command_count,
+    resp_command_info, resp_command_list, resp_config_get, resp_info, resp_time,
+    resp_numsub, resp_subscribe, resp_unsubscribe, resp_key, resp_eval,
+    resp_evalsha, resp_script_load, resp_script_exists, resp_blpop, resp_multi,
+    resp_exec, resp_discard, resp_fixed;
 
 /* Milliseconds since 1970, for requests that name a time: by the clock of the
  * server that has the name, as with Redis, whatever that of this host shows. */

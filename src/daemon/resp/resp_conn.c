@@ -17,14 +17,6 @@
 #define CLIENT_NAME_MAX 255
 
 void
-resp_ok(struct broker *b, struct conn *c, const struct request *r)
-{
-	(void)b;
-	(void)r;
-	resp_simple(conn_output(c), "OK");
-}
-
-void
 resp_ping(struct broker *b, struct conn *c, const struct request *r)
 {
 	struct buf *out = conn_output(c);

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,19 +15,44 @@
 #include "config/config.h"
 #include "daemon/resp/resp.h"
 
+#define NO_CLUSTER "-ERR This instance has cluster support disabled"
+
+/* Commands that are answered alike whatever they ask, and their answers. */
+static const char *const fixed[RESP_MAX] = {
+	[RESP_READONLY] = "+OK",
+	[RESP_READWRITE] = "+OK",
+	[RESP_UNWATCH] = "+OK",
+	[RESP_CLIENT_CAPA] = "+OK",
+	[RESP_CLIENT_NO_EVICT] = "+OK",
+	[RESP_CLIENT_NO_TOUCH] = "+OK",
+	[RESP_SCRIPT_FLUSH] = "+OK",
+	[RESP_DBSIZE] = ":0",
+	/* How many replicas have all writes: clients see none here. */
+	[RESP_WAIT] = ":0",
+	[RESP_ROLE] = "*3\r\n$6\r\nmaster\r\n:0\r\n*0",
+	[RESP_SCAN] = "*2\r\n$1\r\n0\r\n*0",
+	[RESP_PUBSUB_CHANNELS] = "*0",
+	/* It describes none: libraries know the commands that they use. */
+	[RESP_COMMAND] = "*0",
+	[RESP_CLUSTER] = NO_CLUSTER,
+	[RESP_ASKING] = NO_CLUSTER,
+	[RESP_CLIENT_TRACKING] =
+	    "-ERR lockbroker has no data to cache; turn off client-side "
+	    "caching",
+	[RESP_CLIENT_KILL] =
+	    "-ERR lockbroker ends no connection for another client; "
+	    "to force-release a lock, send UNLOCK-FORCE",
+};
+
 void
-resp_zero(struct broker *b, struct conn *c, const struct request *r)
+resp_fixed(struct broker *b, struct conn *c, const struct request *r)
 {
+	const char *answer = fixed[resp_of(c)->id];
+
 	(void)b;
 	(void)r;
-	resp_int(conn_output(c), 0);
-}
-
-/* Says how many replicas have all writes: clients see none here. */
-void
-resp_wait(struct broker *b, struct conn *c, const struct request *r)
-{
-	resp_zero(b, c, r);
+	assert(answer != NULL);
+	buf_addf(conn_output(c), "%s\r\n", answer);
 }
 
 void
@@ -52,63 +78,11 @@ resp_time(struct broker *b, struct conn *c, const struct request *r)
 }
 
 void
-resp_role(struct broker *b, struct conn *c, const struct request *r)
-{
-	struct buf *out = conn_output(c);
-
-	(void)b;
-	(void)r;
-	resp_array(out, 3);
-	resp_word(out, "master");
-	resp_int(out, 0);
-	resp_array(out, 0);
-}
-
-void
-resp_scan(struct broker *b, struct conn *c, const struct request *r)
-{
-	struct buf *out = conn_output(c);
-
-	(void)b;
-	(void)r;
-	resp_array(out, 2);
-	resp_word(out, "0");
-	resp_array(out, 0);
-}
-
-void
 resp_config_get(struct broker *b, struct conn *c, const struct request *r)
 {
 	(void)b;
 	(void)r;
 	resp_map(conn_output(c), resp_three(c), 0);
-}
-
-void
-resp_no_cluster(struct broker *b, struct conn *c, const struct request *r)
-{
-	(void)b;
-	(void)r;
-	resp_fail(c, "ERR This instance has cluster support disabled");
-}
-
-void
-resp_no_tracking(struct broker *b, struct conn *c, const struct request *r)
-{
-	(void)b;
-	(void)r;
-	resp_fail(c,
-	    "ERR lockbroker has no data to cache; turn off client-side "
-	    "caching");
-}
-
-void
-resp_no_kill(struct broker *b, struct conn *c, const struct request *r)
-{
-	(void)b;
-	(void)r;
-	resp_fail(c, "ERR lockbroker ends no connection for another client; "
-		     "to force-release a lock, send UNLOCK-FORCE");
 }
 
 /* PUBSUB NUMSUB.  Listeners are not disclosed: the answer is that there are
@@ -128,20 +102,6 @@ resp_numsub(struct broker *b, struct conn *c, const struct request *r)
 }
 
 /* COMMAND.  It describes none: libraries know the commands that they use. */
-
-void
-resp_commands(struct broker *b, struct conn *c, const struct request *r)
-{
-	(void)b;
-	(void)r;
-	resp_array(conn_output(c), 0);
-}
-
-void
-resp_command_docs(struct broker *b, struct conn *c, const struct request *r)
-{
-	resp_config_get(b, c, r);
-}
 
 void
 resp_command_info(struct broker *b, struct conn *c, const struct request *r)
