@@ -127,14 +127,6 @@ on_late(evutil_socket_t fd, short what, void *arg)
 	    "the process that owns it does not answer; try again");
 }
 
-static const char *
-user_of(const struct conn *c)
-{
-	const struct client *client = conn_data(c);
-
-	return client->user != NULL ? user_name(client->user) : "";
-}
-
 /* Asks all others, under a new number.  Returns like ask_all(). */
 static int
 ask(struct quest *q, const struct conn *c)
@@ -147,7 +139,7 @@ ask(struct quest *q, const struct conn *c)
 	packet_begin(&p, "has");
 	packet_add_num(&p, (int64_t)q->number);
 	packet_add(&p, q->key);
-	packet_add(&p, user_of(c));
+	packet_add(&p, identity_name(c));
 	n = r->ask_all(r->broker, &p);
 	q->awaited = n > 0 ? (unsigned)n : 0;
 	q->said = NULL;
@@ -283,7 +275,7 @@ send_conn(struct channel *peer, const struct conn *c,
 	packet_add_num(&p, passed->tcp);
 	packet_add_num(&p, passed->proxied);
 	packet_add(&p, passed->peer != NULL ? passed->peer : "");
-	packet_add(&p, user_of(c));
+	packet_add(&p, identity_name(c));
 	add_hex(&p, (struct span){ buf_data(in), buf_len(in) });
 	add_hex(&p, passed->out);
 	packet_add(&p, identity_via(c));

@@ -91,20 +91,12 @@ resp_audiences_fini(struct broker *b)
 	table_fini(&b->audiences_by_id);
 }
 
-static const char *
-user_of(const struct conn *c)
-{
-	const struct client *client = conn_data(c);
-
-	return client->user == NULL ? "" : user_name(client->user);
-}
-
 /* Adds user, zero and channel to `name`; returns the audience, or NULL. */
 static struct audience *
 find(const struct broker *b, const struct conn *c, const struct buf *channel,
     struct buf *name)
 {
-	const char *user = user_of(c);
+	const char *user = identity_name(c);
 
 	buf_add(name, user, strlen(user) + 1);
 	buf_add(name, buf_data(channel), buf_len(channel));
@@ -292,7 +284,7 @@ tell(const struct broker *b, const struct audience *au, struct channel *ch)
 	const struct client *client = c == NULL ? NULL : conn_data(c);
 
 	if (client != NULL && client->session != 0 &&
-	    strcmp(user_of(c), au->name) == 0)
+	    strcmp(identity_name(c), au->name) == 0)
 		wake(c, ch, WAKE_ONE);
 }
 

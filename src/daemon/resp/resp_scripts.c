@@ -75,12 +75,10 @@ static bool
 learn(struct broker *b, struct conn *c, struct span text, struct sha1 *sum,
     enum script_id *id)
 {
-	const struct client *client = conn_data(c);
 	bool news;
 
-	*id = scripts_learn(b->scripts,
-	    span_of(client->user != NULL ? user_name(client->user) : ""), text,
-	    sum, &news);
+	*id = scripts_learn(
+	    b->scripts, span_of(identity_name(c)), text, sum, &news);
 	if (*id != SCRIPT_MAX)
 		return true;
 	refuse_text(b, c, text, sum, news);

@@ -42,12 +42,6 @@ static const char *const vias[] = {
 	[VIA_ANONYMOUS] = "anonymous",
 };
 
-static struct span
-span(const char *s)
-{
-	return (struct span){ s, strlen(s) };
-}
-
 /* Are they the same user?  Both may be NULL (no user). */
 static bool
 same_name(const struct user *a, const struct user *b)
@@ -103,7 +97,7 @@ user_of_certificate(const struct identity *id, const struct conn *c)
 
 	names = conn_names(c, &n);
 	for (i = 0; i < n && user == NULL; i++)
-		user = users_by_certificate(id->users, span(names[i]));
+		user = users_by_certificate(id->users, span_of(names[i]));
 	return user;
 }
 
@@ -181,7 +175,7 @@ identity_handed(
     struct identity *id, struct conn *c, const char *name, const char *via)
 {
 	const struct user *user =
-	    id->users != NULL ? users_find(id->users, span(name)) : NULL;
+	    id->users != NULL ? users_find(id->users, span_of(name)) : NULL;
 	enum via as = VIA_ANONYMOUS;
 
 	while (as > VIA_PASSWORD && strcmp(via, vias[as]) != 0)
@@ -201,6 +195,14 @@ identity_via(const struct conn *c)
 	return client->user != NULL ? vias[client->via] : "";
 }
 
+const char *
+identity_name(const struct conn *c)
+{
+	const struct client *client = conn_data(c);
+
+	return client->user != NULL ? user_name(client->user) : "";
+}
+
 /*
  * Returns the user that the client has in the new set, NULL if the client would
  * no longer be that user: another hash, peer or certificate.
@@ -213,7 +215,7 @@ still(const struct identity *id, const struct conn *c)
 	enum via via;
 
 	if (client->via == VIA_PASSWORD) {
-		user = users_find(id->users, span(user_name(was)));
+		user = users_find(id->users, span_of(user_name(was)));
 		return user != NULL &&
 			       strcmp(user_hash(user), user_hash(was)) == 0
 			   ? user
@@ -395,16 +397,16 @@ refusal(struct identity *id, const struct conn *c, const struct attempt *at,
 		if (c != NULL)
 			log_failure(id, c, name);
 		reply->code = ERR_AUTH;
-		reply->text = span(LOGIN_WRONG_TEXT);
+		reply->text = span_of(LOGIN_WRONG_TEXT);
 	} else if (answer == LOGIN_FULL) {
 		reply->code = ERR_LIMIT;
-		reply->text = span(LOGIN_FULL_TEXT);
+		reply->text = span_of(LOGIN_FULL_TEXT);
 	} else if (c != NULL && !is_idle(id, c)) {
 		reply->code = ERR_BAD_REQUEST;
-		reply->text = span(AUTH_FIRST);
+		reply->text = span_of(AUTH_FIRST);
 	} else if (c != NULL && !has_place(id, c, name)) {
 		reply->code = ERR_LIMIT;
-		reply->text = span(NO_PLACE);
+		reply->text = span_of(NO_PLACE);
 	} else if (c != NULL && !has_room(id, c, at->user)) {
 		buf_clear(&id->arena);
 		buf_addf(&id->arena, NO_MORE, name,
@@ -532,8 +534,9 @@ identity_may_watch(
 bool
 identity_shows(const struct identity *id, const char *user, struct span name)
 {
-	return id->users == NULL || user_may(users_find(id->users, span(user)),
-					RIGHT_WATCH, name, NULL);
+	return id->users == NULL ||
+	       user_may(users_find(id->users, span_of(user)), RIGHT_WATCH, name,
+		   NULL);
 }
 
 const struct allowances *

@@ -62,7 +62,8 @@ void identity_gone(struct identity *id, struct client *client);
  */
 bool identity_handed(
     struct identity *id, struct conn *c, const char *name, const char *via);
-const char *identity_via(const struct conn *c); /* "": it has no user */
+const char *identity_via(const struct conn *c);	 /* "": it has no user */
+const char *identity_name(const struct conn *c); /* of its user; the same */
 
 /*
  * The one place that checks rights.  Returns true if it has refused the request
