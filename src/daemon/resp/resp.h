@@ -99,7 +99,11 @@ void resp_fail_why(struct conn *c, const struct buf *why);
 void resp_fail(struct conn *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Asks the core about token holds, and writes the answer. */
+/* Asks the core about token holds, for the session of the client. */
+void resp_step(
+    struct broker *b, const struct conn *c, struct token_request *rq);
+
+/* The same, and writes the answer. */
 void resp_ask(
     struct broker *b, struct conn *c, const struct request *r, struct ask *a);
 /* May the answer that the connection waits for be put off? */

@@ -27,7 +27,6 @@ void
 resp_ask(
     struct broker *b, struct conn *c, const struct request *r, struct ask *a)
 {
-	struct core_event ev = { .kind = CORE_TOKEN };
 	struct resp *rs = resp_of(c);
 
 	a->rq.names = a->names;
@@ -50,9 +49,7 @@ resp_ask(
 	a->rq.ref = conn_defer(c, r);
 	resp_redisson_asks(b, c, a);
 	rs->parks = a->rq.park_ms > 0 && !a->rq.awaits;
-	ev.u.token.session = bridge_session(c);
-	ev.u.token.request = &a->rq;
-	bridge_step(b, &ev);
+	resp_step(b, c, &a->rq);
 }
 
 bool

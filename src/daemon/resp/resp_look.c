@@ -33,16 +33,6 @@ resp_look_free(struct look *l)
 	free(l);
 }
 
-static void
-ask_core(struct broker *b, struct conn *c, struct token_request *rq)
-{
-	struct core_event ev = { .kind = CORE_TOKEN };
-
-	ev.u.token.session = bridge_session(c);
-	ev.u.token.request = rq;
-	bridge_step(b, &ev);
-}
-
 void
 resp_look(
     struct broker *b, struct conn *c, const struct request *r, struct ask *a)
@@ -65,7 +55,7 @@ resp_look(
 	a->rq.names = a->names;
 	a->rq.op = TOKEN_QUERY;
 	a->rq.ttl_ms = 0;
-	ask_core(b, c, &a->rq);
+	resp_step(b, c, &a->rq);
 }
 
 static void
@@ -121,6 +111,6 @@ resp_look_run(struct broker *b)
 		l->sent = true;
 		c = front_find(b->front, l->conn);
 		if (c != NULL)
-			ask_core(b, c, &l->extension);
+			resp_step(b, c, &l->extension);
 	}
 }

@@ -354,7 +354,6 @@ void
 resp_ask_each(struct broker *b, struct conn *c, const struct request *r,
     enum script_id id)
 {
-	struct core_event ev = { .kind = CORE_TOKEN };
 	unsigned i, n = scripts_each(id, r->words + 2, r->nwords - 2);
 	uint64_t conn = conn_id(c), ref;
 	struct parts *p;
@@ -377,9 +376,7 @@ resp_ask_each(struct broker *b, struct conn *c, const struct request *r,
 		p->wrong = a.wrong;
 		a.rq.names = a.names;
 		a.rq.ref = PART_REF | ref << PART_BITS | i;
-		ev.u.token.session = bridge_session(c);
-		ev.u.token.request = &a.rq;
-		bridge_step(b, &ev);
+		resp_step(b, c, &a.rq);
 		c = front_find(b->front, conn);
 		if (c == NULL || resp_of(c)->parts == NULL)
 			break;

@@ -26,6 +26,16 @@ resp_of(struct conn *c)
 	return client->resp;
 }
 
+void
+resp_step(struct broker *b, const struct conn *c, struct token_request *rq)
+{
+	struct core_event ev = { .kind = CORE_TOKEN };
+
+	ev.u.token.session = bridge_session(c);
+	ev.u.token.request = rq;
+	bridge_step(b, &ev);
+}
+
 bool
 resp_three(const struct conn *c)
 {
