@@ -18,19 +18,6 @@
 #define QUEUE_KEY "redisson_lock_queue:"
 #define NOT_A_NUMBER "value is not an integer or out of range"
 
-static bool
-says(struct span word, const char *other)
-{
-	size_t i;
-
-	if (word.n != strlen(other))
-		return false;
-	for (i = 0; i < word.n; i++)
-		if (parse_upper(word.p[i]) != other[i])
-			return false;
-	return true;
-}
-
 bool
 ask_refuse(struct buf *why, const char *what)
 {
@@ -196,8 +183,8 @@ set_ttl(struct set *s, int64_t clock_ms, struct buf *why)
 static bool
 is_bound(struct span word)
 {
-	return says(word, "EX") || says(word, "PX") || says(word, "EXAT") ||
-	       says(word, "PXAT");
+	return resp_says(word, "EX") || resp_says(word, "PX") ||
+	       resp_says(word, "EXAT") || resp_says(word, "PXAT");
 }
 
 /* Takes an option, and perhaps its argument. */
@@ -206,22 +193,22 @@ set_option(struct set *s, const struct span *words, unsigned left,
     unsigned *taken, struct buf *why)
 {
 	*taken = 1;
-	if (says(words[0], "NX"))
+	if (resp_says(words[0], "NX"))
 		return set_when(s, SET_NX, why);
-	if (says(words[0], "XX"))
+	if (resp_says(words[0], "XX"))
 		return set_when(s, SET_XX, why);
-	if (says(words[0], "GET")) {
+	if (resp_says(words[0], "GET")) {
 		s->get = true;
 		return true;
 	}
-	if (says(words[0], "KEEPTTL"))
+	if (resp_says(words[0], "KEEPTTL"))
 		return ask_refuse(why, "lockbroker does not support KEEPTTL");
 	if (left < 2)
 		return ask_refuse(why, "syntax error");
 	*taken = 2;
 	if (is_bound(words[0]))
 		return set_bound(s, words[0], words[1], why);
-	if (!says(words[0], "IFEQ"))
+	if (!resp_says(words[0], "IFEQ"))
 		return ask_refuse(why, "syntax error");
 	s->old = words[1];
 	return set_when(s, SET_IFEQ, why) && ask_token(s->old, why);
@@ -280,13 +267,13 @@ expire_options(struct expire *e, const struct span *words, unsigned nwords,
 	unsigned i;
 
 	for (i = 3; i < nwords; i++) {
-		if (says(words[i], "NX")) {
+		if (resp_says(words[i], "NX")) {
 			e->nx = true;
-		} else if (says(words[i], "XX")) {
+		} else if (resp_says(words[i], "XX")) {
 			e->xx = true;
-		} else if (says(words[i], "GT")) {
+		} else if (resp_says(words[i], "GT")) {
 			e->gt = true;
-		} else if (says(words[i], "LT")) {
+		} else if (resp_says(words[i], "LT")) {
 			e->lt = true;
 		} else {
 			ask_refuse(why, "Unsupported option ");
@@ -373,9 +360,9 @@ parse_delex(
 	if (nwords == 2)
 		return parse_release(
 		    a, TOKEN_ANY, (struct span){ NULL, 0 }, why);
-	if (nwords == 4 && says(words[2], "IFEQ"))
+	if (nwords == 4 && resp_says(words[2], "IFEQ"))
 		return parse_release(a, TOKEN_EXACT, words[3], why);
-	if (nwords == 4 && says(words[2], "IFNE"))
+	if (nwords == 4 && resp_says(words[2], "IFNE"))
 		return parse_release(a, TOKEN_NOT, words[3], why);
 	return ask_refuse(
 	    why, "lockbroker supports DELEX only with IFEQ or IFNE");

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "resp/commands.h"
+#include "wire/verbs.h"
 
 /* The maximum length that Redis quotes of an unknown command. */
 #define QUOTE_BYTES_MAX 128
@@ -21,18 +22,10 @@ const struct resp_row resp_rows[RESP_MAX] = {
 };
 #undef F
 
-/* Is `word` equal to the first `n` bytes of a row, in any case? */
-static bool
-is_word(struct span word, const char *row, size_t n)
+bool
+resp_says(struct span word, const char *other)
 {
-	size_t i;
-
-	if (word.n != n)
-		return false;
-	for (i = 0; i < n; i++)
-		if (parse_upper(word.p[i]) != parse_upper(row[i]))
-			return false;
-	return true;
+	return verb_same_word(word, span_of(other));
 }
 
 static enum resp_id
@@ -41,7 +34,8 @@ find_word(struct span word)
 	unsigned i;
 
 	for (i = 0; i < RESP_MAX; i++)
-		if (is_word(word, resp_rows[i].word, resp_rows[i].len))
+		if (verb_same_word(word,
+			(struct span){ resp_rows[i].word, resp_rows[i].len }))
 			return (enum resp_id)i;
 	return RESP_MAX;
 }
@@ -59,7 +53,8 @@ find_sub(enum resp_id of, struct span word)
 		if (row->len <= at || row->word[at - 1] != '|' ||
 		    memcmp(row->word, resp_rows[of].word, at - 1) != 0)
 			return RESP_MAX;
-		if (is_word(word, row->word + at, row->len - at))
+		if (verb_same_word(
+			word, (struct span){ row->word + at, row->len - at }))
 			return (enum resp_id)i;
 	}
 	return RESP_MAX;
@@ -92,7 +87,7 @@ hint(struct span word)
 	unsigned i;
 
 	for (i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
-		if (is_word(word, hints[i].word, strlen(hints[i].word)))
+		if (resp_says(word, hints[i].word))
 			return hints[i].hint;
 	return "; lockbroker stores no data, only locks";
 }

@@ -44,6 +44,8 @@ extern const struct resp_row resp_rows[RESP_MAX];
 enum resp_id resp_find(
     const struct span *words, unsigned nwords, struct buf *why);
 
+bool resp_says(struct span word, const char *other); /* in whatever case */
+
 /* Writes the error of Redis for an unknown command, without its ERR. */
 void resp_unknown(const struct span *words, unsigned nwords, struct buf *why);
 

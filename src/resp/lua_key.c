@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "base/parse.h"
+#include "resp/commands.h"
 #include "resp/lua_machine.h"
 
 struct call {
@@ -23,18 +23,10 @@ integer(int64_t n)
 	return (struct lua_value){ .kind = LUA_INTEGER, .n = n };
 }
 
-/* Is the word this one, in any case? */
 static bool
 is_word(const struct lua_value *v, const char *word)
 {
-	size_t i;
-
-	if (v->kind != LUA_TEXT || v->text.n != strlen(word))
-		return false;
-	for (i = 0; i < v->text.n; i++)
-		if (parse_upper(v->text.p[i]) != word[i])
-			return false;
-	return true;
+	return v->kind == LUA_TEXT && resp_says(v->text, word);
 }
 
 static bool

@@ -94,7 +94,6 @@ bool resp_takes_reply(
     struct broker *b, struct conn *c, const struct wire_reply *reply);
 
 bool resp_three(const struct conn *c);
-bool resp_says(struct span word, const char *other); /* in whatever case */
 void resp_fail_why(struct conn *c, const struct buf *why);
 void resp_fail(struct conn *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -28,6 +28,7 @@
 #include "base/cursor.h"
 #include "base/xmalloc.h"
 #include "daemon/resp/resp.h"
+#include "daemon/users/identity.h"
 
 #define CHANNEL_PREFIX "redisson_lock__channel:"
 

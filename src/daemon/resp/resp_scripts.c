@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-#include "auth/users.h"
 #include "base/log.h"
 #include "base/quiet.h"
 #include "daemon/resp/resp.h"
+#include "daemon/users/identity.h"
 #include "resp/lua_text.h"
 #include "resp/scripts.h"
 

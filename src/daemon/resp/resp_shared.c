@@ -42,12 +42,6 @@ resp_three(const struct conn *c)
 	return resp_is_3(conn_protocol(c));
 }
 
-bool
-resp_says(struct span word, const char *other)
-{
-	return verb_same_word(word, span_of(other));
-}
-
 void
 resp_fail_why(struct conn *c, const struct buf *why)
 {
