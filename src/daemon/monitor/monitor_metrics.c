@@ -151,106 +151,88 @@ add_trips(struct exposition *x, const struct monitor *m)
 static void
 add_nodes(struct exposition *x, struct monitor *m)
 {
+	static const struct {
+		const char *name, *help;
+	} families[] = {
+		{ "redis_node_up", "1 if this server is reachable, 0 if not." },
+		{ "redis_node_guards",
+		    "Readiness records on this server: one, or in a cluster "
+		    "one for each bucket." },
+		{ "redis_node_guards_ready",
+		    "Readiness records on this server that permit grants." },
+	};
 	struct monitor_node nodes[MONITOR_NODES];
-	size_t i, n = monitor_nodes(m, nodes);
+	size_t f, i, n = monitor_nodes(m, nodes);
 	struct exposition_label labels[] = { { "node", NULL }, { NULL, NULL } };
 
-	exposition_family(x, EXPOSITION_PREFIX, "redis_node_up",
-	    EXPOSITION_GAUGE, "1 if this server is reachable, 0 if not.");
-	for (i = 0; i < n; i++) {
-		labels[0].value = nodes[i].address;
-		exposition_number(x, labels, nodes[i].up);
-	}
-	exposition_family(x, EXPOSITION_PREFIX, "redis_node_guards",
-	    EXPOSITION_GAUGE,
-	    "Readiness records on this server: one, or in a cluster one for "
-	    "each bucket.");
-	for (i = 0; i < n; i++) {
-		labels[0].value = nodes[i].address;
-		exposition_number(x, labels, nodes[i].shards);
-	}
-	exposition_family(x, EXPOSITION_PREFIX, "redis_node_guards_ready",
-	    EXPOSITION_GAUGE,
-	    "Readiness records on this server that permit grants.");
-	for (i = 0; i < n; i++) {
-		labels[0].value = nodes[i].address;
-		exposition_number(x, labels, nodes[i].ready);
+	for (f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+		exposition_family(x, EXPOSITION_PREFIX, families[f].name,
+		    EXPOSITION_GAUGE, families[f].help);
+		for (i = 0; i < n; i++) {
+			const unsigned values[] = { nodes[i].up,
+				nodes[i].shards, nodes[i].ready };
+
+			labels[0].value = nodes[i].address;
+			exposition_number(x, labels, values[f]);
+		}
 	}
 }
 
 /* Users. */
 
-static uint64_t
-user_clients(const struct monitor *m, const struct user *user)
-{
-	return allowance_counts(identity_allowances(m->broker->identity), user)
-	    .clients;
-}
+enum user_value { CLIENTS, HOLDS, WAITERS, REFUSED, DENIED, USER_VALUES };
 
-static uint64_t
-user_holds(const struct monitor *m, const struct user *user)
-{
-	return core_user_load(m->broker->core, user_name(user)).holds;
-}
-
-static uint64_t
-user_waiters(const struct monitor *m, const struct user *user)
-{
-	return core_user_load(m->broker->core, user_name(user)).waiting;
-}
-
-static uint64_t
-user_refused(const struct monitor *m, const struct user *user)
-{
-	return allowance_counts(identity_allowances(m->broker->identity), user)
-		   .refused +
-	       core_user_load(m->broker->core, user_name(user)).refused;
-}
-
-static uint64_t
-user_denied(const struct monitor *m, const struct user *user)
-{
-	return allowance_counts(identity_allowances(m->broker->identity), user)
-	    .denied;
-}
-
-static const struct user_family {
+static const struct {
 	const char *name;
 	enum exposition_type type;
 	const char *help;
-	uint64_t (*value)(const struct monitor *m, const struct user *user);
-} user_families[] = {
-	{ "user_clients", EXPOSITION_GAUGE, "Connections of the user.",
-	    user_clients },
-	{ "user_holds", EXPOSITION_GAUGE,
-	    "Locks and permits that its sessions hold, and token holds.",
-	    user_holds },
-	{ "user_waiters", EXPOSITION_GAUGE,
-	    "Waiting requests of its sessions, and queued pollers.",
-	    user_waiters },
-	{ "user_refused_total", EXPOSITION_COUNTER,
-	    "Requests and clients refused by auth.users[].limits.",
-	    user_refused },
-	{ "user_denied_total", EXPOSITION_COUNTER,
-	    "Requests denied to the user for lack of a right.", user_denied },
+} user_families[USER_VALUES] = {
+	[CLIENTS] = { "user_clients", EXPOSITION_GAUGE,
+	    "Connections of the user." },
+	[HOLDS] = { "user_holds", EXPOSITION_GAUGE,
+	    "Locks and permits that its sessions hold, and token holds." },
+	[WAITERS] = { "user_waiters", EXPOSITION_GAUGE,
+	    "Waiting requests of its sessions, and queued pollers." },
+	[REFUSED] = { "user_refused_total", EXPOSITION_COUNTER,
+	    "Requests and clients refused by auth.users[].limits." },
+	[DENIED] = { "user_denied_total", EXPOSITION_COUNTER,
+	    "Requests denied to the user for lack of a right." },
 };
+
+static uint64_t
+value_of(const struct monitor *m, const struct user *user, enum user_value what)
+{
+	const struct allowance_counts counts =
+	    allowance_counts(identity_allowances(m->broker->identity), user);
+	const struct core_user_load load =
+	    core_user_load(m->broker->core, user_name(user));
+	const uint64_t values[USER_VALUES] = {
+		[CLIENTS] = counts.clients,
+		[HOLDS] = load.holds,
+		[WAITERS] = load.waiting,
+		[REFUSED] = counts.refused + load.refused,
+		[DENIED] = counts.denied,
+	};
+
+	return values[what];
+}
 
 static void
 add_users(struct exposition *x, const struct monitor *m)
 {
 	const struct users *users = m->broker->config->users;
 	struct exposition_label labels[] = { { "user", NULL }, { NULL, NULL } };
-	size_t f, i, n = users != NULL ? users_count(users) : 0;
+	size_t i, n = users != NULL ? users_count(users) : 0;
+	enum user_value what;
 
-	for (f = 0; f < sizeof(user_families) / sizeof(user_families[0]); f++) {
-		const struct user_family *family = &user_families[f];
-
-		exposition_family(x, EXPOSITION_PREFIX, family->name,
-		    family->type, family->help);
+	for (what = 0; what < USER_VALUES; what++) {
+		exposition_family(x, EXPOSITION_PREFIX,
+		    user_families[what].name, user_families[what].type,
+		    user_families[what].help);
 		for (i = 0; i < n; i++) {
 			labels[0].value = user_name(users_at(users, i));
 			exposition_number(
-			    x, labels, family->value(m, users_at(users, i)));
+			    x, labels, value_of(m, users_at(users, i), what));
 		}
 	}
 }
