@@ -90,12 +90,6 @@ broker_succession(const struct broker *b)
 	return b->upgrade;
 }
 
-bool
-broker_draining(const struct broker *b)
-{
-	return b->draining;
-}
-
 int64_t
 broker_leave_left_ms(const struct broker *b)
 {
@@ -104,12 +98,6 @@ broker_leave_left_ms(const struct broker *b)
 	if (b->leave_ms == INT64_MAX)
 		return 0;
 	return max_ms(b->leave_ms - now_ms(), 0);
-}
-
-bool
-broker_stopping(const struct broker *b)
-{
-	return b->stopping;
 }
 
 bool

@@ -119,7 +119,6 @@ bool broker_listen_again(struct broker *b, struct buf *why)
 void broker_drain(struct broker *b);
 bool broker_drain_no_more(struct broker *b, struct buf *why)
     __attribute__((warn_unused_result));
-bool broker_draining(const struct broker *b);
 /* How long it would serve clients that hold something, or still does; 0:
  * without end, or no longer. */
 int64_t broker_leave_left_ms(const struct broker *b);
@@ -133,8 +132,6 @@ void broker_tell_left(struct broker *b); /* to the log */
  */
 void broker_stop(struct broker *b);
 bool broker_stopped(const struct broker *b);
-
-bool broker_stopping(const struct broker *b);
 
 /* The broker cannot go on at all; the log says why. */
 bool broker_failed(const struct broker *b);

@@ -12,6 +12,7 @@
 #include "base/xmalloc.h"
 #include "config/config.h"
 #include "daemon/monitor/monitor_state.h"
+#include "daemon/users/login.h"
 #include "http/path.h"
 
 /* Routes. */
@@ -129,7 +130,7 @@ monitor_new(struct broker *b)
 	LIST_INIT(&m->questions);
 	m->nodes = xcalloc(redis_shards(b->config), sizeof(*m->nodes));
 	monitor_auth_init(m);
-	monitor_names_init(m);
+	buf_init(&m->names.rows.text);
 	m->born_s = (int64_t)time(NULL);
 	return m;
 }
@@ -200,7 +201,7 @@ monitor_free(struct monitor *m)
 
 	if (m == NULL)
 		return;
-	monitor_auth_fini(m);
+	logins_free(m->logins);
 	monitor_names_fini(m);
 	while ((q = LIST_FIRST(&m->questions)) != NULL) {
 		LIST_REMOVE(q, link);

@@ -104,9 +104,3 @@ monitor_auth_init(struct monitor *m)
 {
 	m->logins = logins_new(m->broker, on_settled, m);
 }
-
-void
-monitor_auth_fini(struct monitor *m)
-{
-	logins_free(m->logins);
-}

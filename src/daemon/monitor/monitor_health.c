@@ -45,7 +45,7 @@ monitor_readyz(
 	struct span unused;
 	struct buf body, grants;
 	char why[64];
-	bool stopping = broker_stopping(m->broker);
+	bool stopping = m->broker->stopping;
 
 	(void)name;
 	core_gauges(m->broker->core, now_ms(), &gauges);
@@ -54,8 +54,7 @@ monitor_readyz(
 	if (query_find(r->query, "verbose", &unused)) {
 		snprintf(why, sizeof(why), "%u of %u servers reachable",
 		    redis.up, redis.nodes);
-		add_check(&body, !stopping && !broker_draining(m->broker),
-		    "running",
+		add_check(&body, !stopping && !m->broker->draining, "running",
 		    stopping ? "the broker is stopping"
 			     : "the broker is drained");
 		add_check(&body,

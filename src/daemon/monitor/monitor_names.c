@@ -165,12 +165,6 @@ monitor_names(struct monitor *m, const struct question *q)
 }
 
 void
-monitor_names_init(struct monitor *m)
-{
-	buf_init(&m->names.rows.text);
-}
-
-void
 monitor_names_fini(struct monitor *m)
 {
 	if (m->names.listing != NULL)

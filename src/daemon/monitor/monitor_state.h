@@ -107,14 +107,12 @@ bool monitor_may(struct monitor *m, const struct http_request *r,
 /* May this user look at the name?  Asked when the name is written. */
 bool monitor_shows(const struct monitor *m, const char *user, struct span name);
 void monitor_auth_init(struct monitor *m);
-void monitor_auth_fini(struct monitor *m);
 
 /* monitor_names.c: takes what a query wants; returns NULL, or what is wrong. */
 const char *monitor_names_wanted(struct names_wanted *w, const char *query);
 /* Goes on with the list.  Returns false until it is the list that the question
  * wants. */
 bool monitor_names(struct monitor *m, const struct question *q);
-void monitor_names_init(struct monitor *m);
 void monitor_names_fini(struct monitor *m);
 
 /* NULL: there is none. */

@@ -314,9 +314,9 @@ add_self(struct json *j, const struct monitor *m)
 	add_number(j, "uptime_ms", (uint64_t)(now_ms() - m->broker->start_ms));
 	add_number(j, "lease_ms", (uint64_t)config->locks.lease_ms);
 	add_bool(j, "ready", gauges.ready);
-	add_bool(j, "stopping", broker_stopping(m->broker));
-	add_bool(j, "draining", broker_draining(m->broker));
-	if (broker_draining(m->broker))
+	add_bool(j, "stopping", m->broker->stopping);
+	add_bool(j, "draining", m->broker->draining);
+	if (m->broker->draining)
 		add_drain(j, m->broker);
 	if (gauges.ready)
 		return;
