@@ -98,7 +98,7 @@ broker_drain(struct broker *b)
 	b->draining = true;
 	b->keeps_local = b->leaving_ms == 0;
 	b->may_return = false;
-	upgrade_drain(b->upgrade);
+	upgrade_tell_leaving(b->upgrade, "drain");
 	LOG(NOTICE, "draining", LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks),
 	    LOG_N("waiters", (long long)n.waiters));
@@ -136,7 +136,7 @@ broker_drain_no_more(struct broker *b, struct buf *why)
 	    LOG_N("sessions", (long long)n.sessions),
 	    LOG_N("locks", (long long)n.locks));
 	b->draining = false;
-	upgrade_drain_no_more(b->upgrade);
+	upgrade_tell_leaving(b->upgrade, "drain-no-more");
 	if (b->keeps_local)
 		stay(b);
 	else

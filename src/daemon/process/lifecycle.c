@@ -87,7 +87,7 @@ stop(struct lifecycle *l)
 	l->stage = STAGE_STOPPING;
 	systemd_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
 	every(l->deadline, STOP_MS);
-	upgrade_stop(broker_succession(l->broker));
+	upgrade_tell_leaving(broker_succession(l->broker), "stop");
 	broker_stop(l->broker);
 }
 

@@ -572,31 +572,13 @@ upgrade_told_to_reload(struct upgrade *s)
 	return told;
 }
 
-static void
-tell_leaving(struct upgrade *s, const char *word)
+void
+upgrade_tell_leaving(struct upgrade *s, const char *word)
 {
 	if (s->child != NULL)
 		on_over(s, "the broker is stopping");
 	if (s->before == NULL)
 		leavers_say(s->leavers, word);
-}
-
-void
-upgrade_stop(struct upgrade *s)
-{
-	tell_leaving(s, "stop");
-}
-
-void
-upgrade_drain(struct upgrade *s)
-{
-	tell_leaving(s, "drain");
-}
-
-void
-upgrade_drain_no_more(struct upgrade *s)
-{
-	leavers_say(s->leavers, "drain-no-more");
 }
 
 bool

@@ -119,12 +119,9 @@ void upgrade_not_reloaded(struct upgrade *s);
 /* Is this process to read it again?  Says so once. */
 bool upgrade_told_to_reload(struct upgrade *s);
 
-/* Ends the process that is to replace this one, and stops the old processes. */
-void upgrade_stop(struct upgrade *s);
-
-/* Drains the old processes, too; or has them leave as before. */
-void upgrade_drain(struct upgrade *s);
-void upgrade_drain_no_more(struct upgrade *s);
+/* Ends the process that is to replace this one, and has the old processes do the
+ * same: "stop", "drain", or "drain-no-more", to leave as before. */
+void upgrade_tell_leaving(struct upgrade *s, const char *word);
 
 /* Is there a process that has replaced this one? */
 bool upgrade_stays(const struct upgrade *s);
