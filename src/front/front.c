@@ -137,8 +137,9 @@ front_new(struct event_base *base, const struct client_limits *limits,
 	TAILQ_INIT(&f->hurried);
 	TAILQ_INIT(&f->unread);
 	table_init_key(&f->conns, struct conn, by_id, id);
-	pending_init(f);
-	relayed_init(f);
+	table_init_key(&f->by_ref, struct pending, by_ref, ref);
+	table_init_key(&f->by_tag, struct pending, by_tag, key);
+	table_init_key(&f->relayed, struct conn, by_relay, relay);
 	timeouts_init(f);
 	heartbeat_init(f);
 	listeners_init(f);
@@ -200,10 +201,12 @@ front_free(struct front *f)
 		front_drop(c);
 	}
 	table_fini(&f->conns);
-	pending_fini(f);
-	relayed_fini(f);
-	timeouts_fini(f);
-	heartbeat_fini(f);
+	table_fini(&f->by_ref);
+	table_fini(&f->by_tag);
+	table_fini(&f->relayed);
+	heap_fini(&f->beats);
+	event_free(f->clock);
+	event_free(f->beat);
 	event_free(f->wake);
 	buf_fini(&f->why);
 	buf_fini(&f->text);
@@ -319,7 +322,7 @@ front_hand(struct conn *c)
 		timeouts_part(c);
 		return false;
 	case FRAME_WHOLE:
-		timeouts_whole(c);
+		timeouts_over(c, TIMEOUT_PART);
 		break;
 	}
 	if (!c->spoke) {
@@ -478,8 +481,7 @@ front_flush_live(struct conn *c, bool was_behind)
 
 	assert(c->stage == CONN_LIVE);
 	if (len <= c->front->limits.output) {
-		if (c->timed && c->timeout == TIMEOUT_UNREAD)
-			timeouts_remove(c);
+		timeouts_over(c, TIMEOUT_UNREAD);
 	} else if (c->unread > 0 && len > c->unread) {
 		front_too_slow(c);
 	} else if (len != c->unread && !c->stranger) {

@@ -87,13 +87,6 @@ heartbeat_init(struct front *f)
 }
 
 void
-heartbeat_fini(struct front *f)
-{
-	event_free(f->beat);
-	heap_fini(&f->beats);
-}
-
-void
 heartbeat_anew(struct conn *c)
 {
 	struct front *f = c->front;

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <netdb.h>
@@ -63,9 +64,11 @@ kind_of(const struct treatment *as)
 static void
 treat(struct listener *l, const struct treatment *as)
 {
-	listener_set_proxied(l, as->proxied);
-	if (as->place >= 0)
-		listener_set_place(l, (unsigned)as->place);
+	l->proxied = as->proxied;
+	if (as->place < 0)
+		return;
+	l->place = as->place;
+	(void)event_del(l->event);
 }
 
 static in_port_t
@@ -103,8 +106,7 @@ listen_at(struct front *f, const struct addrinfo *ai,
 		return fail(why, "cannot listen on this address");
 	there = listener_add(f, fd, true, socket_name(fd), NULL);
 	treat(there, as);
-	if (tcp_port(ai->ai_addr) == 0)
-		listener_set_any_port(there);
+	there->any_port = tcp_port(ai->ai_addr) == 0;
 	listener_tell(there);
 	return true;
 }
@@ -316,8 +318,7 @@ listen_unix(struct front *f, const char *path, unsigned mode, const char *group,
 		return false;
 	}
 	l = listener_add(f, fd, false, socket_name(fd), xstrdup(path));
-	if (handed)
-		listener_set_shared(l);
+	l->shared = handed;
 	listener_tell(l);
 	return true;
 }
@@ -366,7 +367,7 @@ front_listen_fd(struct front *f, int fd, struct buf *why)
 	(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	l = listener_add(f, fd, domain != AF_UNIX, socket_name(fd), NULL);
-	listener_set_passed(l);
+	l->passed = true;
 	listener_tell(l);
 	return true;
 }

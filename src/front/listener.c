@@ -31,25 +31,6 @@
 #define REFUSALS_PER_TURN 8 /* at each listener */
 #define ACCEPT_AGAIN_MS 100
 
-/* One listener.  Owned by the front. */
-struct listener {
-	struct front *front;
-	int fd;
-	bool tcp;
-	enum proxied proxied;
-	bool passed;   /* the service manager's */
-	bool any_port; /* the kernel has chosen the port */
-	bool shared;   /* another process listens there too: keep the path */
-	bool kept;  /* ... does not: accepts, though the front is held back */
-	int place;  /* another process accepts there; -1: we do */
-	char *name; /* owned; as the log names it */
-	char *path; /* owned; to be unlinked, or NULL */
-	dev_t dev;  /* of path, so that we unlink only our own */
-	ino_t ino;
-	struct event *event;
-	LIST_ENTRY(listener) link;
-};
-
 static void
 accept_later(struct front *f)
 {
@@ -131,7 +112,7 @@ accept_one(struct listener *l, int fd)
 		front_accepted(f, fd, l->tcp, l->proxied);
 		return true;
 	}
-	front_rejected(f, fd, l->tcp);
+	front_reject(conn_new(f, fd, l->tcp));
 	return false;
 }
 
@@ -302,13 +283,6 @@ listener_find(const struct front *f, const char *name)
 	return NULL;
 }
 
-void
-listener_set_place(struct listener *l, unsigned place)
-{
-	l->place = (int)place;
-	(void)event_del(l->event);
-}
-
 bool
 front_places(
     struct front *f, bool (*fn)(void *arg, unsigned place, int fd), void *arg)
@@ -343,30 +317,6 @@ front_share_paths(struct front *f, bool shared)
 
 	LIST_FOREACH (l, &f->listeners, link)
 		l->shared = shared && !l->kept;
-}
-
-void
-listener_set_shared(struct listener *l)
-{
-	l->shared = true;
-}
-
-void
-listener_set_passed(struct listener *l)
-{
-	l->passed = true;
-}
-
-void
-listener_set_any_port(struct listener *l)
-{
-	l->any_port = true;
-}
-
-void
-listener_set_proxied(struct listener *l, enum proxied proxied)
-{
-	l->proxied = proxied;
 }
 
 struct listener *

@@ -5,11 +5,32 @@
 #define LOCKBROKER_FRONT_LISTENER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
+#include "base/list.h"
 #include "base/proxy_header.h"
 
+struct event;
 struct front;
-struct listener;
+
+/* One listener.  Owned by the front. */
+struct listener {
+	struct front *front;
+	int fd;
+	bool tcp;
+	enum proxied proxied;
+	bool passed;   /* the service manager's */
+	bool any_port; /* the kernel has chosen the port */
+	bool shared;   /* another process listens there too: keep the path */
+	bool kept;  /* ... does not: accepts, though the front is held back */
+	int place;  /* another process accepts there; -1: we do */
+	char *name; /* owned; as the log names it */
+	char *path; /* owned; to be unlinked, or NULL */
+	dev_t dev;  /* of path, so that we unlink only our own */
+	ino_t ino;
+	struct event *event;
+	LIST_ENTRY(listener) link;
+};
 
 /*
  * Accepts clients from now on.  Takes over the socket, its name for the log,
@@ -23,18 +44,6 @@ struct listener *listener_find(const struct front *f, const char *name);
 
 /* Logs that clients can connect to it. */
 void listener_tell(const struct listener *l);
-
-/* Another process accepts there, and identifies the listener by this number. */
-void listener_set_place(struct listener *l, unsigned place);
-
-/* Do clients that connect to it from now on come through a proxy? */
-void listener_set_proxied(struct listener *l, enum proxied proxied);
-
-/* It was passed by the service manager; the kernel has chosen its port; another
- * process listens at its path, too. */
-void listener_set_passed(struct listener *l);
-void listener_set_any_port(struct listener *l);
-void listener_set_shared(struct listener *l);
 
 /* To be called once for each front, before and after all others. */
 void listeners_init(struct front *f);

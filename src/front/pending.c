@@ -16,20 +16,6 @@
 #include "front/front.h"
 #include "front/state.h"
 
-void
-pending_init(struct front *f)
-{
-	table_init_key(&f->by_ref, struct pending, by_ref, ref);
-	table_init_key(&f->by_tag, struct pending, by_tag, key);
-}
-
-void
-pending_fini(struct front *f)
-{
-	table_fini(&f->by_ref);
-	table_fini(&f->by_tag);
-}
-
 static void
 key_set(struct pending_key *key, const struct conn *c, struct span tag)
 {

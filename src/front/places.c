@@ -58,12 +58,6 @@ front_accepted(struct front *f, int fd, bool tcp, enum proxied proxied)
 }
 
 void
-front_rejected(struct front *f, int fd, bool tcp)
-{
-	front_reject(conn_new(f, fd, tcp));
-}
-
-void
 front_reject(struct conn *c)
 {
 	struct front *f = c->front;

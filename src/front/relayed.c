@@ -13,18 +13,6 @@
 #include "front/state.h"
 
 void
-relayed_init(struct front *f)
-{
-	table_init_key(&f->relayed, struct conn, by_relay, relay);
-}
-
-void
-relayed_fini(struct front *f)
-{
-	table_fini(&f->relayed);
-}
-
-void
 front_set_look(struct front *f, void (*look)(void *arg), void *arg)
 {
 	f->look = look;

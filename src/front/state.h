@@ -130,7 +130,6 @@ bool front_may_have_room(const struct front *f);
 void front_accepted(struct front *f, int fd, bool tcp, enum proxied proxied);
 void front_admit(struct conn *c);
 void front_reject(struct conn *c);
-void front_rejected(struct front *f, int fd, bool tcp);
 
 /* Bounds the unread output of all clients together: output.c. */
 void output_count(struct conn *c); /* after a write to it */
@@ -140,24 +139,17 @@ void output_bound(struct front *f); /* drops the clients that read least */
 /* Ends a connection whose client does not read, and logs it. */
 void front_too_slow(struct conn *c);
 
-/* Requests whose answers come later: pending.c. */
-void pending_init(struct front *f);
-void pending_fini(struct front *f);
-
 /* Clients over TLS; a client is forgotten when it is no longer LIVE. */
-void relayed_init(struct front *f);
-void relayed_fini(struct front *f);
 void relayed_forget(struct conn *c);
 
 /* Timeouts of connections: timeouts.c. */
 void timeouts_init(struct front *f);
-void timeouts_fini(struct front *f);
 void timeouts_set(struct conn *c, enum timeout timeout);
 void timeouts_remove(struct conn *c); /* no-op when there is none */
 void timeouts_spoke(struct conn *c);  /* its first line came */
-/* A request has not come completely yet; it has. */
+void timeouts_over(struct conn *c, enum timeout timeout); /* if it is that */
+/* A request has not come completely yet. */
 void timeouts_part(struct conn *c);
-void timeouts_whole(struct conn *c);
 /* Drops the oldest unauthenticated client.  Returns false if there is none. */
 bool timeouts_make_room(struct front *f);
 void timeouts_changed(struct conn *c); /* limits.first_line may have changed */
@@ -173,7 +165,6 @@ bool proxied_meets_header(struct conn *c);
 
 /* Lines promised by heartbeats: heartbeat.c. */
 void heartbeat_init(struct front *f);
-void heartbeat_fini(struct front *f);
 void heartbeat_anew(struct conn *c);
 void heartbeat_forget(struct conn *c);
 

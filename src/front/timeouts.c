@@ -180,12 +180,6 @@ timeouts_init(struct front *f)
 }
 
 void
-timeouts_fini(struct front *f)
-{
-	event_free(f->clock);
-}
-
-void
 timeouts_remove(struct conn *c)
 {
 	if (!c->timed)
@@ -216,10 +210,16 @@ timeouts_set(struct conn *c, enum timeout timeout)
 }
 
 void
+timeouts_over(struct conn *c, enum timeout timeout)
+{
+	if (c->timed && c->timeout == timeout)
+		timeouts_remove(c);
+}
+
+void
 timeouts_spoke(struct conn *c)
 {
-	if (c->timed && c->timeout == TIMEOUT_SILENT)
-		timeouts_remove(c);
+	timeouts_over(c, TIMEOUT_SILENT);
 	if (c->stranger && !c->timed)
 		timeouts_set(c, TIMEOUT_STRANGER);
 }
@@ -232,13 +232,6 @@ timeouts_part(struct conn *c)
 		timeouts_set(c, TIMEOUT_PART);
 }
 
-void
-timeouts_whole(struct conn *c)
-{
-	if (c->timed && c->timeout == TIMEOUT_PART)
-		timeouts_remove(c);
-}
-
 /* The shorter timeout runs first; the other begins with the first line. */
 void
 conn_set_stranger(struct conn *c, bool stranger)
@@ -249,8 +242,7 @@ conn_set_stranger(struct conn *c, bool stranger)
 		return;
 	c->stranger = stranger;
 	if (!stranger) {
-		if (c->timed && c->timeout == TIMEOUT_STRANGER)
-			timeouts_remove(c);
+		timeouts_over(c, TIMEOUT_STRANGER);
 		if (!c->spoke && !c->timed)
 			timeouts_set(c, TIMEOUT_SILENT);
 	} else if (c->spoke || first_ms == 0 || first_ms > STRANGER_MS) {
