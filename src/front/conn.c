@@ -91,7 +91,7 @@ conn_read(struct conn *c)
 	}
 	if (n == 0 && !conn_ended(c))
 		return;
-	c->front->received += (uint64_t)n;
+	c->front->stats.received += (uint64_t)n;
 	buf_add(&c->in, c->front->scratch, (size_t)n);
 	explicit_bzero(c->front->scratch, (size_t)n);
 	c->full = buf_len(&c->in) >= max;
@@ -352,7 +352,7 @@ conn_write(struct conn *c)
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return conn_unheard(c);
 	if (n > 0) {
-		c->front->sent += (uint64_t)n;
+		c->front->stats.sent += (uint64_t)n;
 		buf_consume(&c->out, (size_t)n);
 	}
 	c->stuck = buf_len(&c->out) > 0;
@@ -422,12 +422,6 @@ bool
 conn_is_proxied(const struct conn *c)
 {
 	return c->proxied;
-}
-
-bool
-conn_is_unsigned(const struct conn *c)
-{
-	return c->unsigned_end;
 }
 
 const char *const *

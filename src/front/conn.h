@@ -132,7 +132,7 @@ struct conn {
 	size_t framed;	  /* bytes of input that the present request takes */
 	size_t discard;	  /* lingering: bytes that may still be discarded */
 	size_t unread;	  /* bytes of output left by the last write ... */
-	size_t counted;	  /* ... and their memory, counted in front->output */
+	size_t counted;	  /* ... and their memory, as in stats.unread */
 	int64_t until_ms; /* timed: when the timeout expires */
 	int64_t heartbeat_ms; /* maximum time between two lines; 0: no limit */
 	int64_t heard_ms;     /* when the last line came, or was answered */

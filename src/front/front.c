@@ -244,7 +244,7 @@ front_gone(struct conn *c, bool orderly)
 	table_remove(&f->conns, &c->by_id);
 	relayed_forget(c);
 	f->nlive--;
-	f->nresp -= c->protocol != &wire_lines;
+	f->stats.resp -= c->protocol != &wire_lines;
 	f->nleaving -= c->leaving;
 	timeouts_remove(c);
 	heartbeat_forget(c);
@@ -293,7 +293,7 @@ front_choose_protocol(struct conn *c)
 	    buf_data(&c->in)[0] != '*')
 		return;
 	c->protocol = &wire_resp2;
-	c->front->nresp++;
+	c->front->stats.resp++;
 }
 
 /* Hands out one request.  Returns false if none is complete. */
@@ -370,7 +370,7 @@ front_receive(struct front *f, const struct front_passed *passed)
 {
 	struct conn *c = conn_new_passed(f, passed);
 
-	f->nresp += c->protocol != &wire_lines;
+	f->stats.resp += c->protocol != &wire_lines;
 	front_admit(c);
 	front_open(c);
 	conn_speaks(c);
@@ -429,7 +429,7 @@ front_serve(struct conn *c)
 	c->serving = true;
 	front_serve_lines(c);
 	if (c->end || front_is_over(c)) {
-		front_gone(c, c->end == CONN_END_NONE);
+		front_gone(c, c->end == CONN_END_NONE && !c->unsigned_end);
 		return;
 	}
 	c->serving = false;
@@ -606,10 +606,10 @@ front_count(const struct front *f)
 	return f->nlive;
 }
 
-unsigned
-front_count_resp(const struct front *f)
+const struct front_stats *
+front_stats(const struct front *f)
 {
-	return f->nresp;
+	return &f->stats;
 }
 
 void

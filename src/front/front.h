@@ -87,7 +87,8 @@ struct front_handler {
 	 * The last call about a connection.  Orderly: every request was
 	 * answered, and the answers are being delivered.  Otherwise the
 	 * connection was reset, killed or dropped, and its deferred requests
-	 * are forgotten.
+	 * are forgotten; or over TLS it ended without close_notify, perhaps
+	 * cut off by a third party.
 	 */
 	void (*gone)(void *arg, struct conn *c, bool orderly);
 
@@ -216,12 +217,14 @@ void front_flush(struct front *f);
 /* Makes the next turn come at once. */
 void front_wake(struct front *f);
 
-/*
- * The memory that unread output takes, and the number of clients dropped
- * because of it.
- */
-size_t front_unread(const struct front *f);
-uint64_t front_too_slow_total(const struct front *f);
+/* Counters and gauges of all clients. */
+struct front_stats {
+	unsigned resp;		 /* open connections that speak RESP */
+	size_t unread;		 /* memory that unread output takes */
+	uint64_t too_slow;	 /* clients dropped for not reading */
+	uint64_t received, sent; /* bytes, since the start */
+};
+const struct front_stats *front_stats(const struct front *f);
 
 /*
  * A connection that another process of the broker hands to us, or gets from us,
@@ -248,13 +251,9 @@ struct conn *front_receive(struct front *f, const struct front_passed *passed);
 void conn_pass(struct conn *c, struct front_passed *out);
 void conn_passed(struct conn *c);
 
-/* The bytes received from clients and sent to them since the start. */
-void front_bytes(const struct front *f, uint64_t *received, uint64_t *sent);
-
 /* Returns NULL if the connection is gone; ids are never reused. */
 struct conn *front_find(const struct front *f, uint64_t id);
 unsigned front_count(const struct front *f);
-unsigned front_count_resp(const struct front *f); /* those that speak RESP */
 
 /* Calls fn for every live connection; fn may answer and kill. */
 void front_each(
@@ -267,8 +266,6 @@ size_t conn_groups(const struct conn *c, gid_t *gids, size_t max);
 const char *conn_peer(const struct conn *c); /* 10.0.0.7:5512 or pid:4711 */
 bool conn_is_tcp(const struct conn *c);
 bool conn_is_proxied(const struct conn *c);
-/* Over TLS: it ended without close_notify, perhaps cut off by a third party. */
-bool conn_is_unsigned(const struct conn *c);
 /* The names that its certificate vouches for: CN=..., DNS:..., URI:... */
 const char *const *conn_names(const struct conn *c, unsigned *n);
 /* The client is at a Unix socket, and is root or the user of the broker. */

@@ -26,9 +26,9 @@ output_forget(struct conn *c)
 {
 	if (c->counted == 0)
 		return;
-	assert(c->front->output >= c->counted);
+	assert(c->front->stats.unread >= c->counted);
 	TAILQ_REMOVE(&c->front->unread, c, unread_link);
-	c->front->output -= c->counted;
+	c->front->stats.unread -= c->counted;
 	c->counted = 0;
 }
 
@@ -41,7 +41,7 @@ output_count(struct conn *c)
 	if (c->counted == 0)
 		return;
 	TAILQ_INSERT_TAIL(&c->front->unread, c, unread_link);
-	c->front->output += c->counted;
+	c->front->stats.unread += c->counted;
 }
 
 static size_t
@@ -60,7 +60,7 @@ void
 front_too_slow(struct conn *c)
 {
 	assert(c->stage == CONN_LIVE);
-	c->front->ntoo_slow++;
+	c->front->stats.too_slow++;
 	LOG(NOTICE, "client-too-slow", LOG_S("peer", c->peer),
 	    LOG_N("client", c->id), LOG_N("bytes", buf_len(&c->out)));
 	front_end(c, CONN_END_DEAD);
@@ -108,7 +108,7 @@ drop_from(struct front *f, size_t bytes, size_t enough)
 	struct conn *c, *next;
 
 	TAILQ_FOREACH_SAFE (c, &f->unread, unread_link, next) {
-		if (f->output <= enough)
+		if (f->stats.unread <= enough)
 			return;
 		if (c->counted >= bytes)
 			drop(c);
@@ -120,30 +120,12 @@ output_bound(struct front *f)
 {
 	size_t enough = output_max(f) - output_max(f) / SPARE;
 
-	if (f->output <= output_max(f))
+	if (f->stats.unread <= output_max(f))
 		return;
 	if (front_is_news(&f->full_ms))
-		LOG(WARNING, "output-exhausted", LOG_N("bytes", f->output),
+		LOG(WARNING, "output-exhausted",
+		    LOG_N("bytes", f->stats.unread),
 		    LOG_N("limit", output_max(f)));
-	while (f->output > enough)
+	while (f->stats.unread > enough)
 		drop_from(f, most_unread(f) / 2 + 1, enough);
-}
-
-size_t
-front_unread(const struct front *f)
-{
-	return f->output;
-}
-
-void
-front_bytes(const struct front *f, uint64_t *received, uint64_t *sent)
-{
-	*received = f->received;
-	*sent = f->sent;
-}
-
-uint64_t
-front_too_slow_total(const struct front *f)
-{
-	return f->ntoo_slow;
 }

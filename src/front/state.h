@@ -61,14 +61,11 @@ struct front {
 	struct conn_list hurried; /* the same, written before all others */
 	struct conn_list timed[TIMEOUT_MAX];
 	struct conn_list unread; /* the socket did not take all output */
-	size_t output;		 /* memory taken by all unread output */
-	size_t output_bound;	 /* 0: derived from limits.output */
-	int64_t full_ms;	 /* when the limit was last reached; 0: never */
-	uint64_t ntoo_slow;	 /* clients dropped for not reading */
+	struct front_stats stats;
+	size_t output_bound; /* 0: derived from limits.output */
+	int64_t full_ms;     /* when the limit was last reached; 0: never */
 	unsigned nready;
-	uint64_t received, sent; /* bytes, since the start */
 	unsigned nlive;
-	unsigned nresp; /* of nlive: that speak RESP */
 	unsigned nflushing;
 	unsigned nlingering;
 	unsigned nleaving;  /* of nlive: unauthenticated, being closed */

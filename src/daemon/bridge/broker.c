@@ -78,7 +78,7 @@ on_gone(void *arg, struct conn *c, bool orderly)
 	struct client *client = conn_data(c);
 
 	ev.u.gone.session = client->session;
-	ev.u.gone.orderly = orderly && !conn_is_unsigned(c);
+	ev.u.gone.orderly = orderly;
 	ev.u.gone.quit = client->quit;
 	resp_free(arg, client->resp);
 	identity_gone(b->identity, client);

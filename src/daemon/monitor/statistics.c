@@ -24,11 +24,12 @@ struct sources {
 	struct core_gauges gauges;
 	struct redis_stats redis;
 	const struct identity_stats *identity;
+	const struct front_stats *front;
 	struct relay_stats tls;
 	struct http_stats http;
 	struct leavers_sum leaving;
 	uint64_t leaving_ms;
-	uint64_t clients, uptime_s, received, sent, http_auth_failed;
+	uint64_t clients, uptime_s, http_auth_failed;
 };
 
 static const struct statistic statistics[] = {
@@ -54,7 +55,7 @@ ask(struct broker *b, struct sources *s)
 	if (b->relay != NULL)
 		relay_stats(b->relay, &s->tls);
 	monitor_stats(b->monitor, &s->http, &s->http_auth_failed);
-	front_bytes(b->front, &s->received, &s->sent);
+	s->front = front_stats(b->front);
 	s->leaving = leavers_sum(upgrade_leavers(b->upgrade));
 	s->leaving_ms = s->leaving.processes > 0
 			    ? (uint64_t)(at_ms - s->leaving.since_ms)

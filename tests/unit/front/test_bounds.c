@@ -235,7 +235,7 @@ START_TEST(who_reads_is_kept_by_a_front_that_stood_still)
 	client_pump(&cl);
 	ck_assert_int_eq(usleep(STILL_US), 0);
 	expect_told(&cl, bytes);
-	ck_assert_uint_eq(front_too_slow_total(rig.front), 0);
+	ck_assert_uint_eq(front_stats(rig.front)->too_slow, 0);
 	client_close(&cl);
 	rig_fini(&rig);
 }

@@ -345,14 +345,14 @@ START_TEST(unread_by_all_together)
 	(void)meet(&reader, &rig);
 	for (i = 0; i < 4; i++)
 		fill(&rig, meet(&clients[i], &rig));
-	ck_assert_uint_le(front_unread(rig.front), 2 * sizeof(noise));
-	ck_assert_uint_gt(front_unread(rig.front), 0);
-	ck_assert_uint_gt(front_too_slow_total(rig.front), 0);
+	ck_assert_uint_le(front_stats(rig.front)->unread, 2 * sizeof(noise));
+	ck_assert_uint_gt(front_stats(rig.front)->unread, 0);
+	ck_assert_uint_gt(front_stats(rig.front)->too_slow, 0);
 	/* The first clients are dropped, which have had the most time to
 	 * read. */
 	rig_turn(&rig);
 	ck_assert_uint_eq(front_count(rig.front),
-	    5 - (unsigned)front_too_slow_total(rig.front));
+	    5 - (unsigned)front_stats(rig.front)->too_slow);
 	while (!clients[0].eof && !clients[0].reset)
 		client_pump(&clients[0]);
 	ck_assert_uint_lt(buf_len(&clients[0].got), sizeof(noise));
@@ -365,7 +365,7 @@ START_TEST(unread_by_all_together)
 		client_close(&clients[i]);
 	rig_turn(&rig);
 	rig_turn(&rig);
-	ck_assert_uint_eq(front_unread(rig.front), 0);
+	ck_assert_uint_eq(front_stats(rig.front)->unread, 0);
 	rig_fini(&rig);
 }
 END_TEST
@@ -388,11 +388,11 @@ START_TEST(room_for_those_who_read)
 	front_bound_output(rig.front, bound);
 	for (i = 0; i < MANY_UNREAD; i++) {
 		fill(&rig, meet(&clients[i], &rig));
-		ck_assert_uint_le(front_unread(rig.front), bound);
-		if (front_too_slow_total(rig.front) > dropped)
+		ck_assert_uint_le(front_stats(rig.front)->unread, bound);
+		if (front_stats(rig.front)->too_slow > dropped)
 			ck_assert_uint_le(
-			    front_unread(rig.front), bound - bound / 16);
-		dropped = front_too_slow_total(rig.front);
+			    front_stats(rig.front)->unread, bound - bound / 16);
+		dropped = front_stats(rig.front)->too_slow;
 	}
 	ck_assert_uint_gt(dropped, 0);
 	ck_assert_uint_lt(dropped, MANY_UNREAD / 2);
