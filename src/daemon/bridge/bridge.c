@@ -57,12 +57,6 @@ bridge_session(const struct conn *c)
 	return client->session;
 }
 
-int64_t
-bridge_valid_ms(struct broker *b, const struct conn *c)
-{
-	return core_ping(b->core, now_ms(), bridge_session(c));
-}
-
 bool
 bridge_answer(
     struct broker *b, struct conn *c, uint64_t ref, struct wire_reply *reply)

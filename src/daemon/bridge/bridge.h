@@ -109,12 +109,6 @@ struct broker {
 /* Gives the core one event at the present time, and carries out its effects. */
 void bridge_step(struct broker *b, struct core_event *ev);
 
-/*
- * Returns for how long from now the broker vouches for all that the session of
- * this connection holds; -1: it holds nothing.
- */
-int64_t bridge_valid_ms(struct broker *b, const struct conn *c);
-
 /* Has the core report and release all that has run out by now. */
 void bridge_catch_up(struct broker *b);
 

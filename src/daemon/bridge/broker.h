@@ -98,7 +98,6 @@ struct handed_list;
 void broker_keep(
     struct broker *b, const struct handed_list *list, const bool *taken);
 void broker_give_up_places(struct broker *b);
-bool broker_keeps_places(const struct broker *b);
 
 /* Closes all places; all but Unix sockets; and opens them again, or says in
  * `why` which one cannot be opened, and leaves them closed. */

@@ -151,12 +151,6 @@ broker_give_up_places(struct broker *b)
 		monitor_stop_listening(b->monitor);
 }
 
-bool
-broker_keeps_places(const struct broker *b)
-{
-	return front_keeps(b->front, false) || front_keeps(b->front, true);
-}
-
 void
 broker_local_only(struct broker *b)
 {

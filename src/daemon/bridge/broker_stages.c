@@ -157,7 +157,7 @@ is_deserted(const struct broker *b)
 {
 	/* While the places are kept, TLS handshakes are not reported. */
 	return front_count(b->front) == 0 && !tls_shakes(b) &&
-	       !broker_keeps_places(b) &&
+	       !front_keeps(b->front, false) && !front_keeps(b->front, true) &&
 	       !(b->may_return && b->relay != NULL) &&
 	       !monitor_is_visited(b->monitor) &&
 	       !resume_elsewhere_expects(upgrade_resume_elsewhere(b->upgrade));

@@ -140,12 +140,6 @@ leavers_hush(struct leavers *l)
 	}
 }
 
-bool
-leavers_none(const struct leavers *l)
-{
-	return LIST_EMPTY(&l->list);
-}
-
 void
 leavers_say(struct leavers *l, const char *word)
 {

@@ -46,8 +46,6 @@ struct leaver_told {
 /* The i-th of them; NULL: there are not so many. */
 struct leaver_told *leavers_told(const struct leavers *l, size_t i);
 
-bool leavers_none(const struct leavers *l);
-
 /* Says the word to each, now or when its channel has room. */
 void leavers_say(struct leavers *l, const char *word);
 

@@ -231,7 +231,7 @@ static bool
 pass_on(struct upgrade *s)
 {
 	struct broker *b = s->broker;
-	bool ours = !upgrade_child_is_adopted(s->child);
+	bool ours = upgrade_child_pid(s->child) != 0;
 	const struct handed_list *handed;
 	const bool *taken;
 	struct packet p;
@@ -270,7 +270,7 @@ hand_over(struct upgrade *s)
 	pid_t pid = upgrade_child_pid(s->child);
 	int64_t began_ms = upgrade_child_began_ms(s->child);
 	struct broker_counts n;
-	bool may_return, ours = !upgrade_child_is_adopted(s->child);
+	bool may_return, ours = upgrade_child_pid(s->child) != 0;
 
 	if (!pass_on(s)) {
 		refuse(s, "the new process ended when it was ready");
@@ -344,7 +344,7 @@ unfit(void *arg, const struct upgrade_child_state *state, bool *for_good)
 	if (*for_good)
 		return SUCCESSION_OTHER_REDIS;
 	/* A process that this process has started is in the same network. */
-	if (upgrade_child_is_adopted(s->child) &&
+	if (upgrade_child_pid(s->child) == 0 &&
 	    !same_servers(s, state->histories))
 		return "it reaches another server at the address of ours";
 	if (state->ready || state->grace_ms > 0)
@@ -590,7 +590,7 @@ upgrade_stays(const struct upgrade *s)
 bool
 upgrade_stopped(const struct upgrade *s)
 {
-	return s->before != NULL || leavers_none(s->leavers);
+	return s->before != NULL || leavers_told(s->leavers, 0) == NULL;
 }
 
 struct upgrade *

@@ -304,12 +304,6 @@ upgrade_child_adopt(struct event_base *base, const struct handed_list *handed,
 	return h;
 }
 
-bool
-upgrade_child_is_adopted(const struct upgrade_child *h)
-{
-	return h->adopted;
-}
-
 const struct handed_list *
 upgrade_child_handed(const struct upgrade_child *h, const bool **taken)
 {

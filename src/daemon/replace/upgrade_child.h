@@ -62,7 +62,6 @@ struct upgrade_child *upgrade_child_adopt(struct event_base *base,
     const struct handed_list *handed,
     const struct upgrade_child_handler *handler, void *arg, int *theirs,
     char why[HEIR_WHY_SIZE]);
-bool upgrade_child_is_adopted(const struct upgrade_child *child);
 /* The descriptors that were handed to it, and which of them it has taken. */
 const struct handed_list *upgrade_child_handed(
     const struct upgrade_child *child, const bool **taken);

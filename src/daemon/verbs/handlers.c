@@ -210,7 +210,7 @@ handle_leaving(struct broker *b, struct conn *c, const struct request *r)
 static void
 handle_ping(struct broker *b, struct conn *c, const struct request *r)
 {
-	int64_t valid_ms = bridge_valid_ms(b, c);
+	int64_t valid_ms = core_ping(b->core, now_ms(), bridge_session(c));
 	const struct field valid = { .id = FIELD_VALID,
 		.num = (uint64_t)valid_ms };
 
