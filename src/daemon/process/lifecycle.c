@@ -85,7 +85,8 @@ static void
 stop(struct lifecycle *l)
 {
 	l->stage = STAGE_STOPPING;
-	systemd_send(l->notify, "STOPPING=1\nSTATUS=Releasing locks");
+	systemd_send(
+	    l->notify, SYSTEMD_WAIT, "STOPPING=1\nSTATUS=Releasing locks");
 	every(l->deadline, STOP_MS);
 	upgrade_tell_leaving(broker_succession(l->broker), "stop");
 	broker_stop(l->broker);
@@ -157,7 +158,7 @@ tell_faults(const struct lifecycle *l, const struct config_faults *faults)
 			    ? "an old process keeps the users and rights "
 			      "that it has read"
 			    : "the previous settings stay in use"));
-	systemd_send(l->notify, "STATUS=Reload failed: %s",
+	systemd_send(l->notify, SYSTEMD_WAIT, "STATUS=Reload failed: %s",
 	    faults->n > 0 ? faults->lines[0] : "no configuration");
 }
 
@@ -182,7 +183,7 @@ reload(struct lifecycle *l, struct config *fresh)
 			    : certificates ? "configuration,certificates"
 					   : "configuration"));
 	buf_fini(&names);
-	systemd_send(l->notify, "STATUS=Reloaded");
+	systemd_send(l->notify, SYSTEMD_WAIT, "STATUS=Reloaded");
 	buf_clear(&l->said);
 }
 
@@ -201,7 +202,7 @@ on_reread(void *arg, struct config *fresh, const struct config_faults *faults)
 	}
 	/* Otherwise READY=1 comes later: a reload does not end the start. */
 	if (l->ready)
-		systemd_send(l->notify, "READY=1");
+		systemd_send(l->notify, SYSTEMD_WAIT, "READY=1");
 }
 
 static void
@@ -214,7 +215,8 @@ on_hangup(evutil_socket_t fd, short what, void *arg)
 	if (l->stage != STAGE_RUNNING)
 		return;
 	if (l->ready)
-		systemd_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%lld",
+		systemd_send(l->notify, SYSTEMD_WAIT,
+		    "RELOADING=1\nMONOTONIC_USEC=%lld",
 		    (long long)now_awake_us());
 	reread_start(l->reread, broker_leaving(l->broker));
 }
@@ -236,7 +238,7 @@ on_watchdog(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	systemd_try(l->notify, "WATCHDOG=1");
+	systemd_send(l->notify, SYSTEMD_TRY, "WATCHDOG=1");
 }
 
 /* Sends the status to the service manager if it has changed. */
@@ -254,8 +256,8 @@ on_status(evutil_socket_t fd, short what, void *arg)
 	broker_status(l->broker, &now);
 	if (buf_len(&now) != buf_len(&l->said) ||
 	    memcmp(buf_data(&now), buf_data(&l->said), buf_len(&now)) != 0) {
-		systemd_try(l->notify, "STATUS=%.*s", (int)buf_len(&now),
-		    buf_data(&now));
+		systemd_send(l->notify, SYSTEMD_TRY, "STATUS=%.*s",
+		    (int)buf_len(&now), buf_data(&now));
 		buf_clear(&l->said);
 		buf_add(&l->said, buf_data(&now), buf_len(&now));
 	}
@@ -316,7 +318,7 @@ void
 lifecycle_ready(struct lifecycle *l)
 {
 	l->ready = true;
-	systemd_send(l->notify, "READY=1");
+	systemd_send(l->notify, SYSTEMD_WAIT, "READY=1");
 	if (l->notify->fd < 0)
 		return;
 	on_status(-1, 0, l);

@@ -85,46 +85,30 @@ systemd_fini(struct systemd *n)
 	n->fd = -1;
 }
 
-static void __attribute__((format(printf, 3, 0)))
-notify_sendv(const struct systemd *n, int wait_ms, const char *fmt, va_list ap)
+void
+systemd_send(const struct systemd *n, enum systemd_patience patience,
+    const char *fmt, ...)
 {
 	struct pollfd p = { .fd = n->fd, .events = POLLOUT };
 	const struct sockaddr *to = (const struct sockaddr *)&n->to;
 	char text[MESSAGE_BYTES_MAX];
 	size_t len;
+	va_list ap;
 	int rc;
 
 	if (n->fd < 0)
 		return;
+	va_start(ap, fmt);
 	rc = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
 	if (rc < 0)
 		return;
 	len = (size_t)rc < sizeof(text) ? (size_t)rc : sizeof(text) - 1;
 	if (sendto(n->fd, text, len, MSG_NOSIGNAL, to, n->to_len) >= 0 ||
-	    errno != EAGAIN || wait_ms == 0)
+	    errno != EAGAIN || patience == SYSTEMD_TRY)
 		return;
-	(void)poll(&p, 1, wait_ms);
+	(void)poll(&p, 1, SEND_WAIT_MS);
 	(void)sendto(n->fd, text, len, MSG_NOSIGNAL, to, n->to_len);
-}
-
-void
-systemd_send(const struct systemd *n, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	notify_sendv(n, SEND_WAIT_MS, fmt, ap);
-	va_end(ap);
-}
-
-void
-systemd_try(const struct systemd *n, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	notify_sendv(n, 0, fmt, ap);
-	va_end(ap);
 }
 
 size_t

@@ -29,14 +29,12 @@ void systemd_init(struct systemd *n);
 void systemd_fini(struct systemd *n);
 
 /*
- * Send lines such as "READY=1".  A line is lost if it is not taken within a
- * moment; systemd_try() loses it at once, which is better for a line that is
- * sent again and again.
+ * Sends a line such as "READY=1".  A line is lost if it is not taken within a
+ * moment; or at once, which is better for a line that is sent again and again.
  */
-void systemd_send(const struct systemd *n, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-void systemd_try(const struct systemd *n, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+enum systemd_patience { SYSTEMD_WAIT, SYSTEMD_TRY };
+void systemd_send(const struct systemd *n, enum systemd_patience patience,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Descriptors 3 to 3 + the result - 1 were passed; they are close-on-exec. */
 #define SYSTEMD_LISTEN_FD_FIRST 3

@@ -244,7 +244,7 @@ pass_on(struct upgrade *s)
 	s->after = channel_new(b->base, upgrade_child_let_go(s->child));
 	channel_handle(s->after, &after_handler, s);
 	if (ours)
-		systemd_send(s->notify, "MAINPID=%lld",
+		systemd_send(s->notify, SYSTEMD_WAIT, "MAINPID=%lld",
 		    (long long)upgrade_child_pid(s->child));
 	packet_begin(&p, "go");
 	packet_add_num(&p, (int64_t)s->replaced_total + 1);
@@ -255,7 +255,8 @@ pass_on(struct upgrade *s)
 	channel_free(s->after);
 	s->after = NULL;
 	if (ours)
-		systemd_send(s->notify, "MAINPID=%lld", (long long)getpid());
+		systemd_send(s->notify, SYSTEMD_WAIT, "MAINPID=%lld",
+		    (long long)getpid());
 	s->hooks->hold_back(b, false);
 	return false;
 }
