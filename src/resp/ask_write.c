@@ -64,10 +64,10 @@ is_mine(const struct token_result *t, struct span token, struct span mine)
 }
 
 static void
-write_one(bool yes, bool three, struct buf *out)
+write_int(bool there, int64_t n, bool three, struct buf *out)
 {
-	if (yes)
-		resp_int(out, 1);
+	if (there)
+		resp_int(out, n);
 	else
 		resp_null(out, three);
 }
@@ -90,27 +90,14 @@ write_length(const struct token_result *t, struct span token, bool three,
 		resp_int(out, is_there(t) ? (int64_t)visible(t, token).n : 0);
 }
 
+/* Writes a number as the value of a key, or nil if that is 0. */
 static void
-write_depth(
-    const struct token_result *t, bool mine, bool three, struct buf *out)
+write_value(bool there, uint64_t n, bool three, struct buf *out)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%" PRIu64, t->depth);
-	if (mine && t->depth > 0)
-		resp_word(out, text);
-	else
-		resp_null(out, three);
-}
-
-/* For a key whose value Redis would increment. */
-static void
-write_fence(const struct token_result *t, bool three, struct buf *out)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, t->fence);
-	if (is_there(t) && t->fence > 0)
+	snprintf(text, sizeof(text), "%" PRIu64, n);
+	if (there && n > 0)
 		resp_word(out, text);
 	else
 		resp_null(out, three);
@@ -129,10 +116,7 @@ write_left(const struct token_result *t, enum ask_form form, bool mine,
 		resp_int(out, is_there(t) ? left_s(t) : -2);
 		return true;
 	case ASK_LEFT_OR_NIL:
-		if (mine)
-			resp_int(out, t->left_ms);
-		else
-			resp_null(out, three);
+		write_int(mine, t->left_ms, three, out);
 		return true;
 	case ASK_LEFT_OR_NO_TIME:
 		resp_int(out, mine ? t->left_ms : -3);
@@ -172,13 +156,11 @@ write_query(const struct token_result *t, struct span token, enum ask_form form,
 		write_length(t, token, three, out);
 		return true;
 	case ASK_FENCE:
-		if (is_mine(t, token, mine))
-			resp_int(out, (int64_t)t->fence);
-		else
-			resp_null(out, three);
+		write_int(
+		    is_mine(t, token, mine), (int64_t)t->fence, three, out);
 		return true;
 	case ASK_FENCE_NOW:
-		write_fence(t, three, out);
+		write_value(is_there(t), t->fence, three, out);
 		return true;
 	case ASK_TOKEN_AND_LEFT_OR_NIL:
 		if (!is_there(t)) {
@@ -195,7 +177,7 @@ write_query(const struct token_result *t, struct span token, enum ask_form form,
 		resp_int(out, 1);
 		return true;
 	case ASK_ONE_IF_MINE:
-		write_one(is_mine(t, token, mine), three, out);
+		write_int(is_mine(t, token, mine), 1, three, out);
 		return true;
 	default:
 		return false;
@@ -277,16 +259,13 @@ write_counted(const struct token_result *t, struct span token,
 		resp_int(out, is_mine(t, token, mine) && t->depth > 0);
 		return true;
 	case ASK_DEPTH:
-		write_depth(t, is_mine(t, token, mine), three, out);
+		write_value(is_mine(t, token, mine), t->depth, three, out);
 		return true;
 	case ASK_NIL_OR_LEFT:
-		if (done)
-			resp_null(out, three);
-		else
-			resp_int(out, sleep_ms(t));
+		write_int(!done, sleep_ms(t), three, out);
 		return true;
 	case ASK_NIL_OR_ONE:
-		write_one(!done, three, out);
+		write_int(!done, 1, three, out);
 		return true;
 	case ASK_FENCE_OR_LEFT:
 		resp_array(out, 2);
@@ -351,7 +330,7 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 		if (done && !t->extended)
 			resp_simple(out, "OK");
 		else
-			write_one(done, three, out);
+			write_int(done, 1, three, out);
 		break;
 	case ASK_OK_OK_NIL:
 		if (done && t->extended)
@@ -360,7 +339,7 @@ ask_write(const struct token_result *t, struct span token, enum ask_form form,
 			write_ok(done, three, out);
 		break;
 	case ASK_ONE_OR_NIL:
-		write_one(done, three, out);
+		write_int(done, 1, three, out);
 		break;
 	case ASK_NIL:
 		resp_null(out, three);
