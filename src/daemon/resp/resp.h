@@ -67,7 +67,7 @@ struct resp {
 
 	/* resp_multi.c; owned */
 	struct multi *multi; /* a MULTI whose EXEC has not come; NULL: none */
-	struct exec *exec;   /* an EXEC that is being carried out; NULL: none */
+	struct multi *exec;  /* an EXEC that is being carried out; NULL: none */
 
 	/* resp_audience.c: id of the listeners that are told if the request in
 	 * hand releases a lock; 0: none */

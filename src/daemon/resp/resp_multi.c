@@ -33,11 +33,6 @@ struct multi {
 	struct buf before, behind; /* answers to the others */
 };
 
-struct exec {
-	unsigned n;
-	struct buf before, behind;
-};
-
 static void
 multi_free(struct multi *m)
 {
@@ -55,13 +50,8 @@ void
 resp_multi_free(struct resp *rs)
 {
 	multi_free(rs->multi);
-	rs->multi = NULL;
-	if (rs->exec == NULL)
-		return;
-	buf_fini(&rs->exec->before);
-	buf_fini(&rs->exec->behind);
-	free(rs->exec);
-	rs->exec = NULL;
+	multi_free(rs->exec);
+	rs->multi = rs->exec = NULL;
 }
 
 void
@@ -222,18 +212,12 @@ may_exec(struct conn *c, struct multi *m)
 	return false;
 }
 
-static void
-move(struct buf *to, struct buf *from)
-{
-	*to = *from;
-	buf_init(from);
-}
-
 void
 resp_exec_begins(struct conn *c)
 {
 	const struct client *client = conn_data(c);
-	struct exec *e = client->resp == NULL ? NULL : client->resp->exec;
+	const struct multi *e =
+	    client->resp == NULL ? NULL : client->resp->exec;
 
 	if (e == NULL)
 		return;
@@ -250,9 +234,7 @@ resp_exec_ends(struct conn *c)
 		return;
 	buf_add(conn_output(c), buf_data(&rs->exec->behind),
 	    buf_len(&rs->exec->behind));
-	buf_fini(&rs->exec->before);
-	buf_fini(&rs->exec->behind);
-	free(rs->exec);
+	multi_free(rs->exec);
 	rs->exec = NULL;
 }
 
@@ -281,6 +263,7 @@ resp_multi_exec(
 	struct multi *m = rs->multi;
 	uint64_t conn = conn_id(c);
 	struct request one;
+	char *mem;
 	size_t at;
 
 	rs->multi = NULL; /* nothing is queued any more */
@@ -294,13 +277,12 @@ resp_multi_exec(
 	one.verb = r->verb;
 	one.nwords = m->nwords;
 	memcpy(one.words, m->words, m->nwords * sizeof(m->words[0]));
-	rs->exec = xcalloc(1, sizeof(*rs->exec));
-	rs->exec->n = m->n;
-	move(&rs->exec->before, &m->before);
-	move(&rs->exec->behind, &m->behind);
+	mem = m->mem; /* may be in use after the answer */
+	m->mem = NULL;
+	rs->exec = m;
 	run(b, c, &one, m->id);
 	c = front_find(b->front, conn);
 	if (c != NULL && rs->exec != NULL && !conn_owes(c))
 		put_in_place(c, at);
-	multi_free(m);
+	free(mem);
 }
