@@ -71,16 +71,10 @@ turn_end(struct core *core)
 	core->fx = NULL;
 }
 
-static uint64_t
-core_random(struct core *core)
-{
-	return rng_next(&core->rng);
-}
-
 int64_t
 core_jitter(struct core *core, int64_t ms)
 {
-	return ms <= 1 ? 0 : (int64_t)(core_random(core) % (uint64_t)ms);
+	return ms <= 1 ? 0 : (int64_t)(rng_next(&core->rng) % (uint64_t)ms);
 }
 
 /* A refusal (memory is full, a right is missing) mostly lasts for a while, and

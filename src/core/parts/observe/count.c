@@ -291,9 +291,3 @@ measure_check(const struct measure *m, uint64_t waits, uint64_t holds)
 	}
 	assert(waits == 0 && holds == 0);
 }
-
-void
-measure_renewed(struct measure *m, struct measure_mark mark, int64_t left_ms)
-{
-	measure_add(&measure_class_at(m, mark.class)->margin, left_ms);
-}

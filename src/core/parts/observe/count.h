@@ -52,8 +52,6 @@ void measure_lost(struct measure *m, struct measure_mark mark,
 enum measure_from { FROM_HERE, FROM_ELSEWHERE, FROMS };
 void measure_handover(struct measure *m, struct measure_mark mark,
     enum measure_from from, int64_t ms);
-void measure_renewed(
-    struct measure *m, struct measure_mark mark, int64_t left_ms);
 
 /* Checks that all classes together have this many waits and holds.  Aborts if
  * not. */

@@ -11,6 +11,7 @@
 #include "core/kernel/turn/emit.h"
 #include "core/parts/ids.h"
 #include "core/parts/notes/notes.h"
+#include "core/parts/observe/classes.h"
 #include "core/parts/observe/count.h"
 #include "core/parts/observe/measured.h"
 #include "core/parts/observe/notify.h"
@@ -179,7 +180,9 @@ measured_arrived(struct core *core, struct lock *l)
 static void
 measured_renewed(struct core *core, struct lock *l, int64_t left_ms)
 {
-	measure_renewed(measure_of(core), mark_of(core, l), left_ms);
+	measure_add(
+	    &measure_class_at(measure_of(core), mark_of(core, l).class)->margin,
+	    left_ms);
 }
 
 /* As a part. */

@@ -76,12 +76,6 @@ token_holds(struct core *core, struct token_record *r)
 	measure_holds(measure_of(core), r->mark);
 }
 
-void
-token_holds_not(struct core *core, struct token_record *r)
-{
-	measure_holds_not(measure_of(core), r->mark);
-}
-
 struct measure_hold
 token_record_hold(const struct token_record *r, int64_t now_ms)
 {

@@ -21,9 +21,8 @@ void token_granted(struct core *core, const struct token_name *n);
 /* A request that did not wait is answered BUSY. */
 void token_busy(struct core *core, const struct token_call *c);
 
-/* A hold is looked after here; it no longer is, whatever has become of it. */
+/* A hold is looked after here. */
 void token_holds(struct core *core, struct token_record *r);
-void token_holds_not(struct core *core, struct token_record *r);
 
 /* A hold has ended: `by`: who forced it, or NULL. */
 void token_ended(

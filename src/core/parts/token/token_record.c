@@ -112,7 +112,7 @@ free_one(struct core *core, struct token_record *r)
 		all->nrecords--;
 		core->owners->ntokens--;
 		share_give(&core->owners->token_shares, &r->share);
-		token_holds_not(core, r);
+		measure_holds_not(measure_of(core), r->mark);
 	}
 	core_disarm(core, &r->timer);
 	free(r->holder);
