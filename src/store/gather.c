@@ -347,14 +347,6 @@ gather_add(struct gather *g, const struct op *op)
 		call->timeout_ms = op->timeout_ms;
 }
 
-/* Sets one of the common arguments, which outlive the call. */
-static void
-arg_set(struct call *call, unsigned i, const char *s, size_t n)
-{
-	call->args[i] = s;
-	call->arglen[i] = n;
-}
-
 /*
  * Returns the number that fences must rise above.  All servers of a quorum get
  * the same one, the highest that any of them reported or the clock, so that
@@ -374,50 +366,46 @@ hint(const struct gather *g, const struct shard_keys *s)
 	return seen > g->clock_us ? seen : g->clock_us;
 }
 
+/* Sets words that outlive the call. */
+static void
+words_set(const char **to, size_t *lens, const char *const *words, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		to[i] = words[i];
+		lens[i] = strlen(words[i]);
+	}
+}
+
 /* Sets the common arguments before the operations, and puts argv together. */
 static void
 seal(struct gather *g, struct call *call)
 {
 	struct shard_keys *s = &g->shards[call->shard];
-	char *nonce = call_room(call, NONCE_MAX + 2 * DIGITS_MAX);
+	char *nonce =
+	    call_room(call, NONCE_MAX + 2 * DIGITS_MAX + sizeof(s->voter));
 	char *seen = nonce + NONCE_MAX, *nkeys = seen + DIGITS_MAX;
-	int len;
+	char *voter = nkeys + DIGITS_MAX;
+	/* A stall is a pad. */
+	const char *common[CALL_COMMON] = { nonce, seen, g->cfg, g->me,
+		g->lease, g->pad, g->pad, g->grace, g->prefix, s->head_digits,
+		voter };
+	const char *head[] = { "EVALSHA", "", nkeys, s->guard, s->fence };
 
 	assert(call->nops > 0 && call->nargs <= CALL_ARGS_MAX);
 	assert(call->nkeys >= 2 && call->nkeys <= CALL_KEYS_MAX);
-	len = snprintf(
+	snprintf(
 	    nonce, NONCE_MAX, "%016" PRIx64 "%s", rng_next(&g->rng), s->noted);
-	arg_set(call, 0, nonce, (size_t)len);
 	/* An operation that is sent after it no longer finds a note. */
 	if (call->kinds[call->nops - 1] == OP_IDLE)
 		s->noted[0] = '\0';
 	call->seen = hint(g, s);
-	len = snprintf(seen, DIGITS_MAX, "%" PRIu64, call->seen);
-	arg_set(call, 1, seen, (size_t)len);
-	arg_set(call, 2, g->cfg, strlen(g->cfg));
-	arg_set(call, 3, g->me, strlen(g->me));
-	arg_set(call, 4, g->lease, strlen(g->lease));
-	arg_set(call, 5, g->pad, strlen(g->pad));
-	arg_set(call, 6, g->pad, strlen(g->pad)); /* stall is pad */
-	arg_set(call, 7, g->grace, strlen(g->grace));
-	arg_set(call, 8, g->prefix, strlen(g->prefix));
-	arg_set(call, 9, s->head_digits, strlen(s->head_digits));
-	len = (int)strlen(s->voter);
-	arg_set(call, 10,
-	    memcpy(call_room(call, (size_t)len + 1), s->voter, (size_t)len + 1),
-	    (size_t)len);
-
-	call->argv[0] = "EVALSHA";
-	call->argvlen[0] = 7;
-	call->argv[1] = "";
-	call->argvlen[1] = 0;
-	len = snprintf(nkeys, DIGITS_MAX, "%u", call->nkeys);
-	call->argv[2] = nkeys;
-	call->argvlen[2] = (size_t)len;
-	call->argv[CALL_HEAD] = s->guard;
-	call->argvlen[CALL_HEAD] = strlen(s->guard);
-	call->argv[CALL_HEAD + 1] = s->fence;
-	call->argvlen[CALL_HEAD + 1] = strlen(s->fence);
+	snprintf(seen, DIGITS_MAX, "%" PRIu64, call->seen);
+	snprintf(nkeys, DIGITS_MAX, "%u", call->nkeys);
+	memcpy(voter, s->voter, sizeof(s->voter));
+	words_set(call->args, call->arglen, common, CALL_COMMON);
+	words_set(call->argv, call->argvlen, head, CALL_HEAD + 2);
 	call->argc = (int)(CALL_HEAD + call->nkeys + call->nargs);
 	memcpy(call->argv + CALL_HEAD + call->nkeys, call->args,
 	    call->nargs * sizeof(call->args[0]));

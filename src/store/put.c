@@ -55,12 +55,6 @@ arg_number(struct call *call, uint64_t n)
 }
 
 static void
-arg_signed(struct call *call, int64_t n)
-{
-	arg_digits(call, n < 0 ? -(uint64_t)n : (uint64_t)n, n < 0);
-}
-
-static void
 key_add(struct call *call, const char *s, size_t n)
 {
 	size_t i = CALL_HEAD + call->nkeys++;
@@ -95,12 +89,6 @@ arg_copy(struct call *call, const char *text, size_t n)
 	arg_add(call, p, n);
 }
 
-static void
-arg_queue(struct call *call, const struct op *op)
-{
-	arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
-}
-
 /* The letters of lua/token.lua (means(), op.token) and op.claim. */
 static void
 arg_how(struct call *call, const struct op_how *how)
@@ -118,7 +106,7 @@ arg_how(struct call *call, const struct op_how *how)
 	arg_copy(call, letters, sizeof(letters));
 }
 
-/* Adds an argument that is no number. */
+/* Adds an argument that is no number of the operation. */
 static void
 arg_text(struct call *call, const struct op *op, enum op_arg arg)
 {
@@ -130,7 +118,7 @@ arg_text(struct call *call, const struct op *op, enum op_arg arg)
 
 	switch (arg) {
 	case ARG_QUEUE:
-		arg_queue(call, op);
+		arg_add(call, op->flags & OP_QUEUE ? "q" : "t", 1);
 		break;
 	case ARG_MODE:
 		arg_add(call, op->flags & OP_SHARED ? "s" : "x", 1);
@@ -169,50 +157,36 @@ arg_text(struct call *call, const struct op *op, enum op_arg arg)
 static void
 arg_put(struct call *call, const struct op *op, enum op_arg arg)
 {
-	switch (arg) {
-	case ARG_SEQ:
-		arg_number(call, op->seq);
-		break;
-	case ARG_TTL:
-		arg_signed(call, op->ttl_ms);
-		break;
-	case ARG_LINGER:
-		arg_number(call, (uint64_t)op->linger_ms);
-		break;
-	case ARG_AGAIN:
-		arg_number(call, op->again);
-		break;
-	case ARG_FENCE:
-		arg_number(call, op->fence);
-		break;
-	case ARG_RESERVE:
+	/* Numbers that are never below 0, of 64 bits. */
+	static const size_t numbers[ARG_MAX] = {
+		[ARG_SEQ] = offsetof(struct op, seq),
+		[ARG_LINGER] = offsetof(struct op, linger_ms),
+		[ARG_AGAIN] = offsetof(struct op, again),
+		[ARG_FENCE] = offsetof(struct op, fence),
+		[ARG_HAVE] = offsetof(struct op, have),
+		[ARG_NEED] = offsetof(struct op, need),
+		[ARG_WANT] = offsetof(struct op, want),
+		[ARG_LIMIT] = offsetof(struct op, limit),
+		[ARG_BY] = offsetof(struct op, by_ms),
+		[ARG_MOST] = offsetof(struct op, most_ms),
+	};
+	uint64_t n;
+
+	if (numbers[arg] != 0) {
+		memcpy(&n, (const char *)op + numbers[arg], sizeof(n));
+		arg_number(call, n);
+	} else if (arg == ARG_TTL) {
+		arg_digits(call,
+		    op->ttl_ms < 0 ? -(uint64_t)op->ttl_ms
+				   : (uint64_t)op->ttl_ms,
+		    op->ttl_ms < 0);
+	} else if (arg == ARG_RESERVE) {
 		arg_number(call, op->reserve);
-		break;
-	case ARG_RENEWAL:
+	} else if (arg == ARG_RENEWAL) {
 		arg_number(
 		    call, op->flags & OP_SHARED ? op->limit : op->reserve);
-		break;
-	case ARG_HAVE:
-		arg_number(call, op->have);
-		break;
-	case ARG_NEED:
-		arg_number(call, op->need);
-		break;
-	case ARG_WANT:
-		arg_number(call, op->want);
-		break;
-	case ARG_LIMIT:
-		arg_number(call, op->limit);
-		break;
-	case ARG_BY:
-		arg_number(call, (uint64_t)op->by_ms);
-		break;
-	case ARG_MOST:
-		arg_number(call, (uint64_t)op->most_ms);
-		break;
-	default:
+	} else {
 		arg_text(call, op, arg);
-		break;
 	}
 }
 
@@ -265,7 +239,7 @@ row_begin(struct call *call, enum call_row row, const struct op *op)
 		arg_number(call, (uint64_t)op->ttl_ms);
 	if (row == ROW_GRAB) {
 		arg_number(call, op->reserve);
-		arg_queue(call, op);
+		arg_text(call, op, ARG_QUEUE);
 	}
 }
 

@@ -59,34 +59,13 @@ call_free(struct call *call)
 void
 call_reset(struct call *call)
 {
+	memset(call, 0, offsetof(struct call, blocks));
 	call->block = call->blocks;
 	call->block->used = 0;
-	call->shard = call->lane = 0;
-	call->script = SCRIPT_KEEP;
-	call->argc = 0;
-	call->nkeys = call->nargs = call->nops = 0;
 	call->timeout_ms = INT64_MAX;
-	call->can_wait = true;
-	call->sent_ms = 0;
-	call->trip_us = 0;
-	call->seen = 0;
-	call->resent = call->redirects = 0;
-	call->until_ms = 0;
-	call->asking = false;
-	call->sender = NULL;
+	call->can_wait = call->only_ends = true;
 	call->verdict = CALL_VERDICT_MAX;
-	call->has_guard = false;
-	call->malformed = "";
-	call->lacks = 0;
-	call->mixed = false;
-	call->row = ROW_NONE;
-	call->row_ttl_ms = 0;
-	call->prompt = false;
-	call->counted = false;
-	call->ahead = 0;
-	call->only_ends = true;
-	call->guest = NULL;
-	call->cfg = "";
+	call->malformed = call->cfg = "";
 }
 
 char *

@@ -80,11 +80,7 @@ struct call {
 	enum script_id script;
 	int argc;
 	unsigned nkeys;
-	const char *argv[CALL_ARGV_MAX];
-	size_t argvlen[CALL_ARGV_MAX];
 	unsigned nops;
-	uint64_t ids[CALL_RENEWALS_MAX];
-	enum op_kind kinds[CALL_RENEWALS_MAX];
 	int64_t timeout_ms; /* the smallest of the operations */
 	bool can_wait;	    /* keeps nothing that a client relies on */
 	int64_t sent_ms;    /* CLOCK_BOOTTIME, before it went to the socket */
@@ -104,7 +100,6 @@ struct call {
 			   kind; `refused` is that of the first */
 	bool has_guard;
 	struct guard_report guard;
-	struct outcome outcomes[CALL_RENEWALS_MAX];
 	const char *malformed; /* static: what is */
 
 	/* The gather's own. */
@@ -119,12 +114,20 @@ struct call {
 	int64_t row_ttl_ms; /* ... and what all operations of it share */
 	uint32_t row_reserve;
 	uint32_t row_flags;
-	const char *args[CALL_ARGS_MAX];
-	size_t arglen[CALL_ARGS_MAX];
 	const char *cfg;     /* settings that the guard may disagree with */
 	const char *address; /* where users reach this broker; or "" */
 	const char *about;   /* VERSION LEASE_MS URL [leaving]; -: no URL */
-	struct call_block *blocks, *block; /* first, current; bytes of argv */
+	struct call_block *block; /* current */
+
+	/* call_reset() clears all before this. */
+	struct call_block *blocks; /* first; bytes of argv */
+	const char *argv[CALL_ARGV_MAX];
+	size_t argvlen[CALL_ARGV_MAX];
+	const char *args[CALL_ARGS_MAX]; /* the gather's own */
+	size_t arglen[CALL_ARGS_MAX];
+	uint64_t ids[CALL_RENEWALS_MAX]; /* of nops, as the next two */
+	enum op_kind kinds[CALL_RENEWALS_MAX];
+	struct outcome outcomes[CALL_RENEWALS_MAX];
 };
 
 /* Receives what an answer said.  The strings live until the callback
