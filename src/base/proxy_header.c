@@ -1,6 +1,3 @@
-/*
- * See proxy_header.h.
- */
 #include "config.h"
 
 #include <arpa/inet.h>

@@ -109,7 +109,7 @@ tls_start(struct client *c, char *ip, char *port, int end)
 		files->cert ? (char *)(uintptr_t)files->cert : none,
 		files->key ? (char *)(uintptr_t)files->key : none, NULL };
 
-	return spawn_find(program) ? spawn_alone(argv, end, &c->tls) : ENOENT;
+	return spawn_find(program) ? spawn(argv, end, true, &c->tls) : ENOENT;
 }
 
 static bool

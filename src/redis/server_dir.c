@@ -1,6 +1,3 @@
-/*
- * See server_dir.h.
- */
 #include "config.h"
 
 #include <errno.h>

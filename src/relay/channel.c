@@ -1,6 +1,3 @@
-/*
- * See channel.h.
- */
 #include "config.h"
 
 #include <assert.h>

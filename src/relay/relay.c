@@ -428,7 +428,7 @@ start(struct relay *r)
 		0, ends) < 0)
 		return errno;
 	r->started_ms = now_awake_ms();
-	error = spawn_child(argv, ends[1], &r->pid);
+	error = spawn(argv, ends[1], false, &r->pid);
 	(void)close(ends[1]);
 	if (error != 0) {
 		(void)close(ends[0]);

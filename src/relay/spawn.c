@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -67,7 +66,7 @@ leave_alone(int status)
 	_exit(0);
 }
 
-static int
+int
 spawn(char *const *argv, int input, bool alone, pid_t *pid)
 {
 	pid_t parent = getpid(), child;
@@ -94,16 +93,4 @@ spawn(char *const *argv, int input, bool alone, pid_t *pid)
 	if (error != 0)
 		*pid = 0;
 	return error;
-}
-
-int
-spawn_child(char *const *argv, int input, pid_t *pid)
-{
-	return spawn(argv, input, false, pid);
-}
-
-int
-spawn_alone(char *const *argv, int input, pid_t *pid)
-{
-	return spawn(argv, input, true, pid);
 }

@@ -4,6 +4,7 @@
 #ifndef LOCKBROKER_RELAY_SPAWN_H
 #define LOCKBROKER_RELAY_SPAWN_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Says that lockbroker-tls is missing, and where it was looked for. */
@@ -23,11 +24,9 @@ const char *spawn_find(char buf[SPAWN_PATH_SIZE]);
 /*
  * Requires the path in argv[0].  Returns 0 or the errno of a failure.  The
  * child dies with us, gets no signals from a terminal, and has no descriptor of
- * ours but standard error and `input`.
+ * ours but standard error and `input`.  `alone`: the process is not our child,
+ * and lives as long as its work.
  */
-int spawn_child(char *const *argv, int input, pid_t *pid);
-
-/* The same, but the process is not our child, and lives as long as its work. */
-int spawn_alone(char *const *argv, int input, pid_t *pid);
+int spawn(char *const *argv, int input, bool alone, pid_t *pid);
 
 #endif

@@ -11,7 +11,6 @@ lockbroker_tls_SOURCES = \
 	src/tls/control.h \
 	src/tls/dial.c \
 	src/tls/dial.h \
-	src/tls/engine.c \
 	src/tls/engine.h \
 	src/tls/main.c \
 	src/tls/pipe.c \

@@ -33,6 +33,17 @@
  */
 #define RESTLESS_MAX 1000
 
+struct event *
+engine_event(struct engine *e, int fd, short what, event_callback_fn fn,
+    void *arg, enum priority priority)
+{
+	struct event *event = event_new(e->base, fd, what, fn, arg);
+
+	if (event == NULL || event_priority_set(event, priority) < 0)
+		abort();
+	return event;
+}
+
 static void on_net(evutil_socket_t fd, short what, void *arg);
 static void on_local(evutil_socket_t fd, short what, void *arg);
 
