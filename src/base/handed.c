@@ -194,28 +194,7 @@ port_of(struct sockaddr_storage *sa)
 	return NULL;
 }
 
-/* Compares the parts of two addresses that matter. */
-static bool
-same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
-	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
-	const struct sockaddr_un *au = (const void *)a, *bu = (const void *)b;
-
-	if (a->ss_family != b->ss_family)
-		return false;
-	if (a->ss_family == AF_INET)
-		return a4->sin_port == b4->sin_port &&
-		       a4->sin_addr.s_addr == b4->sin_addr.s_addr;
-	if (a->ss_family == AF_INET6)
-		return a6->sin6_port == b6->sin6_port &&
-		       a6->sin6_scope_id == b6->sin6_scope_id &&
-		       memcmp(&a6->sin6_addr, &b6->sin6_addr,
-			   sizeof(a6->sin6_addr)) == 0;
-	return a->ss_family == AF_UNIX &&
-	       strcmp(au->sun_path, bu->sun_path) == 0;
-}
-
+/* All bytes that it does not use are 0, as in an address to listen at. */
 static bool
 name_of(int fd, struct sockaddr_storage *out)
 {
@@ -245,7 +224,7 @@ handed_claim(const struct sockaddr *sa, socklen_t len, enum handed_kind kind)
 			continue;
 		if (any_port && port_of(&there) != NULL)
 			*port_of(&there) = 0;
-		if (same_address(&wanted, &there)) {
+		if (memcmp(&wanted, &there, sizeof(wanted)) == 0) {
 			claimed[nclaimed++] = ours.v[i].number;
 			return take(i);
 		}
