@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,4 +58,19 @@ xstrndup(const char *s, size_t n)
 	memcpy(copy, s, len);
 	copy[len] = '\0';
 	return copy;
+}
+
+char *
+xformat(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	return s;
 }

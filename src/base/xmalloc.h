@@ -18,5 +18,7 @@ void *xrealloc(void *p, size_t size) __attribute__((warn_unused_result));
 char *xstrdup(const char *s) __attribute__((malloc, warn_unused_result));
 char *xstrndup(const char *s, size_t n)
     __attribute__((malloc, warn_unused_result));
+char *xformat(const char *fmt, ...)
+    __attribute__((malloc, warn_unused_result, format(printf, 1, 2)));
 
 #endif

@@ -75,16 +75,6 @@ struct data_dir {
 	int64_t stuck_ms; /* when it last could not; 0: never */
 };
 
-static char *
-join(const char *path, const char *end)
-{
-	char *joined;
-
-	if (asprintf(&joined, "%s%s", path, end) < 0)
-		abort();
-	return joined;
-}
-
 /* Files. */
 
 /* Returns the first line of a file; "" if there is none. */
@@ -386,17 +376,14 @@ find_root(const char *broker)
 	static const char *const names[] = { "STATE_DIRECTORY",
 		"RUNTIME_DIRECTORY" };
 	const char *given;
-	char *path;
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		given = getenv(names[i]);
 		if (given == NULL || given[0] != '/')
 			continue;
-		if (asprintf(&path, "%.*s/%s.redis", (int)strcspn(given, ":"),
-			given, broker) < 0)
-			abort();
-		return path;
+		return xformat(
+		    "%.*s/%s.redis", (int)strcspn(given, ":"), given, broker);
 	}
 	return NULL;
 }
@@ -498,13 +485,13 @@ data_dir_new(const char *broker, const char *temporary, int lock)
 	d->path = find_root(broker);
 	d->stays = d->path != NULL;
 	if (!d->stays)
-		d->path = join(temporary, "/data");
-	d->file = join(d->path, "/lock");
-	d->data = join(d->path, "/data");
-	d->aside = join(d->path, "/aside");
-	d->mark = join(d->path, "/boot");
-	d->fresh = join(d->path, "/boot.new");
-	d->server = join(d->path, "/server");
+		d->path = xformat("%s/data", temporary);
+	d->file = xformat("%s/lock", d->path);
+	d->data = xformat("%s/data", d->path);
+	d->aside = xformat("%s/aside", d->path);
+	d->mark = xformat("%s/boot", d->path);
+	d->fresh = xformat("%s/boot.new", d->path);
+	d->server = xformat("%s/server", d->path);
 	find_boot(d->boot);
 	return d;
 }

@@ -97,8 +97,7 @@ redis_new(struct event_base *base, const struct config *config,
 	r->handler = *handler;
 	r->ops = mode->ops;
 	TAILQ_INIT(&r->unsent);
-	if (asprintf(&r->client_name, "lockbroker-%s", broker) < 0)
-		abort();
+	r->client_name = xformat("lockbroker-%s", broker);
 	r->io = io_new(base, relay);
 	r->again = timer_new(r->io, on_again, NULL);
 	r->env = (struct topology_env){

@@ -12,7 +12,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,23 +85,6 @@ struct gather {
 	char grace[DIGITS_MAX];
 };
 
-static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static char *
-format(const char *fmt, ...)
-{
-	va_list ap;
-	char *s;
-	int n;
-
-	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		abort();
-	return s;
-}
-
 static void
 shard_init(struct gather *g, const struct store_config *c, uint32_t i)
 {
@@ -110,11 +92,11 @@ shard_init(struct gather *g, const struct store_config *c, uint32_t i)
 
 	s->seen = 0;
 	s->noted[0] = '\0';
-	s->head = c->tagged ? format("%s{%" PRIu32 "}:", c->prefix, i)
+	s->head = c->tagged ? xformat("%s{%" PRIu32 "}:", c->prefix, i)
 			    : xstrdup(c->prefix);
 	s->head_len = strlen(s->head);
-	s->guard = format("%s@guard", s->head);
-	s->fence = format("%s@fence", s->head);
+	s->guard = xformat("%s@guard", s->head);
+	s->fence = xformat("%s@fence", s->head);
 	snprintf(s->head_digits, sizeof(s->head_digits), "%zu", s->head_len);
 	snprintf(s->voter, sizeof(s->voter), "%s", c->quorum ? "q" : "");
 }
@@ -171,13 +153,13 @@ gather_new(const struct store_config *c)
 	TAILQ_INIT(&g->spare);
 	rng_init(&g->rng, c->seed[0], c->seed[1]);
 	g->prefix = xstrdup(c->prefix);
-	g->me = format("%s.%016" PRIx64, c->broker, c->instance);
-	g->channel = format("%s@%s", c->prefix, g->me);
+	g->me = xformat("%s.%016" PRIx64, c->broker, c->instance);
+	g->channel = xformat("%s@%s", c->prefix, g->me);
 	g->address = xstrdup(c->address != NULL ? c->address : "");
-	g->about = format("%s %" PRId64 " %s",
+	g->about = xformat("%s %" PRId64 " %s",
 	    c->version != NULL ? c->version : "-", c->lease_ms,
 	    c->http != NULL && c->http[0] != '\0' ? c->http : "-");
-	g->about_leaving = format("%s leaving", g->about);
+	g->about_leaving = xformat("%s leaving", g->about);
 	store_cfg(g->cfg, c);
 	snprintf(g->lease, sizeof(g->lease), "%" PRId64, c->lease_ms);
 	snprintf(g->pad, sizeof(g->pad), "%" PRId64, times_pad_ms(c->lease_ms));
