@@ -40,3 +40,9 @@ now_awake_ms(void)
 {
 	return now_awake_us() / 1000;
 }
+
+int64_t
+now_wall_us(void)
+{
+	return read_us(CLOCK_REALTIME);
+}

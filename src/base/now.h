@@ -24,4 +24,6 @@ int64_t now_us(void);
 int64_t now_awake_ms(void);
 int64_t now_awake_us(void);
 
+int64_t now_wall_us(void); /* since 1970: it may step */
+
 #endif

@@ -6,7 +6,6 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "base/now.h"
 #include "base/timeval.h"
@@ -57,12 +56,8 @@ io_awake_us(const struct io *io)
 uint64_t
 io_wall_us(const struct io *io)
 {
-	struct timespec ts;
-
 	(void)io;
-	if (clock_gettime(CLOCK_REALTIME, &ts) < 0)
-		abort();
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+	return (uint64_t)now_wall_us();
 }
 
 void

@@ -322,7 +322,8 @@ on_message(void *arg, const char *text, size_t len)
 {
 	const struct pool *p = arg;
 
-	if (!p->handler.message || p->handler.message(p->arg, text, len))
+	if (p->config.owner->message != NULL &&
+	    (!p->handler.message || p->handler.message(p->arg, text, len)))
 		p->config.owner->message(
 		    p->config.owner_arg, text, len, history_heard(p));
 }
@@ -336,7 +337,8 @@ on_listening(void *arg, bool on)
 	if (on) {
 		leave_other_servers(p, subscriber_link(p->subscriber));
 		p->config.stats->listening++;
-		p->config.owner->resubscribed(p->config.owner_arg);
+		if (p->config.owner->resubscribed != NULL)
+			p->config.owner->resubscribed(p->config.owner_arg);
 	} else {
 		p->config.stats->listening--;
 	}

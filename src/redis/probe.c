@@ -15,9 +15,9 @@
 
 #include "base/log.h"
 #include "base/times.h"
+#include "base/timeval.h"
 #include "base/xmalloc.h"
 #include "config/config.h"
-#include "redis/io.h"
 #include "redis/probe.h"
 #include "redis/probe_state.h"
 #include "redis/redis.h"
@@ -150,27 +150,8 @@ on_link(void *arg, uint32_t shard, bool up, const char *why)
 		snprintf(probe->why, sizeof(probe->why), "%s", why);
 }
 
-static void
-on_message(void *arg, const char *text, size_t len, const char *history)
-{
-	(void)arg;
-	(void)text;
-	(void)len;
-	(void)history;
-}
-
-static void
-on_resubscribed(void *arg)
-{
-	(void)arg;
-}
-
 /* The probe sends no operation, so it receives no outcome. */
-static const struct redis_handler handler = {
-	.link = on_link,
-	.message = on_message,
-	.resubscribed = on_resubscribed,
-};
+static const struct redis_handler handler = { .link = on_link };
 
 static bool
 is_waiting(const struct probe *probe)
@@ -181,14 +162,6 @@ is_waiting(const struct probe *probe)
 		if (s->answered < s->asked)
 			return true;
 	return false;
-}
-
-static void
-on_over(void *arg)
-{
-	bool *over = arg;
-
-	*over = true;
 }
 
 static void
@@ -264,13 +237,12 @@ ask_all(struct probe *probe, struct redis *redis)
 static void
 look(struct probe *probe, struct event_base *base, struct redis *redis)
 {
-	struct timer *end = timer_new(probe->io, on_over, &probe->over);
+	const struct timeval wait = ms_to_timeval(WAIT_MS);
 
-	timer_in(end, WAIT_MS);
+	(void)event_base_loopexit(base, &wait);
 	redis_start(redis);
-	while (!probe->over && !is_settled(probe, redis))
+	while (!event_base_got_exit(base) && !is_settled(probe, redis))
 		run_loop(base);
-	timer_free(end);
 	ask_all(probe, redis);
 	while (is_waiting(probe))
 		run_loop(base);
@@ -351,7 +323,6 @@ probe_servers(struct probe *probe)
 
 	if (base == NULL)
 		abort();
-	probe->io = io_new(base, NULL);
 	probe->refused =
 	    xcalloc(redis_shards(probe->config), sizeof(*probe->refused));
 	if (probe->config->redis.tls)
@@ -368,7 +339,6 @@ probe_servers(struct probe *probe)
 	redis_free(redis);
 	relay_free(relay);
 	free(probe->refused);
-	io_free(probe->io);
 	event_base_free(base);
 }
 

@@ -21,7 +21,6 @@
 #include "base/times.h"
 #include "config/config.h"
 #include "redis/cluster_map.h"
-#include "redis/io.h"
 #include "redis/probe_state.h"
 #include "redis/redis.h"
 #include "store/gather.h"
@@ -175,7 +174,7 @@ static void
 check_clock(struct probed *s, int64_t theirs_us)
 {
 	struct probe *probe = s->probe;
-	int64_t off_us = theirs_us - (int64_t)io_wall_us(probe->io);
+	int64_t off_us = theirs_us - (int64_t)now_wall_us();
 
 	if (!probe->clock_known || off_us < probe->clock_min_us)
 		probe->clock_min_us = off_us;

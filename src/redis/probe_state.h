@@ -42,11 +42,9 @@ struct probed {
 /* One run. */
 struct probe {
 	const struct config *config;
-	struct io *io;
 	TAILQ_HEAD(, probed) all; /* owned */
 	bool *refused; /* of shards: why it is down was reported; owned */
 	char why[256]; /* the last of those */
-	bool over;     /* the time is */
 	bool failed;
 	bool denied; /* a right is missing: at Redis; at a Sentinel */
 	bool sentinel_denied;

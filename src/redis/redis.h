@@ -55,7 +55,8 @@ struct redis_handler {
 	 */
 	void (*message)(
 	    void *arg, const char *text, size_t len, const char *history);
-	/* We listen again, and may have missed messages. */
+	/* We listen again, and may have missed messages.  NULL, as the one
+	 * before may be: nobody listens. */
 	void (*resubscribed)(void *arg);
 	/* The store cannot work at all (say so and exit 1). */
 	void (*fatal)(void *arg, const char *why);
