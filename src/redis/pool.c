@@ -284,24 +284,24 @@ pool_config_of(const struct topology_env *env, const struct address *address,
 	};
 }
 
-static void
-link_config_init(const struct pool *p, struct link_config *c)
+static struct link_config
+link_config_of(const struct pool_config *c)
 {
-	const struct config_redis *redis = p->config.redis;
+	const struct config_redis *redis = c->redis;
 
-	c->io = p->config.io;
-	c->address = p->config.address;
-	c->user = redis->user;
-	c->password = p->config.own ? "" : redis->password;
-	c->password_file = p->config.own ? "" : redis->password_file;
-	c->cluster = redis->mode == CONFIG_MODE_CLUSTER;
-	c->database = redis->database;
-	c->client_name = p->config.client_name;
-	c->channel = NULL;
-	c->plain = false;
-	c->connect_timeout_ms = redis->connect_timeout_ms;
-	c->reply_timeout_ms = redis->reply_timeout_ms;
-	c->retry_ms_max = p->config.retry_ms_max;
+	return (struct link_config){
+		.io = c->io,
+		.address = c->address,
+		.user = redis->user,
+		.password = c->own ? "" : redis->password,
+		.password_file = c->own ? "" : redis->password_file,
+		.cluster = redis->mode == CONFIG_MODE_CLUSTER,
+		.database = redis->database,
+		.client_name = c->client_name,
+		.connect_timeout_ms = redis->connect_timeout_ms,
+		.reply_timeout_ms = redis->reply_timeout_ms,
+		.retry_ms_max = c->retry_ms_max,
+	};
 }
 
 /*
@@ -352,7 +352,7 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
     void *arg)
 {
 	struct pool *p = xcalloc(1, sizeof(*p));
-	struct link_config c;
+	struct link_config c = link_config_of(config);
 	uint32_t i;
 
 	p->config = *config;
@@ -361,7 +361,6 @@ pool_new(const struct pool_config *config, const struct pool_handler *handler,
 	(void)address_format(config->address, p->node);
 	p->nlanes = config->redis->connections;
 	p->lanes = xcalloc(p->nlanes, sizeof(*p->lanes));
-	link_config_init(p, &c);
 	for (i = 0; i < p->nlanes; i++) {
 		p->lanes[i].pool = p;
 		p->lanes[i].index = i;
@@ -388,11 +387,7 @@ pool_start(struct pool *p)
 	timer_in(p->probe, PROBE_MS);
 }
 
-/*
- * Nobody waits for commands still in sockets to the old server:
- * pool_kill_stale() finds another run_id and lets go.  The guard of the new
- * server answers for that.
- */
+/* For commands still in sockets see leave_other_servers(). */
 void
 pool_move(struct pool *p, const char *why)
 {

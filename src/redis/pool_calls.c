@@ -33,24 +33,16 @@
  * Refusals: which of them, and which failures, have been logged.
  */
 
+/* Has this refusal, or if it is NULL this failure, been logged? */
 static bool
-is_refused(const struct refusal_log *log, const struct refusal *refusal)
+is_logged(const struct refusal_log *log, const struct refusal *refusal,
+    const char *failure)
 {
 	size_t i;
 
 	for (i = 0; i < SCRIPT_MAX; i++)
-		if (log->of[i].refusal == refusal)
-			return true;
-	return false;
-}
-
-static bool
-has_failed(const struct refusal_log *log, const char *error)
-{
-	size_t i;
-
-	for (i = 0; i < SCRIPT_MAX; i++)
-		if (strcmp(log->of[i].failure, error) == 0)
+		if (refusal != NULL ? log->of[i].refusal == refusal
+				    : strcmp(log->of[i].failure, failure) == 0)
 			return true;
 	return false;
 }
@@ -82,7 +74,7 @@ refusal_log_note(
 	if (call->verdict == CALL_ANSWERED) {
 		log_good(log, node, run);
 	} else if (errs && refusal != NULL) {
-		if (!is_refused(log, refusal))
+		if (!is_logged(log, refusal, ""))
 			LOG(WARNING, refusal->event, LOG_S("node", node),
 			    LOG_S("error", call->refused.words),
 			    LOG_S("advice", refusal->text));
@@ -90,7 +82,7 @@ refusal_log_note(
 	} else if (errs || call->verdict == CALL_MALFORMED) {
 		if (!errs)
 			failure = call->malformed;
-		if (!has_failed(log, failure))
+		if (!is_logged(log, NULL, failure))
 			LOG(ERROR, "redis-reply", LOG_S("node", node),
 			    LOG_S(errs ? "error" : "malformed", failure));
 		snprintf(run->failure, sizeof(run->failure), "%s", failure);
