@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "base/human.h"
+#include "base/parse.h"
 #include "core/kernel/session/quota.h"
 #include "core/kernel/session/share.h"
 #include "core/kernel/turn/emit.h"
@@ -104,11 +104,12 @@ bool
 quota_bounds(struct core *core, struct owner *owner, uint64_t ref,
     const char *option, const char *setting, int64_t ms, int64_t most_ms)
 {
-	char most[HUMAN_SIZE];
+	char most[DURATION_SIZE];
 
 	if (ms <= most_ms)
 		return true;
+	parse_duration_text(most, most_ms);
 	emit_error(core, owner->id, ref, ERR_LIMIT, "%s may be %s at most (%s)",
-	    option, human_ms(most, most_ms), setting);
+	    option, most, setting);
 	return false;
 }

@@ -8,13 +8,13 @@ config max_keep=1m max_delay=10s
 20 < granted a fence=100
 > 1 OK fence=100 depth=1
 30 1 LOCK a keep=60001ms
-> 1 ERR limit keep= may be 60.0 s at most (locks.max_keep)
+> 1 ERR limit keep= may be 1m at most (locks.max_keep)
 40 1 LOCK a delay=10001ms
-> 1 ERR limit delay= may be 10.0 s at most (locks.max_delay)
+> 1 ERR limit delay= may be 10s at most (locks.max_delay)
 50 1 TRYLOCK b keep=2m
-> 1 ERR limit keep= may be 60.0 s at most (locks.max_keep)
+> 1 ERR limit keep= may be 1m at most (locks.max_keep)
 60 1 LOCK c d delay=1h
-> 1 ERR limit delay= may be 10.0 s at most (locks.max_delay)
+> 1 ERR limit delay= may be 10s at most (locks.max_delay)
 config max_keep=1h max_delay=10s
 70 1 LOCK a keep=1h
 > op renew a seq=1 ttl=3601000 fence=100 reserve=1
@@ -217,7 +217,7 @@ config unowned=1
 config unowned=2 max_ttl=1m
 0 ready 2
 10 1 LATCH l n=3 ttl=61s
-> 1 ERR limit ttl= may be 60.0 s at most (locks.max_ttl)
+> 1 ERR limit ttl= may be 1m at most (locks.max_ttl)
 20 1 LATCH l n=3 ttl=1s
 > op latch l seq=1 ttl=1000 need=3
 30 2 LATCH l n=3 ttl=1m
