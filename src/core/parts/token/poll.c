@@ -111,8 +111,8 @@ tell_again(struct core *core, const struct pollers *ps)
 
 /*
  * No thread of the program has come.  So perhaps none of them waits any longer:
- * their places are empty, until they come.  Or one that had given up has
- * received the message: all are told once more.
+ * the places of those that could have heard are empty, until they come.  Or one
+ * that had given up has received the message: all are told once more.
  */
 static void
 nobody_comes(struct core *core, struct pollers *ps)
@@ -126,7 +126,8 @@ nobody_comes(struct core *core, struct pollers *ps)
 	TAILQ_FOREACH (p, &ps->list, link) {
 		core_visit(core, 1);
 		a = poller_listening(core, p);
-		if (a == NULL || strcmp(a->holder, ps->kept_for) != 0)
+		if (a == NULL || p->heard_ms > ps->kept_told_ms ||
+		    strcmp(a->holder, ps->kept_for) != 0)
 			continue;
 		p->call = 0;
 		p->heard_ms = core->now_ms;
