@@ -529,8 +529,12 @@ bool
 poll_asks(const struct core *core, const struct token_call *c)
 {
 	const struct pollers *ps = pollers_of(core, c);
+	const struct token_call *asked;
 
-	return ps != NULL && ps->asked_for != 0;
+	if (ps == NULL || ps->asked_for == 0)
+		return false;
+	asked = call_find(core, ps->asked_for);
+	return asked == NULL || holder_same_counted(asked->holder, c->holder);
 }
 
 /* If there is no place left, the token polls as it would with Redis alone. */

@@ -71,7 +71,7 @@ bool poll_matters(const struct core *core, const struct token_call *c);
 bool poll_comes_before(
     const struct core *core, const char *name, size_t len, uint64_t came);
 
-/* Has an operation been sent that may grant its name to a token here? */
+/* Has an operation been sent that may grant its name to its token? */
 bool poll_asks(const struct core *core, const struct token_call *c);
 
 /* More input follows the latest call of the asker, over the same connection:

@@ -36,6 +36,21 @@
 70 < renewed a fence=90 ttl=60s text=t%x5 first=1
 > 1 done 1 held own meant fence=90 left=60000 depth=5 token=t
 
+== counted: it asks twice, too, while the poll queue asks for another token
+0 ready 2
+10 token 1 acquire a token=q:1 px=30s park=10s either match=counted program=1 audience=8
+> op claim a seq=1 ttl=30000 client=q:1%x1 other=q:1%x1 how=ecr
+20 token 2 acquire a token=t px=30s either match=counted
+> op claim a seq=2 ttl=30000 client=t%x1 other=t%x1 how=ecr
+30 < busy a fence=90 ttl=9s text=t%x4 first=1
+> op claim a seq=3 ttl=500 client=%=q how=q--
+> 1 busy 0 held listed fence=90 left=9000
+40 < busy a fence=90 ttl=9s text=t%x4 first=1 second=3
+> op token a seq=4 ttl=30000 client=t%x1 other=t%x1 how=ecr
+50 < busy a fence=90 ttl=9s text=t%x4 first=1
+60 < renewed a fence=90 ttl=30s text=t%x5 first=1
+> 2 done 1 held own meant fence=90 left=30000 depth=5 token=t
+
 == counted: another token has it
 0 ready 2
 10 token 1 acquire a token=t px=30s either match=counted
