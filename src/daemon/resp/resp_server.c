@@ -32,7 +32,6 @@ static const char *const fixed[RESP_MAX] = {
 	[RESP_ROLE] = "*3\r\n$6\r\nmaster\r\n:0\r\n*0",
 	[RESP_SCAN] = "*2\r\n$1\r\n0\r\n*0",
 	[RESP_PUBSUB_CHANNELS] = "*0",
-	/* It describes none: libraries know the commands that they use. */
 	[RESP_COMMAND] = "*0",
 	[RESP_CLUSTER] = NO_CLUSTER,
 	[RESP_ASKING] = NO_CLUSTER,
@@ -101,7 +100,7 @@ resp_numsub(struct broker *b, struct conn *c, const struct request *r)
 	}
 }
 
-/* COMMAND.  It describes none: libraries know the commands that they use. */
+/* COMMAND describes none: libraries know the commands that they use. */
 
 void
 resp_command_info(struct broker *b, struct conn *c, const struct request *r)
