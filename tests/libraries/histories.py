@@ -174,18 +174,21 @@ def judge(command, history, limit):
     ran = subprocess.run([*command, str(limit)], input=history.lines(), capture_output=True,
                          text=True, timeout=patience(60), check=False)
     assert ran.returncode == 0, ran.stderr
+    for line in ran.stderr.splitlines():
+        note(line)
     return ran.stdout.split()
 
 
 class Witness(threading.Thread):
     """What processes of a library say to it (programs/common.*) becomes a history. A fence is that
-    which a broker tells while they have the lock; a hold whose fence is not known is left out."""
+    which a broker tells while they have the lock; a hold whose fence is not known is left out.
+    Who has failed to give its hold back goes on with it, if its library lets it re-enter."""
 
     def __init__(self, history, board, rng):
         super().__init__(daemon=True)
         self.history, self.board, self.rng, self.job = history, board, rng, None
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port, self.since = self.listener.getsockname()[1], {}
+        self.port, self.since, self.fences = self.listener.getsockname()[1], {}, {}
         self.began = time.monotonic_ns()
         self.start()
 
@@ -208,7 +211,9 @@ class Witness(threading.Thread):
                 ends = min(time.monotonic_ns(), returned + BUSY_NS)
                 self.since[number] = time.monotonic_ns()
                 if fence is not None and ends - returned < BUSY_NS // 2:
-                    self.history.add("grant", number, fence, call, returned=returned)
+                    if self.fences.get(number) != fence:
+                        self.history.add("grant", number, fence, call, returned=returned)
+                    self.fences[number] = fence
                     self.history.add("end", number, fence, ends)
                 conn.sendall(b"\n")
             except (OSError, ValueError):

@@ -25,6 +25,7 @@ type op struct {
 	Ok      bool
 	Call    int64
 	Return  int64
+	at      int
 }
 
 type lockState struct{ holder, highest int64 }
@@ -81,6 +82,31 @@ func semaphore(limit int) porcupine.Model {
 	}
 }
 
+// Where no order goes on: the last steps of the longest one, and what no order has.
+func explain(info porcupine.LinearizationInfo, history []porcupine.Operation) {
+	var longest []int
+	for _, order := range info.PartialLinearizations()[0] {
+		if len(order) > len(longest) {
+			longest = order
+		}
+	}
+	placed := map[int]bool{}
+	for i, at := range longest {
+		placed[at] = true
+		if i >= len(longest)-4 {
+			fmt.Fprintln(os.Stderr, "placed", history[at])
+		}
+	}
+	sort.Slice(history, func(i, j int) bool { return history[i].Return < history[j].Return })
+	left := 0
+	for _, o := range history {
+		if !placed[o.Input.(op).at] && left < 8 {
+			left++
+			fmt.Fprintln(os.Stderr, "left", o)
+		}
+	}
+}
+
 func main() {
 	var limit, grants int
 	fmt.Sscan(os.Args[1], &limit)
@@ -97,8 +123,14 @@ func main() {
 		if o.Kind == "grant" {
 			grants++
 		}
+		o.at = len(history)
 		history = append(history, porcupine.Operation{
 			ClientId: o.Client, Input: o, Call: o.Call, Return: o.Return})
 	}
-	fmt.Println(porcupine.CheckOperationsTimeout(model, history, 20*time.Second), grants)
+	verdict := porcupine.CheckOperationsTimeout(model, history, 20*time.Second)
+	fmt.Println(verdict, grants)
+	if verdict == porcupine.Illegal {
+		_, info := porcupine.CheckOperationsVerbose(model, history, 20*time.Second)
+		explain(info, history)
+	}
 }
