@@ -12,12 +12,12 @@ local function raise(n)
 end
 
 -- Draws fences that no other broker gets, and returns the first, and how many:
--- n, or as many as microseconds have passed since the last fence.  So however
--- many are drawn and thrown away, the counter does not run away from the clock,
--- from which fences begin again after Redis has lost everything.
+-- n, or as many as leave the counter within 4096 microseconds of the clock.  So
+-- however many are drawn and thrown away, the counter does not run away from the
+-- clock, from which fences begin again after Redis has lost everything.
 local function draw(n)
 	local first = math.max(top + 1, lowest)
-	n = math.max(1, math.min(n, now_us - top))
+	n = math.max(1, math.min(n, now_us + 4096 - first))
 	raise(first + n - 1)
 	return first, n
 end

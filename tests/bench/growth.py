@@ -3,6 +3,7 @@ that wait for one name. `run` takes case_growth as one of its own; nothing but `
 
 Each curve becomes a picture beside this file, growth-NAME.svg, which README.md shows."""
 
+import concurrent.futures
 import contextlib
 import math
 import resource
@@ -23,6 +24,8 @@ OTHERS = 50
 SPARE_KIB = 1 << 20
 DESCRIPTORS = 250_000
 LEASE = "30s"
+# A load goes on until each client that waits has had several turns.
+WAITERS_A_SECOND = 2000
 
 
 def more_descriptors():
@@ -98,12 +101,41 @@ def brokers(bench, points):
 
 def waiters(bench, points):
     """one lock, by the number of clients that want it"""
-    for n in within(points, "waiters"):
-        with bench.redis() as redis, bench.broker(redis, warm="auto") as broker:
-            before = broker.rss_kib()
-            near = SimpleNamespace(address=broker.unix, pid=broker.pid)
-            yield {**point(bench, n, redis, near, clients=n, names=1, warm=1),
-                   "broker kept B": (broker.rss_kib() - before) * 1024 / n}
+    limit = more_descriptors() - 100
+    for n in points:
+        with bench.redis() as redis, contextlib.ExitStack() as stack:
+            # As many as have descriptors for all of the clients.
+            shares = [len(share) for share in every(range(n), -(-n // limit))]
+            near = [stack.enter_context(bench.broker(redis, f"b{i}", warm="auto"))
+                    for i in range(len(shares))]
+            before = sum(broker.rss_kib() for broker in near)
+            if len(near) > 1:
+                print(f"waiters {n:,}: through {len(near)} brokers")
+            yield {**together(bench, n, redis, near, shares),
+                   "broker kept B": (sum(broker.rss_kib() for broker in near) - before) * 1024 / n}
+
+
+def every(things, parts):
+    """As many parts of them, about as large as each other."""
+    return [things[i::parts] for i in range(parts)]
+
+
+def together(bench, n, redis, brokers, shares):
+    """One load of one name at each of these brokers, at once; until each client had its turns."""
+    def load(broker, clients):
+        return point(bench, n, redis, SimpleNamespace(address=broker.unix, pid=broker.pid),
+                     clients=clients, names=1, warm=1,
+                     seconds=max(bench.options.seconds, n / WAITERS_A_SECOND))
+
+    with concurrent.futures.ThreadPoolExecutor(len(brokers)) as pool:
+        seen = list(pool.map(load, brokers, shares))
+    rate = sum(p["pairs/s"] for p in seen)
+    # Each load has counted all that Redis did, and its own broker.
+    broker_us = sum(p["broker us"] * p["pairs/s"] for p in seen) / rate
+    redis_us = sum(p["Redis us"] * p["pairs/s"] for p in seen) / rate / len(seen)
+    return {"x": n, "pairs/s": rate, "p50 us": max(p["p50 us"] for p in seen),
+            "p99 us": max(p["p99 us"] for p in seen), "broker us": broker_us,
+            "Redis us": redis_us}
 
 
 CURVES = ((clients, CLIENTS, "clients"), (held, HELD, "locks held"),

@@ -15,7 +15,8 @@ from lib.wait import eventually, hang, now, patience
 
 CALLS = ("evalsha", "eval")
 STORM, CROWD = 100, 10  # names, and clients that want each
-TURNS = 1120  # the reserves of 64 and of 1024 fences are used up, and the next is begun
+TURNS = 1120  # so many within a moment draw the largest reserve, and leave most of it
+NAMES, ROUNDS = 500, 30
 
 # Scripts that take a name, by the sha1 of their text: what stands behind the name, and the answer.
 TAKES = {
@@ -631,6 +632,26 @@ class WarmFences(WarmNames):
                 found = re.findall(rb"fence=(\d+) ", last)
                 fence = max([fence] + [int(one) for one in found])
         return fence
+
+    def test_there_are_some_for_each_of_many_names(self):
+        self.prepare(warm="1s")
+        clients = self.clients(NAMES, self.one)
+
+        def all_take():
+            for number, client in enumerate(clients):
+                client.send(f"LOCK n{number}", f"UNLOCK n{number}")
+            for client in clients:
+                client.reply()
+                client.reply()
+
+        before = self.stats(self.one)
+        for _ in range(ROUNDS):
+            all_take()
+        after = self.stats(self.one)
+        asked, warm = (int(after[key]) - int(before[key])
+                       for key in ("redis_operations_total", "warm_grants_total"))
+        note(f"{asked} operations, {warm} of {NAMES * ROUNDS} grants warm")
+        self.assertGreater(warm, 0.8 * NAMES * ROUNDS)
 
     def test_fences_do_not_run_ahead_of_the_clock(self):
         """However many are drawn and thrown away, the next ones are higher once all is lost."""

@@ -44,9 +44,7 @@
 #define COLD_BITS 65536	 /* a power of two */
 #define LEASE_PART 10	 /* at most lease/10 */
 #define AUTO_ROW_MS 5000 /* `auto`: in a row for this long, then once not */
-#define RESERVE_FIRST 64
-#define RESERVE_GROWS 16 /* times the one before */
-#define RESERVE_MAX LEASE_FENCES_MAX
+#define RESERVE_MS 1000	 /* a draw of fences is to be enough for this long */
 
 /* A name that was granted here lately. */
 struct taken {
@@ -343,7 +341,7 @@ warm_granted(struct core *core, struct lock *l, bool shared)
 	if (m != NULL && m->warm) {
 		cool_off(core, l);
 		core->stats.warm_grants++;
-		m->regranted = true;
+		m->grants++;
 		put_off_renewal(core, l);
 	}
 	if (warm->most_ms > 0 && !shared)
@@ -386,6 +384,8 @@ warm_released(struct core *core, struct lock *l)
 	make_room(core, warm);
 	m = lock_need_part(l, PART_WARM, sizeof(*m));
 	assert(!m->warm);
+	if (m->lock == NULL)
+		m->drawn_ms = core->now_ms;
 	m->lock = l;
 	TAILQ_INSERT_TAIL(&warm->names, m, link);
 	warm->n++;
@@ -409,23 +409,23 @@ warm_stays(struct core *core, struct lock *l)
 	return false;
 }
 
-/* A name that changes hands very often would ask for fences as often, so each
- * draw of such a name is several times the one before.  Redis gives no more than
- * its clock has room for. */
+/* As many fences as the name will need for a while, if it is taken as often as
+ * since its last draw.  Redis gives no more than a million a second to all
+ * names of all brokers: if these drew more than they use, they would soon get
+ * one each. */
 static uint32_t
 warm_reserve(const struct core *core, struct lock *l)
 {
 	struct warm_name *m = lock_part(l, PART_WARM);
+	int64_t n;
 
-	(void)core;
-	if (m == NULL || !(m->warm || m->regranted))
+	if (m == NULL || !(m->warm || m->grants > 0))
 		return 0;
-	m->regranted = false;
-	m->reserve =
-	    m->reserve == 0 ? RESERVE_FIRST : RESERVE_GROWS * m->reserve;
-	if (m->reserve > RESERVE_MAX)
-		m->reserve = RESERVE_MAX;
-	return m->reserve;
+	n = (m->grants + INT64_C(1)) * RESERVE_MS /
+	    max_ms(core->now_ms - m->drawn_ms, 1);
+	m->grants = 0;
+	m->drawn_ms = core->now_ms;
+	return (uint32_t)min_ms(n, LEASE_FENCES_MAX);
 }
 
 /* A warm name rests on its lease: between two steps it is held, or about to be

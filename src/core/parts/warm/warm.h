@@ -15,8 +15,8 @@
 struct warm_name {
 	struct lock *lock;
 	TAILQ_ENTRY(warm_name) link; /* if it is warm */
-	uint32_t reserve;	     /* of fences, at its last draw */
-	bool regranted;		     /* while it was warm, since that draw */
+	int64_t drawn_ms;	     /* its last draw of fences; or its first */
+	uint32_t grants;	     /* while it was warm, since then */
 	bool warm;		     /* it is kept here without a holder */
 };
 

@@ -342,7 +342,7 @@ config warm=1s fences=8
 100 < granted a fence=300
 > 1 done 1 held own meant fence=300 token=t
 
-== fences come from the reserve, and each draw is larger
+== fences come from the reserve, and a draw is for a second
 config warm=1s
 0 ready 1
 10 1 LOCK a
@@ -360,7 +360,7 @@ config warm=1s
 70 1 UNLOCK a
 > 1 OK depth=0
 80 1 LOCK a
-> op renew a seq=2 ttl=13000 fence=200 reserve=64
+> op renew a seq=2 ttl=13000 fence=200 reserve=100
 90 < renewed a fence=300
 > 1 OK fence=300 depth=1
 100 1 UNLOCK a
@@ -369,6 +369,36 @@ config warm=1s
 > 1 OK fence=301 depth=1
 120 1 UNLOCK a
 > 1 OK depth=0
+
+== the seldomer a name is taken, the less is drawn
+config warm=1s
+0 ready 1
+10 1 LOCK a
+> op acquire a seq=1 ttl=13000 reserve=1 queue
+20 < granted a fence=100
+> 1 OK fence=100 depth=1
+30 1 UNLOCK a
+> op end a seq=1
+40 < ended a
+> 1 OK depth=0
+50 1 LOCK a
+> op acquire a seq=2 ttl=13000 reserve=1 queue
+60 < granted a fence=200
+> 1 OK fence=200 depth=1
+70 1 UNLOCK a
+> 1 OK depth=0
+570 1 LOCK a
+> op renew a seq=2 ttl=13000 fence=200 reserve=2
+580 < renewed a fence=300
+> 1 OK fence=300 depth=1
+600 1 UNLOCK a
+> 1 OK depth=0
+1100 1 LOCK a
+> 1 OK fence=301 depth=1
+1110 1 UNLOCK a
+> 1 OK depth=0
+1600 1 LOCK a
+> op renew a seq=2 ttl=13000 fence=301 reserve=1
 
 == a draw that is under way longer than the name would stay
 config warm=100ms
@@ -388,7 +418,7 @@ config warm=100ms
 70 1 UNLOCK a
 > 1 OK depth=0
 80 1 LOCK a wait=300ms
-> op renew a seq=2 ttl=13000 fence=200 reserve=64
+> op renew a seq=2 ttl=13000 fence=200 reserve=100
 700 until
 > 380 1 TIMEOUT
 710 < renewed a fence=300
