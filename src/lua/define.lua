@@ -11,13 +11,11 @@ local function raise(n)
 	end
 end
 
--- Draws fences that no other broker gets, and returns the first, and how many:
--- n, or as many as leave the counter within 4096 microseconds of the clock.  So
--- however many are drawn and thrown away, the counter does not run away from the
--- clock, from which fences begin again after Redis has lost everything.
+-- Draws fences that no other broker gets.  Returns the first, and how many: n, or
+-- as many as there are before `ahead`.
 local function draw(n)
 	local first = math.max(top + 1, lowest)
-	n = math.max(1, math.min(n, now_us + 4096 - first))
+	n = math.max(1, math.min(n, ahead - first))
 	raise(first + n - 1)
 	return first, n
 end

@@ -1,8 +1,8 @@
 		-- Acquires exclusive leases in a row: nearly all find their
 		-- names free.  Grants that follow each other have one answer:
 		-- their first fence, their number, and the fences of each: n,
-		-- or as many as the clock has room for (`draw()` in
-		-- define.lua).  `acquire` carries out any other by itself.
+		-- or as many as there are before `ahead`.  `acquire` carries
+		-- out any other by itself.
 		local ttl, n, how = ARGV[a + 1], tonumber(ARGV[a + 2]), ARGV[a + 3]
 		local queues, count, arg = {}, 0, ARGV[a + 4]
 		while arg and string.byte(arg) <= 57 do -- a digit
@@ -15,7 +15,7 @@
 		local first = math.max(top + 1, lowest)
 		if free then
 			n = math.max(1,
-				math.min(n, math.floor((now_us - top) / count)))
+				math.min(n, math.floor((ahead - first) / count)))
 			top = first + count * n - 1
 		end
 		local grants

@@ -246,8 +246,10 @@ end
 -- Fences.  The counter makes each higher than the last; the clock and what the
 -- brokers have seen keep them rising even if the counter was lost.  In a quorum
 -- the broker's hint, `seen`, replaces the clock, so that the servers agree.
--- answer.lua writes the counter once, at the end of the call.
+-- answer.lua writes the counter once, at the end of the call.  Draws of more than
+-- one end at `ahead`: once all is lost, fences begin again at the clock.
 local lowest = math.max(quorum and 0 or now_us, seen + 1)
+local ahead = now_us + 4096
 
 if not quorum and seen > top then
 	top = seen
