@@ -41,9 +41,10 @@ class History:
         self.ops, self.lock, self.done = [], threading.Lock(), threading.Event()
 
     def add(self, kind, client, hold, call, ok=True, permits=1, returned=None):
-        self.ops.append({"Kind": kind, "Client": client, "Hold": hold, "Ok": ok,
-                         "Permits": permits, "Call": call,
-                         "Return": returned or time.monotonic_ns()})
+        op = {"Kind": kind, "Client": client, "Hold": hold, "Ok": ok, "Permits": permits,
+              "Call": call, "Return": returned or time.monotonic_ns()}
+        self.ops.append(op)
+        return op
 
     def grants(self):
         return sum(op["Kind"] == "grant" for op in self.ops)
@@ -182,13 +183,14 @@ def judge(command, history, limit):
 class Witness(threading.Thread):
     """What processes of a library say to it (programs/common.*) becomes a history. A fence is that
     which a broker tells while they have the lock; a hold whose fence is not known is left out.
-    Who has failed to give its hold back goes on with it, if its library lets it re-enter."""
+    Who has failed to give its hold back goes on with it, if its library lets it re-enter: then
+    nobody has had the lock meanwhile."""
 
     def __init__(self, history, board, rng):
         super().__init__(daemon=True)
         self.history, self.board, self.rng, self.job = history, board, rng, None
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port, self.since, self.fences = self.listener.getsockname()[1], {}, {}
+        self.port, self.since, self.ends = self.listener.getsockname()[1], {}, {}
         self.began = time.monotonic_ns()
         self.start()
 
@@ -211,13 +213,18 @@ class Witness(threading.Thread):
                 ends = min(time.monotonic_ns(), returned + BUSY_NS)
                 self.since[number] = time.monotonic_ns()
                 if fence is not None and ends - returned < BUSY_NS // 2:
-                    if self.fences.get(number) != fence:
-                        self.history.add("grant", number, fence, call, returned=returned)
-                    self.fences[number] = fence
-                    self.history.add("end", number, fence, ends)
+                    self.held(number, fence, call, returned, ends)
                 conn.sendall(b"\n")
             except (OSError, ValueError):
                 pass  # it was killed
+
+    def held(self, number, fence, call, returned, ends):
+        last = self.ends.get(number)
+        if last is not None and last["Hold"] == fence:
+            last["Call"] = ends
+            return
+        self.history.add("grant", number, fence, call, returned=returned)
+        self.ends[number] = self.history.add("end", number, fence, ends)
 
     def fence(self):
         self.job, fence = fence_there(self.board.brokers, self.job)
@@ -373,9 +380,22 @@ def boards(test):
     yield "cluster", cluster(test), True
 
 
+def re_entered():
+    """Of a process that goes on with its hold although another has had the lock meanwhile."""
+    history = History()
+    witness = Witness(history, None, None)
+    witness.held(0, 1, 1, 2, 3)
+    history.add("grant", 1, 2, 4, returned=5)
+    history.add("release", 1, 2, 6, returned=7)
+    witness.held(0, 1, 8, 9, 10)
+    witness.listener.close()
+    return history
+
+
 def check(test, command, seed, packages):
     """Each topology, with clients that are written here, and with one of the packages, in turn; and
-    two brokers that know nothing of each other, which porcupine must see."""
+    what porcupine must see: a hold that goes on although another had the lock meanwhile, and two
+    brokers that know nothing of each other."""
     rng = random.Random(seed)
     rng.shuffle(packages)
     for name, board, tokens in boards(test):
@@ -393,6 +413,7 @@ def check(test, command, seed, packages):
             verdict, grants = judge(command, history, 1)
             note(f"{name}, {package[0]}: {verdict}, {grants} grants")
             test.assertEqual(verdict, "Ok", (seed, name, package[0]))
+    test.assertEqual(judge(command, re_entered(), 1)[0], "Illegal", "one has it between")
     apart = [Board(test, 1, test.redis(), trust_new=True) for _ in range(2)]
     where = {Line: [path for board in apart for path in board.addresses()[Line]]}
     history = play((Line,), where, seed, lambda: None)

@@ -17,6 +17,7 @@ import (
 
 // Kind: grant, release (Ok: it was held), or end: the hold may have ended by
 // itself, or not.  Of a semaphore a hold has Permits; Hold is a fence of a lock.
+// at: its place in the history.
 type op struct {
 	Kind    string
 	Client  int
