@@ -105,7 +105,8 @@ def waiters(bench, points):
     for n in points:
         with bench.redis() as redis, contextlib.ExitStack() as stack:
             # As many as have descriptors for all of the clients.
-            shares = [len(share) for share in every(range(n), -(-n // limit))]
+            count = -(-n // limit)
+            shares = [(n + i) // count for i in range(count)]
             near = [stack.enter_context(bench.broker(redis, f"b{i}", warm="auto"))
                     for i in range(len(shares))]
             before = sum(broker.rss_kib() for broker in near)
@@ -113,11 +114,6 @@ def waiters(bench, points):
                 print(f"waiters {n:,}: through {len(near)} brokers")
             yield {**together(bench, n, redis, near, shares),
                    "broker kept B": (sum(broker.rss_kib() for broker in near) - before) * 1024 / n}
-
-
-def every(things, parts):
-    """As many parts of them, about as large as each other."""
-    return [things[i::parts] for i in range(parts)]
 
 
 def together(bench, n, redis, brokers, shares):
