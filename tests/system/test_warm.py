@@ -651,7 +651,7 @@ class WarmFences(WarmNames):
         asked, warm = (int(after[key]) - int(before[key])
                        for key in ("redis_operations_total", "warm_grants_total"))
         note(f"{asked} operations, {warm} of {NAMES * ROUNDS} grants warm")
-        self.assertGreater(warm, 0.8 * NAMES * ROUNDS)
+        self.assertGreater(warm, 0.6 * NAMES * ROUNDS)
 
     def test_fences_do_not_run_ahead_of_the_clock(self):
         """However many are drawn and thrown away, the next ones are higher once all is lost."""
