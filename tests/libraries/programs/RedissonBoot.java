@@ -1,5 +1,4 @@
 // Redisson by its Spring Boot starter, with the defaults of both.
-import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -19,13 +18,7 @@ class RedissonBoot extends Common {
             RedissonClient one = client(ports[0]), other = client(ports[1]);
             RedissonClient[] clients = { one, other };
             contend((number, work) -> {
-                RLock lock = clients[number % 2].getLock("busy");
-                lock.lock();
-                try {
-                    work.call();
-                } finally {
-                    lock.unlock();
-                }
+                RedissonLocks.during(clients[number % 2].getLock("busy"), work);
             });
             RedissonLocks.one_kind("lock", one.getLock("job"), other.getLock("job"));
             unserved("getMap", () -> one.getMap("u").put("k", "v"));
