@@ -15,7 +15,9 @@ from install import Absent, install
 from lib.fairness import beyond, jain
 from table import ROWS
 
-JVMS, THREADS = 5, 4
+JVMS = 5
+# Threads of each.
+THREADS = (1, 4)
 # Milliseconds of work under the lock, and what part of the grants of bare Redis
 # there must be; without work Redis gives it to whoever is still running.
 WORKS = ((5, 0.9), (0, 0.3))
@@ -55,17 +57,17 @@ def run_jvms(argv, env, *words):
             yield [i, *turn]
 
 
-def measure(argv, env, port, seconds, work_ms):
+def measure(argv, env, port, threads, seconds, work_ms):
     """One run of all of them."""
     counts, waits, holds = {}, [], []
-    turns = run_jvms(argv, env, port, THREADS, seconds, work_ms, "one")
+    turns = run_jvms(argv, env, port, threads, seconds, work_ms, "one")
     next(turns)
     for i, thread, start, begin, end in turns:
         counts[i, thread] = counts.get((i, thread), 0) + 1
         waits.append((start, begin))
         holds.append((begin, end))
     took = [begin - start for start, begin in waits]
-    counts = list(counts.values()) + [0] * (JVMS * THREADS - len(counts))
+    counts = list(counts.values()) + [0] * (JVMS * threads - len(counts))
     more = list(beyond(waits, holds))
     return {"grants_per_s": len(waits) / seconds,
             "jain": jain(counts),
@@ -73,14 +75,14 @@ def measure(argv, env, port, seconds, work_ms):
             "beyond_p99_ms": percentile(more, 0.99)}
 
 
-def with_work(bench, ready, work_ms, share):
+def with_work(bench, ready, threads, work_ms, share):
     def run(server):
-        return measure(*ready, server.address.rsplit(":", 1)[1], bench.options.seconds,
-                       work_ms)
+        return measure(*ready, server.address.rsplit(":", 1)[1], threads,
+                       bench.options.seconds, work_ms)
 
     with bench.redis() as redis, bench.broker(redis) as broker, bench.redis() as bare:
         a, b = bench.turns(lambda: run(broker), lambda: run(bare))
-    name = f"Redisson, {JVMS * THREADS} threads, {work_ms} ms of work: "
+    name = f"Redisson, {JVMS * threads} threads, {work_ms} ms of work: "
     bench.against(name + "grants/s", a, b, "grants_per_s", share)
     bench.against(name + "wait p50", a, b, "p50_ms", unit=" ms")
     bench.against(name + "wait p99", a, b, "p99_ms", unit=" ms", less=True)
@@ -100,7 +102,7 @@ def with_work(bench, ready, work_ms, share):
 
 
 def case_redisson(bench):
-    """Redisson's getLock(): 20 threads of five JVMs, against bare Redis"""
+    """Redisson's getLock(): threads of five JVMs, against bare Redis"""
     if bench.options.unix:
         print("redisson: skipped, the JVMs speak TCP")
         return
@@ -109,5 +111,6 @@ def case_redisson(bench):
     except Absent as error:
         print(f"redisson: skipped: {error}")
         return
-    for work_ms, share in WORKS:
-        with_work(bench, ready, work_ms, share)
+    for threads in THREADS:
+        for work_ms, share in WORKS:
+            with_work(bench, ready, threads, work_ms, share)

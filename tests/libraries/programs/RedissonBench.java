@@ -15,7 +15,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 class RedissonBench {
-    static final double WARM_UP_S = 1.5; // before it says that it is ready
+    // Before it says that it is ready: until the JVM has compiled what runs.
+    static final double WARM_UP_S = 15;
 
     static void run(RLock lock, int thread, long end, int work_ms, List<String> grants) {
         while (System.nanoTime() < end) {
@@ -59,8 +60,8 @@ class RedissonBench {
         RedissonClient client = Redisson.create(config);
         String id = UUID.randomUUID().toString();
         boolean own = args[4].equals("own");
-        run_all(i -> client.getLock("warm-up-" + id + (own ? i : "")), threads, WARM_UP_S,
-            work_ms);
+        run_all(i -> client.getLock(own ? "warm-up-" + id + i : "warm-up"), threads,
+            WARM_UP_S, work_ms);
         System.out.println("ready");
         if (System.in.read() < 0)
             return;
