@@ -572,7 +572,7 @@ on_drilled_message(struct core *core, struct lock *l, const struct message *m)
 	    !span_same((struct span){ a->name, a->name_len },
 		(struct span){ m->name, m->name_len }))
 		return;
-	if (span_is(code, "begun"))
+	if (!a->begun && span_is(code, "begun"))
 		began(core, a);
 	else if (span_is(code, "over"))
 		ended(core, a, (int64_t)ms);

@@ -179,6 +179,7 @@
 > op tell a client=c.0123456789abcdef.7 other=drill b.0000000000000000.3 35
 4031 < done a
 4040 message drilled 3 begun 0 a
+5000 message drilled 3 begun 0 a
 6039 time
 6040 time
 > 1 OK holder=etl took=max
