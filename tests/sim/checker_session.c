@@ -184,11 +184,13 @@ checker_resuming(
 	if (session == 0)
 		return;
 	s = sitting_of(w, session);
-	if (s->ended || s->broker != b->index)
+	if ((s->ended && !s->leaving) || s->broker != b->index)
 		return;
-	/* After its grace it may go on for a valid= that was told. */
-	ask->safe = s->sitting != 0 || broker_clock_ms(b) < s->until_ms;
-	ask->open = ask->safe || s->valid_us > 0;
+	/* After its grace it may go on for a valid= that was told; and a broker
+	 * that stops ends it a few steps after it has told so. */
+	ask->safe =
+	    !s->ended && (s->sitting != 0 || broker_clock_ms(b) < s->until_ms);
+	ask->open = ask->safe || s->valid_us > 0 || s->ended;
 }
 
 void
@@ -404,7 +406,7 @@ checker_ends_away(struct world *w, uint64_t session)
 {
 	struct sitting *s = sitting_of(w, session);
 
-	s->ended = true;
+	s->ended = s->leaving = true;
 	set_away(w, session, false, 0);
 	checker_end_grants(w, session, false, s->valid_us, false);
 }
