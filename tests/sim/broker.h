@@ -198,6 +198,9 @@ void broker_tell(struct broker *b);
 bool broker_has_lost(const struct broker *b, uint64_t session, uint64_t sitting,
     const char *name, uint64_t fence);
 
+/* Has this turn a loss of the name by DRILL, which is not written yet? */
+bool broker_has_drilled(const struct broker *b, const char *name);
+
 /* How many news of a name that it watches has this turn for a session?  They
  * are not written yet. */
 unsigned broker_has_news(

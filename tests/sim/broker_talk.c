@@ -269,6 +269,24 @@ broker_has_lost(const struct broker *b, uint64_t session, uint64_t sitting,
 	return false;
 }
 
+bool
+broker_has_drilled(const struct broker *b, const char *name)
+{
+	const struct effects *fx = &b->fx;
+	struct answer a;
+	size_t i;
+
+	for (i = 0; i < fx->n; i++) {
+		if (fx->v[i].kind != EFFECT_EVENT ||
+		    fx->v[i].event != EVENT_LOST)
+			continue;
+		make_answer(&a, fx, &fx->v[i]);
+		if (a.drilled && strcmp(a.name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static unsigned
 count_news(const struct effects *fx, uint64_t session, const char *name)
 {

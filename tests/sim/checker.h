@@ -299,6 +299,7 @@ struct ground {
 	int64_t hush_us;    /* either, till it was forced */
 	int64_t force_us;   /* when it was last forced; 0: never ... */
 	int64_t meant_us;   /* ... who had it by then is meant by that */
+	int64_t done_us;    /* when that was answered last */
 	int64_t jumped_us;  /* how far the clock of the server was off then */
 	int64_t changed_us; /* when somebody got it or let it go */
 	uint64_t grants;

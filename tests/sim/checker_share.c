@@ -281,6 +281,10 @@ checker_refused_circle(struct world *w, const struct ask *ask)
 	size_t i;
 	int j;
 
+	/* A broker that has stood still tells late what it had said before the
+	 * losses. */
+	if (ask->received_us <= w->brokers[ask->broker].awake_us)
+		return;
 	for (j = 0; j < k->ngrants; j++)
 		if (k->grants[j].session == ask->session)
 			return;

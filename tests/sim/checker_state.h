@@ -207,6 +207,9 @@ void checker_force_answered(struct world *w, const struct broker *b,
     const struct answer *a, const struct ask *ask);
 bool checker_forced(const struct world *w, const struct grant *g);
 
+/* May the name have been forced at that time, or since? */
+bool checker_forced_since(const struct world *w, int name, int64_t us);
+
 /* Notes which names are free and wanted, after each change. */
 void checker_hunger(struct world *w);
 

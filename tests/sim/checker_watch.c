@@ -328,6 +328,7 @@ checker_force_answered(struct world *w, const struct broker *b,
 
 	if (ask->kind != ASK_FORCE)
 		return;
+	w->checker.grounds[ask->name].done_us = world_now(w);
 	if (a->status == STATUS_OK)
 		end_terms(w, ask);
 	g = survivor(w, ask);
@@ -394,4 +395,21 @@ checker_forced(const struct world *w, const struct grant *g)
 		return false;
 	return world_now(w) - ground->force_us <
 	       faults_patience_us(w) + w->reply_timeout_ms * 1000;
+}
+
+bool
+checker_forced_since(const struct world *w, int name, int64_t us)
+{
+	const struct checker *k = &w->checker;
+	const struct ask *ask;
+	size_t i;
+
+	for (i = 0; i < k->nopen; i++) {
+		ask = &k->asks[k->open[i] - 1];
+		if (ask->kind == ASK_FORCE && ask->name == name &&
+		    ask->received)
+			return true;
+	}
+	return k->grounds[name].force_us >= us ||
+	       k->grounds[name].done_us >= us;
 }

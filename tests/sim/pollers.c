@@ -249,16 +249,17 @@ choose(struct poller *p)
 	p->had = p->renews = false;
 	p->op = TOKEN_ACQUIRE;
 	/* Most go on with the token and the name that were refused. */
-	if (p->token != 0 && orphan_px_ms(p) == 0 &&
-	    (p->woken || prng_chance(r, p->sticks ? 980 : 800)))
+	if (orphan_px_ms(p) > 0)
+		p->px_ms = orphan_px_ms(p);
+	if (p->token != 0 &&
+	    (p->woken || (orphan_px_ms(p) == 0 &&
+			     prng_chance(r, p->sticks ? 980 : 800))))
 		return;
 	p->told_us = 0;
 	p->name = w->pollers.rush ? 0 : (int)prng_below(r, (uint64_t)w->nnames);
 	p->token = p->common ? 1 : ++p->next_token;
 	p->fence = 0;
 	thread_begins(p);
-	if (orphan_px_ms(p) > 0)
-		p->px_ms = orphan_px_ms(p);
 }
 
 static void

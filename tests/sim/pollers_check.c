@@ -582,6 +582,7 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 {
 	struct world *w = b->w;
 	struct ground *ground = &w->checker.grounds[p->name];
+	bool forced = checker_forced_since(w, p->name, p->sent_us);
 	bool forgotten = is_forgotten(b);
 
 	if (!forgotten)
@@ -589,15 +590,13 @@ poller_granted(struct broker *b, struct poller *p, uint64_t fence)
 	check_order(b, p);
 	end_kept(p);
 	p->told_us = 0;
-	if (fence <= ground->fence && !forgotten &&
-	    ground->force_us < p->sent_us && checker_fences_rise(w) &&
-	    !faults_excuse_fence(w))
+	if (fence <= ground->fence && !forgotten && !forced &&
+	    checker_fences_rise(w) && !faults_excuse_fence(w))
 		world_fail(w, "P2",
 		    "n%d: fence %llu after fence %llu, by %s to poller %d",
 		    p->name, (unsigned long long)fence,
 		    (unsigned long long)ground->fence, b->name, p->index);
-	if (fence > ground->fence ||
-	    (ground->force_us < p->sent_us && !forgotten)) {
+	if (fence > ground->fence || (!forced && !forgotten)) {
 		ground->fence = fence;
 		ground->shared = false;
 	}
@@ -647,10 +646,9 @@ poller_late(struct broker *b, const struct poller *p)
 static bool
 outlives_force(const struct world *w, const struct poller *p)
 {
-	int64_t force_us = w->checker.grounds[p->name].force_us;
-
-	return force_us >= p->sent_us ||
-	       (w->faults.on != 0 && force_us > p->since_us);
+	return checker_forced_since(w, p->name, p->sent_us) ||
+	       (w->faults.on != 0 &&
+		   w->checker.grounds[p->name].force_us > p->since_us);
 }
 
 /* What came back with old data may be extended, too. */
