@@ -125,9 +125,12 @@ thread_counts(struct poller *p, const struct token_result *r)
 	if (p->held_us <= world_now(w) ||
 	    w->checker.grounds[p->name].force_us > p->sent_us)
 		least = p->op == TOKEN_RELEASE ? 0 : 1;
-	/* Data went back, perhaps to when it was deeper. */
-	if (w->pollers.forgot_us > p->since_us && r->fence == p->fence &&
-	    most < p->deepest + step)
+	/* Data went back, or a broker that was away when it was forced has
+	 * written it again: perhaps to when it was deeper. */
+	if ((w->pollers.forgot_us > p->since_us ||
+		(w->faults.on != 0 &&
+		    w->checker.grounds[p->name].force_us > p->since_us)) &&
+	    r->fence == p->fence && most < p->deepest + step)
 		most = p->deepest + step;
 
 	TRACE(p->w, "poller %d has depth %d, of %d to %d", p->index, depth,
