@@ -85,6 +85,22 @@ class Quorum(SystemTest):
             eventually(lambda one=broker: one.log_lines("notice quorum-back"), 5)
             self.assertEqual(len(broker.log_lines("quorum-(lost|back)")), 2)
 
+    def test_replicas_among_them(self):
+        """A server that has become a replica takes no writes: it counts as away, and as there again
+        once it is a master."""
+        fence = self.a.lock("x")
+        for node in self.nodes[:2]:
+            node.cmd("REPLICAOF", "127.0.0.1", "1")
+        let_time_pass(3 * LEASE)
+        self.assertTrue(self.holds(self.a, "x"))
+        self.b.lock("y", timeout=3)
+        self.nodes[2].cmd("REPLICAOF", "127.0.0.1", "1")
+        self.assertEqual(self.a.event(3 * LEASE, kind="LOST")["reason"], "unreachable")
+        self.b.err("TRYLOCK z", "unavailable", timeout=3)
+        for node in self.nodes[:3]:
+            node.cmd("REPLICAOF", "NO", "ONE")
+        self.assertGreater(self.b.lock("x", timeout=10), fence)
+
     def test_who_comes_back_empty_is_told(self):
         fence = self.a.lock("x")
         for node in self.nodes:
