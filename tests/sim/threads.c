@@ -133,7 +133,7 @@ thread_counts(struct poller *p, const struct token_result *r)
 	    r->fence == p->fence && most < p->deepest + step)
 		most = p->deepest + step;
 	/* Or to an older hold of the token. */
-	if (w->pollers.forgot_us > 0 && r->fence < p->fence)
+	if (w->pollers.forgot_us > p->since_us && r->fence < p->fence)
 		most = DEPTH_MAX + 1;
 
 	TRACE(p->w, "poller %d has depth %d, of %d to %d", p->index, depth,
