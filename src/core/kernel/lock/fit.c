@@ -16,17 +16,21 @@
 #include "core/kernel/lock/hooks.h"
 #include "core/kernel/lock/names.h"
 
+/* Is the session of w the only holder? */
+static bool
+has_alone(const struct lock *l, const struct waiter *w)
+{
+	return l->nholders == 1 &&
+	       TAILQ_FIRST(&l->holders)->owner == w->claim.owner;
+}
+
 /* The only holder may also hold the name in the other mode: it re-enters, or
  * upgrades. */
 bool
 lock_compatible(const struct lock *l, const struct waiter *w)
 {
-	if (TAILQ_EMPTY(&l->holders))
-		return true;
-	if (l->nholders == 1 &&
-	    TAILQ_FIRST(&l->holders)->owner == w->claim.owner)
-		return true;
-	return l->shared_hold && w->shared;
+	return TAILQ_EMPTY(&l->holders) || has_alone(l, w) ||
+	       (l->shared_hold && w->shared);
 }
 
 /* An exclusive hold will do for a request to share. */
@@ -73,8 +77,8 @@ lock_gives_way(const struct core *core, const struct lock *l)
 
 /*
  * A turn that is over keeps the name from waiters here, but not from the
- * session for which it lingers, since no other broker could have it either; nor
- * from a starving group.
+ * session that has it, or for which it lingers, since no other broker could
+ * have it either; nor from a starving group.
  */
 bool
 lock_free_for(
@@ -83,6 +87,7 @@ lock_free_for(
 	return term_vouched(core, &l->lease.term) &&
 	       ((!lease_must_yield(core, &l->lease) &&
 		    !lock_gives_way(core, l)) ||
+		   has_alone(l, w) ||
 		   lock_lingers_for(core, l, w->claim.owner) ||
 		   lock_kept_for(core, l, w)) &&
 	       !lock_lingers(core, l, w);

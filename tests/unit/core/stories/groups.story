@@ -802,3 +802,27 @@ config lease=3s
 > log unlock-force name=b session=3 peer=peer holder=1 holder_peer=peer fence=210 held=0
 > op end b seq=2
 > 1 @2 OK fence=110 depth=1
+
+== one of its names is shared elsewhere, and another is its session's, behind whose turn a broker waits
+config handovers=1
+0 ready 4
+10 1 LOCK b mode=shared
+> op acquire b seq=1 ttl=13000 reserve=1 shared queue
+20 < granted b fence=100 waiting
+> 1 OK fence=100 depth=1
+30 2 LOCK a c mode=shared
+> op acquire a seq=2 ttl=13000 reserve=1 shared queue
+> op acquire c seq=3 ttl=13000 reserve=1 shared
+60 < granted a fence=200
+60 < busy c ttl=60s
+> op acquire c seq=4 ttl=13000 reserve=1 shared queue
+65 < queued c ttl=60s
+70 1 LOCK a b
+> op convert a seq=2 ttl=13000 reserve=2
+> op convert b seq=1 ttl=13000 reserve=1
+80 < granted b fence=300 waiting
+80 < busy a ttl=60s
+> op end a seq=2 prompt
+90 < ended a
+> op acquire a seq=5 ttl=13000 reserve=2 queue
+100 < queued a ttl=60s
