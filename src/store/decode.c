@@ -483,12 +483,15 @@ call_decode(struct call *call, const redisReply *reply, bool unsent)
 	return call->verdict;
 }
 
-/* A replaced master may not know of a latch. */
+/* A replaced master may not know of a latch, nor who has a name by now. */
 static bool
-misses_latch(const struct call *call, unsigned i)
+may_be_old(enum op_kind kind, enum outcome_status status)
 {
-	return call->outcomes[i].status == OUTCOME_GONE &&
-	       (call->kinds[i] == OP_AWAIT || call->kinds[i] == OP_COUNTDOWN);
+	if (kind == OP_FORCE)
+		return status == OUTCOME_ENDED || status == OUTCOME_GONE ||
+		       status == OUTCOME_LOST;
+	return status == OUTCOME_GONE &&
+	       (kind == OP_AWAIT || kind == OP_COUNTDOWN);
 }
 
 void
@@ -500,7 +503,7 @@ call_doubt(struct call *call)
 	for (i = 0; i < call->nops; i++) {
 		o = &call->outcomes[i];
 		o->alone = true;
-		if (lasting[o->status] || misses_latch(call, i))
+		if (lasting[o->status] || may_be_old(call->kinds[i], o->status))
 			o->status = OUTCOME_UNKNOWN;
 	}
 }

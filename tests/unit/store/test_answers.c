@@ -448,6 +448,10 @@ static const struct doubt doubts[] = {
 	{ OP_END, "[[blessed] [gone :5]]", OUTCOME_GONE },
 	{ OP_AWAIT, "[[blessed] [gone :5]]", OUTCOME_UNKNOWN },
 	{ OP_COUNTDOWN, "[[blessed] [gone :5]]", OUTCOME_UNKNOWN },
+	{ OP_FORCE, "[[blessed] [ended :5]]", OUTCOME_UNKNOWN },
+	{ OP_FORCE, "[[blessed] [gone :5]]", OUTCOME_UNKNOWN },
+	{ OP_FORCE, "[[blessed] [lost :5]]", OUTCOME_UNKNOWN },
+	{ OP_FORCE, "[[blessed] [value :5 :9 :0 b.7|33]]", OUTCOME_VALUE },
 };
 
 START_TEST(too_few_replicas_make_a_grant_unknown)

@@ -506,7 +506,9 @@ on_force(struct core *core, struct force *f, const struct slot *slot,
 		return;
 	default:
 		refuse(core, f, ERR_UNAVAILABLE,
-		    guard_excuse(core, slot->shard, o, why));
+		    o->alone ? "too few replicas of Redis confirmed it; try "
+			       "again, or check STATUS"
+			     : guard_excuse(core, slot->shard, o, why));
 	}
 }
 
@@ -523,13 +525,13 @@ is_unclear(const struct core *core, const struct force *f, uint32_t shard,
 				      sizeof(f->history)) != 0;
 }
 
-/* While the server may have forgotten keys, a key that has changed proves
- * nothing. */
+/* While the server may have forgotten keys, or has too few replicas, a key that
+ * has changed proves nothing. */
 static void
 on_look(
     struct core *core, struct force *f, uint32_t shard, const struct outcome *o)
 {
-	if (o->status == OUTCOME_VALUE && !still_there(f, o) &&
+	if (o->status == OUTCOME_VALUE && !o->alone && !still_there(f, o) &&
 	    guard_ready(core, shard)) {
 		if (is_unclear(core, f, shard, o)) {
 			refuse(core, f, ERR_UNAVAILABLE,

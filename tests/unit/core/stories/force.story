@@ -212,3 +212,26 @@
 > op force a by=1000002050
 60 < busy a text=b2.0123456789abcdef.7 waiting
 > op force a have=1 by=1000002050
+
+== a master that may have been replaced: what it has ended is not confirmed
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < unknown a alone
+> 1 ERR unavailable too few replicas of Redis confirmed it; try again, or check STATUS
+
+== a master that may have been replaced: that a name has passed on there proves nothing
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b2.0123456789abcdef.7|4 waiting
+> log unlock-force-asked name=a broker=b2
+30 until
+> 30 op status a
+40 < value a text= alone
+60 until
+> 60 op status a
+70 < value a text=
+> 1 OK
