@@ -82,15 +82,13 @@ get_number(const redisReply *array, size_t i, int64_t min, int64_t *out)
 	*out = 0;
 	if (r == NULL)
 		return true;
-	if (r->type == REDIS_REPLY_INTEGER) {
+	if (r->type == REDIS_REPLY_INTEGER)
 		*out = r->integer;
-	} else if (r->type == REDIS_REPLY_STRING) {
-		if (!parse_number(r->str, (size_t)r->len, FENCE_MAX, &n))
-			return false;
+	else if (r->type == REDIS_REPLY_STRING &&
+		 parse_number(r->str, (size_t)r->len, FENCE_MAX, &n))
 		*out = (int64_t)n;
-	} else {
+	else
 		return false;
-	}
 	return *out >= min && *out <= (int64_t)FENCE_MAX;
 }
 
@@ -218,8 +216,7 @@ refused_text(struct call *call, const struct refused *r)
 	return text;
 }
 
-/* Nothing can be taken, or kept, for a reason that concerns more than one
- * name. */
+/* Nothing can be taken or kept, for a reason that concerns several names. */
 static void
 report_refused(struct call *call, enum guard_state state, const char *text)
 {
@@ -487,11 +484,11 @@ call_decode(struct call *call, const redisReply *reply, bool unsent)
 static bool
 may_be_old(enum op_kind kind, enum outcome_status status)
 {
-	if (kind == OP_FORCE)
-		return status == OUTCOME_ENDED || status == OUTCOME_GONE ||
-		       status == OUTCOME_LOST;
-	return status == OUTCOME_GONE &&
-	       (kind == OP_AWAIT || kind == OP_COUNTDOWN);
+	if (kind == OP_AWAIT || kind == OP_COUNTDOWN)
+		return status == OUTCOME_GONE;
+	return kind == OP_FORCE &&
+	       (status == OUTCOME_ENDED || status == OUTCOME_GONE ||
+		   status == OUTCOME_LOST);
 }
 
 void

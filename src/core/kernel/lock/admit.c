@@ -24,10 +24,8 @@
  * session that no one waits for.
  */
 
-/*
- * A walk reaches no more sessions than this.  A session with more holds counts
- * as waited for, without a look at them.
- */
+/* A walk reaches no more sessions.  One with more holds counts as waited for,
+ * without a look at them. */
 #define WALK_MAX 300
 
 /* Sessions that the walk has reached; it has gone on from those before head. */
@@ -101,8 +99,8 @@ write_circle(const struct owner *start, struct buf *out)
 {
 	const struct lock *first = start->walk_via, *l;
 	const struct owner *owner;
-	const struct lock *names[32];
-	size_t n = 0;
+	const struct lock *names[32] = { first };
+	size_t n = 1;
 
 	for (owner = start->walk_from; owner != start && n < 32;
 	     owner = owner->walk_from)
@@ -113,8 +111,6 @@ write_circle(const struct owner *start, struct buf *out)
 		buf_adds(out, " -> ");
 		buf_add(out, l->name, l->name_len);
 	}
-	buf_adds(out, " -> ");
-	buf_add(out, first->name, first->name_len);
 }
 
 /* Could a path lead back: does anyone wait for what the session holds? */

@@ -175,8 +175,7 @@ queues_again(const struct lease *lease)
 	       TAILQ_EMPTY(&queue_of(l)->impatient);
 }
 
-/* Is it kept for a group that is in turn?  `starving`: only for a starving
- * one. */
+/* Is it kept for a group in turn?  `starving`: only for a starving one. */
 static bool
 keeps(const struct core *core, const struct lease *lease, bool starving)
 {

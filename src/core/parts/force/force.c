@@ -424,8 +424,6 @@ static void
 asked(struct core *core, struct force *f, const struct slot *slot,
     const struct outcome *o)
 {
-	size_t broker_len;
-
 	if (stored_is_ours(core, o->text, o->text_len)) {
 		found_ours(core, f);
 		return;
@@ -438,8 +436,8 @@ asked(struct core *core, struct force *f, const struct slot *slot,
 	}
 	emit_notice(core, NOTICE_FORCE_ASKED);
 	emit_str(core, FIELD_NAME, f->name, f->name_len);
-	broker_len = stored_parse(o->text, o->text_len).broker_len;
-	emit_str(core, FIELD_BROKER, o->text, broker_len);
+	emit_str(core, FIELD_BROKER, o->text,
+	    stored_parse(o->text, o->text_len).broker_len);
 	f->value = xstrndup(o->text, o->text_len);
 	f->value_len = o->text_len;
 	memcpy(
