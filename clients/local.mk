@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	clients/go/clock_linux.go \
 	clients/go/clock_other.go \
 	clients/go/doc.go \
+	clients/go/ear.go \
 	clients/go/errors.go \
 	clients/go/example_test.go \
 	clients/go/go.mod \

@@ -415,12 +415,17 @@ func (b *Broker) await(ctx context.Context, s *session, c *call, l *limit) error
 		}
 		b.waits = append(b.waits, c)
 		b.arm(now() + b.pace(c))
-		b.unlock()
-		select {
-		case <-c.done:
-		case <-ctx.Done():
+		if s.ear != nil {
+			s.ear.lead(c)
 		}
-		b.lock()
+		if !c.woken {
+			b.unlock()
+			select {
+			case <-c.done:
+			case <-ctx.Done():
+			}
+			b.lock()
+		}
 		for i, one := range b.waits {
 			if one == c {
 				last := len(b.waits) - 1

@@ -28,7 +28,8 @@
 // that an unresponsive broker leaves unanswered is cancelled, asked of the next
 // address while there is time, and undone if it is granted after all.
 //
-// One mutex guards a Broker and its sessions. A goroutine reads each connection,
-// and another one, for all of them, runs when a time has expired. Nothing that may
-// block is done with the mutex, and of a context only Done is called.
+// One mutex guards a Broker and its sessions. A caller that waits for an answer reads
+// the connection; where no caller waits, a goroutine of the connection does. Another
+// goroutine, for all connections, runs when a time has expired. Nothing that may block
+// is done with the mutex, and of a context only Done is called.
 package lockbroker

@@ -174,6 +174,7 @@ type session struct {
 	place  *place
 	conn   net.Conn // nil: there is none
 	raw    net.Conn // the same without TLS
+	ear    *ear     // of the same
 	key    string
 	silent bool                // a request was given up; nothing came since
 	busy   map[string]struct{} // keys that are held or asked for here
@@ -367,39 +368,10 @@ func (s *session) attach(p *place, conn, raw net.Conn) {
 		s.raw.Close()
 	}
 	s.conn, s.raw = conn, raw
+	s.ear = &ear{s: s, conn: conn, wake: make(chan struct{}, 1), buf: make([]byte, room)}
 	s.out, s.rows, s.pings = s.out[:0], nil, false
 	s.b.wg.Add(1)
-	go s.read(conn, raw)
-}
-
-// read hears what the broker says until the connection ends.
-func (s *session) read(conn, raw net.Conn) {
-	defer s.b.wg.Done()
-	defer raw.Close()
-	buf := make([]byte, room)
-	for n := 0; ; {
-		m, err := conn.Read(buf[n:])
-		n += m
-		s.b.lock()
-		if s.conn == conn {
-			if m > 0 {
-				s.hears()
-				n = copy(buf, s.lines(conn, buf[:n]))
-			}
-			if err == nil && n == len(buf) {
-				err = errors.New(strangers(string(buf[:40])))
-			}
-			if err != nil && s.conn == conn {
-				s.cut(err)
-			}
-		} else {
-			n = 0 // it only waits for the end
-		}
-		s.b.unlock()
-		if err != nil {
-			return
-		}
-	}
+	go s.ear.listen(raw)
 }
 
 func (s *session) hears() {
@@ -559,7 +531,10 @@ func (s *session) close(reset bool) {
 		raw.Close()
 		return
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(quit))
+	if s.ear.by == listener {
+		_ = conn.SetReadDeadline(time.Now().Add(quit))
+	}
+	s.ear.rouse()
 	s.b.later = append(s.b.later, func() {
 		_ = conn.SetWriteDeadline(time.Now().Add(quit / 2))
 		if _, err := conn.Write(out); err != nil {
