@@ -7,14 +7,13 @@
 local function end_share(key, queue, shared, token, linger)
 	local n = #sharers(shared) -- without those that have run out
 	local had = redis.call("ZSCORE", shared, token)
-	if had and tonumber(linger) > 0 and n == 1 then
-		-- The tombstone lets nobody in, not even to share.
-		redis.call("DEL", shared)
-		write(key, token, phase(redis.call("GET", key)), linger)
-		return { "ended" }
-	end
 	if had and tonumber(linger) > 0 then
-		share(key, shared, token, linger)
+		if n > 1 then
+			share(key, shared, token, linger)
+		else -- the tombstone lets nobody in, not even to share
+			redis.call("DEL", shared)
+			write(key, token, phase(redis.call("GET", key)), linger)
+		end
 		return { "ended" }
 	end
 	redis.call("ZREM", shared, token)

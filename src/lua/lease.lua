@@ -110,11 +110,10 @@ end
 local function share(key, shared, token, ttl_ms)
 	ttl_ms = tonumber(ttl_ms)
 	redis.call("ZADD", shared, now_ms + ttl_ms, token)
-	if redis.call("PTTL", key) < ttl_ms then
-		redis.call("PEXPIRE", key, ttl_ms)
-	end
-	if redis.call("PTTL", shared) < ttl_ms then
-		redis.call("PEXPIRE", shared, ttl_ms)
+	for _, one in ipairs({ key, shared }) do
+		if redis.call("PTTL", one) < ttl_ms then
+			redis.call("PEXPIRE", one, ttl_ms)
+		end
 	end
 end
 

@@ -69,6 +69,9 @@ const struct ablation ablations[] = {
 	    { { "drop\" then|find(value, token, 1, true) == 1 and not "
 		"find(value, \"|\", #token + 1, true)",
 		  "find(value, \"^[^@|]+|%d+$\")" },
+		{ "ARGV[12] ==|find(value, token, 1, true) == 1 and not "
+		  "find(value, \"|\", #token + 1, true)",
+		    "find(value, \"^[^@|]+|%d+$\")" },
 		{ "op[\"end\"] =|string.sub(value, 1, #token + 1) == token "
 		  ".. \"|\" and (not string.find(value, \"|\", #token + 2, "
 		  "true)",
@@ -116,11 +119,8 @@ const struct ablation ablations[] = {
 		"if false" } } },
 	{ "share-keep", "who shared a name leaves nothing of a keep=", 50,
 	    ABLATE_SCRIPT, 0, USE_KEEPS,
-	    { { "local function end_share|if had and tonumber(linger) > 0 and "
-		"n == 1 then",
-		  "if false then" },
-		{ "local function end_share|if had and tonumber(linger) > 0 then",
-		    "if false then" } } },
+	    { { "local function end_share|if had and tonumber(linger) > 0 then",
+		"if false then" } } },
 	{ "share-over", "a name counts as held until the marker ends", 2000,
 	    ABLATE_SCRIPT, 0, USE_KEEPS | USE_WATCH,
 	    { { "local function present|phase(value) and lasts(shared) or",

@@ -134,6 +134,10 @@ static const struct {
 	    OUTCOME_BUSY, 0, 99, true, "" },
 	{ OP_END, "[[blessed] [ended]]", GUARD_BLESSED, OUTCOME_ENDED, 0, 0,
 	    false, "" },
+	/* Without a report. */
+	{ OP_END, "[_ :1]", GUARD_UNKNOWN, OUTCOME_ENDED, 0, 0, false, "" },
+	{ OP_ACQUIRE, "[_ [granted :5]]", GUARD_UNKNOWN, OUTCOME_UNKNOWN, 0, 0,
+	    false, "" },
 	{ OP_END, "[[pending r:n] [gone]]", GUARD_PENDING, OUTCOME_GONE, 0, 0,
 	    false, "" },
 	{ OP_PEEK, "[[blessed] [value :0 :-2 :0 abc]]", GUARD_BLESSED,
