@@ -107,10 +107,8 @@ op.adopt = { args = 2, run = function(seq, cursor)
 	for i, key in ipairs(keys) do
 		local token, n, client = parse(values[i])
 		tell_odd(key)
-		local broker, number
-		if token then
-			broker, number = string.match(token, "^(.*)%.(%d+)$")
-		end
+		local broker, number =
+			string.match(token or "", "^(.*)%.(%d+)$")
 		if broker and here[broker] == nil then
 			local ms = tonumber(redis.call("HGET", guard,
 				"b:" .. broker) or nil)

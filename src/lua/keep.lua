@@ -23,6 +23,8 @@ while a <= words do
 -- include renew.lua
 	elseif word == "drop" then
 -- include drop.lua
+	elseif word == "token" then
+-- include give.lua
 	else
 		odd = true
 	end
@@ -120,13 +122,10 @@ local function sweep()
 	end
 end
 
--- Has a broker gone since the last pass began?  A broker that signed off says
--- so; one that died is silent.  A broker that is marked far ahead, because the
--- clock was put back, may be either.
-local function has_gone(passed, left)
-	if left then
-		return true
-	end
+-- Has a broker died since the last pass began?  It is silent; one that signed
+-- off says that it has gone (`left`).  A broker that is marked far ahead,
+-- because the clock was put back, may be either.
+local function has_gone(passed)
 	local all = redis.call("HGETALL", guard)
 	for i = 1, #all, 2 do
 		local ms = string.sub(all[i], 1, 2) == "b:" and tonumber(all[i + 1])
@@ -154,8 +153,8 @@ local function look_for_gone(heir)
 	end
 	redis.call("HSET", guard, "looked", now_ms)
 	local passed = tonumber(has[3] or "0") or 0
-	if not heir
-		and not has_gone(passed <= now_ms and passed or 0, has[4]) then
+	if not (heir or has[4]
+		or has_gone(passed <= now_ms and passed or 0)) then
 		return 0
 	end
 	redis.call("HSET", guard, "pass", me .. " " .. now_ms .. " " .. now_ms)

@@ -13,11 +13,8 @@ local LATCH_MEMORY = 32 -- brokers whose latest count-down is remembered
 -- Notes a use: the latch lives for its ttl from now, and if a broker waits, at
 -- least until that broker looks again.
 local function latch_touch(key, ttl, waited)
-	ttl = tonumber(ttl)
-	if waited then
-		ttl = math.max(ttl, 2 * (lease_ms + pad_ms))
-	end
-	redis.call("PEXPIRE", key, int(ttl))
+	local least = waited and 2 * (lease_ms + pad_ms) or 0
+	redis.call("PEXPIRE", key, int(math.max(tonumber(ttl), least)))
 end
 
 op.latch = { keys = 1, args = 3, run = function(key, _, _, seq, count, ttl)
@@ -69,11 +66,8 @@ op.countdown = { keys = 1, args = 2, run = function(key, _, _, seq, by)
 	if not g[1] then
 		return { "gone" }
 	end
-	local count, before = tonumber(g[1]), nil
-	if g[3] then
-		local last, was = string.match(g[3], "^(%d+) (%d+)")
-		before = last == seq and tonumber(was) or nil
-	end
+	local last, was = string.match(g[3] or "", "^(%d+) (%d+)")
+	local count, before = tonumber(g[1]), last == seq and tonumber(was)
 	if not before then
 		before = count
 		count = math.max(count - tonumber(by), 0)
@@ -90,14 +84,14 @@ op.await = { keys = 1, args = 0, run = function(key)
 		return { "pending" }
 	end
 	local g = redis.call("HMGET", key, "count", "ttl")
-	if not g[1] then
+	local count = tonumber(g[1] or nil)
+	if not count then
 		return { "gone" }
 	end
-	if tonumber(g[1]) > 0 then
+	if count > 0 then
 		redis.call("HSET", key, "a:" .. me,
 			int(now_ms + 2 * (lease_ms + pad_ms)))
 	end
-	latch_touch(key, g[2], tonumber(g[1]) > 0)
-	return { tonumber(g[1]) > 0 and "shut" or "open", 0, 0, 0, "",
-		tonumber(g[1]) }
+	latch_touch(key, g[2], count > 0)
+	return { count > 0 and "shut" or "open", 0, 0, 0, "", count }
 end }

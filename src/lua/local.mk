@@ -4,7 +4,7 @@
 # a line of its own) stands in lua_includes.
 lua_scripts = src/lua/keep.lua src/lua/acquire.lua
 lua_includes = src/lua/guard.lua src/lua/values.lua src/lua/grab.lua src/lua/renew.lua \
-	src/lua/drop.lua src/lua/claim.lua src/lua/define.lua src/lua/odd.lua \
+	src/lua/drop.lua src/lua/claim.lua src/lua/give.lua src/lua/define.lua src/lua/odd.lua \
 	src/lua/answer.lua src/lua/lease.lua src/lua/end.lua src/lua/object.lua \
 	src/lua/semaphore.lua src/lua/latch.lua src/lua/barrier.lua src/lua/look.lua \
 	src/lua/token.lua src/lua/release.lua src/lua/adopt.lua

@@ -1,7 +1,6 @@
--- Token holds (token.lua) in the usual case: a client ends or extends a hold
--- that this broker looks after, and no other broker waits for it in Redis.
--- That needs none of the functions that any other operation on a token hold
--- needs.
+-- Token holds (token.lua) in the usual case: a client extends a hold that this
+-- broker looks after, or hands it over, and no other broker waits for it in
+-- Redis.  That needs none of the functions of other operations on token holds.
 
 function define_usual()
 
@@ -36,18 +35,12 @@ end
 
 op.token = { keys = 3, args = 6,
 run = function(key, queue, shared, seq, ttl, asked, how, client, most)
-	local what, bound = string.match(how, "^(.)[xc](.)$")
-	local usual = blessed and bound == "r" and (what == "r"
-		or what == "e" and client == "" and tonumber(ttl) >= 0)
-	local fence = usual and fence_of(key, asked)
-	local alone = fence and redis.call("EXISTS", queue) == 0
-	if alone and what == "e" then
+	local fence = blessed and (how == "exr" or how == "ecr")
+		and client == "" and tonumber(ttl) >= 0 and fence_of(key, asked)
+	if fence and redis.call("EXISTS", queue) == 0 then
 		keep_hold(key, seq, fence, asked, ttl)
 		return { "renewed", tonumber(fence),
 			ttl ~= "0" and tonumber(ttl) or -1, 0, asked }
-	elseif alone then
-		redis.call("DEL", key)
-		return { "ended", tonumber(fence), 0, 0, asked, 1, 3 }
 	end
 	return odd("token_odd").run(key, queue, shared, seq, ttl, asked, how,
 		client, most)
