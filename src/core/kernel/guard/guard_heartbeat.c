@@ -1,7 +1,7 @@
 /*
  * Heartbeats.  A guard without a call for a stall grants no more, so each
  * broker calls each guard three times in that time; any other call does as
- * well.
+ * well, except one that only ends leases (keep.lua).
  *
  * With a thousand brokers on one server that would be useless load.  So a
  * broker that has nothing there asks how long it may stay away (op.heartbeat in
