@@ -346,10 +346,8 @@ decode_error(struct call *call, const redisReply *r)
 	return CALL_REFUSED;
 }
 
-/*
- * From i on, n operations of one kind went as nearly all do.  Returns n, or 0
- * if that cannot be.
- */
+/* From i on, n operations of one kind went as nearly all do.  Returns n, or 0
+ * if that cannot be. */
 static unsigned
 decode_row(struct call *call, unsigned i, int64_t n)
 {
@@ -436,7 +434,8 @@ decode_array(struct call *call, const redisReply *r)
 {
 	bool ran;
 
-	if (call->kinds[0] == OP_END && element(r, 0) == NULL)
+	if (call->script == SCRIPT_KEEP && call->kinds[0] == OP_END &&
+	    element(r, 0) == NULL)
 		return decode_outcomes(call, r); /* no report: see keep.lua */
 	if (r->elements == 0 || !decode_guard(call, r->element[0]))
 		return malformed(call, "header");

@@ -129,14 +129,16 @@ const char *
 guard_excuse(const struct core *core, uint32_t shard, const struct outcome *o,
     char why[GUARD_WHY_SIZE])
 {
+	if (o != NULL && o->alone && o->status != OUTCOME_REFUSED &&
+	    o->status != OUTCOME_PENDING)
+		return "too few replicas of Redis confirmed it; try again, or "
+		       "check STATUS";
 	if (o != NULL && o->text_len > 0) {
 		snprintf(
 		    why, GUARD_WHY_SIZE, "%.*s", (int)o->text_len, o->text);
 		return why;
 	}
 	guard_why(core, shard, why, GUARD_WHY_SIZE);
-	if (why[0] == '\0')
-		snprintf(why, GUARD_WHY_SIZE,
-		    "Redis did not answer in time; try again");
-	return why;
+	return why[0] != '\0' ? why
+			      : "Redis did not answer in time; try again";
 }

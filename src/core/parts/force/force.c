@@ -378,14 +378,15 @@ still_there(const struct force *f, const struct outcome *o)
 /* While the store may have forgotten something, a client may hold the name
  * without the store showing it, and its broker will write that again. */
 static bool
-is_told_all(struct core *core, struct force *f)
+is_told_all(struct core *core, struct force *f, const struct outcome *o)
 {
 	uint32_t shard = guard_shard(core, f->name, f->name_len);
 	char why[GUARD_WHY_SIZE];
 
-	if (guard_ready(core, shard))
+	if (guard_ready(core, shard) && !o->alone)
 		return true;
-	refuse(core, f, ERR_UNAVAILABLE, guard_excuse(core, shard, NULL, why));
+	refuse(core, f, ERR_UNAVAILABLE,
+	    guard_excuse(core, shard, o->alone ? o : NULL, why));
 	return false;
 }
 
@@ -395,9 +396,9 @@ is_told_all(struct core *core, struct force *f)
  * and is not meant.
  */
 static void
-found_ours(struct core *core, struct force *f)
+found_ours(struct core *core, struct force *f, const struct outcome *o)
 {
-	if (f->shared && !is_told_all(core, f))
+	if ((f->shared || o->alone) && !is_told_all(core, f, o))
 		return;
 	f->there = false;
 	if (f->here)
@@ -409,9 +410,9 @@ found_ours(struct core *core, struct force *f)
 }
 
 static void
-not_there(struct core *core, struct force *f)
+not_there(struct core *core, struct force *f, const struct outcome *o)
 {
-	if (!is_told_all(core, f))
+	if (!is_told_all(core, f, o))
 		return;
 	f->there = false;
 	if (!f->here)
@@ -425,7 +426,7 @@ asked(struct core *core, struct force *f, const struct slot *slot,
     const struct outcome *o)
 {
 	if (stored_is_ours(core, o->text, o->text_len)) {
-		found_ours(core, f);
+		found_ours(core, f, o);
 		return;
 	}
 	if (!o->waiting) {
@@ -490,7 +491,7 @@ on_force(struct core *core, struct force *f, const struct slot *slot,
 		asked(core, f, slot, o);
 		return;
 	case OUTCOME_GONE:
-		not_there(core, f);
+		not_there(core, f, o);
 		return;
 	case OUTCOME_ENDED:
 		f->there = false;
@@ -504,9 +505,7 @@ on_force(struct core *core, struct force *f, const struct slot *slot,
 		return;
 	default:
 		refuse(core, f, ERR_UNAVAILABLE,
-		    o->alone ? "too few replicas of Redis confirmed it; try "
-			       "again, or check STATUS"
-			     : guard_excuse(core, slot->shard, o, why));
+		    guard_excuse(core, slot->shard, o, why));
 	}
 }
 

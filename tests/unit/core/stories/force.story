@@ -235,3 +235,11 @@
 > 60 op status a
 70 < value a text=
 > 1 OK
+
+== a master that may have been replaced: that the name was this broker's says nothing of now
+0 ready 1
+10 1 UNLOCK-FORCE a
+> log unlock-force name=a session=1 peer=peer
+> op force a by=1000002010
+20 < value a text=b.0000000000000000.7|4 alone
+> 1 ERR unavailable too few replicas of Redis confirmed it; try again, or check STATUS
