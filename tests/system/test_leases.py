@@ -31,6 +31,18 @@ class Leases(SystemTest):
         self.assertEqual(self.holder.events, [])
         self.assertEqual(self.other.ask("TRYLOCK x").status, "BUSY")
 
+    def test_an_end_by_itself_asks_nothing_of_the_guard(self):
+        """The guard asks for INFO in each call that has one: of a pair, the LOCK's."""
+        self.prepare(lease=10, locks={"warm": 0})
+        self.holder.lock("x")
+        self.holder.ok("UNLOCK x")
+        before = self.server.calls("INFO")
+        for _ in range(100):
+            self.holder.lock("x")
+            self.holder.ok("UNLOCK x")
+            self.assertIsNone(self.server.get("x"))
+        self.assertLess(self.server.calls("INFO") - before, 150)
+
     def test_the_key_in_redis(self):
         self.prepare()
         fence = self.holder.lock("x")

@@ -139,6 +139,5 @@ guard_excuse(const struct core *core, uint32_t shard, const struct outcome *o,
 		return why;
 	}
 	guard_why(core, shard, why, GUARD_WHY_SIZE);
-	return why[0] != '\0' ? why
-			      : "Redis did not answer in time; try again";
+	return why[0] != '\0' ? why : "Redis did not answer in time; try again";
 }
